@@ -1,0 +1,3 @@
+"""recollect: memory for coding agents."""
+
+__version__ = "0.1.0"

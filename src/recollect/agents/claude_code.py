@@ -1,0 +1,165 @@
+"""Claude Code: its hook payloads become events, our answers become its hook output.
+
+Only this module knows the client's field names. Fields that are missing or of another shape than the
+recorded payloads are tolerated: the event is kept with what is there. Refused is only what is not a
+JSON object or names no session, because then nothing says where it belongs.
+"""
+
+import json
+import re
+from typing import Any
+
+from recollect.agents import claude_code_tools
+from recollect.ids import digest
+from recollect.model.captures import Capture, Unreadable
+from recollect.model.events import (
+    CompactionBegan,
+    Event,
+    Failure,
+    Happening,
+    PromptSubmitted,
+    SessionEnded,
+    SessionStarted,
+    Subagent,
+    SubagentEnded,
+    ToolUsed,
+    TurnEnded,
+)
+
+NAME = "claude-code"
+REPLY_LIMIT = 10_000  # characters; above it the client shows the model a preview and a path
+EVENT_NAMES = {"context": "SessionStart", "new": "UserPromptSubmit"}
+MACHINE_PROMPTS = (
+    "<task-notification>",
+    "<local-command-",
+    "<command-name>",
+    "<command-message>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<system-reminder>",
+)
+EXIT_CODE = re.compile(r"\AExit code (\d{1,9})\b")
+
+
+class ClaudeCode:
+    name = NAME
+
+    def parse(self, capture: Capture) -> Event | Unreadable | None:
+        payload = _object(capture.body)
+        if isinstance(payload, Unreadable):
+            return payload
+        session = _text(payload, "session_id")
+        if not session:
+            return Unreadable("the payload names no session_id")
+        what = _happening(payload)
+        if what is None:
+            return None
+        prompt_id = _text(payload, "prompt_id") or None
+        return Event(
+            agent=NAME,
+            session=session,
+            key=_key(what, prompt_id, _text(payload, "agent_id")),
+            what=what,
+            prompt_id=prompt_id,
+            subagent=_subagent(payload),
+            cwd=_text(payload, "cwd") or capture.project_dir,
+            transcript=_text(payload, "transcript_path") or None,
+        )
+
+    def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:
+        output: dict[str, object] = {}
+        if note:
+            output["systemMessage"] = note
+        if context:
+            output["hookSpecificOutput"] = {
+                "hookEventName": EVENT_NAMES[hook],
+                "additionalContext": context[:REPLY_LIMIT],
+            }
+        # ASCII only: the hook splices these bytes without knowing any encoding.
+        return json.dumps(output).encode() if output else b""
+
+
+def _object(body: bytes) -> dict[str, Any] | Unreadable:
+    if not body.strip():
+        return Unreadable("the agent sent nothing")
+    try:
+        value = json.loads(body.decode("utf-8-sig", "replace"))
+    except ValueError as error:
+        return Unreadable(
+            f"the payload is not JSON ({error}): it was cut off, or is not the agent's"
+        )
+    except RecursionError:
+        return Unreadable("the payload is nested too deeply")
+    return value if isinstance(value, dict) else Unreadable("the payload is not a JSON object")
+
+
+def _happening(payload: dict[str, Any]) -> Happening | None:
+    match _text(payload, "hook_event_name"):
+        case "SessionStart":
+            return SessionStarted(
+                _text(payload, "source") or "startup", _text(payload, "model") or None
+            )
+        case "UserPromptSubmit":
+            text = _text(payload, "prompt")
+            return PromptSubmitted(text, text.lstrip().startswith(MACHINE_PROMPTS))
+        case "PostToolUse" | "PostToolUseFailure":
+            return _tool(payload)
+        case "Stop":
+            return TurnEnded(_text(payload, "last_assistant_message"))
+        case "SubagentStop":
+            # A compaction looks like a sub-agent without a type; it is none of the user's work.
+            if not _text(payload, "agent_type"):
+                return None
+            return SubagentEnded(_text(payload, "last_assistant_message"))
+        case "PreCompact":
+            return CompactionBegan(_text(payload, "trigger"), _text(payload, "custom_instructions"))
+        case "SessionEnd":
+            return SessionEnded(_text(payload, "reason"))
+        case _:
+            return None
+
+
+def _tool(payload: dict[str, Any]) -> ToolUsed:
+    name = _text(payload, "tool_name")
+    failure = None
+    if "error" in payload:
+        error = _text(payload, "error")
+        code = EXIT_CODE.match(error)
+        failure = Failure(
+            error, int(code[1]) if code else None, bool(payload.get("is_interrupt", False))
+        )
+    duration = payload.get("duration_ms")
+    return ToolUsed(
+        name=name,
+        use_id=_text(payload, "tool_use_id"),
+        action=claude_code_tools.action(
+            name, payload.get("tool_input"), payload.get("tool_response")
+        ),
+        failure=failure,
+        duration_ms=duration if isinstance(duration, int) else None,
+    )
+
+
+def _key(what: Happening, prompt_id: str | None, agent_id: str) -> str | None:
+    """The same happening has the same key, whether a hook or the transcript tells of it."""
+    match what:
+        case ToolUsed(use_id=use_id):
+            return f"tool:{use_id}" if use_id else None
+        case PromptSubmitted(text=text):
+            return f"prompt:{prompt_id}:{digest(text)}" if prompt_id else None
+        case TurnEnded(last_message=text):
+            return f"stop:{prompt_id}:{digest(text)}" if prompt_id else None
+        case SubagentEnded():
+            return f"subagent:{agent_id}" if agent_id else None
+        case _:
+            return None
+
+
+def _subagent(payload: dict[str, Any]) -> Subagent | None:
+    agent_id, agent_type = _text(payload, "agent_id"), _text(payload, "agent_type")
+    return Subagent(agent_id, agent_type) if agent_id and agent_type else None
+
+
+def _text(payload: dict[str, Any], field: str) -> str:
+    value = payload.get(field)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,115 @@
+"""`recollect config`: the settings in force, where each came from, and changing them."""
+
+import click
+import tomlkit
+
+from recollect import settings as settings_module
+from recollect import wiring
+from recollect.cli.output import json_option, print_json, say, table
+from recollect.errors import ConfigError
+from recollect.paths import private_dir, write_private
+from recollect.settings import Value
+
+
+@click.group()
+def config() -> None:
+    """Show and change settings. Environment variables win over the file."""
+
+
+@config.command("list")
+@json_option
+def list_settings(as_json: bool) -> None:
+    """Every setting, its value, and where that came from."""
+    home = wiring.home()
+    if as_json:
+        print_json(
+            {
+                row.name: {
+                    "value": home.settings.values[row.name],
+                    "origin": home.settings.origins[row.name],
+                    "default": row.default,
+                    "env": row.env,
+                    "help": row.help,
+                }
+                for row in settings_module.ROWS
+            }
+        )
+        return
+    table(
+        None,
+        ("setting", "value", "from", "what it does"),
+        (
+            (
+                row.name,
+                _shown(home.settings.values[row.name]),
+                home.settings.origins[row.name],
+                row.help,
+            )
+            for row in settings_module.ROWS
+        ),
+    )
+    say(f"File: {home.paths.config_file}")
+
+
+@config.command("get")
+@click.argument("name")
+@json_option
+def get_setting(name: str, as_json: bool) -> None:
+    """The value of one setting."""
+    row = settings_module.row_named(name)
+    value = wiring.home().settings.values[row.name]
+    if as_json:
+        print_json(value)
+    else:
+        say(_shown(value))
+
+
+@config.command("set")
+@click.argument("name")
+@click.argument("value")
+def set_setting(name: str, value: str) -> None:
+    """Write one setting to the file; lists are written with commas. Comments in the file stay."""
+    row = settings_module.row_named(name)
+    parsed = settings_module.parse(row, value, "recollect config set")
+    _edit(row.name, parsed)
+    say(
+        f"{row.name} = {_shown(parsed)}. Running workers read it when they start anew: ",
+    )
+    say("recollect worker restart")
+
+
+@config.command("unset")
+@click.argument("name")
+def unset_setting(name: str) -> None:
+    """Back to the default."""
+    row = settings_module.row_named(name)
+    _edit(row.name, None)
+    say(f"{row.name} is back to its default, {_shown(row.default)}.")
+
+
+@config.command("path")
+def path() -> None:
+    """Where the config file is."""
+    say(str(wiring.home().paths.config_file))
+
+
+def _edit(name: str, value: Value | None) -> None:
+    file = wiring.home().paths.config_file
+    try:
+        document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
+    except tomlkit.exceptions.TOMLKitError as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
+    section, key = settings_module.row_named(name).section
+    table_ = document.setdefault(section, tomlkit.table())
+    if value is None:
+        table_.pop(key, None)
+        if not table_:
+            document.pop(section)
+    else:
+        table_[key] = list(value) if isinstance(value, tuple) else value
+    private_dir(file.parent)
+    write_private(file, tomlkit.dumps(document).encode())
+
+
+def _shown(value: Value) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,106 @@
+"""`recollect demo`: two example sessions through the real hooks, and what is remembered of them."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import resources
+from pathlib import Path
+
+import click
+
+from recollect import wiring
+from recollect.agents.claude_code_install import hook_command
+from recollect.cli import show
+from recollect.cli.install import hook_dir
+from recollect.cli.output import heading, say, styled
+from recollect.errors import WorkerError
+from recollect.recall import brief
+from recollect.store.protocol import Reading
+from recollect.text import tokens
+from recollect.worker import contact
+
+SESSIONS = ("session1.jsonl", "session2.jsonl")
+WAIT_SECONDS = 30.0
+
+
+@click.command()
+def demo() -> None:
+    """Replay two example sessions in a scratch home: nothing of yours is read or written."""
+    with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
+        os.environ["RECOLLECT_HOME"] = str(Path(folder, "home"))
+        project = Path(folder, "orders")
+        subprocess.run(["git", "init", "-q", str(project)], check=True)
+        home = wiring.home()
+        home.paths.make()
+        try:
+            for name in SESSIONS:
+                _replay(name, project)
+            _wait()
+            store = wiring.open_for_reading(home.paths)
+            _print(store, project, home.settings.number("brief.tokens"))
+            store.close()
+        finally:
+            contact.stop(home.paths)
+    _print_next()
+
+
+def _replay(name: str, project: Path) -> None:
+    """Each line goes to the hook command that `install` writes, as the client would run it."""
+    text = resources.files("recollect.demo").joinpath(name).read_text("utf-8")
+    lines = text.replace("{{project}}", str(project)).replace("{{home}}", str(Path.home()))
+    calls = [json.loads(line) for line in lines.splitlines()]
+    began = time.monotonic()
+    env = os.environ | {"CLAUDE_PROJECT_DIR": str(project)}
+    with click.progressbar(calls, label=f"Replaying {name.removesuffix('.jsonl')}") as progress:
+        for call in progress:
+            subprocess.run(
+                ["/bin/sh", "-c", hook_command(call["hook"], hook_dir(), Path(sys.executable))],
+                input=json.dumps(call["payload"]).encode(),
+                env=env,
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+    took = (time.monotonic() - began) * 1000 / len(calls)
+    say(
+        styled(f"{len(calls)} hook calls, {took:.0f} ms each, the shell's start included", dim=True)
+    )
+
+
+def _wait() -> None:
+    end = time.monotonic() + WAIT_SECONDS
+    paths = wiring.home().paths
+    while time.monotonic() < end:
+        try:
+            found = contact.status(paths)
+        except WorkerError:
+            found = {"idle": False}
+        if found["idle"] and found["queue"]["sessions"] == len(SESSIONS):
+            return
+        time.sleep(0.02)
+    raise WorkerError("The worker did not finish. See the messages above, then `recollect doctor`.")
+
+
+def _print(store: Reading, project: Path, budget: int) -> None:
+    for session in reversed(store.sessions(None, len(SESSIONS))):
+        say("\n" + heading(f"━━ {session.title or 'Session'} ━━") + "\n")
+        for observation in store.observations_of_session(session.id):
+            show.print_observation(observation)
+        for summary in store.summaries_of_session(session.id):
+            show.print_summary(summary)
+    project_id = store.project_of_dir(str(project))
+    assert project_id is not None
+    text = brief.write(store, project_id, budget)
+    say(heading("━━ What the third session is told at its start ━━") + "\n")
+    say(text)
+    say(styled(f"\n{tokens(text)} tokens, about.", dim=True))
+
+
+def _print_next() -> None:
+    command = Path(sys.argv[0])
+    shown = command if command.is_absolute() else "recollect"
+    say("\n" + heading("Your own Claude Code"))
+    say(f"  {shown} install     connects it (shows the change; `uninstall` undoes it exactly)")
+    say(f"  {shown} doctor      proves that everything works")

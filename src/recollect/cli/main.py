@@ -1,0 +1,95 @@
+"""`recollect`: the commands, one row each. A command's module is imported when it is run."""
+
+import importlib
+import json
+import sys
+from typing import NamedTuple
+
+import click
+
+from recollect import __version__
+from recollect.errors import RecollectError
+
+
+class CommandRow(NamedTuple):
+    name: str
+    module: str
+    help: str
+    group: str
+
+
+EVERYDAY, SETUP, HOOKS = "Look back", "Set up and keep running", "Hook commands (agents call these)"
+COMMANDS = (
+    CommandRow("search", "search", "Find observations, summaries and prompts.", EVERYDAY),
+    CommandRow("show", "show", "Show an observation, or a session with what it left.", EVERYDAY),
+    CommandRow("sessions", "sessions", "List sessions, newest first.", EVERYDAY),
+    CommandRow("pin", "pin", "Put an observation first in every brief, or no longer.", EVERYDAY),
+    CommandRow("demo", "demo", "Replay two example sessions and show what is remembered.", SETUP),
+    CommandRow("install", "install", "Connect Claude Code.", SETUP),
+    CommandRow("uninstall", "uninstall", "Undo install exactly.", SETUP),
+    CommandRow("status", "status", "Is it working? Queue, worker, provider.", SETUP),
+    CommandRow("doctor", "doctor", "Prove the whole path; name each fault and its fix.", SETUP),
+    CommandRow("config", "config", "Show and change settings.", SETUP),
+    CommandRow("worker", "worker", "Start, stop and look at the background worker.", SETUP),
+    CommandRow("retry", "retry", "Try failed jobs again.", SETUP),
+    CommandRow("completion", "completion", "Print the shell completion script.", SETUP),
+    CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS),
+    CommandRow("new", "hooks", "UserPromptSubmit: store the prompt.", HOOKS),
+    CommandRow("save", "hooks", "PostToolUse and kin: store what a tool did.", HOOKS),
+    CommandRow("summary", "hooks", "Stop: ask for the turn's summary.", HOOKS),
+    CommandRow("end", "hooks", "SessionEnd: close the session.", HOOKS),
+)
+BY_NAME = {row.name: row for row in COMMANDS}
+
+
+class Commands(click.Group):
+    """Knows every command by its row, so that `--help` and completion import none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [row.name for row in COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        row = BY_NAME.get(cmd_name)
+        if row is None:
+            return None
+        module = importlib.import_module(f"recollect.cli.{row.module}")
+        command = getattr(module, row.name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for group in (EVERYDAY, SETUP, HOOKS):
+            with formatter.section(group):
+                formatter.write_dl([(r.name, r.help) for r in COMMANDS if r.group == group])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in BY_NAME and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], BY_NAME, n=1)
+            hint = f" Did you mean `recollect {near[0]}`?" if near else ""
+            raise click.UsageError(f"There is no command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", message="recollect %(version)s")
+def cli() -> None:
+    """Memory for coding agents: what happened in earlier sessions, handed to the next one."""
+
+
+def main() -> None:
+    """The console script. An error says what to do; a traceback is a bug."""
+    try:
+        cli(prog_name="recollect")
+    except RecollectError as error:
+        if "--json" in sys.argv:
+            click.echo(json.dumps({"error": str(error), "kind": type(error).__name__}))
+        else:
+            click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+        sys.exit(error.exit_code)

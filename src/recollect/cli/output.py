@@ -1,0 +1,77 @@
+"""How commands speak: tables for people, JSON for programs, colour where it is wanted."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recollect.text import clean
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+F = TypeVar("F", bound=Callable[..., Any])
+TYPE_COLOURS = {
+    "decision": "magenta",
+    "bugfix": "red",
+    "feature": "green",
+    "refactor": "cyan",
+    "discovery": "yellow",
+    "change": "blue",
+}
+
+
+def json_option(function: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+def print_json(value: object) -> None:
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def console() -> "Console":
+    """Rich honours NO_COLOR, a dumb terminal and a pipe by itself. Piped text is not cut to a width."""
+    from rich.console import Console
+
+    found = Console(highlight=False)
+    if not found.is_terminal and "COLUMNS" not in os.environ:
+        found.width = 120
+    return found
+
+
+def table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table that fits the terminal. Cells are captured text: cleaned, and never taken as markup."""
+    from rich import box
+    from rich.table import Table
+
+    view = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for column in columns:
+        view.add_column(
+            column, overflow="fold", no_wrap=column in ("id", "when", "session", "type")
+        )
+    for row in rows:
+        view.add_row(*(_cell(column, cell) for column, cell in zip(columns, row, strict=True)))
+    console().print(view)
+
+
+def _cell(column: str, cell: str) -> "Text":
+    from rich.text import Text
+
+    style = TYPE_COLOURS.get(cell, "") if column == "type" else "bold" if column == "id" else ""
+    return Text(clean(cell), style=style)
+
+
+def heading(text: str) -> str:
+    return click.style(clean(text), bold=True)
+
+
+def styled(text: str, **style: Any) -> str:
+    return click.style(clean(text), **style)
+
+
+def say(text: str = "") -> None:
+    """click strips the colours for a pipe; NO_COLOR asks for the same."""
+    click.echo(text, color=False if "NO_COLOR" in os.environ else None)

@@ -1,0 +1,30 @@
+"""`recollect pin`."""
+
+import json
+
+import click
+
+from recollect import wiring
+from recollect.cli.output import json_option, print_json, say
+from recollect.errors import NotFound
+from recollect.worker import contact
+
+
+@click.command()
+@click.argument("number", metavar="ID")
+@click.option("--off", is_flag=True, help="No longer.")
+@json_option
+def pin(number: str, off: bool, as_json: bool) -> None:
+    """Put observation ID first in every brief of its project."""
+    digits = number.removeprefix("#")
+    if not digits.isdigit():
+        raise NotFound(f"{number!r} is not the number of an observation, such as 12 or #12.")
+    paths = wiring.home().paths
+    contact.start(paths)
+    answer = json.loads(contact.ask(paths, f"pin {digits} {0 if off else 1}".encode()))
+    if not answer["found"]:
+        raise NotFound(f"There is no observation #{digits}. Find one with `recollect search`.")
+    if as_json:
+        print_json({"id": int(digits), "pinned": not off})
+    else:
+        say(f"#{digits} is {'no longer pinned' if off else 'pinned'}.")

@@ -1,0 +1,25 @@
+"""`recollect retry`."""
+
+import json
+
+import click
+
+from recollect import wiring
+from recollect.cli.output import json_option, print_json, say
+from recollect.worker import contact
+
+
+@click.command()
+@click.argument("job", type=int, required=False)
+@json_option
+def retry(job: int | None, as_json: bool) -> None:
+    """Try JOB again, or every job that failed three times. `recollect status` lists them."""
+    paths = wiring.home().paths
+    contact.start(paths)
+    question = f"retry {job if job is not None else ''}"
+    answer = json.loads(contact.ask(paths, question.encode()))
+    if as_json:
+        print_json(answer)
+    else:
+        count = answer["requeued"]
+        say(f"{count} {'job waits' if count == 1 else 'jobs wait'} to be tried again.")

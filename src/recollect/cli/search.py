@@ -1,0 +1,60 @@
+"""`recollect search`."""
+
+from dataclasses import asdict
+
+import click
+
+from recollect import clock
+from recollect.cli import places
+from recollect.cli.output import TYPE_COLOURS, heading, json_option, print_json, say, styled
+from recollect.model.observations import TYPES
+from recollect.model.search import MATCH_END, MATCH_START, Hit
+from recollect.text import one_line
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--type", "kind", type=click.Choice(TYPES), help="Only observations of this type.")
+@click.option(
+    "--all", "everywhere", is_flag=True, help="In all projects, not only this directory's."
+)
+@click.option("-n", "--limit", default=10, show_default=True, help="How many.")
+@json_option
+def search(
+    words: tuple[str, ...], kind: str | None, everywhere: bool, limit: int, as_json: bool
+) -> None:
+    """Find observations, summaries and prompts by their words."""
+    store = places.store()
+    project = places.scope(store, everywhere=everywhere)
+    hits = store.search(" ".join(words), project_id=project, type=kind, limit=limit)
+    if as_json:
+        print_json([asdict(hit) | {"excerpt": _plain(hit.excerpt)} for hit in hits])
+        return
+    if not hits:
+        elsewhere = "" if everywhere else " `--all` looks in all projects."
+        say(f"Nothing found for {' '.join(words)!r}.{elsewhere}")
+        return
+    for hit in hits:
+        _print(hit, session=_session(store.session(hit.session_id)))
+    say(styled("Show one in full: recollect show <id or session>", dim=True))
+
+
+def _print(hit: Hit, *, session: str) -> None:
+    when = styled(clock.day_and_time(hit.at), dim=True)
+    if hit.kind == "observation":
+        kind = styled(hit.type or "", fg=TYPE_COLOURS.get(hit.type or ""))
+        say(f"{heading(f'#{hit.id}')} {heading(one_line(hit.title, 100))}  {kind}  {when}")
+    else:
+        name = heading(f"{hit.kind} in {session}")
+        say(f"{name} {styled(one_line(hit.title, 100))}  {when}")
+    marked = one_line(hit.excerpt.replace(MATCH_START, "⟦").replace(MATCH_END, "⟧"), 300)
+    parts = marked.replace("⟧", "⟦").split("⟦")
+    say("   " + "".join(styled(p, bold=True) if i % 2 else p for i, p in enumerate(parts)))
+
+
+def _plain(excerpt: str) -> str:
+    return excerpt.replace(MATCH_START, "").replace(MATCH_END, "")
+
+
+def _session(session: object) -> str:
+    return getattr(session, "ref", "")[:8]

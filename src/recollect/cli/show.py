@@ -1,0 +1,109 @@
+"""`recollect show`: one observation by its number, or one session by its id."""
+
+from dataclasses import asdict
+
+import click
+
+from recollect import clock
+from recollect.cli import places
+from recollect.cli.output import TYPE_COLOURS, heading, json_option, print_json, say, styled
+from recollect.errors import NotFound
+from recollect.model.observations import Observation, Summary
+from recollect.model.sessions import Session
+from recollect.store.protocol import Reading
+
+
+@click.command()
+@click.argument("what", metavar="ID")
+@json_option
+def show(what: str, as_json: bool) -> None:
+    """Show observation ID (a number such as 12 or #12), or session ID (its first letters are enough)."""
+    store = places.store()
+    number = what.removeprefix("#")
+    if number.isdigit() and len(number) < 8:
+        _show_observation(store, int(number), as_json)
+    else:
+        _show_session(store, places.session_named(store, what), as_json)
+
+
+def _show_observation(store: Reading, number: int, as_json: bool) -> None:
+    observation = store.observation(number)
+    if observation is None:
+        raise NotFound(f"There is no observation #{number}. Find one with `recollect search`.")
+    if as_json:
+        print_json(asdict(observation))
+        return
+    print_observation(observation)
+    session = store.session(observation.session_id)
+    if session is not None:
+        place = f"session {session.ref[:8]}, prompt {observation.prompt_number}"
+        say(styled(f"{place}, written by {observation.provider}", dim=True))
+
+
+def print_observation(observation: Observation) -> None:
+    draft = observation.draft
+    pinned = " (pinned)" if observation.pinned else ""
+    agent = f" by sub-agent {draft.subagent_type}" if draft.subagent_type else ""
+    kind = styled(draft.type, fg=TYPE_COLOURS[draft.type])
+    when = styled(clock.day_and_time(observation.at) + agent + pinned, dim=True)
+    say(f"{heading(f'#{observation.id} ' + (draft.title or 'Untitled'))}  {kind}  {when}")
+    if draft.subtitle:
+        say(styled(draft.subtitle, italic=True))
+    for fact in draft.facts:
+        say(f"  - {styled(fact)}")
+    if draft.narrative:
+        say("\n" + styled(draft.narrative))
+    for name, values in (
+        ("Concepts", draft.concepts),
+        ("Changed", draft.files_modified),
+        ("Read", draft.files_read),
+    ):
+        if values:
+            say(f"{styled(name + ':', dim=True)} {styled(', '.join(values))}")
+    say()
+
+
+def print_summary(summary: Summary) -> None:
+    say(heading(f"Summary of prompt {summary.prompt_number}"))
+    draft = summary.draft
+    for name, text in (
+        ("Asked", draft.request),
+        ("Investigated", draft.investigated),
+        ("Learned", draft.learned),
+        ("Completed", draft.completed),
+        ("Next steps", draft.next_steps),
+        ("Notes", draft.notes),
+    ):
+        if text:
+            say(f"  {styled(name + ':', bold=True)} {styled(text)}")
+    say()
+
+
+def _show_session(store: Reading, session: Session, as_json: bool) -> None:
+    prompts = store.prompts(session.id)
+    observations = store.observations_of_session(session.id)
+    summaries = store.summaries_of_session(session.id)
+    if as_json:
+        print_json(
+            asdict(session)
+            | {
+                "prompts": [asdict(prompt) for prompt in prompts],
+                "observations": [asdict(observation) for observation in observations],
+                "summaries": [asdict(summary) for summary in summaries],
+            }
+        )
+        return
+    say(heading(session.title or "Untitled session"))
+    times = (
+        f"{clock.day_and_time(session.started_at)} to {clock.day_and_time(session.last_event_at)}"
+    )
+    project = store.project(session.project_id).name
+    say(styled(f"{session.ref}  {project}  {times}  {session.status}", dim=True) + "\n")
+    for prompt in prompts:
+        say(f"{styled(f'Prompt {prompt.number}:', bold=True)} {styled(prompt.text)}\n")
+        for observation in observations:
+            if observation.prompt_number == prompt.number:
+                print_observation(observation)
+        for summary in summaries:
+            if summary.prompt_number == prompt.number:
+                print_summary(summary)

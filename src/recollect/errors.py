@@ -1,0 +1,67 @@
+"""Every error a user can meet. A class's docstring is its message; the message names the fix.
+
+RecollectError
+├── ConfigError        a setting or the config file is wrong
+├── InstallError       an agent's settings cannot be changed safely
+├── StoreError         the database cannot be used
+│   ├── StoreDamaged
+│   ├── StoreTooNew
+│   └── StoreMissing
+├── WorkerError        the worker cannot be reached or started
+│   ├── WorkerDown
+│   └── WorkerHung
+└── NotFound           an id or name that does not exist
+"""
+
+from typing import ClassVar
+
+
+class RecollectError(Exception):
+    """recollect could not do this. Run `recollect doctor` to find out why."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__ or "")
+
+
+class ConfigError(RecollectError):
+    """The configuration is not valid. See `recollect config list`."""
+
+    exit_code = 2
+
+
+class InstallError(RecollectError):
+    """The agent's settings were left alone. Mend the file, then run `recollect install` again."""
+
+
+class StoreError(RecollectError):
+    """The database cannot be used. Run `recollect doctor`."""
+
+
+class StoreDamaged(StoreError):
+    """The database is damaged. Run `recollect doctor`; nothing was deleted."""
+
+
+class StoreTooNew(StoreError):
+    """The database was written by a newer recollect. Upgrade with `pip install -U recollect`."""
+
+
+class StoreMissing(StoreError):
+    """Nothing has been recorded yet. Run `recollect install`, then start a session."""
+
+
+class WorkerError(RecollectError):
+    """The worker failed. See `recollect worker logs`."""
+
+
+class WorkerDown(WorkerError):
+    """The worker is not running. Start it with `recollect worker start`."""
+
+
+class WorkerHung(WorkerError):
+    """The worker does not answer. Restart it with `recollect worker restart`."""
+
+
+class NotFound(RecollectError):
+    """There is nothing with that id. List what there is with `recollect sessions`."""

@@ -1,0 +1,1 @@
+"""The hot path: the only writers of the spool. Nothing here imports the package."""

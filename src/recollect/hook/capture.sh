@@ -1,0 +1,68 @@
+# Capture one hook event into the spool. Sourced by the hook line, which has set
+#   $1 hook (context, new, save, summary, end)   $2 this directory   $3 python, may be missing
+#
+# The agent waits for this, so it starts two processes (cat, mv) and no more. It parses nothing,
+# needs no worker and no database, and always exits 0: exit 2 would block the user's prompt. The
+# worker restores the order of the files by their mtime.
+[ -z "${RECOLLECT_INSIDE-}" ] || exit 0 # the memory agent does not remember itself
+umask 077
+{
+  case ${RECOLLECT_HOME-} in
+    /*) state=$RECOLLECT_HOME ;;
+    *)
+      case ${XDG_STATE_HOME-} in
+        /*) state=$XDG_STATE_HOME/recollect ;;
+        *)
+          [ -n "${HOME-}" ] || eval "HOME=~$(id -un)"
+          state=$HOME/.local/state/recollect
+          ;;
+      esac
+      ;;
+  esac
+  # A plugin does not know its interpreter: the one that ran last, else the checkout's own.
+  python=${3-}
+  [ -n "$python" ] || read -r python <"$state/python" || python=$2/../../../.venv/bin/python
+} 2>/dev/null
+
+# Session start and prompt want an answer, and Python can ask the worker for it. Where it cannot
+# run, nothing has read our input yet: keep the event at least.
+case $1 in
+  context | new)
+    if [ -x "$python" ]; then
+      "$python" -I -S "$2/capture.py" "$1" && exit 0
+    elif [ "$1" = context ]; then
+      echo '{"systemMessage":"recollect is not set up: its Python is missing. Run make setup in its checkout, or pip install recollect and then recollect install. Until then events wait in its spool."}'
+    fi
+    ;;
+esac
+
+# A killed worker may stay a zombie for ever where process 1 does not reap, and kill -0 finds it.
+alive() {
+  read -r pid <"$1" && kill -0 "$pid" || return 1
+  read -r pid </proc/"$pid"/stat || return 0
+  case $pid in *') Z '*) return 1 ;; esac
+}
+write() { { printf 'recollect/1 claude-code %s %s\0\n' "$1" "${CLAUDE_PROJECT_DIR:-$PWD}" && cat; } >"$file"; }
+publish() { mv "$file" "$state/spool/new/${file##*/}"; }
+{
+  file=$state/spool/tmp/
+  read -r name </proc/sys/kernel/random/uuid && file=$file$name ||
+    file=$(mktemp "$file"XXXXXXXXXXXX || { mkdir -p "$file" && mktemp "$file"XXXXXXXXXXXX; })
+  # A first failure is a missing spool: nothing was read, so the second try has it all. A file that
+  # exists was cut off (a full disk) and must not look whole.
+  { write "$1" || { [ ! -e "$file" ] && mkdir -p "$state/spool/tmp" "$state/spool/new" && write "$1"; }; } &&
+    { publish || { mkdir -p "$state/spool/new" && publish; }; } ||
+    { rm -f "$file"; echo "$1" >>"$state/capture-failures"; }
+
+  # Without a worker, start one; whoever creates `starting` does it. read and kill are built in.
+  if ! alive "$state/run/worker.pid" && [ -x "$python" ]; then
+    [ -d "$state/run" ] || mkdir -p "$state/run"
+    if (set -C && : >"$state/run/starting"); then
+      "$python" -I -m recollect.worker.main </dev/null >/dev/null &
+      echo $! >"$state/run/starting"
+    elif [ -s "$state/run/starting" ] && ! alive "$state/run/starting"; then
+      rm -f "$state/run/starting" # its holder died; the next capture starts the worker
+    fi
+  fi
+} 2>/dev/null
+exit 0

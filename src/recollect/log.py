@@ -1,0 +1,37 @@
+"""The worker's log: one line per action, `key=value`, with ids and sizes and never content."""
+
+import logging
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from recollect.paths import PRIVATE_FILE
+
+LOGGER = logging.getLogger("recollect")
+MAX_BYTES = 1_000_000
+KEPT_FILES = 3
+
+
+def action(name: str, *, level: int = logging.INFO, **values: object) -> None:
+    """Write what was done. `name` is a word from a small vocabulary such as `ingest.stored`."""
+    if LOGGER.isEnabledFor(level):
+        pairs = " ".join(f"{key}={_quoted(value)}" for key, value in values.items())
+        LOGGER.log(level, "%s %s", name, pairs)
+
+
+def warning(name: str, **values: object) -> None:
+    action(name, level=logging.WARNING, **values)
+
+
+def to_file(path: Path, level: str) -> None:
+    path.touch(mode=PRIVATE_FILE)
+    handler = RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    LOGGER.handlers[:] = [handler]
+    LOGGER.setLevel(level.upper())
+    LOGGER.propagate = False
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    plain = text and text.isprintable() and not set(text) & set(' "=')
+    return text if plain else '"' + text.encode("unicode_escape").decode().replace('"', "'") + '"'

@@ -1,0 +1,56 @@
+"""Work that waits in the store, and what may come of a try."""
+
+from dataclasses import dataclass
+
+OBSERVE, SUMMARIZE = "observe", "summarize"
+PENDING, DONE, SKIPPED = "pending", "done", "skipped"
+MAX_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`tries` counts this try too and fences it: a later claim has a higher number."""
+
+    id: int
+    kind: str
+    session_id: int
+    prompt_number: int
+    tries: int
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as it is listed to people."""
+
+    id: int
+    kind: str
+    session_id: int
+    prompt_number: int
+    state: str
+    tries: int
+    due_at: int
+    last_error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The effect is stored and the job acknowledged, in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """Another worker has taken the job over; this try had no effect."""
+
+
+Outcome = Done | Retry | Skip | Fenced

@@ -1,0 +1,35 @@
+"""A turn: one user prompt and everything the agent did until it stopped."""
+
+from dataclasses import dataclass
+
+from recollect.model.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEvent:
+    """An event with its place in time."""
+
+    id: int
+    at: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Everything a provider may know when it writes about one turn.
+
+    `before`: the session's earlier events, newest last, so that a command which failed in one turn and
+    works in the next is seen as mended. `recorded`: titles already written for this session.
+    """
+
+    project: str
+    root: str
+    session: str
+    prompt_number: int
+    prompt: str | None
+    at: int
+    events: tuple[TurnEvent, ...]
+    before: tuple[TurnEvent, ...]
+    recorded: tuple[str, ...]
+    last_message: str | None
+    interrupted: bool

@@ -1,0 +1,136 @@
+"""Where things live. `RECOLLECT_HOME` puts all of it in one folder; otherwise the XDG folders do.
+
+`hook/capture.sh` and `hook/capture.py` find `state` by the same rule, on their own; a contract test
+keeps the three equal. Directories are made 0700 here and nowhere else.
+"""
+
+import os
+import pwd
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.errors import ConfigError
+
+PRIVATE_DIR = 0o700
+PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    config: Path  # what the user writes
+    data: Path  # what must not be lost
+    state: Path  # spool, logs, sockets, prepared copies
+
+    @classmethod
+    def of(cls, env: Mapping[str, str]) -> "Paths":
+        if home := env.get("RECOLLECT_HOME"):
+            if not home.startswith("/"):
+                raise ConfigError(f"RECOLLECT_HOME must be an absolute path, not {home!r}.")
+            root = Path(home)
+            return cls(config=root, data=root, state=root)
+        user = Path(env.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir)
+
+        def xdg(name: str, default: str) -> Path:
+            value = env.get(name, "")
+            # The XDG rules: a relative path is invalid and ignored.
+            return (Path(value) if value.startswith("/") else user / default) / "recollect"
+
+        return cls(
+            config=xdg("XDG_CONFIG_HOME", ".config"),
+            data=xdg("XDG_DATA_HOME", ".local/share"),
+            state=xdg("XDG_STATE_HOME", ".local/state"),
+        )
+
+    @property
+    def config_file(self) -> Path:
+        return self.config / "config.toml"
+
+    @property
+    def database(self) -> Path:
+        return self.data / "recollect.db"
+
+    @property
+    def spool(self) -> Path:
+        return self.state / "spool"
+
+    @property
+    def spool_tmp(self) -> Path:
+        return self.spool / "tmp"
+
+    @property
+    def spool_new(self) -> Path:
+        return self.spool / "new"
+
+    @property
+    def spool_bad(self) -> Path:
+        return self.spool / "bad"
+
+    @property
+    def briefs(self) -> Path:
+        """Prepared session-start replies, for the moment when the worker cannot answer."""
+        return self.state / "briefs"
+
+    @property
+    def health_note(self) -> Path:
+        """One JSON string: what is wrong, for a hook that finds no worker."""
+        return self.state / "health.json"
+
+    @property
+    def python_file(self) -> Path:
+        """The interpreter that has recollect, for hooks that were not told."""
+        return self.state / "python"
+
+    @property
+    def run(self) -> Path:
+        return self.state / "run"
+
+    @property
+    def socket(self) -> Path:
+        return self.run / "worker.sock"
+
+    @property
+    def pid_file(self) -> Path:
+        return self.run / "worker.pid"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.run / "worker.lock"
+
+    @property
+    def starting_file(self) -> Path:
+        """Held by the one hook that is starting the worker, so that thirty do not."""
+        return self.run / "starting"
+
+    @property
+    def log_file(self) -> Path:
+        return self.state / "logs" / "worker.log"
+
+    @property
+    def installs(self) -> Path:
+        """What agents' settings were before we touched them."""
+        return self.state / "installs"
+
+    def make(self) -> None:
+        """All directories, owner only. An existing one that others can enter is closed."""
+        for path in (
+            *(self.config, self.data, self.state, self.run, self.briefs, self.installs),
+            *(self.spool, self.spool_tmp, self.spool_new, self.spool_bad, self.log_file.parent),
+        ):
+            private_dir(path)
+
+
+def private_dir(path: Path) -> Path:
+    path.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+    if path.stat().st_mode & 0o077:
+        path.chmod(PRIVATE_DIR)
+    return path
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Atomically and owner-only: a reader sees the old file or the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    temporary.replace(path)

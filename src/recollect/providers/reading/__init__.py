@@ -1,0 +1,1 @@
+"""What the events of a turn say, read without a model: commands, outcomes, patches, prompts."""

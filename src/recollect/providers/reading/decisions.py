@@ -1,0 +1,118 @@
+"""Decisions the user states in a prompt. It would rather miss one than take a question for one."""
+
+import re
+from dataclasses import dataclass
+
+from recollect import text
+from recollect.providers.reading import markup
+from recollect.providers.reading.prompts import QUESTION, without_lead
+
+STATEMENT_LIMIT = 300
+MOST = 12
+
+UNSURE = re.compile(
+    r"\?|\b(?:maybe|perhaps|possibly|might|not sure|wonder(?:ing)?|what if|what about|how about|could we|should we|can we"
+    r"|would it|think(?:ing)?|consider(?:ing)?|let me know|do you think|if (?:we|you|it|that|there)"
+    r"|unless|either|hypothetically|suppose|imagine|for example|e\.g\.|you decide|up to you|your call|whether)\b",
+    re.IGNORECASE,
+)
+PASSING = re.compile(
+    r"\b(?:yet|for now|right now|this time|for the moment|in this (?:turn|step|pr|commit|session)|until|today|later"
+    r"|anything else|already)\b",
+    re.IGNORECASE,
+)
+CHOICE = (
+    r"(?:use|go with|stick (?:with|to)|stay (?:with|on)|keep (?!going|it\b|on\b|working|trying|at\b)|switch to|move to|drop|adopt|avoid"
+    r"|standardi[sz]e on|require|rely on|depend on|always|never|only (?:use|support|allow)|stop using|prefer"
+    r"|not (?:use|add|support|rely on|depend on|introduce))"
+)
+# Each pattern has one group: the decision itself, said as an instruction or as a statement.
+STATED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r".*?\b(?:we|i|the team)(?:'ve| have| had)?(?: now| finally| all)? (?:decided|agreed|chosen|opted)"
+        r"(?: (?:that|to|on|upon|for))? (?P<what>.+)",
+        r".*?\b(?:we|i)(?:'ve| have)? settled (?:on|for) (?P<named>.+)",
+        r"(?:the |our |my )?decision(?: is| was)?\s*(?::|-|–|that|to)?\s+(?P<what>.+)",
+        rf".*?\b(?:we|i)(?:'ll| will|'re going to| are going to|'m going to) (?P<what>{CHOICE}.+)",
+        rf"(?:.*?[,;:] |.*?\bso )?let'?s (?:just |instead |rather )?(?P<what>{CHOICE}.+)",
+        r"(?:.*?[,;:] )?(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|as of now),? (?P<what>.+)",
+        r"(?P<what>.+?),? (?:from now on|going forward|from here on(?: out)?)\W*$",
+        r"(?:.*?[,;:] )?(?:please |you should |you must |we |and |must )?(?P<what>(?:always|never) "
+        r"(?!mind\b|seen\b|had\b|heard\b|been\b|works?\b|fails?\b|got\b|gets?\b|again\b|happen|mention)(?!\w+ing\b)[a-z]\w* .+)",
+        r"(?:please |and |we )?(?P<what>(?:don'?t|do not|stop|avoid|no longer|must not) "
+        r"(?:ever )?(?:use|using|rely on|relying on|introduce|introducing|mock|mocking|depend on|add new dependenc\w+) .+)",
+        r"(?:i |we |please |you should )?(?P<what>prefer (?!not to say).+? (?:over|to|instead of|rather than) .+)",
+        r"(?:please |we (?:should )?|you should |you must )?(?P<what>use .+?(?: instead of | rather than |, not | over ).+)",
+        r"(?P<what>(?:.{3,80}) (?:is|are) (?:now )?(?:our|the) (?:standard|convention|policy|rule|default|choice)\b.*)",
+        r"(?:the |our )(?:rule|convention|policy|standard|agreement) is(?: that| to|:)? (?P<what>.+)",
+        r"(?P<what>we (?:no longer|only|don'?t) (?:use|support|want to support|target|allow|ship) .+)",
+    )
+)
+POINTS_ELSEWHERE = re.compile(
+    r"(?:go with |use |keep |switch to |do |take )?(?:the )?(?:option|number|it|that|this|them|those|these|first|second|third|last|other"
+    r"|former|latter|your|both|one)\b\W*(?:\w{1,2}|one|idea|approach|suggestion|proposal|plan|way)?\W*",
+    re.IGNORECASE,
+)
+REASON = re.compile(
+    r",?\s+(?:because|since|as it|so that|so we|in order to|due to)\b\s*", re.IGNORECASE
+)
+INSTEAD = re.compile(r"\s*(?:,? instead of|,? rather than|,? over|, not)\s+(.+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`what` is the decision without its lead-in, `quote` the user's own sentence."""
+
+    what: str
+    quote: str
+    reason: str | None
+    instead_of: str | None
+
+
+def read_decisions(prompt: str | None) -> tuple[Decision, ...]:
+    found: dict[str, Decision] = {}
+    for sentence in markup.sentences(markup.plain_prompt(prompt or "")):
+        decision = _read(sentence)
+        if decision is not None:
+            found.setdefault(decision.what.lower(), decision)
+    return tuple(found.values())[:MOST]
+
+
+def _read(sentence: str) -> Decision | None:
+    if len(sentence) > STATEMENT_LIMIT or len(sentence.split()) < 3 or UNSURE.search(sentence):
+        return None
+    bare = _without_greeting(sentence)
+    if QUESTION.match(bare) and not re.match(r"do not\b", bare, re.IGNORECASE):
+        return None
+    for pattern in STATED:
+        mark = pattern.fullmatch(bare)
+        if mark:
+            return _decision(mark, sentence)
+    return None
+
+
+def _without_greeting(sentence: str) -> str:
+    """Drop `ok, ` and `yes ` but keep `let's`, `we should` and the like: they are the sign."""
+    lead = re.match(
+        r"(?:(?:ok(?:ay)?|yes|yeah|great|good|thanks?|right|alright|sure|so|and|also|but|then|now|actually|no|hmm|well)[\s,.!]+)+",
+        sentence,
+        re.IGNORECASE,
+    )
+    return sentence[lead.end() :] if lead else sentence
+
+
+def _decision(mark: re.Match[str], sentence: str) -> Decision | None:
+    groups = mark.groupdict()
+    raw = groups.get("what") or f"use {groups.get('named') or ''}"
+    what, *reason = REASON.split(raw.strip(" .!,;:"), maxsplit=1)
+    what = without_lead(what) if what.lower().startswith(("please", "just")) else what
+    if PASSING.search(what) or POINTS_ELSEWHERE.fullmatch(what) or len(text.words(what)) < 2:
+        return None
+    other = INSTEAD.search(what)
+    return Decision(
+        what=what[0].upper() + what[1:],
+        quote=sentence,
+        reason=reason[0].strip(" .!") if reason else None,
+        instead_of=other[1].strip(" .!") if other else None,
+    )

@@ -1,0 +1,100 @@
+"""The verbs of work requests: their past tense, and what kind of work they ask for."""
+
+from typing import Literal
+
+Intent = Literal["fix", "add", "refactor", "ask", "other"]
+
+# Verbs that only take -ed, -d or a doubled letter are built by rule; these are not.
+IRREGULAR = {
+    "begin": "began", "break": "broke", "bring": "brought", "build": "built", "bind": "bound",
+    "catch": "caught", "choose": "chose", "cut": "cut", "do": "did", "draw": "drew", "find": "found",
+    "forbid": "forbade", "freeze": "froze", "get": "got", "give": "gave", "hide": "hid", "hook": "hooked",
+    "keep": "kept", "let": "let", "make": "made", "overwrite": "overwrote", "pay": "paid", "put": "put",
+    "read": "read", "rebuild": "rebuilt", "redo": "redid", "rerun": "reran", "rewrite": "rewrote",
+    "rewind": "rewound", "run": "ran", "send": "sent", "set": "set", "shrink": "shrank", "show": "showed",
+    "shut": "shut", "speed": "sped", "spin": "spun", "split": "split", "swap": "swapped", "take": "took",
+    "teach": "taught", "tell": "told", "throw": "threw", "undo": "undid", "unset": "unset", "win": "won",
+    "write": "wrote", "debug": "debugged",
+}  # fmt: skip
+DOUBLED = frozenset("drop stop plan log tag map trim strip wrap skip scan pin plug ship step stub swap zip unzip "
+                    "flip grab bump unwrap remap permit refer prefer chop pop snap dedup batch".split()) - {"bump", "batch"}  # fmt: skip
+
+FIX = frozenset("fix debug repair resolve correct solve mend address patch unbreak".split())
+ADD = frozenset(
+    "add implement create build support introduce write make enable allow generate provide scaffold "
+    "develop".split()
+)
+REFACTOR = frozenset(
+    "refactor rename move extract clean simplify split reorganize reorganise restructure inline dedupe dedup "
+    "deduplicate consolidate tidy modularize modularise decouple unify reformat rework rewrite".split()
+)
+ASK = frozenset(
+    "explain find look check investigate review analyze analyse tell show describe summarize summarise search "
+    "research see inspect understand explore examine compare list read study audit trace locate identify "
+    "figure verify confirm evaluate".split()
+)
+OTHER = frozenset(
+    "adapt adjust align annotate append apply archive assert attach automate backport batch bind block bring bump "
+    "bundle bypass cache call cap catch centralize change check choose clarify clear clone close collapse collect "
+    "combine comment commit compile complete compress compute configure connect convert copy count cover cut "
+    "deactivate declare decode default defer define delete deploy deprecate derive detect disable discard dispatch "
+    "display distinguish do document downgrade download draw drop embed emit encode encrypt enforce enhance ensure "
+    "escape exclude execute expand export expose extend factor fetch fill filter finalize finish flag flatten flip "
+    "follow forbid force format forward freeze get give grab group guard handle harden hash hide highlight hoist hook "
+    "ignore import improve include increase index initialize inject insert install instrument integrate invalidate "
+    "isolate join keep launch let leverage lift limit link lint load localize lock log loosen lower maintain map mark "
+    "match measure memoize merge migrate minify mock modernize modify mount narrow normalize omit open optimize "
+    "order organize output overhaul overwrite pad parallelize parameterize parse pass patch persist pin place plan "
+    "plug polish pop populate port prefer prefix prepare preserve prevent print process profile propagate protect "
+    "prune publish pull push put raise randomize rebase rebuild record redesign redirect redo reduce register reject "
+    "release reload remove render reorder replace report reproduce require rerun reset resize respect restart restore "
+    "restrict retry return reuse revert revise revise rotate round route run sanitize save scale scan schedule scope "
+    "seed select send separate serialize serve set setup ship shorten shrink shut silence skip slim sort specify speed "
+    "spin squash stabilize stage standardize start stop store stream streamline strengthen strip stub style submit "
+    "suppress swap switch sync tag take teach terminate test throttle throw tighten toggle track transform translate "
+    "treat trigger trim try tune turn tweak type undo unify uninstall unpin unset unwrap update upgrade upload use "
+    "validate vendor version warn watch widen wire work wrap zip".split()
+)
+KNOWN = FIX | ADD | REFACTOR | ASK | OTHER
+VOWELS = "aeiou"
+
+
+def past(verb: str) -> str:
+    """`add` gives `added`, `apply` gives `applied`, `drop` gives `dropped`."""
+    word = verb.lower()
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    if word in DOUBLED:
+        return f"{word}{word[-1]}ed"
+    if word.endswith("e"):
+        return f"{word}d"
+    if word.endswith("y") and len(word) > 2 and word[-2] not in VOWELS:
+        return f"{word[:-1]}ied"
+    return f"{word}ed"
+
+
+PAST = {past(verb): verb for verb in sorted(KNOWN)}
+
+
+def base(word: str) -> str | None:
+    """The verb a word is a form of, if it is one that people ask work with."""
+    lower = word.lower()
+    if lower in KNOWN:
+        return lower
+    if lower in PAST:
+        return PAST[lower]
+    if lower.endswith("s") and lower[:-1] in KNOWN:
+        return lower[:-1]
+    if lower.endswith("es") and lower[:-2] in KNOWN:
+        return lower[:-2]
+    return None
+
+
+def intent(verb: str) -> Intent:
+    if verb in FIX:
+        return "fix"
+    if verb in ADD:
+        return "add"
+    if verb in REFACTOR:
+        return "refactor"
+    return "ask" if verb in ASK else "other"

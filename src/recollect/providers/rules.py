@@ -1,0 +1,19 @@
+"""The provider without a model: honest observations and summaries from the structure of the events.
+
+It says only what the events show. Where it repeats what the user or the agent said, it says so.
+"""
+
+from recollect.model.observations import ObservationDraft, SummaryDraft, SummarySkipped
+from recollect.model.turns import Turn
+from recollect.providers.writing.observations import observations_of
+from recollect.providers.writing.summaries import summary_of
+
+
+class Rules:
+    name = "rules"
+
+    def observe(self, turn: Turn) -> list[ObservationDraft]:
+        return observations_of(turn)
+
+    def summarize(self, turn: Turn) -> SummaryDraft | SummarySkipped:
+        return summary_of(turn)

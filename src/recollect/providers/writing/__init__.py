@@ -1,0 +1,1 @@
+"""What was read, told in plain English: titles, facts, narratives, summaries."""

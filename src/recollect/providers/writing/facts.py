@@ -1,0 +1,184 @@
+"""Three to seven facts: each one whole, each one seen in the events."""
+
+from collections.abc import Iterable, Iterator
+
+from recollect.providers.reading import messages, symbols
+from recollect.providers.reading.commands import CHECKS
+from recollect.providers.reading.steps import Run
+from recollect.providers.reading.story import Story
+from recollect.providers.reading.trials import Trial
+from recollect.providers.writing import changes, places, runs
+from recollect.providers.writing.phrases import code, fact, join, plural, quoted
+
+LEAST, MOST = 3, 7
+FILES_TOLD = 3
+FINDINGS_TOLD = 4
+LASTING = frozenset(("install", "migration", "deploy", "history", "files"))
+
+
+def facts_of(story: Story) -> tuple[str, ...]:
+    """The most telling statements that keep to the length of a fact."""
+    project = story.turn.project or "the project"
+    contexts = (f"in the project {project}", f"(prompt {story.turn.prompt_number} of the session)")
+    kept: list[str] = []
+    for statement in _statements(story):
+        found = fact(statement, *contexts)
+        if found and not any(_same(found, other) for other in kept):
+            kept.append(found)
+        if len(kept) == MOST:
+            return tuple(kept)
+    for statement in _fillers(story):
+        found = fact(statement, *contexts)
+        if len(kept) < LEAST and found and not any(_same(found, other) for other in kept):
+            kept.append(found)
+    return tuple(kept)
+
+
+def _same(one: str, other: str) -> bool:
+    """Two facts that repeat one sentence under different words of introduction."""
+    return (
+        one.partition(": ")[2][:80] == other.partition(": ")[2][:80]
+        if ": " in one
+        else one == other
+    )
+
+
+def _statements(story: Story) -> Iterator[str]:
+    ranked = places.by_weight(story.patches)
+    yield from _failures(story)
+    yield from (changes.of_file(patch) for patch in ranked[:FILES_TOLD])
+    yield from _ends(story)
+    yield from _commits(story)
+    yield from _dead_ends(story)
+    if not story.patches:
+        yield from _found(story)
+        yield from (runs.ended(run) for run in _one_each(story.deeds)[:4])
+    yield from changes.moves(story)[:1]
+    yield from (changes.of_swap(patch, *swap) for patch in ranked[:1] for swap in patch.swaps[:2])
+    yield from (runs.mended(trial) for trial in story.mended if not _is_check(trial))
+    yield from _deeds(story)
+    yield from _asked_back(story)
+    yield from _rest(story)
+
+
+def _is_check(trial: Trial) -> bool:
+    return trial.first.command.kind in CHECKS
+
+
+def _failures(story: Story) -> Iterator[str]:
+    """What failed first, before the work mended it or met the next failure."""
+    if story.ask.pasted and story.agent is None:
+        yield f"The user's prompt shows the error {code(story.ask.pasted, 100)}"
+    trials = [t for t in (*story.mended, *story.broken) if _is_check(t)]
+    told = [t for t in trials if t.end or t.first.outcome.error != t.last.outcome.error]
+    for trial in told[:2]:
+        yield f"{runs.failed(trial.first)}{' in an earlier turn' if trial.earlier else ''}"
+    names = (runs.had_failing(trial.first) for trial in told)
+    yield from [name for name in names if name][:1]
+
+
+def _ends(story: Story) -> Iterator[str]:
+    """How the checks stood at the end."""
+    for trial in story.broken[:2]:
+        yield runs.still_failing(trial)
+    for trial in story.partly[:1]:
+        if trial.partial:
+            part = runs.ended(trial.partial)
+            yield f"{part}; the failed {runs.name(trial.last)} was not repeated in full"
+    last = {run.command.program: run for run in runs.last_checks(story)}
+    for trial in [trial for trial in story.mended if _is_check(trial)][:2]:
+        if trial.end:
+            end = last.pop(trial.end.command.program, trial.end)
+            yield f"{runs.ended(end)}{_between(story, trial, end)}"
+    for run in list(last.values())[:1]:
+        yield f"{runs.ended(run)}{' after the last edit' if runs.after_edits(story, run) else ''}"
+
+
+def _between(story: Story, trial: Trial, end: Run) -> str:
+    """What happened between the failure and the success."""
+    first = trial.first.place
+    failures = f" {plural(trial.reds, 'failed run')} and" if trial.reds > 1 else ""
+    edited = dict.fromkeys(e.patch.path for e in story.edits if first < e.place < end.place)
+    if edited:
+        return f" after{failures} edits in {places.paths(list(edited), 2)}"
+    installed = [r for r in story.runs if first < r.place < end.place and r.good and _acts(r)]
+    return f" after {runs.name(installed[-1])}" if installed else ""
+
+
+def _acts(run: Run) -> bool:
+    return run.command.kind not in CHECKS | {"routine"}
+
+
+def _commits(story: Story) -> Iterator[str]:
+    for commit in story.commits[:2]:
+        short = f"Commit {commit.hash}" if commit.hash else "A git commit"
+        yield f"{short} recorded the work as {quoted(commit.subject, 100)}"
+
+
+def _dead_ends(story: Story) -> Iterator[str]:
+    for patch in story.dead_ends[:2]:
+        symbols = places.named(patch.changed or patch.added, 2)
+        where = f"{symbols} in {patch.path}" if symbols else patch.path
+        yield f"A change of {where} was made and then taken back in the same turn"
+
+
+def _found(story: Story) -> Iterator[str]:
+    """What the agent reported, as its report: the longest-standing sentences, those with names first."""
+    said = messages.findings(story.message)
+    told = sorted(said, key=lambda s: ("`" not in s, not messages.CAUSE.search(s), len(s) > 120))
+    for finding in [s for s in said if s in told[:FINDINGS_TOLD]]:
+        yield f"Agent's report: {finding}"
+
+
+def _deeds(story: Story) -> Iterator[str]:
+    """Installs, migrations and the like beside the edits."""
+    lasting = [run for run in _one_each(story.deeds) if run.command.kind in LASTING]
+    if lasting:
+        yield f"Also run: {join([runs.name(run) for run in lasting], 3)}"
+
+
+def _one_each(found: Iterable[Run]) -> list[Run]:
+    return list({run.command.text: run for run in found}.values())
+
+
+def _asked_back(story: Story) -> Iterator[str]:
+    for answer in story.answers[:2]:
+        yield f"The user answered {quoted(answer.answer, 50)} to {quoted(answer.question, 70)}"
+
+
+def _rest(story: Story) -> Iterator[str]:
+    """What still tells something when the facts are few."""
+    causes = [s for s in messages.causes(story.message) if not messages.POINTING.match(s)]
+    for cause in causes[:1]:
+        yield f"Agent's explanation: {cause}"
+    more = places.by_weight(story.patches)[FILES_TOLD:]
+    if more:
+        yield f"Also changed: {join([patch.path for patch in more], 3)}"
+    checked = any(runs.after_edits(story, run) and _acts_or_checks(run) for run in story.runs)
+    if story.patches and not checked and any(map(_is_program, story.modified)):
+        where = places.short(story.edits[-1].patch.path)
+        yield f"No test and no other check ran after the last edit of {where}"
+    if story.unused:
+        yield f"Read without being changed: {join([code(p, 60) for p in story.unused], 3)}"
+    for search in [s for s in story.searches if s.tool == "WebSearch"][:1]:
+        yield f"The web was searched for {quoted(search.what, 90)}"
+    if story.turn.interrupted:
+        yield "The turn was interrupted before the agent gave a final answer"
+
+
+def _is_program(path: str) -> bool:
+    return not places.is_docs(path) and symbols.language_of(path) is not None
+
+
+def _acts_or_checks(run: Run) -> bool:
+    return run.command.kind not in ("routine", "format", "commit", "push")
+
+
+def _fillers(story: Story) -> Iterator[str]:
+    """Said by others, and still better than an observation of one fact."""
+    if story.patches:
+        yield from (
+            f"Agent's report: {finding}" for finding in messages.findings(story.message)[:2]
+        )
+    if story.ask.text and not story.ask.trivial and story.agent is None:
+        yield f"The request in the user's words: {quoted(story.ask.text, 110)}"

@@ -1,0 +1,12 @@
+"""The envelope around everything that is handed to an agent: what it is, and that it is only data."""
+
+from recollect.text import fenced
+
+OPENING = '<recollect-memory project="{project}">'
+CLOSING = "</recollect-memory>"
+
+
+def wrap(project: str, lead: str, lines: list[str]) -> str:
+    """`lines` must be fenced already: titles and facts stem from tool output and may carry orders."""
+    name = fenced(project).replace('"', "'")
+    return "\n".join([OPENING.format(project=name), lead, *lines, CLOSING])

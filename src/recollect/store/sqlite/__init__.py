@@ -1,0 +1,1 @@
+"""The embedded store. One process writes, everybody may read."""

@@ -1,0 +1,186 @@
+"""Connections: one that writes, many that read.
+
+Exactly one process writes (SQLite before 3.51.3 can corrupt a WAL that two processes reset at once,
+and its busy handler is unfair), so a writer may only be opened by the holder of the worker's lock.
+Commits are durable (`synchronous=FULL`) because a spool file is unlinked right after. Readers open
+read-only, one connection per thread, and never wait for the writer.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
+from recollect.paths import PRIVATE_FILE, private_dir
+from recollect.store.sqlite import queries
+
+Row = sqlite3.Row
+BUSY_SECONDS = 30.0
+WAL_LIMIT = 64 * 1024 * 1024
+
+
+class Database:
+    def __init__(self, path: Path, *, writer: bool) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+        if writer:
+            self._writer = self._open_writer()
+        elif not path.exists():
+            raise StoreMissing
+        else:
+            self._reader()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing, durable when it returns. Threads take turns."""
+        assert self._writer is not None, "this store was opened for reading"
+        with self._lock:
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+                yield self._writer
+                self._writer.commit()
+            except sqlite3.DatabaseError as error:
+                self._writer.rollback()
+                # A lock or the disk, not what was written: the caller may wait and try again.
+                if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):
+                    raise translate(error, self._path) from error
+                raise
+            except BaseException:
+                self._writer.rollback()
+                raise
+
+    def rows(self, noun: str, name: str, /, **values: Any) -> list[Row]:
+        try:
+            return self._reader().execute(queries.load(noun)[name], values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise translate(error, self._path) from error
+
+    def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
+        found = self.rows(noun, name, **values)
+        return found[0] if found else None
+
+    def check(self) -> None:
+        """Raises StoreDamaged unless every page and the full-text index are sound."""
+        try:
+            faults = [row[0] for row in self._reader().execute("PRAGMA integrity_check(5)")]
+        except sqlite3.DatabaseError as error:
+            raise translate(error, self._path) from error
+        if faults != ["ok"]:
+            raise StoreDamaged(_damaged(self._path, faults[0]))
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in (*self._readers, self._writer):
+                if connection is not None:
+                    connection.close()
+            self._readers.clear()
+            self._writer = None
+
+    def _reader(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            try:
+                connection = sqlite3.connect(
+                    f"{self._path.absolute().as_uri()}?mode=ro",
+                    uri=True,
+                    timeout=BUSY_SECONDS,
+                    check_same_thread=False,
+                )
+            except sqlite3.DatabaseError as error:
+                raise translate(error, self._path) from error
+            try:
+                connection.row_factory = Row
+                connection.execute("PRAGMA query_only = 1")
+                if _version(connection) == 0:  # the worker is just about to make the tables
+                    raise StoreMissing
+                _check_version(connection)
+            except sqlite3.DatabaseError as error:
+                connection.close()
+                raise translate(error, self._path) from error
+            except StoreError:
+                connection.close()
+                raise
+            self._local.connection = connection
+            self._readers.append(connection)
+        return connection
+
+    def _open_writer(self) -> sqlite3.Connection:
+        private_dir(self._path.parent)
+        # SQLite would create it with the umask's mode, and -wal and -shm copy that.
+        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
+        connection = sqlite3.connect(
+            self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.row_factory = Row
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
+            quick = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if quick != "ok":
+                raise StoreDamaged(_damaged(self._path, quick))
+            migrate(connection)
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            raise translate(error, self._path) from error
+        except StoreError:
+            connection.close()
+            raise
+        return connection
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Every step is one transaction with its own number, so a kill leaves the old or the new schema."""
+    _check_version(connection)
+    for number, script in queries.migrations():
+        if number > _version(connection):
+            connection.executescript(
+                f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
+            )
+
+
+def write(
+    connection: sqlite3.Connection, noun: str, name: str, values: Mapping[str, Any]
+) -> sqlite3.Cursor:
+    return connection.execute(queries.load(noun)[name], values)
+
+
+def write_one(
+    connection: sqlite3.Connection, noun: str, name: str, values: Mapping[str, Any]
+) -> Row | None:
+    """The first row of a query or a RETURNING. All rows are fetched: an unfinished one holds a lock."""
+    found = write(connection, noun, name, values).fetchall()
+    return found[0] if found else None
+
+
+def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return StoreError(f"{path} is locked by another program. Close it and try again.")
+    if isinstance(error, sqlite3.OperationalError) and "malformed" not in text:
+        return StoreError(f"{path} cannot be used: {text}. Run `recollect doctor`.")
+    return StoreDamaged(_damaged(path, text))
+
+
+def _damaged(path: Path, why: str) -> str:
+    return (
+        f"{path} is damaged ({why}). Stop the worker (`recollect worker stop`), move the file aside "
+        "and start again; captured events wait in the spool."
+    )
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _check_version(connection: sqlite3.Connection) -> None:
+    if _version(connection) > queries.migrations()[-1][0]:
+        raise StoreTooNew

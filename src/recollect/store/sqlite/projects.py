@@ -1,0 +1,79 @@
+"""Projects: which repository a directory belongs to."""
+
+from collections.abc import Callable
+
+from recollect.model.sessions import Project
+from recollect.repository import Repository
+from recollect.store.sqlite.database import Database, Row, write, write_one
+from recollect.text import sqlite_safe
+
+
+class Projects(Database):
+    def resolve_project(self, repository: Repository, directory: str, now: int) -> int:
+        """The project of a repository, created when it is new, moved when it was known elsewhere."""
+        with self.transaction() as connection:
+            project_id = _choose(
+                repository,
+                lambda value: write(
+                    connection, "projects", "identity_kinds", {"identity": value}
+                ).fetchall(),
+            )
+            values = {"name": repository.name, "root": repository.root, "now": now}
+            if project_id is None:
+                added = write_one(connection, "projects", "add_project", values)
+                assert added is not None
+                project_id = int(added["id"])
+            else:
+                write(connection, "projects", "move_project", values | {"id": project_id})
+            for identity in repository.identities:
+                write(
+                    connection,
+                    "projects",
+                    "add_identity",
+                    {"identity": identity.value, "kind": identity.kind, "project_id": project_id},
+                )
+            write(
+                connection,
+                "projects",
+                "add_dir",
+                {"dir": sqlite_safe(directory), "project_id": project_id, "now": now},
+            )
+        return project_id
+
+    def drop_project(self, project_id: int) -> None:
+        """With its sessions and everything that hangs on them."""
+        with self.transaction() as connection:
+            write(connection, "projects", "drop_project", {"id": project_id})
+
+    def find_project(self, repository: Repository) -> int | None:
+        """Like resolve_project, for readers."""
+        return _choose(
+            repository, lambda value: self.rows("projects", "identity_kinds", identity=value)
+        )
+
+    def project(self, project_id: int) -> Project:
+        row = self.row("projects", "project", id=project_id)
+        assert row is not None, project_id
+        return Project(row["id"], row["name"], row["root"])
+
+    def projects(self) -> list[Project]:
+        return [Project(r["id"], r["name"], r["root"]) for r in self.rows("projects", "projects")]
+
+    def project_of_dir(self, directory: str) -> int | None:
+        row = self.row("projects", "dir", dir=sqlite_safe(directory))
+        return int(row[0]) if row else None
+
+    def dirs_of_project(self, project_id: int) -> list[str]:
+        return [row[0] for row in self.rows("projects", "dirs", project_id=project_id)]
+
+
+def _choose(repository: Repository, kinds_of: Callable[[str], list[Row]]) -> int | None:
+    """The strongest identity decides. A weaker one may only find a project that has none of the
+    stronger kind: a fork shares its first commit with the original and is still another project, while
+    a repository that got its remote today is the one we knew by its first commit."""
+    strongest = repository.identities[0].kind
+    for identity in repository.identities:
+        rows = kinds_of(identity.value)
+        if rows and (identity.kind == strongest or strongest not in {row["kind"] for row in rows}):
+            return int(rows[0]["project_id"])
+    return None

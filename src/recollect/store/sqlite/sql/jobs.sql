@@ -1,0 +1,68 @@
+-- name: add_job
+INSERT INTO jobs (kind, session_id, prompt_number, due_at, created_at)
+VALUES (:kind, :session_id, :prompt_number, :now, :now)
+RETURNING id;
+
+-- name: waiting_summary
+SELECT id FROM jobs
+WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'summarize'
+  AND state = 'pending' AND lease_until IS NULL;
+
+-- name: drop_job
+DELETE FROM jobs WHERE id = :id;
+
+-- One job at a time per session, oldest first; an expired lease is up for grabs again.
+-- name: claim
+UPDATE jobs SET tries = tries + 1, holder = :holder, lease_until = :lease_until
+WHERE id = (
+  SELECT id FROM jobs AS job
+  WHERE state = 'pending' AND due_at <= :now AND (lease_until IS NULL OR lease_until <= :now)
+    AND NOT EXISTS (
+      SELECT 1 FROM jobs AS earlier
+      WHERE earlier.session_id = job.session_id AND earlier.state = 'pending' AND earlier.id < job.id
+    )
+  ORDER BY id LIMIT 1
+)
+RETURNING id, kind, session_id, prompt_number, tries, holder;
+
+-- A job behind another one of its session is not due before that one is.
+-- name: next_due
+SELECT min(max(due_at, coalesce(lease_until, 0))) FROM jobs AS job
+WHERE state = 'pending' AND NOT EXISTS (
+  SELECT 1 FROM jobs AS earlier
+  WHERE earlier.session_id = job.session_id AND earlier.state = 'pending' AND earlier.id < job.id
+);
+
+-- name: finish
+UPDATE jobs SET state = 'done', lease_until = NULL, last_error = NULL, finished_at = :now
+WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
+
+-- name: retry
+UPDATE jobs SET lease_until = NULL, due_at = :due_at, last_error = :why
+WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
+
+-- name: skip
+UPDATE jobs SET state = 'skipped', lease_until = NULL, last_error = :why, finished_at = :now
+WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
+
+-- name: requeue
+UPDATE jobs SET state = 'pending', tries = 0, due_at = :now, lease_until = NULL, finished_at = NULL
+WHERE state = 'skipped' AND (:id IS NULL OR id = :id);
+
+-- name: jobs_in_state
+SELECT id, kind, session_id, prompt_number, state, tries, due_at, last_error FROM jobs
+WHERE state = :state ORDER BY id DESC LIMIT :limit;
+
+-- name: counts
+SELECT
+  (SELECT count(*) FROM jobs WHERE state = 'pending') AS pending,
+  (SELECT count(*) FROM jobs WHERE state = 'skipped') AS skipped,
+  (SELECT min(created_at) FROM jobs WHERE state = 'pending') AS oldest_pending,
+  (SELECT max(finished_at) FROM jobs WHERE state = 'done') AS last_done,
+  (SELECT count(*) FROM quarantine) AS quarantined,
+  (SELECT count(*) FROM sessions WHERE status = 'active') AS active_sessions,
+  (SELECT count(*) FROM sessions) AS sessions,
+  (SELECT count(*) FROM events) AS events,
+  (SELECT count(*) FROM observations) AS observations,
+  (SELECT count(*) FROM summaries) AS summaries,
+  (SELECT count(*) FROM projects) AS projects;

@@ -1,0 +1,33 @@
+-- name: identity_kinds
+SELECT project_id, kind FROM project_identities
+WHERE project_id = (SELECT project_id FROM project_identities WHERE identity = :identity);
+
+-- name: add_project
+INSERT INTO projects (name, root, created_at) VALUES (:name, :root, :now) RETURNING id;
+
+-- name: move_project
+UPDATE projects SET name = :name, root = :root WHERE id = :id;
+
+-- A path belongs to whatever lies there now; a first commit stays with who had it first.
+-- name: add_identity
+INSERT INTO project_identities (identity, kind, project_id) VALUES (:identity, :kind, :project_id)
+ON CONFLICT (identity) DO UPDATE SET project_id = excluded.project_id WHERE kind = 'path';
+
+-- name: add_dir
+INSERT INTO project_dirs (dir, project_id, seen_at) VALUES (:dir, :project_id, :now)
+ON CONFLICT (dir) DO UPDATE SET project_id = excluded.project_id, seen_at = excluded.seen_at;
+
+-- name: drop_project
+DELETE FROM projects WHERE id = :id;
+
+-- name: dir
+SELECT project_id FROM project_dirs WHERE dir = :dir;
+
+-- name: dirs
+SELECT dir FROM project_dirs WHERE project_id = :project_id ORDER BY seen_at DESC LIMIT 50;
+
+-- name: project
+SELECT id, name, root FROM projects WHERE id = :id;
+
+-- name: projects
+SELECT id, name, root FROM projects ORDER BY id;

@@ -1,0 +1,1 @@
+"""From stored events to observations and summaries."""

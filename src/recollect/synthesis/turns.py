@@ -1,0 +1,53 @@
+"""A turn, put together from what is stored, for a provider to write about."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from recollect.agents.protocol import Agent
+from recollect.model.captures import Unreadable
+from recollect.model.events import TurnEnded
+from recollect.model.jobs import OBSERVE, Job
+from recollect.model.stored import StoredEvent
+from recollect.model.turns import Turn, TurnEvent
+from recollect.store.protocol import Reading
+
+REMEMBERED_EVENTS = 200  # of the session before this turn: enough to see what failed earlier
+
+
+def build(store: Reading, agents: Mapping[str, Agent], job: Job) -> Turn:
+    """The job's own events for observations, all of the turn's for a summary."""
+    session = store.session(job.session_id)
+    assert session is not None, "jobs are deleted with their session"
+    project = store.project(session.project_id)
+    agent = agents[session.agent]
+    whole = store.events_of_prompt(job.session_id, job.prompt_number)
+    chosen = store.events_of_job(job.id) if job.kind == OBSERVE else whole
+    own = [e for e in chosen if e.kind == "tool" and not e.boring]
+    before = store.events_before(own[0], REMEMBERED_EVENTS) if own else []
+    prompt = store.prompt(job.session_id, job.prompt_number)
+    ends = [e.event.what for e in _read(agent, session.project_dir, whole)]
+    last = [what.last_message for what in ends if isinstance(what, TurnEnded)]
+    times = [e.at for e in whole]
+    return Turn(
+        project=project.name,
+        root=session.project_dir,
+        session=session.ref,
+        prompt_number=job.prompt_number,
+        prompt=prompt.text if prompt else None,
+        at=max(times, default=session.last_event_at),
+        events=tuple(_read(agent, session.project_dir, own)),
+        before=tuple(_read(agent, session.project_dir, before)),
+        recorded=store.titles_of_session(job.session_id),
+        last_message=last[-1] if last else None,
+        interrupted=not last,
+    )
+
+
+def _read(agent: Agent, project_dir: str, stored: list[StoredEvent]) -> list[TurnEvent]:
+    """What was stored could be read once; a newer parser that cannot is no reason to fail."""
+    events = []
+    for row in stored:
+        event = agent.parse(replace(row.capture, project_dir=project_dir))
+        if event is not None and not isinstance(event, Unreadable):
+            events.append(TurnEvent(row.id, row.at, event))
+    return events

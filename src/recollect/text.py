@@ -1,0 +1,60 @@
+"""Text that came from outside, made safe and short enough to show.
+
+Everything captured is untrusted: it may carry terminal escapes, bidirectional overrides, lone
+surrogates or our own envelope tags. `clean` is the one place that removes them.
+"""
+
+import re
+import unicodedata
+
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+ENVELOPE_TAGS = re.compile(
+    r"</?\s*(?:recollect|system|user|human|assistant|function|tool|antml)[^>\n]{0,200}>?",
+    re.IGNORECASE,
+)
+LOOKALIKES = str.maketrans("<>", "\u2039\u203a")
+ELLIPSIS = "…"
+KEPT_CONTROLS = "\n\t"
+
+
+def clean(text: str) -> str:
+    """Without escapes, control and format characters; line ends become newlines."""
+    plain = ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    if plain.isascii() and plain.isprintable():
+        return plain
+    return "".join(c for c in plain if c in KEPT_CONTROLS or unicodedata.category(c)[0] != "C")
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters, ended at a word where there is one, and the cut is marked."""
+    if len(text) <= limit:
+        return text
+    head = text[: max(0, limit - 1)]
+    at_word = head.rsplit(None, 1)[0] if " " in head[limit // 2 :] else head
+    return at_word.rstrip(" ,;:.-") + ELLIPSIS
+
+
+def one_line(text: str, limit: int) -> str:
+    """Clean, on one line, cut. Only a multiple of the limit is looked at: inputs can be huge."""
+    return cut(" ".join(clean(text[: limit * 8 + 256]).split()), limit)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a model counts. Four characters each fits English and code; scripts
+    without spaces cost about one token a character."""
+    wide = sum(1 for c in text if ord(c) > 0x2E80)
+    return (len(text) - wide + 3) // 4 + wide
+
+
+def fenced(text: str) -> str:
+    """Clean, and unable to end the envelope it is put in or to look like the client's own tags."""
+    return ENVELOPE_TAGS.sub(lambda tag: tag[0].translate(LOOKALIKES), clean(text))
+
+
+def sqlite_safe(text: str) -> str:
+    """Lone surrogates cannot be stored as text, and a NUL ends a string for LIKE and length()."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")

@@ -1,0 +1,1 @@
+"""The background process: it ingests the spool, runs the jobs, answers the hooks."""

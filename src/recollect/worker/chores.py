@@ -1,0 +1,39 @@
+"""What is done now and then: sessions that went silent, and files that nobody will come back for."""
+
+import os
+import time
+from pathlib import Path
+
+from recollect import log
+from recollect.clock import DAY, Clock
+from recollect.paths import Paths
+from recollect.store.protocol import Store
+
+EVERY_SECONDS = 3600.0
+ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
+
+
+def run(paths: Paths, store: Store, clock: Clock) -> None:
+    now = clock()
+    if interrupted := store.interrupt_stale(now - DAY, now):
+        log.action("session.interrupted", count=interrupted)
+    for folder in (paths.spool_tmp, paths.run / "claims"):
+        if swept := _sweep(folder):
+            log.action("spool.swept", folder=folder.name, count=swept)
+
+
+def _sweep(folder: Path) -> int:
+    limit = time.time() - ORPHAN_SECONDS
+    swept = 0
+    try:
+        entries = list(os.scandir(folder))
+    except FileNotFoundError:
+        return 0
+    for entry in entries:
+        try:
+            if entry.stat().st_mtime < limit:
+                Path(entry.path).unlink()
+                swept += 1
+        except OSError:
+            continue
+    return swept

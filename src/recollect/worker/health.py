@@ -1,0 +1,28 @@
+"""What is wrong with the memory, in one sentence that names the fix. Loud, because silence loses work."""
+
+from recollect.clock import HOUR, age
+from recollect.model.stored import Health
+from recollect.paths import Paths
+
+TOO_OLD = HOUR  # a job that waits longer than this is not waiting, it is stuck
+
+
+def capture_failures(paths: Paths) -> int:
+    """Events that a hook could not write (a full disk, a read-only spool)."""
+    try:
+        return (paths.state / "capture-failures").read_bytes().count(b"\n")
+    except OSError:
+        return 0
+
+
+def problem(paths: Paths, health: Health, now: int) -> str | None:
+    faults = []
+    if failed := capture_failures(paths):
+        faults.append(f"{failed} events could not be written to the spool")
+    if health.skipped:
+        faults.append(f"{health.skipped} jobs failed three times (`recollect retry`)")
+    if health.oldest_pending is not None and now - health.oldest_pending > TOO_OLD:
+        faults.append(f"work has been waiting for {age(health.oldest_pending, now=now)}")
+    if not faults:
+        return None
+    return f"recollect needs attention: {'; '.join(faults)}. Run `recollect doctor`."

@@ -1,0 +1,149 @@
+"""From the spool into the store: read a batch, commit it durably, then unlink the files.
+
+A kill between commit and unlink delivers the batch again, and the store drops what it has. A file that
+cannot be read is moved to `spool/bad` with its reason; it is never parsed in part and never deleted.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect import log
+from recollect.agents.protocol import Agent
+from recollect.clock import Clock
+from recollect.errors import StoreError
+from recollect.model.arrivals import Arrival, Ingested
+from recollect.model.captures import Capture, Unreadable, parse_capture
+from recollect.paths import Paths
+from recollect.store.protocol import Store
+from recollect.worker.projects import ProjectFinder
+
+BATCH_FILES = 256
+BATCH_BYTES = 16 * 1024 * 1024
+LARGEST = 64 * 1024 * 1024  # a capture beyond this is kept aside, not read into memory
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    at_ns: int
+    size: int
+
+
+@dataclass(slots=True)
+class Ingest:
+    paths: Paths
+    store: Store
+    agents: Mapping[str, Agent]
+    finder: ProjectFinder
+    boring: tuple[str, ...]
+    clock: Clock
+
+    def drain(self) -> Ingested:
+        """Everything that waits now, oldest first."""
+        return _sum([self._keep(batch) for batch in _batches(_waiting(self.paths.spool_new))])
+
+    def _keep(self, batch: list[_File]) -> Ingested:
+        arrivals = [a for file in batch if (a := self._read(file)) is not None]
+        try:
+            result = self.store.add_events(arrivals, self.clock())
+        except (StoreError, OSError):
+            raise  # nothing was unlinked: the batch waits
+        except Exception as error:
+            if len(batch) > 1:  # one of them is poison: find it without holding up the others
+                return _sum([self._keep([file]) for file in batch])
+            self._quarantine(batch[0], f"it cannot be stored: {type(error).__name__}: {error}")
+            return Ingested(0, 0, 0, frozenset())
+        for file in batch:
+            file.path.unlink(missing_ok=True)
+        if arrivals:
+            log.action(
+                "ingest.stored",
+                added=result.added,
+                duplicates=result.duplicates,
+                captures=",".join(a.capture.id for a in arrivals[:8]),
+            )
+        return result
+
+    def _read(self, file: _File) -> Arrival | None:
+        """None when there is nothing to store: quarantined, gone, or of no interest."""
+        if file.size > LARGEST:
+            self._quarantine(file, f"it has {file.size} bytes; {LARGEST} are the most")
+            return None
+        try:
+            data = file.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        capture = parse_capture(file.path.name, data, file.at_ns // 1_000_000)
+        if isinstance(capture, Unreadable):
+            self._quarantine(file, capture.why)
+            return None
+        return self._understand(file, capture)
+
+    def _understand(self, file: _File, capture: Capture) -> Arrival | None:
+        agent = self.agents.get(capture.agent)
+        if agent is None:
+            self._quarantine(file, f"the agent {capture.agent!r} is not known")
+            return None
+        event = agent.parse(capture)
+        if isinstance(event, Unreadable):
+            self._quarantine(file, event.why)
+            return None
+        if event is None:
+            log.action("ingest.ignored", capture=capture.id, hook=capture.hook)
+            return None
+        project_id = self.finder.of(capture.project_dir or event.cwd)
+        boring = event.tool is not None and is_boring(event.tool, self.boring)
+        return Arrival(capture, event, project_id, boring)
+
+    def _quarantine(self, file: _File, why: str) -> None:
+        """The row first: a kill in between leaves the file to be judged again."""
+        name = file.path.name
+        self.store.add_quarantine(name, why, file.size, self.clock())
+        try:
+            file.path.replace(self.paths.spool_bad / name)
+        except FileNotFoundError:
+            return
+        log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
+
+
+def is_boring(tool: str, patterns: tuple[str, ...]) -> bool:
+    return any(tool.startswith(p[:-1]) if p.endswith("*") else tool == p for p in patterns)
+
+
+def _waiting(folder: Path) -> list[_File]:
+    """By the time their last byte was written; the name breaks ties, so that the order is total."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if stat.S_ISREG(status.st_mode):
+                found.append(_File(Path(entry.path), status.st_mtime_ns, status.st_size))
+    return sorted(found, key=lambda file: (file.at_ns, file.path.name))
+
+
+def _batches(files: list[_File]) -> Iterator[list[_File]]:
+    batch: list[_File] = []
+    size = 0
+    for file in files:
+        if batch and (len(batch) == BATCH_FILES or size + file.size > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(file)
+        size += file.size
+    if batch:
+        yield batch
+
+
+def _sum(parts: list[Ingested]) -> Ingested:
+    return Ingested(
+        sum(p.added for p in parts),
+        sum(p.duplicates for p in parts),
+        sum(p.closed_turns for p in parts),
+        frozenset().union(*(p.projects for p in parts)),
+    )

@@ -1,0 +1,86 @@
+"""The worker's ear: a Unix socket, one question per connection, owner only.
+
+A question is everything up to the end of the stream; its first word is the verb. An answer is bytes, then
+the end of the stream. Hooks ask with a deadline and go on without us when it passes.
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from recollect import log
+from recollect.paths import Paths
+
+Verb = Callable[[bytes], bytes]
+LARGEST = 64 * 1024 * 1024
+PATIENCE = 5.0  # seconds for a client to finish its question
+THREADS = 4
+
+
+class Listener:
+    def __init__(self, paths: Paths, verbs: Mapping[str, Verb]) -> None:
+        self._verbs = verbs
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="answer")
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        # A socket's path may have 107 bytes; relative to its directory it always fits.
+        os.chdir(paths.run)
+        name = paths.socket.name
+        if paths.socket.exists():
+            paths.socket.unlink()  # we hold the lock, so it is a dead worker's
+        before = os.umask(0o177)
+        try:
+            self._socket.bind(name)
+        finally:
+            os.umask(before)
+        self._socket.listen(64)
+        self._thread = threading.Thread(target=self._accept, name="listener", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """No new questions; the ones under way get their answer."""
+        with suppress(
+            OSError
+        ):  # some systems refuse this for a listening socket; close is enough there
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._pool.shutdown(wait=True)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            try:
+                self._pool.submit(self._serve, connection)
+            except RuntimeError:  # closing
+                connection.close()
+                return
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection:
+            connection.settimeout(PATIENCE)
+            try:
+                verb, _, rest = _read(connection).partition(b" ")
+                handler = self._verbs.get(verb.strip().decode("utf-8", "replace"))
+                if handler is not None:
+                    connection.sendall(handler(rest))
+            except Exception as error:
+                # The asker falls back to its prepared copy; the reason is for `worker logs`.
+                log.warning("answer.failed", error=f"{type(error).__name__}: {error}")
+
+
+def _read(connection: socket.socket) -> bytes:
+    parts = []
+    size = 0
+    while part := connection.recv(1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            raise ValueError(f"a question of over {LARGEST} bytes")
+    return b"".join(parts)

@@ -1,0 +1,227 @@
+"""The running worker: one thread ingests, one runs jobs, a few answer hooks. It ends when idle."""
+
+import json
+import os
+import threading
+import time
+from dataclasses import asdict
+
+from recollect import __version__, log
+from recollect.clock import SECOND, Clock
+from recollect.errors import RecollectError
+from recollect.ids import lease_name
+from recollect.store.protocol import Store
+from recollect.wiring import AGENTS, Home
+from recollect.wiring import provider as choose_provider
+from recollect.worker import chores
+from recollect.worker.briefs import Briefs
+from recollect.worker.health import capture_failures, problem
+from recollect.worker.ingest import Ingest
+from recollect.worker.jobs import JobRunner
+from recollect.worker.listener import Listener
+from recollect.worker.projects import ProjectFinder
+from recollect.worker.wake import SpoolWatch
+
+FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
+
+
+class Service:
+    def __init__(self, home: Home, store: Store, clock: Clock) -> None:
+        self._paths, self._settings = home.paths, home.settings
+        self._store, self._clock = store, clock
+        self._stopping = threading.Event()
+        self._spool_wake, self._jobs_wake = threading.Event(), threading.Event()
+        self._busy = threading.Lock()  # held while a job is run
+        self._active_at = time.monotonic()
+        self._started_at = clock()
+        self._fault: str | None = None
+        self._choice = choose_provider(home.settings)
+        finder = ProjectFinder(store, clock)
+        self._briefs = Briefs(self._paths, store, AGENTS, finder, self._settings, clock)
+        boring = self._settings.names("capture.boring_tools")
+        self._ingest = Ingest(self._paths, store, AGENTS, finder, boring, clock)
+        self._changed: set[int] = set()
+        self._runner = JobRunner(
+            store,
+            AGENTS,
+            self._choice.provider,
+            lease_name(),
+            self._settings.number("worker.lease_seconds") * SECOND,
+            clock,
+            self._changed.add,
+        )
+
+    def open(self) -> Listener:
+        return Listener(
+            self._paths,
+            {
+                "ping": lambda _: f"{__version__}\n".encode(),
+                "ask": self._answer,
+                "status": lambda _: json.dumps(self.status()).encode(),
+                "stop": self._told_to_stop,
+                "pin": self._pin,
+                "retry": self._retry,
+                "forget": self._forget,
+            },
+        )
+
+    def run(self) -> None:
+        """Until told to stop, or idle for long enough."""
+        watch = SpoolWatch(self._paths.spool_new, self._spool_wake)
+        jobs = threading.Thread(target=self._run_jobs, name="jobs")
+        jobs.start()
+        try:
+            self._run_ingest(watch)
+        finally:
+            self._stopping.set()
+            self._jobs_wake.set()
+            jobs.join()
+            watch.close()
+
+    def stop(self) -> None:
+        """What is under way is finished; what waits stays where it is."""
+        self._stopping.set()
+        self._spool_wake.set()
+        self._jobs_wake.set()
+
+    def last_look(self) -> None:
+        """What a hook delivered while it still saw us as running."""
+        self._ingest.drain()
+
+    def status(self) -> dict[str, object]:
+        health = self._store.health()
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "uptime_s": (self._clock() - self._started_at) // SECOND,
+            "memory_kb": _memory_kb(),
+            "provider": self._choice.provider.name,
+            "provider_why": self._choice.why,
+            "spool": _count(self._paths.spool_new),
+            "quarantine": health.quarantined,
+            "capture_failures": capture_failures(self._paths),
+            "idle": self._idle(),
+            "fault": self._fault,
+            "problem": problem(self._paths, health, self._clock()),
+            "queue": asdict(health),
+        }
+
+    def _run_ingest(self, watch: SpoolWatch) -> None:
+        pause = FAULT_SECONDS[0]
+        next_chores = 0.0
+        while not self._stopping.is_set():
+            self._spool_wake.clear()
+            try:
+                if time.monotonic() >= next_chores:
+                    chores.run(self._paths, self._store, self._clock)
+                    next_chores = time.monotonic() + chores.EVERY_SECONDS
+                self._drain()
+                self._fault, pause = None, FAULT_SECONDS[0]
+            except (RecollectError, OSError) as error:
+                # A locked database or a full disk: the spool keeps everything until it is over.
+                self._fault = f"{type(error).__name__}: {error}"
+                log.warning("ingest.waits", error=self._fault, seconds=pause)
+                self._stopping.wait(pause)
+                pause = min(pause * 2, FAULT_SECONDS[1])
+                self._spool_wake.set()
+            if self._is_idle_for_long():
+                log.action("worker.idle")
+                return
+            self._spool_wake.wait(min(watch.longest_wait, self._idle_seconds()))
+
+    def _drain(self) -> None:
+        ingested = self._ingest.drain()
+        if ingested.added or ingested.duplicates:
+            self._active_at = time.monotonic()
+            self._briefs.prepare_missing(ingested.projects)
+        # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
+        self._jobs_wake.set()
+
+    def _run_jobs(self) -> None:
+        while not self._stopping.is_set():
+            self._jobs_wake.clear()
+            wait = self._idle_seconds()
+            try:
+                with self._busy:
+                    if self._runner.run_due(lambda: not self._stopping.is_set()):
+                        self._active_at = time.monotonic()
+                    while self._changed:
+                        self._briefs.prepare(self._changed.pop())
+                due = self._store.next_due()
+                if due is not None:
+                    wait = max(0.01, (due - self._clock()) / SECOND)
+            except (RecollectError, OSError) as error:
+                self._fault = f"{type(error).__name__}: {error}"
+                log.warning("jobs.wait", error=self._fault)
+                wait = FAULT_SECONDS[1]
+            self._jobs_wake.wait(wait)
+
+    def _answer(self, request: bytes) -> bytes:
+        self._active_at = time.monotonic()
+        # The version first: a newer hook replaces an older worker.
+        return f"{__version__}\n".encode() + self._briefs.answer(request)
+
+    def _told_to_stop(self, _: bytes) -> bytes:
+        log.action("worker.told_to_stop")
+        self.stop()
+        return b"stopping\n"
+
+    def _pin(self, request: bytes) -> bytes:
+        number, _, pinned = request.decode().strip().partition(" ")
+        found = self._store.pin(int(number), pinned=pinned == "1")
+        observation = self._store.observation(int(number))
+        if found and observation is not None:
+            self._briefs.prepare(observation.project_id)
+        return json.dumps({"found": found}).encode()
+
+    def _retry(self, request: bytes) -> bytes:
+        chosen = request.decode().strip()
+        count = self._store.requeue_skipped(int(chosen) if chosen else None, self._clock())
+        self._jobs_wake.set()
+        return json.dumps({"requeued": count}).encode()
+
+    def _forget(self, request: bytes) -> bytes:
+        """Remove a session of the doctor's. Its scratch project goes with it."""
+        reference = request.decode().strip()
+        session = self._store.session_by_ref("claude-code", reference)
+        if session is not None and reference.startswith("doctor-"):
+            with self._busy:
+                self._store.drop_project(session.project_id)
+            self._briefs.drop(session.project_dir)
+        return b"forgotten\n"
+
+    def _idle(self) -> bool:
+        """Nothing waits and nothing is being done."""
+        if _count(self._paths.spool_new) or not self._busy.acquire(blocking=False):
+            return False
+        try:
+            due = self._store.next_due()
+            return (due is None or due > self._clock()) and not self._changed
+        finally:
+            self._busy.release()
+
+    def _idle_seconds(self) -> float:
+        limit = self._settings.number("worker.idle_minutes") * 60
+        return max(0.05, limit - (time.monotonic() - self._active_at))
+
+    def _is_idle_for_long(self) -> bool:
+        limit = self._settings.number("worker.idle_minutes") * 60
+        return (
+            time.monotonic() - self._active_at >= limit
+            and self._idle()
+            and self._store.next_due() is None
+        )
+
+
+def _count(folder: os.PathLike[str]) -> int:
+    with os.scandir(folder) as entries:
+        return sum(1 for _ in entries)
+
+
+def _memory_kb() -> int | None:
+    """Resident memory, where the system tells it."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - not a real file
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+    except OSError:
+        return None

@@ -1,0 +1,1 @@
+"""Tests, foldered by kind, so that speed shows in the path."""

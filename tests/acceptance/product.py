@@ -1,0 +1,175 @@
+"""recollect as a user has it: its hooks in the client's settings, its worker, its store."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect import wiring
+from recollect.errors import WorkerError
+from recollect.model.events import Event
+from recollect.model.observations import Observation
+from recollect.model.sessions import Session
+from recollect.paths import Paths
+from recollect.store.protocol import Reading
+from recollect.worker import contact
+from tests.support.client import Client, until
+from tests.support.scripted_api import Call, ScriptedApi, strings_in
+
+RECOLLECT = Path(sys.executable).with_name("recollect")
+MEMORY = "<recollect-memory"
+
+
+def bash(command: str) -> Call:
+    return Call("Bash", {"command": command, "description": "Run a command"})
+
+
+def write(path: str, content: str) -> Call:
+    return Call("Write", {"file_path": f"{{{{cwd}}}}/{path}", "content": content})
+
+
+def last_request(api: ScriptedApi, prompt: str) -> str:
+    """All text of the last request that answers this prompt: what the model knew by then."""
+    bodies = [r["body"] for r in api.requests if r["kind"] == "main" and r["prompt"] == prompt]
+    assert bodies, f"no request for {prompt!r}, only {[r['prompt'] for r in api.requests]}"
+    return "\n".join(strings_in(bodies[-1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A stored event, read again."""
+
+    kind: str
+    prompt: int
+    event: Event
+    body: str
+
+    @property
+    def tool(self) -> str | None:
+        return self.event.tool
+
+    @property
+    def subagent(self) -> str | None:
+        return self.event.subagent.type if self.event.subagent else None
+
+
+class Installation:
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.paths = Paths.of(client.environment())
+
+    def cli(self, *args: str, cwd: Path | None = None) -> str:
+        """`recollect ARGS` as this user, which must succeed."""
+        done = subprocess.run(
+            [RECOLLECT, *args],
+            env=self.client.environment(),
+            cwd=cwd or self.client.project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def settled(self) -> None:
+        """Wait until everything captured so far is stored and worked up."""
+        until(lambda: self._state() == "settled", report=self._state)
+
+    def _state(self) -> str:
+        try:
+            found = contact.status(self.paths)
+        except WorkerError as error:
+            return f"{error} {self.spooled()} in the spool"
+        assert not found["quarantine"], found
+        busy = found["spool"] or found["queue"]["pending"] or not found["idle"]
+        return str(found) if busy else "settled"
+
+    def spooled(self) -> int:
+        """How many captures wait for the worker."""
+        return len(list(self.paths.spool_new.glob("*")))
+
+    def worker_pid(self) -> int:
+        pid = contact.running_pid(self.paths)
+        assert pid is not None, "no worker is running"
+        return pid
+
+    @contextmanager
+    def store(self) -> Iterator[Reading]:
+        reading = wiring.open_for_reading(self.paths)
+        try:
+            yield reading
+        finally:
+            reading.close()
+
+    def session(self, ref: str) -> Session:
+        with self.store() as store:
+            found = store.session_by_ref("claude-code", ref)
+        assert found is not None, f"session {ref} is not stored"
+        return found
+
+    def sessions(self) -> list[Session]:
+        with self.store() as store:
+            return store.sessions(None, 100)
+
+    def prompts(self, ref: str) -> list[tuple[int, str]]:
+        with self.store() as store:
+            return [(p.number, p.text) for p in store.prompts(self.session(ref).id)]
+
+    def events(self, ref: str, kind: str | None = None) -> list[Kept]:
+        """What is stored of a session (or one kind of it), in order."""
+        with self.store() as store:
+            rows = store.events_of_session(self.session(ref).id)
+        kept = []
+        for row in rows:
+            event = wiring.AGENTS["claude-code"].parse(row.capture)
+            assert isinstance(event, Event)
+            assert event.kind == row.kind
+            if kind in (None, row.kind):
+                kept.append(Kept(row.kind, row.prompt_number, event, row.capture.body.decode()))
+        return kept
+
+    def tools(self, ref: str) -> list[tuple[str | None, int]]:
+        """Each stored tool call with the number of its prompt."""
+        return [(kept.tool, kept.prompt) for kept in self.events(ref, "tool")]
+
+    def observations(self, ref: str) -> list[Observation]:
+        with self.store() as store:
+            return store.observations_of_session(self.session(ref).id)
+
+    def titles(self, ref: str) -> list[str]:
+        """The titles of what is remembered of a session; there must be some."""
+        titles = [o.draft.title for o in self.observations(ref) if o.draft.title]
+        assert titles, f"nothing is remembered of session {ref}"
+        return titles
+
+    def close(self) -> None:
+        """End the worker, and one that a test left stopped or that started while it ended."""
+        for pid in self._workers():
+            os.kill(pid, signal.SIGCONT)
+        contact.stop(self.paths)
+        for pid in self._workers():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _workers(self) -> list[int]:
+        """The workers of this installation and of no other."""
+        return [
+            int(process.name)
+            for process in Path("/proc").glob("[0-9]*")
+            if self._is_worker(process)
+        ]
+
+    def _is_worker(self, process: Path) -> bool:
+        home = f"RECOLLECT_HOME={self.paths.state}\0".encode()
+        try:
+            return (
+                b"recollect.worker" in (process / "cmdline").read_bytes()
+                and home in (process / "environ").read_bytes()
+            )
+        except OSError:
+            return False

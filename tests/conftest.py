@@ -1,0 +1,61 @@
+"""What every test has: a home of its own, nothing of the developer's, and no worker left behind."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from recollect.paths import Paths
+from recollect.worker import contact
+
+# The machine is shared, so a slow example says nothing; and the fixtures hold no state of an example.
+settings.register_profile(
+    "recollect",
+    deadline=None,
+    max_examples=60,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("recollect")
+
+FOREIGN = ("RECOLLECT_", "XDG_", "GIT_", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR")
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """HOME and RECOLLECT_HOME below tmp_path; the working directory restored; workers stopped."""
+    for name in os.environ:
+        if name.startswith(FOREIGN):
+            monkeypatch.delenv(name)
+    user = tmp_path / "user"
+    user.mkdir()
+    monkeypatch.setenv("HOME", str(user))
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "recollect"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    before = Path.cwd()
+    yield
+    os.chdir(before)
+    for state in (tmp_path / "recollect", user / ".local/state/recollect"):
+        stop_worker(Paths(config=state, data=state, state=state))
+
+
+@pytest.fixture
+def home() -> Paths:
+    """The isolated home, with its directories made."""
+    paths = Paths.of(os.environ)
+    paths.make()
+    return paths
+
+
+def stop_worker(paths: Paths) -> None:
+    pid = contact.running_pid(paths)
+    if pid is None:
+        return
+    contact.stop(paths)
+    with suppress(OSError):
+        if b"recollect.worker" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGKILL)

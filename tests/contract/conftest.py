@@ -1,0 +1,32 @@
+"""What the contracts run on: every writer of the spool, and every kind of store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
+from tests.support.writers import Writer, start_no_worker, writers
+
+
+@pytest.fixture(params=writers(), ids=lambda writer: writer.name)
+def writer(request: pytest.FixtureRequest) -> Writer:
+    found: Writer = request.param
+    return found
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """The state directory of a user whose worker is not to be started."""
+    state = tmp_path / "recollect"
+    start_no_worker(state)
+    return state
+
+
+@pytest.fixture(params=["sqlite"])  # PostgreSQL joins here
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    assert request.param == "sqlite"
+    opened = SqliteStore(tmp_path / "store" / "recollect.db", writer=True)
+    yield opened
+    opened.close()

@@ -1,0 +1,125 @@
+"""`recollect doctor` on healthy and broken installations."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import wiring
+from recollect.paths import Paths
+from recollect.worker import contact
+from tests.support.product import recollect, settled, work
+
+
+@pytest.fixture
+def installed(home: Paths, tmp_path: Path) -> Paths:
+    """Hooks in the user's settings and something remembered."""
+    assert recollect("install").returncode == 0
+    project = tmp_path / "shop"
+    project.mkdir()
+    work(project, "s1")
+    settled(home).close()
+    return home
+
+
+def faults(*arguments: str) -> dict[str, dict[str, Any]]:
+    done = recollect("doctor", "--json", *arguments)
+    found = [f for f in json.loads(done.stdout)["findings"] if f["level"] == "fault"]
+    assert done.returncode == (4 if found else 0)
+    return {fault["what"]: fault for fault in found}
+
+
+def test_a_healthy_installation_is_proven_and_left_as_it_was(installed: Paths) -> None:
+    before = wiring.open_for_reading(installed).health()
+    done = recollect("doctor")
+    assert done.returncode == 0, done.stdout
+    assert "Memory works." in done.stdout
+    assert "whole path: hook, spool, worker, store, observation" in done.stdout
+    after = settled(installed).health()
+    assert (after.projects, after.sessions, after.events) == (
+        before.projects,
+        before.sessions,
+        before.events,
+    )
+
+
+def test_the_first_doctor_on_a_new_machine_finds_only_the_missing_install(home: Paths) -> None:
+    done = recollect("doctor", "--json")
+    assert done.returncode == 0, done.stdout
+    findings = json.loads(done.stdout)["findings"]
+    (warning,) = [f for f in findings if f["level"] != "ok"]
+    assert warning["fix"] == "recollect install"
+
+
+def test_a_hook_whose_path_is_gone_is_named(installed: Paths, tmp_path: Path) -> None:
+    settings = Path(os.environ["HOME"], ".claude/settings.json")
+    moved = settings.read_text().replace(str(Path(wiring.__file__).parent), str(tmp_path / "gone"))
+    settings.write_text(moved)
+    fault = faults("--quick")["hooks"]
+    assert "capture.sh is gone" in fault["detail"]
+    assert fault["fix"] == "recollect install --scope user"
+    assert recollect("install").returncode == 0
+    assert not faults("--quick")
+
+
+def test_a_hook_whose_python_is_gone_is_named(installed: Paths, tmp_path: Path) -> None:
+    settings = Path(os.environ["HOME"], ".claude/settings.json")
+    commands = json.loads(settings.read_text())
+    text = json.dumps(commands).replace("/bin/python", "/bin/nopython")
+    settings.write_text(text)
+    assert "cannot be run" in faults("--quick")["hooks"]["detail"]
+
+
+def test_an_unwritable_spool_is_named(installed: Paths) -> None:
+    contact.stop(installed)
+    shutil.rmtree(installed.spool_tmp)
+    installed.spool_tmp.write_bytes(b"")  # works for root too, unlike a mode
+    done = recollect("doctor", "--quick", "--json")
+    findings = json.loads(done.stdout)["findings"]
+    found = {f["what"]: f for f in findings if f["level"] == "fault"}
+    assert "hooks cannot write to" in found["spool"]["detail"]
+    assert str(installed.spool_tmp) in found["folders"]["fix"]
+    assert done.returncode == 4
+
+
+def test_a_damaged_database_is_named_and_the_fix_works(installed: Paths) -> None:
+    contact.stop(installed)
+    with installed.database.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 20_000)
+    fault = faults("--quick")["database"]
+    assert "damaged" in fault["detail"]
+    assert f"mv {installed.database}" in fault["fix"]
+    for step in fault["fix"].split("; "):
+        words = step.split()
+        if words[0] == "mv":
+            shutil.move(words[1], words[2])
+        else:
+            assert recollect(*words[1:]).returncode == 0
+    assert not faults()
+
+
+def test_a_hung_worker_is_named_and_the_fix_works(installed: Paths) -> None:
+    os.kill(int(contact.running_pid(installed) or 0), signal.SIGSTOP)
+    fault = faults("--quick")["worker"]
+    assert "does not answer" in fault["detail"]
+    assert fault["fix"] == "recollect worker restart"
+    assert recollect("worker", "restart").returncode == 0
+    assert not faults("--quick")
+
+
+def test_files_that_others_can_read_are_named(installed: Paths) -> None:
+    installed.database.chmod(0o644)
+    fault = faults("--quick")["privacy"]
+    assert fault["fix"] == f"chmod go-rwx {installed.database}"
+
+
+def test_a_broken_config_is_named(installed: Paths) -> None:
+    installed.config_file.write_text("[brief]\ntokens = 'many'\n")
+    done = recollect("doctor", "--quick", "--json")
+    assert "brief.tokens takes a whole number" in done.stdout
+    assert done.returncode == 4

@@ -1,0 +1,201 @@
+"""The worker as a process: started on demand, alone, replaceable, and gone when idle."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from recollect import clock, wiring
+from recollect.errors import WorkerError
+from recollect.paths import Paths
+from recollect.settings import Settings
+from recollect.worker import contact
+from recollect.worker.service import Service
+from tests.support.product import fire, settled, until, work
+
+TOOL = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+
+
+def capture(project: Path, number: int = 0) -> None:
+    done = fire("PostToolUse", TOOL | {"tool_use_id": f"t{number}"}, project=project)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def running(paths: Paths) -> int:
+    return int(until(lambda: contact.running_pid(paths)))
+
+
+def test_a_capture_starts_the_worker_in_a_session_of_its_own(home: Paths, tmp_path: Path) -> None:
+    capture(tmp_path)
+    pid = running(home)
+    assert os.getsid(pid) == pid
+    assert settled(home).health().events == 1
+
+
+def test_many_captures_at_once_start_one_worker(home: Paths, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(lambda number: capture(tmp_path, number), range(12)))
+    running(home)
+    assert settled(home).health().events == 12
+    assert home.log_file.read_text().count("worker.started") == 1
+
+
+def test_a_session_start_hook_starts_the_worker_too(home: Paths, tmp_path: Path) -> None:
+    fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
+    assert settled(home).health().sessions == 1
+
+
+def test_of_two_workers_one_stays(home: Paths) -> None:
+    first = contact.start(home)
+    second = contact.start(home)
+    assert first["pid"] == second["pid"]
+
+
+def test_a_dead_workers_number_is_no_worker(home: Paths, tmp_path: Path) -> None:
+    home.make()
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    home.pid_file.write_text(f"{gone.pid}\n")
+    capture(tmp_path)
+    assert settled(home).health().events == 1
+
+
+def test_a_stranger_who_has_the_workers_number_is_left_alone(home: Paths, tmp_path: Path) -> None:
+    home.make()
+    stranger = subprocess.Popen(["sleep", "60"])
+    try:
+        home.pid_file.write_text(f"{stranger.pid}\n")
+        assert contact.stop(home) is False
+        assert stranger.poll() is None
+        # The shell believes the number; the session start asks the socket and knows better.
+        fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
+        assert running(home) != stranger.pid
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_a_killed_worker_is_followed_by_another_and_nothing_is_lost(
+    home: Paths, tmp_path: Path
+) -> None:
+    capture(tmp_path, 1)
+    first = running(home)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: contact.running_pid(home) is None)
+    capture(tmp_path, 2)
+    assert running(home) != first
+    assert settled(home).health().events == 2
+
+
+def test_a_worker_told_to_terminate_ends_cleanly(home: Paths) -> None:
+    pid = int(contact.start(home)["pid"])
+    os.kill(pid, signal.SIGTERM)
+    until(lambda: contact.running_pid(home) is None)
+    until(lambda: "worker.ended" in home.log_file.read_text())
+    assert not home.pid_file.exists()
+
+
+def test_an_older_worker_is_replaced(home: Paths, tmp_path: Path) -> None:
+    home.make()
+    old = subprocess.Popen([sys.executable, "-c", OLD_WORKER, str(home.run)])
+    try:
+        until(home.socket.exists)
+        fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
+        assert old.wait(timeout=30) == 0
+        until(lambda: contact.running_pid(home) not in (None, old.pid))
+        assert settled(home).health().sessions == 1
+    finally:
+        old.kill()
+        old.wait()
+
+
+OLD_WORKER = textwrap.dedent(
+    """
+    import fcntl, os, socket, sys
+    os.chdir(sys.argv[1])
+    lock = open("worker.lock", "w"); fcntl.flock(lock, fcntl.LOCK_EX)
+    open("worker.pid", "w").write(f"{os.getpid()}")
+    ear = socket.socket(socket.AF_UNIX); ear.bind("worker.sock"); ear.listen()
+    while True:
+        link, _ = ear.accept()
+        asked = b"".join(iter(lambda: link.recv(65536), b""))
+        link.sendall(b"0.0.1\\n"); link.close()
+        if asked.startswith(b"stop"):
+            os.unlink("worker.sock"); sys.exit(0)
+    """
+)
+
+
+def test_a_hung_worker_is_killed_by_stop(home: Paths) -> None:
+    pid = int(contact.start(home)["pid"])
+    os.kill(pid, signal.SIGSTOP)
+    assert contact.stop(home) is True
+    until(lambda: contact.running_pid(home) is None)
+
+
+def test_an_idle_worker_ends_by_itself(home: Paths) -> None:
+    home.make()
+    settings = wiring.home().settings
+    impatient = Settings(dict(settings.values) | {"worker.idle_minutes": 0}, settings.origins)
+    store = wiring.open_for_writing(home)
+    service = Service(wiring.Home(home, impatient), store, clock.now)
+    service.run()
+    store.close()
+
+
+def test_a_worker_that_cannot_start_says_why_at_the_next_session(home: Paths, tmp_path: Path) -> None:
+    home.make()
+    home.database.write_bytes(b"this is not a database" * 100)
+    with pytest.raises(WorkerError, match="damaged"):
+        contact.start(home)
+    # Captures do not try again and again; they keep the events.
+    capture(tmp_path)
+    assert contact.running_pid(home) is None
+    assert len(list(home.spool_new.iterdir())) == 1
+    done = fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
+    assert "damaged" in json.loads(done.stdout)["systemMessage"]
+
+
+def test_without_an_answer_the_prepared_brief_is_used(home: Paths, tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    work(project, "s1")
+    settled(home)
+    pid = running(home)
+    live = fire("SessionStart", {"session_id": "s2", "source": "startup"}, project=project)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        prepared = fire("SessionStart", {"session_id": "s3", "source": "startup"}, project=project)
+        resumed = fire("SessionStart", {"session_id": "s3", "source": "resume"}, project=project)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert "hello.py" in live.stdout.decode()
+    assert json.loads(prepared.stdout) == json.loads(live.stdout)
+    assert resumed.stdout == b""
+    settled(home)
+
+
+def test_an_answer_is_given_once_when_two_installations_ask(home: Paths, tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    work(project, "s1")
+    settled(home)
+    start = {"session_id": "s2", "source": "startup"}
+    answers = [fire("SessionStart", start, project=project).stdout for _ in range(2)]
+    assert [bool(answer) for answer in answers] == [True, False]
+    assert settled(home).health().sessions == 2
+
+
+def test_a_client_that_never_finishes_its_question_holds_up_nobody(home: Paths) -> None:
+    contact.start(home)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mute:
+        os.chdir(home.run)
+        mute.connect("worker.sock")
+        assert contact.status(home)["idle"]

@@ -1,0 +1,105 @@
+"""The product as its users meet it: the command line, and hooks run as the client runs them."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from recollect import wiring
+from recollect.agents.claude_code_hooks import HOOK_EVENTS, hook_command
+from recollect.errors import RecollectError
+from recollect.paths import Paths
+from recollect.store.protocol import Reading
+from recollect.worker import contact
+
+HOOK_DIR = Path(wiring.__file__).parent / "hook"
+HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS}
+
+
+def recollect(
+    *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The console script, in a process of its own."""
+    return subprocess.run(
+        [Path(sys.executable).with_name("recollect"), *arguments],
+        env=os.environ | dict(env or {}),
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def fire(
+    event: str,
+    payload: Mapping[str, Any],
+    *,
+    project: Path,
+    env: Mapping[str, str] | None = None,
+    python: Path | None = Path(sys.executable),
+) -> subprocess.CompletedProcess[bytes]:
+    """One hook event through the line that `install` writes."""
+    body = {"hook_event_name": event, "cwd": str(project)} | dict(payload)
+    return subprocess.run(
+        ["/bin/sh", "-c", hook_command(HOOK_OF[event], HOOK_DIR, python)],
+        input=json.dumps(body).encode(),
+        env=os.environ | {"CLAUDE_PROJECT_DIR": str(project)} | dict(env or {}),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def work(project: Path, session: str, *, prompt: str = "Add a greeting to hello.py") -> str:
+    """A small session: one prompt, one new file, an end. The prompt's id."""
+    prompt_id = str(uuid.uuid4())
+    file, content = str(project / "hello.py"), "def greet(name):\n    return f'Hello {name}'\n"
+    common = {"session_id": session, "prompt_id": prompt_id}
+    fire("SessionStart", {"session_id": session, "source": "startup"}, project=project)
+    fire("UserPromptSubmit", common | {"prompt": prompt}, project=project)
+    fire(
+        "PostToolUse",
+        common
+        | {
+            "tool_name": "Write",
+            "tool_use_id": f"toolu_{uuid.uuid4().hex}",
+            "tool_input": {"file_path": file, "content": content},
+            "tool_response": {"type": "create", "filePath": file, "content": content},
+        },
+        project=project,
+    )
+    message = "Added greet() to hello.py. Next: call it from the command line."
+    fire("Stop", common | {"last_assistant_message": message}, project=project)
+    fire("SessionEnd", {"session_id": session, "reason": "other"}, project=project)
+    return prompt_id
+
+
+def until(happened: Callable[[], Any], *, seconds: float = 30.0) -> Any:
+    """Waits for a truthy answer and returns it. Generous: machines are shared, and it ends early."""
+    end = time.monotonic() + seconds
+    while True:
+        answer = happened()
+        if answer:
+            return answer
+        assert time.monotonic() < end, f"did not happen within {seconds} s"
+        time.sleep(0.02)
+
+
+def settled(paths: Paths) -> Reading:
+    """The store, once the worker has nothing left to do."""
+
+    def idle() -> bool:
+        try:
+            return bool(contact.status(paths)["idle"])
+        except RecollectError:
+            return False
+
+    until(idle)
+    return wiring.open_for_reading(paths)
