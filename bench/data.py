@@ -87,17 +87,16 @@ def spool(home: Home, count: int, size: int, sessions: int = 20) -> None:
         (home.paths.spool_new / f"capture-{number:06}").write_bytes(head + body)
 
 
-def remember(home: Home, observations: int, sessions: int = 300, events: int = 40) -> int:
+def remember(home: Home, observations: int, each: int = 34, events: int = 40) -> int:
     """Fill the store by its own methods: sessions with events, observations and a summary each."""
     store = SqliteStore(home.paths.database, writer=True)
     try:
         directory = str(home.project)
         project = store.resolve_project(identify(directory), directory, 1)
-        each = -(-observations // sessions)
-        for number in range(sessions):
+        for number, done in enumerate(range(0, observations, each)):
             at = 1_700_000_000_000 + number * LEASE
-            left = observations - number * each
-            _one_session(store, project, home.project, at, events, max(0, min(each, left)))
+            left = min(each, observations - done)
+            _one_session(store, project, home.project, at, events, left)
         return store.health().observations
     finally:
         store.close()

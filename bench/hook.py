@@ -51,6 +51,10 @@ class _State:
         self.sent += count
         return data.tools_used(size, count)
 
+    def before(self) -> None:
+        if not self.drained:
+            self.home.pretend_starting()
+
     def after(self) -> None:
         if self.drained:
             self.home.settle()
@@ -66,7 +70,8 @@ class _State:
         assert stored == self.sent, f"{self.name}: {self.sent} sent, {stored} stored"
 
     def variant(self, name: str, command: spawn.Command, size: int, aim: str = "") -> Variant:
-        return Variant(name, command, partial(self.payloads, size), after=self.after, aim=aim)
+        payloads = partial(self.payloads, size)
+        return Variant(name, command, payloads, self.before, self.after, aim)
 
 
 def _measure(states: list[_State], at_once: int, *, quick: bool) -> table.Table:

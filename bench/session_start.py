@@ -54,7 +54,7 @@ def _hooks(live: Home, dead: Home, observations: int, quick: bool) -> table.Tabl
 
 def _answers(live: Home, observations: int, quick: bool) -> table.Table:
     """Without a hook: what the worker itself needs, over its socket."""
-    name = f"the worker's answer at {observations:,} observations"
+    name = f"The worker's answer at {observations:,} observations"
     found = table.Table(name, ("", "p50 ms", "p95 ms", "most ms", "aim"))
     questions = QUESTIONS // 10 if quick else QUESTIONS
     for label, hook, body, aim in (

@@ -22,6 +22,7 @@ from tests.support.scripted_api import Call, ScriptedApi, strings_in
 
 RECOLLECT = Path(sys.executable).with_name("recollect")
 MEMORY = "<recollect-memory"
+WORKER = "recollect.worker"
 
 
 def bash(command: str) -> Call:
@@ -148,28 +149,25 @@ class Installation:
         return titles
 
     def close(self) -> None:
-        """End the worker, and one that a test left stopped or that started while it ended."""
-        for pid in self._workers():
+        """End the worker, also one that a test has stopped.
+
+        The clients go first: the last hook of a client that is ending starts a worker again.
+        """
+        until(lambda: not self._processes(self.client.cli), report=lambda: "a client goes on")
+        for pid in self._processes(WORKER):
             os.kill(pid, signal.SIGCONT)
         contact.stop(self.paths)
-        for pid in self._workers():
+        for pid in self._processes(WORKER):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def _workers(self) -> list[int]:
-        """The workers of this installation and of no other."""
-        return [
-            int(process.name)
-            for process in Path("/proc").glob("[0-9]*")
-            if self._is_worker(process)
-        ]
-
-    def _is_worker(self, process: Path) -> bool:
-        home = f"RECOLLECT_HOME={self.paths.state}\0".encode()
-        try:
-            return (
-                b"recollect.worker" in (process / "cmdline").read_bytes()
-                and home in (process / "environ").read_bytes()
-            )
-        except OSError:
-            return False
+    def _processes(self, command: str) -> list[int]:
+        """Processes of this user, and of no other, that run the command."""
+        mine = f"RECOLLECT_HOME={self.paths.state}\0".encode()
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                line = (process / "cmdline").read_bytes()
+                if command.encode() in line and mine in (process / "environ").read_bytes():
+                    found.append(int(process.name))
+        return found

@@ -15,8 +15,9 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 LONGEST_FILE = 300
 LONGEST_FUNCTION = 60
 
-# What `capture.py` may load beyond a bare `python -I -S`: built-in or a few kilobytes.
-HOOK_MODULES = {"_socket", "binascii", "time"}
+# What `capture.py` may load beyond a bare `python -I -S`: frozen, built in, or a few kilobytes.
+OS_AND_ITS_PARTS = {"os", "os.path", "posixpath", "genericpath", "stat", "_stat", "_collections_abc"}
+HOOK_MODULES = OS_AND_ITS_PARTS | {"_socket", "binascii", "time"}
 CAPTURE = ROOT / "src/recollect/hook/capture.py"
 
 

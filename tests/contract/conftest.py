@@ -7,6 +7,7 @@ import pytest
 
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
+from tests.support.arrivals import START, Told, repository
 from tests.support.writers import Writer, start_no_worker, writers
 
 
@@ -30,3 +31,13 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened = SqliteStore(tmp_path / "store" / "recollect.db", writer=True)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def project(store: Store) -> int:
+    return store.resolve_project(repository("shop"), "/home/dev/shop", START)
+
+
+@pytest.fixture
+def told(project: int) -> Told:
+    return Told(project)

@@ -72,7 +72,9 @@ def ran(command: str, stdout: str = "", *, stderr: str = "", background: bool = 
     return _tool("Bash", CommandRun(command, None, stdout, stderr, background))
 
 
-def failed(command: str, output: str = "", *, code: int | None = 1, interrupted: bool = False) -> Event:
+def failed(
+    command: str, output: str = "", *, code: int | None = 1, interrupted: bool = False
+) -> Event:
     """A command whose exit status was not zero: the output is in the error, as the client sends it."""
     error = f"Exit code {code}\n{output}" if code is not None else output
     event = _tool("Bash", CommandRun(command, None, "", "", False))

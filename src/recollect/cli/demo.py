@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -99,8 +100,9 @@ def _print(store: Reading, project: Path, budget: int) -> None:
 
 
 def _print_next() -> None:
-    command = Path(sys.argv[0])
-    shown = command if command.is_absolute() else "recollect"
+    on_path = shutil.which("recollect")
+    ours = Path(sys.argv[0])
+    command = "recollect" if on_path and ours.exists() and ours.samefile(on_path) else ours
     say("\n" + heading("Your own Claude Code"))
-    say(f"  {shown} install     connects it (shows the change; `uninstall` undoes it exactly)")
-    say(f"  {shown} doctor      proves that everything works")
+    say(f"  {command} install     connects it (shows the change; `uninstall` undoes it exactly)")
+    say(f"  {command} doctor      proves that everything works")

@@ -3,17 +3,27 @@
 It says only what the events show. Where it repeats what the user or the agent said, it says so.
 """
 
+from dataclasses import replace
+
+from recollect import text
 from recollect.model.observations import ObservationDraft, SummaryDraft, SummarySkipped
 from recollect.model.turns import Turn
 from recollect.providers.writing.observations import observations_of
 from recollect.providers.writing.summaries import summary_of
+
+NAME_LIMIT = 40
 
 
 class Rules:
     name = "rules"
 
     def observe(self, turn: Turn) -> list[ObservationDraft]:
-        return observations_of(turn)
+        return observations_of(_safe(turn))
 
     def summarize(self, turn: Turn) -> SummaryDraft | SummarySkipped:
-        return summary_of(turn)
+        return summary_of(_safe(turn))
+
+
+def _safe(turn: Turn) -> Turn:
+    """The project's name stands in titles and facts, and a folder may be called anything."""
+    return replace(turn, project=text.one_line(turn.project, NAME_LIMIT))

@@ -4,6 +4,7 @@ Pinned things first, then the last sessions with what they left to do, then an i
 Dates are absolute, so that a prepared copy stays true and prompt caches hold.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from recollect.clock import day_and_time
@@ -25,9 +26,10 @@ PINNED_SHARE, SESSIONS_SHARE = 0.35, 0.75  # of the budget, each counted from th
 
 @dataclass(slots=True)
 class _Page:
-    """Lines that fit. `room(share)` tells whether a block still fits into that part of the budget."""
+    """Lines that fit: into `budget` tokens, of which a block may take its share, and `room` characters."""
 
     budget: int
+    room: int
     lines: list[str] = field(default_factory=list)
     used: int = 0
     characters: int = 0
@@ -35,7 +37,7 @@ class _Page:
     def add(self, block: list[str], share: float = 1.0) -> bool:
         cost = sum(tokens(line) + 1 for line in block)
         size = sum(len(line) + 1 for line in block)
-        if self.used + cost > self.budget * share or self.characters + size > CHARACTERS:
+        if self.used + cost > self.budget * share or self.characters + size > self.room:
             return False
         self.lines += block
         self.used += cost
@@ -46,8 +48,9 @@ class _Page:
 def write(store: Reading, project_id: int, budget: int, *, resuming: Session | None = None) -> str:
     """The brief's text, or nothing where nothing is known. `resuming`: the session whose context was
     just compacted; what it did itself comes first then."""
-    frame = wrap("", LEAD, [_footer(0)])
-    page = _Page(budget - tokens(frame) - 40)
+    name = store.project(project_id).name
+    frame = wrap(name, LEAD, [_footer(LOOKED_AT)])
+    page = _Page(budget - tokens(frame), CHARACTERS - len(frame))
     if page.budget <= 0:
         return ""
     if resuming is not None:
@@ -59,14 +62,16 @@ def write(store: Reading, project_id: int, budget: int, *, resuming: Session | N
     if not page.lines:
         return ""
     page.lines.append(_footer(len(recent) - shown))
-    return wrap(store.project(project_id).name, LEAD, page.lines)
+    return wrap(name, LEAD, page.lines)
 
 
 def _this_session(page: _Page, store: Reading, session: Session) -> None:
-    page.add(["", "## This session before its compaction"], 0.5)
+    heading = ["", "## This session before its compaction"]
     for summary in reversed(store.summaries_of_session(session.id)):
-        if not page.add(_summary_lines(summary, full=True), 0.5):
+        lines = _summary_lines(summary, full=True)
+        if lines and not page.add([*heading, *lines], 0.5):
             return
+        heading = [] if lines else heading
 
 
 def _pinned(page: _Page, pinned: list[Observation]) -> None:
@@ -92,12 +97,22 @@ def _sessions(
         heading = ["", "## Last sessions"] if number == 0 else []
         state = " (interrupted)" if session.status == "interrupted" else ""
         title = fenced(one_line(session.title or "Untitled", 100))
-        block = [*heading, f"### {day_and_time(session.last_event_at)} {title}{state}"]
-        shown = newest_first[: 3 if number == 0 else 1]
-        for summary in reversed(shown):
-            block += _summary_lines(summary, full=number == 0, with_next=summary is shown[0])
-        if not page.add(block, SESSIONS_SHARE):
+        heading.append(f"### {day_and_time(session.last_event_at)} {title}{state}")
+        ways = _ways_to_tell(newest_first, newest=number == 0)
+        if not any(page.add([*heading, *lines], SESSIONS_SHARE) for lines in ways):
             return
+
+
+def _ways_to_tell(newest_first: list[Summary], *, newest: bool) -> Iterator[list[str]]:
+    """From the fullest to the shortest: whatever has no room, what is left to do shall have it."""
+    last = newest_first[0]
+    if newest:
+        turns = reversed(newest_first[:3])
+        told = [_summary_lines(turn, full=True, with_next=turn is last) for turn in turns]
+        yield [line for lines in told for line in lines]
+        yield _summary_lines(last, full=True)
+    yield _summary_lines(last, full=False)
+    yield [line for line in _summary_lines(last, full=False) if line.startswith("- Next: ")]
 
 
 def _summary_lines(summary: Summary, *, full: bool, with_next: bool = True) -> list[str]:

@@ -58,13 +58,10 @@ class Ingest:
             return Ingested(0, 0, 0, frozenset())
         for file in batch:
             file.path.unlink(missing_ok=True)
-        if arrivals:
-            log.action(
-                "ingest.stored",
-                added=result.added,
-                duplicates=result.duplicates,
-                captures=",".join(a.capture.id for a in arrivals[:8]),
-            )
+        for arrival in arrivals:  # the capture's id leads from the hook's file to the stored row
+            event, capture = arrival.event, arrival.capture
+            log.action("ingest.event", capture=capture.id, kind=event.kind, session=event.session)
+        log.action("ingest.stored", added=result.added, duplicates=result.duplicates)
         return result
 
     def _read(self, file: _File) -> Arrival | None:

@@ -1,13 +1,22 @@
 """Which project a directory belongs to, remembered as long as its repository has not changed."""
 
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.clock import Clock
+from recollect.clock import MINUTE, Clock
 from recollect.repository import identify
 from recollect.store.protocol import Store
 
-Signature = tuple[int, int]
+Signature = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    project_id: int
+    config: Path
+    signature: Signature
+    until: int | None  # a directory without commit and remote may get a stronger identity unseen
 
 
 class ProjectFinder:
@@ -15,29 +24,33 @@ class ProjectFinder:
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[str, Signature, int]] = {}
+        self._known: dict[str, _Known] = {}
 
     def of(self, directory: str) -> int:
         """Git is asked once per directory; a new remote, or another repository in the same place,
         changes the configuration file and so asks again."""
         with self._lock:
-            if known := self._known.get(directory):
-                config, signature, project_id = known
-                if _signature(config) == signature:
-                    return project_id
-            repository = identify(directory)
-            project_id = self._store.resolve_project(repository, directory, self._clock())
-            config = str(Path(repository.root, ".git", "config"))
-            found = _signature(config)
-            # Without a commit or a remote the identity may still get stronger.
-            if found is not None and repository.identities[0].kind != "path":
-                self._known[directory] = (config, found, project_id)
-            return project_id
+            known = self._known.get(directory)
+            if known is None or not self._holds(known):
+                known = self._known[directory] = self._ask(directory)
+            return known.project_id
+
+    def _holds(self, known: _Known) -> bool:
+        fresh = known.until is None or self._clock() < known.until
+        return fresh and _signature(known.config) == known.signature
+
+    def _ask(self, directory: str) -> _Known:
+        repository = identify(directory)
+        now = self._clock()
+        project_id = self._store.resolve_project(repository, directory, now)
+        config = Path(repository.root, ".git", "config")
+        weak = repository.identities[0].kind == "path"
+        return _Known(project_id, config, _signature(config), now + MINUTE if weak else None)
 
 
-def _signature(path: str) -> Signature | None:
+def _signature(config: Path) -> Signature:
     try:
-        found = Path(path).stat()
+        found = config.stat()
     except (OSError, ValueError):
         return None
     return found.st_ino, found.st_mtime_ns

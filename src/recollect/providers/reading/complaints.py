@@ -16,7 +16,8 @@ STRONG = tuple(
         r"^E[ ]{2,}(\S.+)$",
         r"^((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|NotFound)(?:: .+|$))",
         r"^[ ]*(\*\* \([\w.]+\) .+)$",
-        r"^(error(?:\[E\d+\])?: (?!could not compile|aborting|test failed|build failed|script|Recipe).+)$",
+        r"^(error(?:\[E\d+\])?: (?!could not compile|aborting|test failed|build failed|script"
+        r"|Recipe).+)$",
         r"^thread '[^'\n]*'[^\n]* panicked at (?:[^\n]*:\n)?(.+)$",
         r"^(panic: .+)$",
         r"^[ ]*((?:Expected|expected):? .+\n[ ]*(?:Received|Actual|actual|     got|got):? .+)$",
@@ -30,25 +31,38 @@ STRONG = tuple(
         r"^npm (?:ERR!|error) (?!code\b|errno|path|command|A complete|Lifecycle|Test failed)(.+)$",
         r"^[ ]*(\d+:\d+\s+error\s+.+)$",
         r"^[ ]*((?:error|Error|ERROR)\b:? ?.{8,})$",
-        r"^(.*(?:command not found|No such file or directory|Permission denied|permission denied).*)$",
-        r"^(Found [1-9]\d* errors?\b.*|[✖×] [1-9]\d* problems?.*|BUILD FAILED.*|== Compilation error.*)$",
+        r"^(.*(?:command not found|No such file or directory|Permission denied"
+        r"|permission denied).*)$",
+        r"^(Found [1-9]\d* errors?\b.*|[✖×] [1-9]\d* problems?.*|BUILD FAILED.*"
+        r"|== Compilation error.*)$",
         r"^(.*(?:undefined reference to|cannot find -l).*)$",
         r"^(could not compile .+)$",
     )
 )
 WEAK = re.compile(
-    r"^(.*\b(?:error|failed|failure|cannot|can't|could not|not found|denied|undefined|unknown|invalid"
+    r"^(.*\b(?:error|failed|failure|cannot|can't|could not|not found|denied|undefined|unknown"
+    r"|invalid"
     r"|missing|refused|timed out|unexpected)\b.*)$",
     re.MULTILINE | re.IGNORECASE,
 )
 FRAME = " =-*│┃|"
-MAKE = re.compile(r"^(\S*make(?:\[\d+\])?: \*\*\* .+)$", re.MULTILINE)
+# Signs of a failure that say little about it.
+LATE = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        r"^(.*\bfound [1-9]\d* [^\n]*\b(?:issue|problem|error|violation)s?\b.*)$",
+        r"^(\S*make(?:\[\d+\])?: \*\*\* .+)$",
+    )
+)
 NOISE = re.compile(
-    r"\S*make(?:\[\d+\])?: .*|Exit code -?\d+|[-=_*.\s│┃|+~^]*|Error: Exit code \d+|FAIL|\d+ errors?"
+    r"\S*make(?:\[\d+\])?: .*|Exit code -?\d+|[-=_*.\s│┃|+~^]*|Error: Exit code \d+|FAIL"
+    r"|\d+ errors?"
 )
 GOOD = re.compile(
-    r"^(?:Success: no issues|All checks passed|All done|BUILD SUCCESS|✔|✓|ok\b|OK\b|PASS|Compiled successfully"
-    r"|done \(passed successfully\)|Done in|[ ]*Finished |0 errors|.*found no issues|.*\bup to date\b|Total errors: 0|Passed)",
+    r"^(?:Success: no issues|All checks passed|All done|BUILD SUCCESS|✔|✓|ok\b|OK\b|PASS"
+    r"|Compiled successfully"
+    r"|done \(passed successfully\)|Done in|[ ]*Finished |0 errors|.*found no issues"
+    r"|.*\bup to date\b|Total errors: 0|Passed)",
     re.MULTILINE,
 )
 
@@ -64,7 +78,7 @@ def window(output: str) -> str:
 
 def strong_complaint(seen: str) -> str | None:
     """The line that says what failed, if one says so beyond doubt. `seen` comes from `window`."""
-    for pattern in (*STRONG, MAKE):
+    for pattern in (*STRONG, *LATE):
         if mark := pattern.search(seen):
             return text.one_line(", ".join(mark[1].split("\n")), LINE_LIMIT)
     return None
@@ -72,16 +86,13 @@ def strong_complaint(seen: str) -> str | None:
 
 def complaint(seen: str) -> str | None:
     """The most telling line of an output that is known to be a failure."""
-    for pattern in (*STRONG, WEAK):
+    for pattern in (*STRONG, WEAK, *LATE):
         for mark in pattern.finditer(seen):
             line = ", ".join(mark[1].split("\n")).strip(FRAME)
-            if line and not NOISE.fullmatch(line):
+            if line and (pattern in LATE or not NOISE.fullmatch(line)):
                 return text.one_line(_with_next(line, seen[mark.end() :]), LINE_LIMIT)
     kept = [line.strip() for line in seen.splitlines() if not NOISE.fullmatch(line.strip())]
-    if kept:
-        return text.one_line(kept[-1].strip(FRAME), LINE_LIMIT)
-    late = MAKE.search(seen)
-    return text.one_line(late[1], LINE_LIMIT) if late else None
+    return text.one_line(kept[-1].strip(FRAME), LINE_LIMIT) if kept else None
 
 
 def _with_next(line: str, rest: str) -> str:

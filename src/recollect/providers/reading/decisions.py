@@ -11,47 +11,58 @@ STATEMENT_LIMIT = 300
 MOST = 12
 
 UNSURE = re.compile(
-    r"\?|\b(?:maybe|perhaps|possibly|might|not sure|wonder(?:ing)?|what if|what about|how about|could we|should we|can we"
-    r"|would it|think(?:ing)?|consider(?:ing)?|let me know|do you think|if (?:we|you|it|that|there)"
-    r"|unless|either|hypothetically|suppose|imagine|for example|e\.g\.|you decide|up to you|your call|whether)\b",
+    r"\?|\b(?:maybe|perhaps|possibly|might|not sure|wonder(?:ing)?|what if|what about|how about"
+    r"|could we|should we|can we|would it|think(?:ing)?|consider(?:ing)?|let me know|do you think"
+    r"|if (?:we|you|it|that|there)|unless|either|hypothetically|suppose|imagine|for example|e\.g\."
+    r"|you decide|up to you|your call|whether)\b",
     re.IGNORECASE,
 )
 PASSING = re.compile(
-    r"\b(?:yet|for now|right now|this time|for the moment|in this (?:turn|step|pr|commit|session)|until|today|later"
-    r"|anything else|already)\b",
+    r"\b(?:yet|for now|right now|this time|for the moment|in this (?:turn|step|pr|commit|session)"
+    r"|until|today|later|anything else|already)\b",
     re.IGNORECASE,
 )
 CHOICE = (
-    r"(?:use|go with|stick (?:with|to)|stay (?:with|on)|keep (?!going|it\b|on\b|working|trying|at\b)|switch to|move to|drop|adopt|avoid"
-    r"|standardi[sz]e on|require|rely on|depend on|always|never|only (?:use|support|allow)|stop using|prefer"
-    r"|not (?:use|add|support|rely on|depend on|introduce))"
+    r"(?:use|go with|stick (?:with|to)|stay (?:with|on)|keep (?!going|it\b|on\b|working|trying"
+    r"|at\b)|switch to|move to|drop|adopt|avoid|standardi[sz]e on|require|rely on|depend on|always"
+    r"|never|only (?:use|support|allow)|stop using|prefer|not (?:use|add|support|rely on|depend on"
+    r"|introduce))"
 )
 # Each pattern has one group: the decision itself, said as an instruction or as a statement.
 STATED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r".*?\b(?:we|i|the team)(?:'ve| have| had)?(?: now| finally| all)? (?:decided|agreed|chosen|opted)"
-        r"(?: (?:that|to|on|upon|for))? (?P<what>.+)",
+        r".*?\b(?:we|i|the team)(?:'ve| have| had)?(?: now| finally| all)? (?:decided|agreed|chosen"
+        r"|opted)(?: (?:that|to|on|upon|for))? (?P<what>.+)",
         r".*?\b(?:we|i)(?:'ve| have)? settled (?:on|for) (?P<named>.+)",
         r"(?:the |our |my )?decision(?: is| was)?\s*(?::|-|–|that|to)?\s+(?P<what>.+)",
         rf".*?\b(?:we|i)(?:'ll| will|'re going to| are going to|'m going to) (?P<what>{CHOICE}.+)",
         rf"(?:.*?[,;:] |.*?\bso )?let'?s (?:just |instead |rather )?(?P<what>{CHOICE}.+)",
-        r"(?:.*?[,;:] )?(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|as of now),? (?P<what>.+)",
+        r"(?:.*?[,;:] )?(?:from now on|going forward|from here on(?: out)?|in (?:the )?future"
+        r"|as of now),? (?P<what>.+)",
         r"(?P<what>.+?),? (?:from now on|going forward|from here on(?: out)?)\W*$",
         r"(?:.*?[,;:] )?(?:please |you should |you must |we |and |must )?(?P<what>(?:always|never) "
-        r"(?!mind\b|seen\b|had\b|heard\b|been\b|works?\b|fails?\b|got\b|gets?\b|again\b|happen|mention)(?!\w+ing\b)[a-z]\w* .+)",
+        r"(?!mind\b|seen\b|had\b|heard\b|been\b|works?\b|fails?\b|got\b|gets?\b|again\b|happen"
+        r"|mention)(?!\w+ing\b)[a-z]\w* .+)",
         r"(?:please |and |we )?(?P<what>(?:don'?t|do not|stop|avoid|no longer|must not) "
-        r"(?:ever )?(?:use|using|rely on|relying on|introduce|introducing|mock|mocking|depend on|add new dependenc\w+) .+)",
-        r"(?:i |we |please |you should )?(?P<what>prefer (?!not to say).+? (?:over|to|instead of|rather than) .+)",
-        r"(?:please |we (?:should )?|you should |you must )?(?P<what>use .+?(?: instead of | rather than |, not | over ).+)",
-        r"(?P<what>(?:.{3,80}) (?:is|are) (?:now )?(?:our|the) (?:standard|convention|policy|rule|default|choice)\b.*)",
-        r"(?:the |our )(?:rule|convention|policy|standard|agreement) is(?: that| to|:)? (?P<what>.+)",
-        r"(?P<what>we (?:no longer|only|don'?t) (?:use|support|want to support|target|allow|ship) .+)",
+        r"(?:ever )?(?:use|using|rely on|relying on|introduce|introducing|mock|mocking|depend on"
+        r"|add new dependenc\w+) .+)",
+        r"(?:i |we |please |you should )?(?P<what>prefer (?!not to say).+? (?:over|to|instead of"
+        r"|rather than) .+)",
+        r"(?:please |we (?:should )?|you should |you must )?(?P<what>use .+?(?: instead of "
+        r"| rather than |, not | over ).+)",
+        r"(?P<what>(?:.{3,80}) (?:is|are) (?:now )?(?:our|the) (?:standard|convention|policy|rule"
+        r"|default|choice)\b.*)",
+        r"(?:the |our )(?:rule|convention|policy|standard|agreement) is(?: that| to"
+        r"|:)? (?P<what>.+)",
+        r"(?P<what>we (?:no longer|only|don'?t) (?:use|support|want to support|target|allow"
+        r"|ship) .+)",
     )
 )
 POINTS_ELSEWHERE = re.compile(
-    r"(?:go with |use |keep |switch to |do |take )?(?:the )?(?:option|number|it|that|this|them|those|these|first|second|third|last|other"
-    r"|former|latter|your|both|one)\b\W*(?:\w{1,2}|one|idea|approach|suggestion|proposal|plan|way)?\W*",
+    r"(?:go with |use |keep |switch to |do |take )?(?:the )?(?:option|number|it|that|this|them"
+    r"|those|these|first|second|third|last|other|former|latter|your|both|one)\b\W*(?:\w{1,2}|one"
+    r"|idea|approach|suggestion|proposal|plan|way)?\W*",
     re.IGNORECASE,
 )
 REASON = re.compile(
@@ -95,7 +106,8 @@ def _read(sentence: str) -> Decision | None:
 def _without_greeting(sentence: str) -> str:
     """Drop `ok, ` and `yes ` but keep `let's`, `we should` and the like: they are the sign."""
     lead = re.match(
-        r"(?:(?:ok(?:ay)?|yes|yeah|great|good|thanks?|right|alright|sure|so|and|also|but|then|now|actually|no|hmm|well)[\s,.!]+)+",
+        r"(?:(?:ok(?:ay)?|yes|yeah|great|good|thanks?|right|alright|sure|so|and|also|but|then|now"
+        r"|actually|no|hmm|well)[\s,.!]+)+",
         sentence,
         re.IGNORECASE,
     )

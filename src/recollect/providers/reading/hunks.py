@@ -19,12 +19,13 @@ class Walk:
     """One way through a hunk, with the stack of definitions that enclose the current line.
 
     `came` and `went`: symbols that begin on an added or on a removed line. `touched`: symbols with
-    any changed line, in order.
+    any changed line, in order. `known`: symbols that stand on lines which did not change.
     """
 
     def __init__(self, language: Language, lines: Sequence[str], hunk: Hunk) -> None:
         self.language = language
         self.came: set[Symbol] = set()
+        self.known: set[Symbol] = set()
         self.went: list[Symbol] = []
         self.touched: list[Symbol] = []
         self._stack: list[Place] = []
@@ -51,6 +52,7 @@ class Walk:
                 break
         for at, symbol in reversed(outer):
             self._stack.append((at, self._qualified(symbol, at)))
+        self.known.update(symbol for _, symbol in self._stack)
 
     def _go(self, hunk: Hunk) -> None:
         gone: Place | None = None
@@ -64,6 +66,8 @@ class Walk:
                 continue
             gone = None
             symbol = self._enter(body)
+            if symbol and mark != "+":
+                self.known.add(symbol)
             if symbol and decorated:
                 self._touch(symbol)
             if mark == "+":
@@ -76,6 +80,9 @@ class Walk:
     def _leave(self, line: str, gone: Place | None) -> Place | None:
         """A removed line: it ends a symbol, or belongs to one that ended above it, or to the place."""
         if found := definition(line, self.language):
+            if gone and found[1] > gone[0] and gone[1].kind in OUTER:
+                self.went.append(Symbol(found[0].kind, f"{gone[1].name}.{found[0].name}"))
+                return gone
             symbol = self._qualified(*found)
             self.went.append(symbol)
             return found[1], symbol

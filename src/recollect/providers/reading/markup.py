@@ -7,14 +7,14 @@ from recollect import text
 
 FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 TRACE = re.compile(
-    r"^(?:[ \t]*File \".*\", line \d+.*|Traceback \(most.*|[ \t]+at \S+.*\(.*\)?|[ \t]+at \S+:\d+.*|E[ ]{2,}.*"
-    r"|[ \t]*\^+[ \t]*|[ \t]*(?:[\w.]+\.)?\w+(?:Error|Exception): .*|goroutine \d+.*|[ \t]+[│|].*|[ \t]{4,}\S.*"
-    r"|(?:FAILED|PASSED|ERROR) \S+.*|\[?\d{4}-\d\d-\d\d[T ]\d\d:.*)$",
+    r"^(?:[ \t]*File \".*\", line \d+.*|Traceback \(most.*|[ \t]+at \S+.*\(.*\)?|[ \t]+at \S+:\d+.*"
+    r"|E[ ]{2,}.*|[ \t]*\^+[ \t]*|[ \t]*(?:[\w.]+\.)?\w+(?:Error|Exception): .*|goroutine \d+.*"
+    r"|[ \t]+[│|].*|[ \t]{4,}\S.*|(?:FAILED|PASSED|ERROR) \S+.*|\[?\d{4}-\d\d-\d\d[T ]\d\d:.*)$",
     re.MULTILINE,
 )
 MACHINE = re.compile(
-    r"<(system-reminder|local-command-[a-z]+|command-message|bash-std[a-z]+|task-notification|ide_[a-z_]+"
-    r"|recollect[\w-]*)\b[^>]*>.*?(?:</\1>|\Z)",
+    r"<(system-reminder|local-command-[a-z]+|command-message|bash-std[a-z]+|task-notification"
+    r"|ide_[a-z_]+|recollect[\w-]*)\b[^>]*>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
 SLASH = re.compile(r"<command-name>\s*(/?\S+)\s*</command-name>")

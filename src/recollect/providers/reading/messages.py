@@ -10,9 +10,10 @@ STOPS = (".", "!", "?", "…", "。", "！", "？")
 NOT_DONE = re.compile(r"i (?:have not|haven't|did not|didn't)\b", re.IGNORECASE)
 
 NEXT_HEADING = re.compile(
-    r"(?:suggested |possible |recommended |open |remaining )?(?:next steps?|next|remaining(?: work| tasks| steps)?|to-?dos?"
-    r"|follow[- ]?ups?|what'?s (?:left|next|missing)|still (?:to do|open|needed)|open (?:questions|points|issues|items)"
-    r"|not (?:yet )?done|outstanding|future work|left to do|known (?:issues|limitations)|limitations|caveats)\b",
+    r"(?:suggested |possible |recommended |open |remaining )?(?:next steps?|next|remaining(?: work"
+    r"| tasks| steps)?|to-?dos?|follow[- ]?ups?|what'?s (?:left|next|missing)|still (?:to do|open"
+    r"|needed)|open (?:questions|points|issues|items)|not (?:yet )?done|outstanding|future work"
+    r"|left to do|known (?:issues|limitations)|limitations|caveats)\b",
     re.IGNORECASE,
 )
 NEXT_LABEL = re.compile(
@@ -20,41 +21,49 @@ NEXT_LABEL = re.compile(
     re.IGNORECASE,
 )
 NEXT_CUE = re.compile(
-    r"\b(?:next steps? (?:is|are|would|could)|the next step|you (?:may|might) (?:also )?want to|you(?:'ll| will) (?:need|have) to"
-    r"|you (?:should|need to|still need to|can now|must)|remains? to be|(?:is|are|was|were) (?:still|not yet)\b|still needs?"
-    r"|still (?:to do|open|missing|fails?|failing|broken|unresolved)|has not (?:been|yet)|have not (?:been|yet)|haven't (?:been|yet|run)"
-    r"|hasn't (?:been|yet)|not yet\b|left to do|follow-?up|to-?do\b|in a later|left (?:as is|out|untouched|open)|didn't (?:run|touch|test)"
-    r"|did not (?:run|touch|test)|not (?:tested|verified)|(?:have not|haven't|did not|didn't) (?:run|tested|touched|changed)|untested|remaining)\b",
+    r"\b(?:next steps? (?:is|are|would|could)|the next step|you (?:may|might) (?:also )?want to"
+    r"|you(?:'ll| will) (?:need|have) to|you (?:should|need to|still need to|can now|must)"
+    r"|remains? to be|(?:is|are|was|were) (?:still|not yet)\b|still needs?|still (?:to do|open"
+    r"|missing|fails?|failing|broken|unresolved)|has not (?:been|yet)|have not (?:been|yet)"
+    r"|haven't (?:been|yet|run)|hasn't (?:been|yet)|not yet\b|left to do|follow-?up|to-?do\b"
+    r"|in a later|left (?:as is|out|untouched|open)|didn't (?:run|touch|test)|did not (?:run|touch"
+    r"|test)|not (?:tested|verified)|(?:have not|haven't|did not|didn't) (?:run|tested|touched"
+    r"|changed)|untested|remaining)\b",
     re.IGNORECASE,
 )
 OFFER = re.compile(
-    r"(?:would you like|do you want|want me to|shall i|should i|let me know (?:if|which|how|whether) (?:you(?:'d| would)? (?:like|want|prefer))"
-    r"|i can (?:also )?\w+ .* if you)",
+    r"(?:would you like|do you want|want me to|shall i|should i|let me know (?:if|which|how"
+    r"|whether) (?:you(?:'d| would)? (?:like|want|prefer))|i can (?:also )?\w+ .* if you)",
     re.IGNORECASE,
 )
 CAUSE = re.compile(
-    r"\b(?:root cause|the (?:actual |real |underlying |main )?(?:cause|problem|issue|bug|reason|culprit|error|failure) (?:was|is|came|lies|lay)"
-    r"|(?:was|is|were|are) caused by|because\b|due to\b|turn(?:s|ed) out|happen(?:s|ed) because|the reason|stems? from"
-    r"|comes from|came from|results? from)",
+    r"\b(?:root cause|the (?:actual |real |underlying |main )?(?:cause|problem|issue|bug|reason"
+    r"|culprit|error|failure) (?:was|is|came|lies|lay)|(?:was|is|were|are) caused by|because\b"
+    r"|due to\b|turn(?:s|ed) out|happen(?:s|ed) because|the reason|stems? from|comes from|came from"
+    r"|results? from)",
     re.IGNORECASE,
 )
 FLUFF = re.compile(
-    r"(?:(?:all )?done|perfect|great|excellent|good|sure|certainly|of course|absolutely|you're (?:absolutely )?right|okay|ok|got it|fixed"
-    r"|all set|finished|complete[d]?|here(?:'s| is| are)\b.*|summary.*|let me\b.*|i'?ll\b.*|i will\b.*|now (?:let me|i).*|committed"
-    r"|(?:what|how) (?:i|was|changed).*|changes made.*|good (?:question|catch).*|thanks.*|hope .*|feel free.*|.*\blet me know\b.*)[\s.!:—-]*",
+    r"(?:(?:all )?done|perfect|great|excellent|good|sure|certainly|of course|absolutely"
+    r"|you're (?:absolutely )?right|okay|ok|got it|fixed|all set|finished|complete[d]?|here(?:'s"
+    r"| is| are)\b.*|summary.*|let me\b.*|i'?ll\b.*|i will\b.*|now (?:let me|i).*|committed|(?:what"
+    r"|how) (?:i|was|changed).*|changes made.*|good (?:question|catch).*|thanks.*|hope .*"
+    r"|feel free.*|.*\blet me know\b.*)[\s.!:—-]*",
     re.IGNORECASE,
 )
 PLAIN_HEADING = re.compile(
-    r"(?:key |main |the )?(?:summary|overview|findings?|details?|results?|changes?|what|conclusion|answer|notes?|files|how|why"
-    r"|implementation|next|tests?|verification|in short|tl;?dr|background|done|completed)\b",
+    r"(?:key |main |the )?(?:summary|overview|findings?|details?|results?|changes?|what|conclusion"
+    r"|answer|notes?|files|how|why|implementation|next|tests?|verification|in short|tl;?dr"
+    r"|background|done|completed)\b",
     re.IGNORECASE,
 )
 PRAISE = re.compile(
     r"\b(?:successfully|perfectly|seamlessly|robust(?:ly)?|comprehensive(?:ly)?)\b ?", re.IGNORECASE
 )
 POINTING = re.compile(
-    r"(?:it|this|that|these|those|they|he|she|there|here|both|i|we|you|my|our|your|its|their|which|such|so|then|also|and|but|let|now|"
-    r"first|next|finally|additionally|however|instead|otherwise)\b(?!'?s? (?:file|function|module))",
+    r"(?:it|this|that|these|those|they|he|she|there|here|both|i|we|you|my|our|your|its|their|which"
+    r"|such|so|then|also|and|but|let|now|first|next|finally|additionally|however|instead"
+    r"|otherwise)\b(?!'?s? (?:file|function|module))",
     re.IGNORECASE,
 )
 
@@ -98,7 +107,12 @@ def findings(message: str | None) -> list[str]:
     for block in markup.blocks(text.clean((message or "")[:LOOKED_AT])):
         for sentence in markup.split(block.text):
             whole = _with_heading(sentence, block)
-            if _stands_alone(sentence) and (40 if whole.isascii() else 15) <= len(whole) <= 260:
+            least = 40 if whole.isascii() else 15
+            if (
+                _stands_alone(sentence)
+                and len(sentence) >= least - 10
+                and least <= len(whole) <= 260
+            ):
                 found.append(PRAISE.sub("", whole))
     return found
 

@@ -9,11 +9,12 @@ from recollect.providers.reading import complaints
 from recollect.providers.reading.commands import CHECKS, Command
 from recollect.providers.reading.tallies import Tally, read_tally
 
-Verdict = Literal["passed", "failed", "quiet", "stopped", "refused", "started"]
+Verdict = Literal["passed", "failed", "quiet", "unseen", "stopped", "refused", "started"]
 
 REFUSED = re.compile(
-    r"user rejected|user doesn't want|rejected by the user|permission to use|requires approval|was blocked"
-    r"|haven't granted|denied by|Sibling tool call errored|Cancelled:|hook.{0,40}(?:blocked|denied)",
+    r"user rejected|user doesn't want|rejected by the user|permission to use|requires approval"
+    r"|was blocked|haven't granted|denied by|Sibling tool call errored|Cancelled:"
+    r"|hook.{0,40}(?:blocked|denied)",
     re.IGNORECASE,
 )
 TIMED_OUT = re.compile(r"^(?:Error: )?Command timed out after", re.MULTILINE)
@@ -23,10 +24,10 @@ LOOKED_FOR_ERRORS = CHECKS | {"run", "install", "migration"}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`quiet`: the exit status was hidden by a pipe, and the output shows neither good nor bad.
+    """`quiet`: the exit status was hidden by a pipe, and the output shows no error.
 
-    `stopped`: it was interrupted or ran out of time. `refused`: it never ran. `started`: it went to
-    the background and its end was not seen.
+    `unseen`: it was hidden, and what was shown does not tell. `stopped`: it was interrupted or ran out
+    of time. `refused`: it never ran. `started`: it went to the background and its end was not seen.
     """
 
     verdict: Verdict
@@ -48,7 +49,7 @@ def read_outcome(command: Command, run: CommandRun, failure: Failure | None) -> 
         return Outcome("failed" if tally.failed else "passed", error, tally)
     if not command.hidden or command.kind not in LOOKED_FOR_ERRORS:
         return Outcome("passed")
-    return _from_output(seen)
+    return _from_output(command, seen)
 
 
 def _failed(command: Command, failure: Failure) -> Outcome:
@@ -69,9 +70,12 @@ def _exit(failure: Failure) -> str | None:
     return None if failure.exit_code is None else f"exit code {failure.exit_code} and no output"
 
 
-def _from_output(seen: str) -> Outcome:
+def _from_output(command: Command, seen: str) -> Outcome:
     """Only the output is left to tell: a pipe or a list swallowed the exit status."""
     error = complaints.strong_complaint(seen)
     if error:
         return Outcome("failed", error)
-    return Outcome("passed" if complaints.reassuring(seen) else "quiet")
+    if complaints.reassuring(seen):
+        return Outcome("passed")
+    silent = not seen.strip() or command.kind not in ("lint", "type check", "test")
+    return Outcome("quiet" if silent and not command.filtered else "unseen")

@@ -77,9 +77,9 @@ def _with_symbols(patch: Patch, change: FileChanged, language: Language) -> Patc
     known = change.after is not None and len(change.after) <= CHARACTERS_READ
     lines = change.after.splitlines() if known and change.after else []
     walks = [Walk(language, lines, hunk) for hunk in change.hunks]
-    came = {symbol for walk in walks for symbol in walk.came}
-    went = [symbol for walk in walks for symbol in walk.went]
-    touched = [symbol for walk in walks for symbol in walk.touched]
+    came = {symbol for walk in walks for symbol in walk.came - walk.known}
+    went = dict.fromkeys(symbol for walk in walks for symbol in walk.went)
+    touched = dict.fromkeys(symbol for walk in walks for symbol in walk.touched)
     return replace(
         patch,
         added=_once(s for s in touched if s in came and s not in went),

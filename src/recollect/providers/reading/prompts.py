@@ -8,39 +8,54 @@ from recollect.providers.reading import complaints, markup, verbs
 from recollect.providers.reading.verbs import Intent
 
 LEAD = re.compile(
-    r"(?:(?:please|pls|plz|kindly|now|ok(?:ay)?|great|good|nice|cool|perfect|thanks?(?: you)?|thx|hey|hi|hello|yes|yeah"
-    r"|yep|sure|alright|right|then|next|also|and|so|but|first|finally|just|actually|instead|again|quickly|maybe"
-    r"|can you|could you|would you|will you|can we|could we|i want(?: you)? to|i(?:'d| would) like(?: you)? to"
-    r"|i need(?: you)? to|we need to|we should|we must|we have to|you should|you need to|you must|let'?s|lets"
-    r"|go ahead and|help me(?: to)?|try to|try and|make sure(?: to| you)?|be sure to|your task is to|task:|todo:)"
-    r"[\s,.:!-]+)+",
+    r"(?:(?:please|pls|plz|kindly|now|ok(?:ay)?|great|good|nice|cool|perfect|thanks?(?: you)?|thx"
+    r"|hey|hi|hello|yes|yeah|yep|sure|alright|right|then|next|also|and|so|but|first|finally|just"
+    r"|actually|instead|again|quickly|maybe|can you|could you|would you|will you|can we|could we"
+    r"|i want(?: you)? to|i(?:'d| would) like(?: you)? to|i need(?: you)? to|we need to|we should"
+    r"|we must|we have to|you should|you need to|you must|let'?s|lets|go ahead and|help me(?: to)?"
+    r"|try to|try and|make sure(?: to| you)?|be sure to|your task is to|task:|todo:)[\s,.:!-]+)+",
     re.IGNORECASE,
 )
 QUESTION = re.compile(
-    r"(?:why|how|what|where|which|who|when|is|are|was|were|does|do|did|can|could|should|would|will|has|have|any)\b",
+    r"(?:why|how|what|where|which|who|when|is|are|was|were|does|do|did|can|could|should|would|will"
+    r"|has|have|any)\b",
     re.IGNORECASE,
 )
 BUG = re.compile(
-    r"\b(?:bugs?|errors?|fail(?:s|ed|ing|ures?)?|broken?|breaks|crash(?:es|ed|ing)?|exceptions?|traceback|regressions?"
-    r"|wrong(?:ly)?|incorrect(?:ly)?|flaky|stack ?trace|(?:does ?n[o']?t|do ?n[o']?t|is ?n[o']?t|not) work(?:ing)?)\b",
+    r"\b(?:bugs?|errors?|fail(?:s|ed|ing|ures?)?|broken?|breaks|crash(?:es|ed|ing)?|exceptions?"
+    r"|traceback|regressions?|wrong(?:ly)?|incorrect(?:ly)?|flaky|stack ?trace|(?:does ?n[o']?t"
+    r"|do ?n[o']?t|is ?n[o']?t|not) work(?:ing)?)\b",
     re.IGNORECASE,
 )
 CLAUSE_END = re.compile(
-    r"\s+(?:so that|because|since|which|but|such that|in order to|as (?:we|it|they)|if|when|unless|while|and then|"
-    r"then|using the|e\.g\.|i\.e\.)\b.*|[;:(\n].*|,.*|\s[-–—]{1,2}\s.*|[.!?]+$",
+    r"\s+(?:so that|because|since|which|but|such that|in order to|as (?:we|it|they)|if|when|unless"
+    r"|while|and then|then|using the|e\.g\.|i\.e\.)\b.*|[;:(\n].*|,.*|\s[-–—]{1,2}\s.*|[.!?]+$",
     re.IGNORECASE | re.DOTALL,
 )
 VAGUE = frozenset(
-    "it this that these those them everything something anything all same one ones stuff things thing rest go on "
-    "ahead work working so again now please more back up do done next step steps task tasks first issue bug problem "
-    "error errors bugs issues following above below the a an and both each here there".split()
+    text.words(
+        "it this that these those them everything something anything all same one ones stuff "
+        "things thing rest go on ahead work working so again now please more back up do done next "
+        "step steps task tasks first issue bug problem error errors bugs issues following above "
+        "below cause reason option options the a an and both each here there"
+    )
 )
 TRIVIAL = re.compile(
-    r"(?:hi+|hey|hello|yo|thanks?(?: you)?(?: so much)?|thx|ty|ok(?:ay)?|k|yes|yep|yeah|no|nope|sure|cool|great|nice|good"
-    r"|perfect|done|stop|wait|continue|go(?: on| ahead)?|proceed|next|resume|retry|try again|again|keep going|carry on"
-    r"|looks? good|lgtm|exactly|right|correct|awesome|never ?mind|test|ping|\?+|\.+|do it|/\S+|[yn])"
-    r"(?:[\s,.!]+(?:please|thanks?|thank you|man|all|then))*[\s.!?]*",
+    r"(?:hi+|hey|hello|yo|thanks?(?: you)?(?: so much)?|thx|ty|ok(?:ay)?|k|yes|yep|yeah|no|nope"
+    r"|sure|cool|great|nice|good|perfect|done|stop|wait|continue|go(?: on| ahead)?|proceed|next"
+    r"|resume|retry|try again|again|keep going|carry on|looks? good|lgtm|exactly|right|correct"
+    r"|awesome|never ?mind|test|ping|\?+|\.+|do it|/\S+|[yn])(?:[\s,.!]+(?:please|thanks?|thank you"
+    r"|man|all|then))*[\s.!?]*",
     re.IGNORECASE,
+)
+SAYS_HOW_IT_IS = re.compile(
+    r"(?:fails?|failing|failed|is|are|was|were|does|do|did|doesn|don|isn|aren|won|still|keeps?|not"
+    r"|never|seems?|crash\w*|breaks?|broke|has|have|had|can|cannot|should|must|will|suite|run is"
+    r"|errors?)\b",
+    re.IGNORECASE,
+)
+COURTESY = re.compile(
+    r"\s+(?:accordingly|please|pls|too|as well|now|asap|for me|thanks|thank you)$", re.IGNORECASE
 )
 STATING = re.compile(
     r"(?:.{0,12}\b)?(?:let'?s|we(?:'ll| will)|from now on|always|never)\b", re.IGNORECASE
@@ -118,7 +133,8 @@ def _request(found: tuple[str, ...]) -> tuple[str | None, str | None]:
     for sentence in sorted(found, key=lambda s: bool(STATING.match(s))):
         first, _, rest = without_lead(sentence).strip("`\"'*").partition(" ")
         verb = first.lower().strip(".,:;!")
-        if verb not in verbs.KNOWN or (sentence.rstrip().endswith("?") and QUESTION.match(first)):
+        asks = sentence.rstrip().endswith("?") and QUESTION.match(first)
+        if verb not in verbs.KNOWN or asks or SAYS_HOW_IT_IS.match(rest):
             continue
         thing = thing_of(rest)
         if thing:
@@ -129,6 +145,8 @@ def _request(found: tuple[str, ...]) -> tuple[str | None, str | None]:
 
 def thing_of(rest: str) -> str | None:
     """The object of a request, up to the end of its clause; None when it names nothing."""
-    clause = CLAUSE_END.sub("", text.one_line(rest, 300)).strip(" .,:;-")
-    named = [word for word in text.words(clause.lower()) if word not in VAGUE]
+    clause = COURTESY.sub("", CLAUSE_END.sub("", text.one_line(rest, 300)).strip(" .,:;-"))
+    named = [
+        word for word in text.words(clause.lower()) if word not in VAGUE and not word.isdigit()
+    ]
     return clause if named and not clause.lower().startswith("and ") else None

@@ -26,17 +26,21 @@ TIME_LIMIT = re.compile(r"^(?:timeout(?: -\S+)* \S+|time|nohup) ")
 WRITTEN = re.compile(r"1?>>?\|?\s*['\"]?([^\s'\"]+)")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 FILTERS = frozenset(
-    "awk cat column cut egrep grep head jq less more perl rg sed sort tail tee tr uniq wc xargs".split()
+    text.words(
+        "awk cat column cut egrep grep head jq less more perl rg sed sort tail tee tr uniq wc xargs"
+    )
 )
-SETTING_UP = frozenset(
-    ". : cd clear date echo exit export popd printf pushd pwd set sleep source true trap ulimit umask "
-    "unset wait".split()
+CHOOSY = FILTERS - {"cat", "head", "less", "more", "tail", "tee"}
+SETTING_UP = {".", ":"} | frozenset(
+    text.words(
+        "cd clear date echo exit export popd printf pushd pwd set sleep source true trap ulimit umask "
+        "unset wait"
+    )
 )
 WRAPPERS = re.compile(
     r"(?:sudo|time|nohup|command|exec|env|nice|stdbuf|xvfb-run|caffeinate|npx|bunx|pnpx"
-    r"|timeout(?: -\S+)* \S+"
-    r"|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi) run|bundle exec|mise (?:exec|x) --"
-    r"|(?:pnpm|yarn|npm) (?:exec|dlx)|docker(?:-compose| compose)? (?:exec|run)(?: -\S+)* \S+"
+    r"|timeout(?: -\S+)* \S+|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi) run|bundle exec|mise (?:exec"
+    r"|x) --|(?:pnpm|yarn|npm) (?:exec|dlx)|docker(?:-compose| compose)? (?:exec|run)(?: -\S+)* \S+"
     r"|python[\d.]* -m|-\S+|[A-Za-z_]\w*=\S*) "
 )
 
@@ -116,6 +120,11 @@ def telling(found: tuple[Simple, ...]) -> tuple[Simple, ...]:
         and not (simple.joiner.startswith("|") and simple.words[0] in FILTERS)
     )
     return kept or found
+
+
+def is_filtered(found: tuple[Simple, ...]) -> bool:
+    """The output went through something like `grep`, so that what it does not show means nothing."""
+    return any(simple.joiner.startswith("|") and simple.words[0] in CHOOSY for simple in found)
 
 
 def label(found: tuple[Simple, ...]) -> str:

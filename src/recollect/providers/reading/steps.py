@@ -158,4 +158,4 @@ def relative(path: str, root: str) -> str:
     base = root.replace("\\", "/").rstrip("/")
     if base and clean.startswith(base + "/"):
         return clean[len(base) + 1 :]
-    return str(PurePosixPath(clean)) if clean else clean
+    return str(PurePosixPath(clean)) if clean else "an unnamed file"

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 from recollect.model.events import CommandRun, Subagent, SubagentEnded, ToolUsed
 from recollect.model.turns import Turn, TurnEvent
@@ -26,7 +28,7 @@ QUIET_KINDS = CHECKS | {"routine", "format", "commit", "undo"}
 MOST_PARTS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Story:
     """`patches` are the changes that lasted, `dead_ends` those that were taken back.
 
@@ -45,41 +47,46 @@ class Story:
     partly: tuple[Trial, ...]
     broken: tuple[Trial, ...]
 
-    @property
+    @cached_property
     def edits(self) -> list[Edit]:
         return [step for step in self.steps if isinstance(step, Edit)]
 
-    @property
+    @cached_property
     def runs(self) -> list[Run]:
         return [step for step in self.steps if isinstance(step, Run)]
 
-    @property
+    @cached_property
     def searches(self) -> list[Search]:
         return [step for step in self.steps if isinstance(step, Search)]
 
-    @property
+    @cached_property
     def helpers(self) -> list[Helper]:
         return [step for step in self.steps if isinstance(step, Helper)]
 
-    @property
+    @cached_property
     def answers(self) -> list[Answer]:
         return [step for step in self.steps if isinstance(step, Answer)]
 
-    @property
+    @cached_property
     def read(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(step.path for step in self.steps if isinstance(step, Look)))
 
-    @property
+    @cached_property
     def modified(self) -> tuple[str, ...]:
         return tuple(patch.path for patch in self.patches)
 
-    @property
+    @cached_property
     def unused(self) -> tuple[str, ...]:
         """Files that were read and then not changed."""
         changed = {edit.patch.path for edit in self.edits}
         return tuple(path for path in self.read if path not in changed)
 
-    @property
+    @cached_property
+    def unsolved(self) -> list[Trial]:
+        """Tests, builds and type checks that failed last time they ran: the work is not done."""
+        return [trial for trial in self.broken if trial.last.command.kind in CHECKS - {"lint"}]
+
+    @cached_property
     def deeds(self) -> list[Run]:
         """Commands that did something and are not checks: installs, migrations, scripts, pushes."""
         return [run for run in self.runs if run.good and run.command.kind not in QUIET_KINDS]
@@ -96,6 +103,8 @@ def helper_stories(turn: Turn) -> list[Story]:
     for item in turn.events:
         if item.event.subagent is not None:
             by_agent.setdefault(item.event.subagent, []).append(item)
+    if not by_agent:
+        return []
     sent = [
         s
         for s in read_steps((e for e in turn.events if e.event.subagent is None), turn.root)
@@ -182,7 +191,7 @@ def parts(story: Story) -> list[Story]:
     bounds = [-1, *cuts[:-1], 10**9]
     slices = [
         tuple(step for step in story.steps if low < step.place <= high)
-        for low, high in zip(bounds, bounds[1:], strict=False)
+        for low, high in pairwise(bounds)
     ]
     touched = [{step.patch.path for step in part if isinstance(step, Edit)} for part in slices]
     if len(slices) > MOST_PARTS or not all(touched) or _related(touched):
@@ -198,5 +207,5 @@ def _related(touched: list[set[str]]) -> bool:
 
 
 def _stem(path: str) -> str:
-    name = path.rsplit("/", 1)[-1].split(".")[0].lower()
+    name = path.rsplit("/", 1)[-1].split(".", maxsplit=1)[0].lower()
     return name.removeprefix("test_").removesuffix("_test").removesuffix("_spec")

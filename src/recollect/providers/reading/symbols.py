@@ -64,13 +64,13 @@ RUST = _language(
 )
 JAVA = _language(
     "java",
-    r"""\s*(?:@\w+\s+)*(?:(?:public|private|protected|internal|static|final|abstract|sealed|open|data|partial|inner|value
-        |annotation|export)\s+)*(?:class|interface|enum|record|object|trait|struct)\s+(?P<class>\w+)
+    r"""\s*(?:@\w+\s+)*(?:(?:public|private|protected|internal|static|final|abstract|sealed|open
+        |data|partial|inner|value|annotation|export)\s+)*(?:class|interface|enum|record|object|trait|struct)\s+(?P<class>\w+)
       | \s*(?:(?:public|private|protected|internal|override|suspend|inline|open|abstract|operator|final)\s+)*
         fun\s+(?:<[^>]*>\s*)?(?:\w+\.)?(?P<function>\w+)
       | \s*(?:(?:override|private|protected|implicit|final)\s+)*def\s+(?P<function2>\w+)
-      | \s*(?:@\w+\s+)*(?:(?:public|private|protected|internal|static|final|abstract|synchronized|native|virtual|override
-        |async|default)\s+)+(?:<[^>]*>\s*)?[\w<>\[\],.?\s]+?\s+(?P<function3>\w+)\s*\([^;=]*$""",
+      | \s*(?:@\w+\s+)*(?:(?:public|private|protected|internal|static|final|abstract
+        |synchronized|native|virtual|override|async|default)\s+)+(?:<[^>]*>\s*)?[\w<>\[\],.?\s]+?\s+(?P<function3>\w+)\s*\([^;=]*$""",
 )
 C = _language(
     "c",
@@ -81,7 +81,8 @@ C = _language(
 )
 RUBY = _language(
     "ruby",
-    r"""\s*def\s+(?:self\.)?(?P<function>[\w?!=]+) | \s*class\s+(?P<class>[\w:]+) | \s*module\s+(?P<class2>[\w:]+)
+    r"""\s*def\s+(?:self\.)?(?P<function>[\w?!=]+)
+      | \s*class\s+(?P<class>[\w:]+) | \s*module\s+(?P<class2>[\w:]+)
       | \s*(?:describe|context|it|test|scenario|feature)\s+(?P<quote>['"])(?P<test>.+?)(?P=quote)
       | \s*(?P<value>[A-Z][A-Z0-9_]+)\s*=""",
 )
@@ -89,7 +90,8 @@ ELIXIR = _language(
     "elixir",
     r"""\s*(?:def|defp|defmacrop?|defguardp?|defdelegate)\s+(?P<function>[a-z_]\w*[?!]?)
       | \s*(?:defmodule|defprotocol|defimpl)\s+(?P<module>[\w.]+)
-      | \s*(?:test|describe)\s+"(?P<test>[^"]+)" | \s*@(?!(?:doc|moduledoc|spec|impl|type|typep|opaque|dialyzer)\b)(?P<value>[a-z]\w*)\s+(?!""\")\S""",
+      | \s*(?:test|describe)\s+"(?P<test>[^"]+)"
+      | \s*@(?!(?:doc|moduledoc|spec|impl|type|typep|opaque|dialyzer)\b)(?P<value>[a-z]\w*)\s+(?!""\")\S""",
 )
 PHP = _language(
     "php",
@@ -98,16 +100,18 @@ PHP = _language(
 )
 SWIFT = _language(
     "swift",
-    r"""\s*(?:@\w+\s+)*(?:(?:public|private|fileprivate|internal|open|static|final|override|mutating|class|async)\s+)*
-        func\s+(?P<function>\w+)
-      | \s*(?:(?:public|private|internal|open|final)\s+)*(?:class|struct|enum|protocol|extension|actor)\s+(?P<class>\w+)""",
+    r"""\s*(?:@\w+\s+)*(?:(?:public|private|fileprivate|internal|open|static|final|override
+        |mutating|class|async)\s+)*func\s+(?P<function>\w+)
+      | \s*(?:(?:public|private|internal|open|final)\s+)*
+        (?:class|struct|enum|protocol|extension|actor)\s+(?P<class>\w+)""",
 )
 LUA = _language(
     "lua", r"\s*(?:local\s+)?function\s+(?P<function>[\w.:]+)|(?:local\s+)?(?P<value>\w+)\s*="
 )
 SHELL = _language(
     "shell",
-    r"\s*(?:function\s+)?(?P<function>[\w:.-]+)\s*\(\)|\s*function\s+(?P<function2>[\w-]+)|(?P<value>[A-Z_]\w*)=",
+    r"\s*(?:function\s+)?(?P<function>[\w:.-]+)\s*\(\)|\s*function\s+(?P<function2>[\w-]+)"
+    r"|(?P<value>[A-Z_]\w*)=",
 )
 MARKDOWN = _language("markdown", r"(?P<level>\#{1,6})\s+(?P<section>.+?)\s*\#*$", flat=True)
 TOML = _language("toml", r"\[+\s*(?P<table>[^\]\n]+?)\s*\]+|(?P<key>[\w.\"'-]+)\s*=", flat=True)

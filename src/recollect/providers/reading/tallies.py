@@ -35,7 +35,8 @@ DIALECTS = (
     Dialect(
         " in ",
         _lines(
-            r"^=*[ ]*(?=.{0,80} in [\d.]+s)(?:(?P<failed>\d+) failed,? ?)?(?:(?P<passed>\d+) passed,? ?)?"
+            r"^=*[ ]*(?=\d)(?=.{0,120} in [\d.]+s)"
+            r"(?:(?P<failed>\d+) failed,? ?)?(?:(?P<passed>\d+) passed,? ?)?"
             r"(?:\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed),? ?)*"
             r"(?:(?P<errors>\d+) errors?)?.*? in [\d.]+s"
         ),
@@ -113,13 +114,13 @@ DIALECTS = (
     Dialect("passed |", _lines(r"(?P<passed>\d+) passed \| (?P<failed>\d+) failed")),
     Dialect(
         " pass\n",
-        _lines(r"^\s*(?P<passed>\d+) pass\n(?:\s*\d+ skip\n)?\s*(?P<failed>\d+) fail$"),
+        _lines(r"^[ ]*(?P<passed>\d+) pass\n(?:[ ]*\d+ skip\n)?[ ]*(?P<failed>\d+) fail$"),
         _lines(r"^\(fail\) (.+?)(?: \[[\d.]+ms\])?$"),
     ),
 )
-GO_FAILING = _lines(r"^\s*--- FAIL: (\S+)")
-GO_PASSING = _lines(r"^\s*--- PASS: ")
-GO_PACKAGES = _lines(r"^(ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\)|\[)")
+GO_FAILING = _lines(r"^[ ]*--- FAIL: (\S+)")
+GO_PASSING = _lines(r"^[ ]*--- PASS: ")
+GO_PACKAGES = _lines(r"^(ok|FAIL)[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\)|\[)")
 
 
 def read_tally(output: str) -> Tally | None:

@@ -1,7 +1,5 @@
 """What was changed, said in clauses: by file, by function, by line."""
 
-from os.path import commonprefix
-
 from recollect import text
 from recollect.providers.reading.patches import Patch
 from recollect.providers.reading.story import Story
@@ -13,19 +11,21 @@ LEAD_IN = 15
 
 
 def lines(patch: Patch) -> str:
-    """`4 lines added, 2 removed`."""
+    """` (4 lines added, 2 removed)`, or nothing when the lines are not known."""
+    if not patch.plus and not patch.minus:
+        return ""
     if patch.minus == 0:
-        return f"{plural(patch.plus, 'line')} added"
+        return f" ({plural(patch.plus, 'line')} added)"
     if patch.plus == 0:
-        return f"{plural(patch.minus, 'line')} removed"
-    return f"{plural(patch.plus, 'line')} added, {patch.minus} removed"
+        return f" ({plural(patch.minus, 'line')} removed)"
+    return f" ({plural(patch.plus, 'line')} added, {patch.minus} removed)"
 
 
 def of_file(patch: Patch) -> str:
     """A whole statement about one file, with as many names as a fact has room for."""
     found = ""
     for most in (4, 3, 2, 1):
-        for size in (f" ({lines(patch)})", ""):
+        for size in (lines(patch), ""):
             found = f"{_told(patch, most)}{size}"
             if len(found) < FACT_MOST:
                 return found
@@ -63,7 +63,8 @@ def of_swap(patch: Patch, old: str, new: str) -> str:
 
 def swapped(old: str, new: str, limit: int) -> str:
     """`a` became `b`; of long lines the part where they differ."""
-    alike = len(commonprefix([old, new]))
+    differ = (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
+    alike = next(differ, min(len(old), len(new)))
     start = max(0, alike - LEAD_IN) if max(len(old), len(new)) > limit else 0
     start = old.rfind(" ", 0, start + 1) + 1 if start else 0
     mark = "…" if start else ""

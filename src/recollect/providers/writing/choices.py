@@ -16,6 +16,9 @@ from recollect.providers.writing.phrases import (
 
 TOGETHER = 3
 RULES_TOLD = 7
+LITTLE_SAYING = frozenset(
+    ("always", "never", "prefer", "every", "decision", "rather", "than", "ones", "don")
+)
 
 
 def decision_drafts(turn: Turn, decisions: tuple[Decision, ...]) -> list[ObservationDraft]:
@@ -31,6 +34,7 @@ def decision_drafts(turn: Turn, decisions: tuple[Decision, ...]) -> list[Observa
 
 def _single(turn: Turn, decision: Decision) -> ObservationDraft:
     where = f"for the project {turn.project}" if turn.project else ""
+    number = turn.prompt_number
     statements = [
         f"The user decided {where}: {quoted(decision.what, 100)}",
         f"The user's reason for {quoted(decision.what, 50)}: {quoted(decision.reason, 70)}"
@@ -39,7 +43,7 @@ def _single(turn: Turn, decision: Decision) -> ObservationDraft:
         f"By deciding {quoted(decision.what, 60)} the user ruled out {quoted(decision.instead_of, 50)}"
         if decision.instead_of
         else "",
-        f"Prompt {turn.prompt_number} of the session states the decision as {quoted(decision.quote, 90)}",
+        f"Prompt {number} of the session states the decision as {quoted(decision.quote, 90)}",
     ]
     return ObservationDraft(
         type="decision",
@@ -47,14 +51,12 @@ def _single(turn: Turn, decision: Decision) -> ObservationDraft:
         or title(f"Decided: {decision.what}")
         or "A decision of the user",
         subtitle=subtitle(
-            [
-                f"The user stated in prompt {turn.prompt_number}: {quoted(first_words(decision.quote, 17), 160)}"
-            ]
+            [f"The user stated in prompt {number}: {quoted(first_words(decision.quote, 17), 160)}"]
         ),
         facts=_facts(turn, statements),
         narrative=story(
             [
-                f"In prompt {turn.prompt_number} of the session the user wrote: {quoted(decision.quote, 280)}",
+                f"In prompt {number} of the session the user wrote: {quoted(decision.quote, 280)}",
                 f"The reason given: {quoted(decision.reason, 200)}" if decision.reason else "",
             ]
         ),
@@ -92,20 +94,5 @@ def _facts(turn: Turn, statements: list[str]) -> tuple[str, ...]:
 
 def _concepts(decisions: tuple[Decision, ...] | list[Decision]) -> tuple[str, ...]:
     words = dict.fromkeys(word for decision in decisions for word in topic_words(decision.what))
-    left_out = {
-        "always",
-        "never",
-        "prefer",
-        "over",
-        "every",
-        "before",
-        "after",
-        "don",
-        "decision",
-        "rather",
-        "than",
-        "only",
-        "support",
-    }
-    chosen = [word for word in words if word not in left_out][:4]
-    return tuple([*chosen, "conventions"]) if len(chosen) else ("conventions", "decisions")
+    chosen = [word for word in words if word not in LITTLE_SAYING and not word.endswith("ly")][:4]
+    return (*chosen, "conventions") if chosen else ("conventions", "decisions")

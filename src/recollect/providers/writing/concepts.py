@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from recollect import text
 from recollect.model.observations import TYPES
 from recollect.providers.reading import verbs
 from recollect.providers.reading.story import Story
@@ -22,7 +23,8 @@ SIGNS = tuple(
         (r"\.github/workflows|gitlab-ci|\.circleci|jenkinsfile", "continuous-integration"),
         (r"dockerfile|docker-compose|\.dockerignore", "containers"),
         (
-            r"package(?:-lock)?\.json$|requirements.*\.txt$|cargo\.(?:toml|lock)$|go\.(?:mod|sum)$|mix\.lock$|uv\.lock$|gemfile",
+            r"package(?:-lock)?\.json$|requirements.*\.txt$|cargo\.(?:toml|lock)$|go\.(?:mod|sum)$"
+            r"|mix\.lock$|uv\.lock$|gemfile",
             "dependencies",
         ),
         (r"\.s?css$|\.less$|tailwind", "styling"),
@@ -38,17 +40,22 @@ SIGNS = tuple(
 BY_RUN = {"lint": "linting", "type check": "type-checking", "build": "build", "install": "dependencies",
           "migration": "database", "deploy": "deployment", "server": "development-server"}  # fmt: skip
 GENERIC = frozenset(
-    "src lib app apps main index init mod utils util common core base test tests spec specs docs doc readme py js ts "
-    "package packages internal pkg cmd bin scripts script tools tool the and for with from into this that file files "
-    "code function functions class classes method methods module modules add added fix fixed change changed use new "
-    "all some get set make made please run ran work working task tasks issue bug error errors failing failed fails "
-    "component components service services model models view views controller controllers helper helpers types type "
-    "data value values name names list item items line lines should would could need want when then what which where "
-    "why how are was were has have had not but you your our its also let see now more one two home user users project "
-    "projects pull request commit push public private static default config settings manager handler live web client "
-    "server assets priv opt tmp var etc usr worktrees vendor dist build target node_modules out output input result "
-    "results show start show first ready next find details available subtasks still does seem maybe because instead "
-    "section definition again best way fast small big only over every before after always never try tried".split()
+    text.words(
+        "src lib app apps main index init mod utils util common core base test tests spec specs docs "
+        "doc readme py js ts package packages internal pkg cmd bin scripts script tools tool the and "
+        "for with from into this that file files code function functions class classes method methods "
+        "module modules add added fix fixed change changed use new all some get set make made please "
+        "run ran work working task tasks issue bug error errors failing failed fails component "
+        "components service services model models view views controller controllers helper helpers "
+        "types type data value values name names list item items line lines should would could need "
+        "want when then what which where why how are was were has have had not but you your our its "
+        "also let see now more one two home user users project projects pull request commit push "
+        "public private static default config settings manager handler live web client server assets "
+        "priv opt tmp var etc usr worktrees vendor dist build target node_modules out output input "
+        "result results show start show first ready next find details available subtasks still does "
+        "seem maybe because instead section definition again best way fast small big only over every "
+        "before after always never try tried"
+    )
 )
 EXTRAS = ("development", "coding-session")
 
@@ -88,7 +95,7 @@ def _from_words(story: Story, scores: Counter[str]) -> None:
     commits = {
         w for commit in story.commits for w in topic_words(f"{commit.scope or ''} {commit.plain}")
     }
-    said = topic_words(" ".join(story.ask.sentences[:3])[:400])
+    said = [] if story.ask.trivial else topic_words(" ".join(story.ask.sentences[:3])[:400])
     asked = {word for word in said if not verbs.base(word)}
     for word, count in by_path.items():
         scores[word] += 2 + min(count, 3)
@@ -117,7 +124,7 @@ def _from_signs(story: Story, scores: Counter[str]) -> None:
             if pattern.search(path):
                 scores[topic] = max(scores[topic], 3)
     for run in story.runs:
-        if run.command.kind in BY_RUN and not run.outcome.verdict == "refused":
+        if run.command.kind in BY_RUN and run.outcome.verdict != "refused":
             scores[BY_RUN[run.command.kind]] = max(scores[BY_RUN[run.command.kind]], 1)
 
 

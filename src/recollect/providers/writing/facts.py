@@ -1,5 +1,6 @@
 """Three to seven facts: each one whole, each one seen in the events."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from recollect.providers.reading import messages, symbols
@@ -12,7 +13,9 @@ from recollect.providers.writing.phrases import code, fact, join, plural, quoted
 
 LEAST, MOST = 3, 7
 FILES_TOLD = 3
+SMALL = 30
 FINDINGS_TOLD = 4
+FINDINGS_UNDER_ONE = 2
 LASTING = frozenset(("install", "migration", "deploy", "history", "files"))
 
 
@@ -35,12 +38,10 @@ def facts_of(story: Story) -> tuple[str, ...]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Two facts that repeat one sentence under different words of introduction."""
-    return (
-        one.partition(": ")[2][:80] == other.partition(": ")[2][:80]
-        if ": " in one
-        else one == other
-    )
+    """One sentence of the agent, once as a report and once as an explanation, is one fact."""
+    if one.startswith("Agent's") and other.startswith("Agent's"):
+        return one.partition(": ")[2][:80] == other.partition(": ")[2][:80]
+    return one == other
 
 
 def _statements(story: Story) -> Iterator[str]:
@@ -54,9 +55,10 @@ def _statements(story: Story) -> Iterator[str]:
         yield from _found(story)
         yield from (runs.ended(run) for run in _one_each(story.deeds)[:4])
     yield from changes.moves(story)[:1]
-    yield from (changes.of_swap(patch, *swap) for patch in ranked[:1] for swap in patch.swaps[:2])
+    small = [patch for patch in ranked[:1] if patch.plus + patch.minus <= SMALL]
+    yield from (changes.of_swap(patch, *swap) for patch in small for swap in patch.swaps[:2])
     yield from (runs.mended(trial) for trial in story.mended if not _is_check(trial))
-    yield from _deeds(story)
+    yield from _deeds(story) if story.patches else ()
     yield from _asked_back(story)
     yield from _rest(story)
 
@@ -69,8 +71,8 @@ def _failures(story: Story) -> Iterator[str]:
     """What failed first, before the work mended it or met the next failure."""
     if story.ask.pasted and story.agent is None:
         yield f"The user's prompt shows the error {code(story.ask.pasted, 100)}"
-    trials = [t for t in (*story.mended, *story.broken) if _is_check(t)]
-    told = [t for t in trials if t.end or t.first.outcome.error != t.last.outcome.error]
+    met_another = [t for t in story.unsolved if t.first.outcome.error != t.last.outcome.error]
+    told = [t for t in (*story.mended, *met_another) if _is_check(t)]
     for trial in told[:2]:
         yield f"{runs.failed(trial.first)}{' in an earlier turn' if trial.earlier else ''}"
     names = (runs.had_failing(trial.first) for trial in told)
@@ -80,7 +82,7 @@ def _failures(story: Story) -> Iterator[str]:
 def _ends(story: Story) -> Iterator[str]:
     """How the checks stood at the end."""
     for trial in story.broken[:2]:
-        yield runs.still_failing(trial)
+        yield runs.unmended(story, trial)
     for trial in story.partly[:1]:
         if trial.partial:
             part = runs.ended(trial.partial)
@@ -123,11 +125,21 @@ def _dead_ends(story: Story) -> Iterator[str]:
 
 
 def _found(story: Story) -> Iterator[str]:
-    """What the agent reported, as its report: the longest-standing sentences, those with names first."""
+    """What the agent reported, as its report, in its order: the sentences that name things."""
     said = messages.findings(story.message)
-    told = sorted(said, key=lambda s: ("`" not in s, not messages.CAUSE.search(s), len(s) > 120))
-    for finding in [s for s in said if s in told[:FINDINGS_TOLD]]:
+    chosen: list[str] = []
+    under: Counter[str] = Counter()
+    for finding in sorted(said, key=_tells_less):
+        heading = finding.partition(": ")[0]
+        if under[heading] < FINDINGS_UNDER_ONE:
+            under[heading] += 1
+            chosen.append(finding)
+    for finding in [s for s in said if s in chosen[:FINDINGS_TOLD]]:
         yield f"Agent's report: {finding}"
+
+
+def _tells_less(finding: str) -> tuple[bool, bool, bool]:
+    return "`" not in finding, not messages.CAUSE.search(finding), not 60 <= len(finding) <= 130
 
 
 def _deeds(story: Story) -> Iterator[str]:
@@ -155,7 +167,7 @@ def _rest(story: Story) -> Iterator[str]:
     if more:
         yield f"Also changed: {join([patch.path for patch in more], 3)}"
     checked = any(runs.after_edits(story, run) and _acts_or_checks(run) for run in story.runs)
-    if story.patches and not checked and any(map(_is_program, story.modified)):
+    if not checked and not story.broken and any(map(_is_program, story.modified)):
         where = places.short(story.edits[-1].patch.path)
         yield f"No test and no other check ran after the last edit of {where}"
     if story.unused:

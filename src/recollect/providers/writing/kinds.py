@@ -22,8 +22,10 @@ def kind_of(story: Story) -> str:
         return "bugfix"
     if story.ask.intent == "refactor" or only_moved(story.patches):
         return "refactor"
+    if all(is_docs(path) for path in story.modified):
+        return "change"
     if story.ask.intent == "fix" or (story.ask.bug and story.ask.intent != "add"):
-        return "change" if story.broken else "bugfix"
+        return "change" if story.unsolved else "bugfix"
     if brings_new(story.patches) and story.ask.intent in ("add", "other"):
         return "feature"
     return "change"
@@ -39,13 +41,14 @@ def _without_changes(story: Story) -> str:
 
 
 def mended_what_was_broken(story: Story) -> bool:
-    """A failure that was there before the first edit, or that the prompt speaks of, was mended."""
-    first_edit = story.edits[0].place if story.edits else 0
+    """A failure that was there before the work began, or that the prompt speaks of, was mended."""
+    acts = [
+        run.place for run in story.deeds if run.command.kind in ("install", "migration", "history")
+    ]
+    began = min([edit.place for edit in story.edits] + acts, default=0)
+    meant = story.ask.bug or story.ask.intent == "fix"
     return any(
-        trial.earlier
-        or trial.first.place < first_edit
-        or story.ask.bug
-        or story.ask.intent == "fix"
+        trial.earlier or trial.first.place < began or meant
         for trial in story.mended
         if any(trial.first.place < edit.place for edit in story.edits)
     )

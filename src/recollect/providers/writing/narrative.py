@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from recollect import text
 from recollect.providers.reading import messages
 from recollect.providers.reading.commands import CHECKS
 from recollect.providers.reading.patches import merge
 from recollect.providers.reading.steps import Edit, Look, Run, Search, Step
 from recollect.providers.reading.story import Story
 from recollect.providers.writing import changes, places, runs
-from recollect.providers.writing.phrases import code, join, plural, quoted, story as told
+from recollect.providers.writing.phrases import code, join, plural, quoted
+from recollect.providers.writing.phrases import story as told
 
 ASK_LIMIT = 220
 CLOSING_LIMIT = 300
@@ -23,9 +25,11 @@ def narrative_of(story: Story) -> str:
 def _beginning(story: Story) -> Iterator[str]:
     if story.agent is not None:
         errand = f" to {quoted(story.ask.text, 120)}" if story.ask.text else ""
-        yield f"A sub-agent ({story.agent.type or 'unnamed'}) was sent{errand}"
+        kind = text.one_line(story.agent.type, 60) or "unnamed"
+        yield f"A sub-agent ({kind}) was sent{errand}"
     elif story.ask.text:
-        yield f"The user {'asked' if story.ask.question or story.ask.verb else 'wrote'}: {quoted(story.ask.text, ASK_LIMIT)}"
+        did = "asked" if story.ask.question or story.ask.verb else "wrote"
+        yield f"The user {did}: {quoted(story.ask.text, ASK_LIMIT)}"
     if story.ask.pasted and story.agent is None:
         yield f"The prompt shows the error {code(story.ask.pasted, 140)}"
     for trial in story.mended + story.broken:
@@ -127,11 +131,11 @@ def _ran(found: list[Run]) -> Iterator[str]:
         elif group_kind == "bad":
             yield from (_failed(run) for run in _last_of_each(rows))
         else:
-            yield from (_special(run) for run in rows)
+            yield from dict.fromkeys(_special(run) for run in rows)
 
 
 def _sort(run: Run) -> str:
-    if run.commits or run.outcome.verdict in ("stopped", "refused", "started"):
+    if run.commits or run.outcome.verdict in ("stopped", "refused", "started", "unseen"):
         return "special"
     return "bad" if run.bad else "good"
 
@@ -155,9 +159,11 @@ def _passed(rows: list[Run]) -> str:
 def _checked(found: list[Run]) -> str:
     if len(found) == 1:
         return runs.ended(found[0])
-    names = join([f"{runs.name(run)}{runs.count(run)}" for run in found], 4)
-    quiet = any(run.outcome.verdict == "quiet" for run in found)
-    return f"{names} {'showed no error' if quiet else 'passed'}"
+    quiet = [runs.name(run) for run in found if run.outcome.verdict == "quiet"]
+    good = [f"{runs.name(run)}{runs.count(run)}" for run in found if run.outcome.verdict != "quiet"]
+    clauses = [f"{join(good, 4)} passed"] if good else []
+    clauses += [f"{join(quiet, 4)} showed no error"] if quiet else []
+    return ", and ".join(clauses)
 
 
 def _failed(run: Run) -> str:
@@ -170,7 +176,8 @@ def _special(run: Run) -> str:
         shown = [
             f"{quoted(c.subject, 90)}" + (f" ({c.hash})" if c.hash else "") for c in run.commits
         ]
-        return f"The work was committed as {join(shown)}"
+        pushed = " and pushed" if "push" in run.command.kinds else ""
+        return f"The work was committed as {join(shown)}{pushed}"
     return runs.ended(run)
 
 
@@ -178,7 +185,7 @@ def _end(story: Story) -> Iterator[str]:
     for patch in story.dead_ends[:2]:
         yield f"The change of {places.short(patch.path)} was taken back before the turn ended"
     for trial in story.broken[:2]:
-        yield f"{runs.name(trial.last)} was still failing when the turn ended"
+        yield runs.unmended(story, trial, why=False)
     if story.answers:
         yield join(
             [
@@ -191,4 +198,5 @@ def _end(story: Story) -> Iterator[str]:
         yield "The turn was interrupted"
     closing = messages.opening(story.message, CLOSING_LIMIT)
     if closing:
-        yield f"The agent's closing words: {quoted(closing, CLOSING_LIMIT)}"
+        who = "The agent's closing words" if story.agent is None else "The sub-agent reported"
+        yield f"{who}: {quoted(closing, CLOSING_LIMIT)}"

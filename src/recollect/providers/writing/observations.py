@@ -1,5 +1,6 @@
 """The observations of a turn: decisions, the main agent's work, then the sub-agents'."""
 
+from recollect import text
 from recollect.model.observations import ObservationDraft
 from recollect.model.turns import Turn
 from recollect.providers.reading import messages
@@ -70,7 +71,7 @@ def _draft(story: Story) -> ObservationDraft:
         concepts=concepts_of(story),
         files_read=story.read[:FILES_KEPT],
         files_modified=story.modified[:FILES_KEPT],
-        subagent_type=(story.agent.type or "unnamed") if story.agent else None,
+        subagent_type=(text.one_line(story.agent.type, 60) or "unnamed") if story.agent else None,
     )
 
 
@@ -84,7 +85,7 @@ def _subtitle(story: Story) -> str | None:
     if changed:
         clauses.append(changed)
     if story.broken:
-        clauses.append(f"{runs.name(story.broken[-1].last)} was still failing at the end")
+        clauses.append(runs.unmended(story, story.broken[-1]))
     elif trial and trial.end:
         clauses.append(f"then {runs.ended(trial.end)}")
     else:

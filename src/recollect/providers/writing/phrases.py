@@ -9,10 +9,12 @@ TITLE_LEAST, TITLE_MOST = 3, 8
 SUBTITLE_MOST = 24
 STOPS = (".", "!", "?", "。", "！", "？", ".”", "?”", "!”", "。”", "？”", "！”")
 # A phrase that is cut must not end in one of these.
-LOOSE_ENDS = frozenset(
-    "a an and as at but by for from if in into is it its nor of on onto or over per so than that the their then this "
-    "to under until using via was when which while with without your our my be are not no also both each every any "
-    "between across after before per via + & - – — / | =".split()
+LOOSE_ENDS = set("+&-–—/|=") | frozenset(
+    text.words(
+        "a an and as at but by for from if in into is it its nor of on onto or over per so than that the "
+        "their then this to under until using via was when which while with without your our my be are "
+        "not no also both each every any between across after before"
+    )
 )
 
 

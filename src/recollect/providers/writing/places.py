@@ -9,7 +9,8 @@ from recollect.providers.reading.symbols import Symbol
 from recollect.providers.writing.phrases import code, join
 
 TEST = re.compile(
-    r"(?:^|/)(?:tests?|spec|specs|__tests__|e2e)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.[^/]+$|Test\.\w+$"
+    r"(?:^|/)(?:tests?|spec|specs|__tests__|e2e)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.[^/]+$"
+    r"|Test\.\w+$"
 )
 DOCS = re.compile(r"\.(?:md|mdx|rst|adoc|txt)$|(?:^|/)docs?/", re.IGNORECASE)
 CONFIG = re.compile(

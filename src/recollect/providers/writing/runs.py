@@ -4,6 +4,7 @@ from recollect.providers.reading.commands import CHECKS
 from recollect.providers.reading.steps import Run
 from recollect.providers.reading.story import Story
 from recollect.providers.reading.trials import Trial
+from recollect.providers.writing import places
 from recollect.providers.writing.phrases import code, join, plural
 
 ERROR_LIMIT = 90
@@ -16,7 +17,7 @@ def name(run: Run) -> str:
 
 def test_name(full: str) -> str:
     """`tests/test_cart.py::TestCart::test_total` is known as `test_total`."""
-    return full.rsplit("::", 1)[-1] if "::" in full and " " not in full else full
+    return full.rsplit("::", 1)[-1] if ".py::" in full else full
 
 
 def failing(run: Run, most: int = 3) -> str:
@@ -34,9 +35,9 @@ def had_failing(run: Run) -> str | None:
     return f"{name(run)} had {plural(tally.failed, 'failing test')}: {failing(run)}"
 
 
-def failed(run: Run) -> str:
+def failed(run: Run, limit: int = ERROR_LIMIT) -> str:
     """`pytest` failed with `AssertionError: 90 != 81`."""
-    error = f" with {code(run.outcome.error, ERROR_LIMIT)}" if run.outcome.error else ""
+    error = f" with {code(run.outcome.error, limit)}" if run.outcome.error else ""
     return f"{name(run)} failed{error}"
 
 
@@ -56,6 +57,7 @@ def ended(run: Run) -> str:
         "passed": f"passed{count(run)}" if run.command.kind in CHECKS else "ran without an error",
         "failed": "failed",
         "quiet": "showed no error",
+        "unseen": "was run; the outcome was not shown",
         "stopped": "was stopped before it ended",
         "refused": "was not allowed to run",
         "started": "was started in the background",
@@ -85,6 +87,14 @@ def mended(trial: Trial) -> str:
     return f"{failed(trial.first)}{end}"
 
 
-def still_failing(trial: Trial) -> str:
-    error = f": {code(trial.last.outcome.error, ERROR_LIMIT)}" if trial.last.outcome.error else ""
-    return f"{name(trial.last)} was still failing when the turn ended{error}"
+def unmended(story: Story, trial: Trial, *, why: bool = True) -> str:
+    """How a failure stood at the end. A run that was not repeated after edits may pass by now."""
+    last = trial.last
+    later = [edit.patch.path for edit in story.edits if edit.place > last.place]
+    said = failed(last, 50) if why else f"{name(last)} failed"
+    if later:
+        return f"{said} and was not run again after the edit of {places.short(later[-1])}"
+    if last.command.kind not in CHECKS:
+        return f"{said} and did not succeed later in the turn"
+    error = f": {code(last.outcome.error, ERROR_LIMIT)}" if why and last.outcome.error else ""
+    return f"{name(last)} was still failing when the turn ended{error}"

@@ -7,10 +7,11 @@ from recollect.model.observations import SummaryDraft, SummarySkipped
 from recollect.model.turns import Turn
 from recollect.providers.reading import messages
 from recollect.providers.reading.decisions import read_decisions
-from recollect.providers.reading.steps import Look, Run, Search, Step
+from recollect.providers.reading.steps import Look, Run
 from recollect.providers.reading.story import Story, helper_stories, main_story
 from recollect.providers.writing import changes, places, runs
-from recollect.providers.writing.phrases import code, join, plural, quoted, sentence, story as told
+from recollect.providers.writing.phrases import code, join, plural, quoted, sentence
+from recollect.providers.writing.phrases import story as told
 
 REQUEST_LIMIT = 300
 SENTENCE_LIMIT = 240
@@ -52,7 +53,7 @@ def _has_substance(story: Story, helpers: list[Story]) -> bool:
         return True
     if not story.ask.text or story.ask.trivial:
         return False
-    return bool(story.steps) or len(story.message or "") >= 80 or story.turn.interrupted
+    return bool(story.steps) or len(story.message or "") >= 60 or story.turn.interrupted
 
 
 def _once(found: Iterable[str]) -> tuple[str, ...]:
@@ -153,7 +154,7 @@ def _answered(story: Story) -> str | None:
 
 
 def _next_steps(story: Story, everyone: Sequence[Story]) -> str | None:
-    phrases = [f"{runs.still_failing(trial)}" for s in everyone for trial in s.broken][:3]
+    phrases = [runs.unmended(s, trial) for s in everyone for trial in s.broken][:3]
     phrases += [
         f"{runs.name(trial.last)} failed and was not repeated in full"
         for s in everyone

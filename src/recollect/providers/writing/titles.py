@@ -2,7 +2,8 @@
 
 import re
 
-from recollect.providers.reading import verbs
+from recollect import text
+from recollect.providers.reading import messages, verbs
 from recollect.providers.reading.commits import Commit
 from recollect.providers.reading.patches import Patch
 from recollect.providers.reading.prompts import without_lead
@@ -12,10 +13,10 @@ from recollect.providers.writing.phrases import first_words, plural, title
 
 TRAILING_NOTE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 OPEN_ENDED = frozenset(
-    "find locate identify figure verify confirm check see search research look trace".split()
+    text.words("find locate identify figure verify confirm check see search research look trace")
 )
 GENERIC = frozenset(
-    "wip update updates changes fix fixes misc cleanup checkpoint save progress".split()
+    text.words("wip update updates changes fix fixes misc cleanup checkpoint save progress")
 )
 
 
@@ -31,7 +32,9 @@ def _candidates(story: Story) -> list[str | None]:
         return [*_from_commits(story), *found, _last_resort(story)]
     if story.dead_ends:
         return [_from_dead_end(story), _last_resort(story)]
-    done = [_from_deeds(story), _from_recovery(story), _from_failure(story)]
+    asked = story.ask.intent == "ask" and messages.findings(story.message)
+    answered = [_from_question(story)] if asked else []
+    done = [_from_deeds(story), _from_recovery(story), *answered, _from_failure(story)]
     return [*done, _from_question(story), _from_looking(story), _last_resort(story)]
 
 
@@ -57,7 +60,7 @@ def _commit_title(commit: Commit, story: Story) -> str | None:
 def in_past(request: str) -> str:
     """`add bulk discounts` as `Added bulk discounts`; a phrase without a verb in front stays."""
     first, _, rest = request.partition(" ")
-    verb = verbs.base(first.strip(".,:;"))
+    verb = verbs.base(first.strip(".,:;")) if verbs.is_request(request) else None
     return f"{verbs.past(verb)} {rest}" if verb else request
 
 
@@ -68,7 +71,7 @@ def _from_ask(story: Story) -> str | None:
         return None
     if story.turn.interrupted and not story.commits:
         return title(f"Began to {verb} {thing}")
-    if story.broken and story.agent is None:
+    if story.unsolved:
         return title(f"Tried to {verb} {thing}")
     if story.ask.intent == "fix" and not story.mended and not story.commits:
         return _for_a_fix(story, verb, thing)
@@ -98,10 +101,14 @@ def _from_mending(story: Story) -> str | None:
     tally = trial.first.outcome.tally
     names = [runs.test_name(full) for full in tally.failing] if tally else []
     what = names[0] if len(names) == 1 and " " not in names[0] else trial.first.command.program
-    return title(f"Made {what} pass by changing {_main_symbol(places.by_weight(story.patches)[0])}")
+    return title(
+        f"Now passing: {what}, after changing {_main_symbol(places.by_weight(story.patches)[0])}"
+    )
 
 
 def _main_symbol(patch: Patch) -> str:
+    if places.is_docs(patch.path):
+        return places.short(patch.path)
     for symbols in (patch.added, patch.changed, patch.removed):
         kept = [s for s in places.telling(symbols) if " " not in s.name]
         if kept:
@@ -169,6 +176,8 @@ def _from_question(story: Story) -> str | None:
         return title(f"Investigated {bare}", "as asked")
     if verb and thing:
         return title(f"{verbs.past(verb)} {thing}", f"in {story.turn.project}")
+    if story.ask.pasted:
+        return title(f"Looked into {story.ask.pasted}", "as asked")
     if not story.ask.question:
         return None
     asked = without_lead(story.ask.question).rstrip("?？ ")

@@ -1,0 +1,221 @@
+"""What every store remembers: observations and summaries, as they were written."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.clock import DAY, HOUR
+from recollect.model.jobs import OBSERVE, Job
+from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
+from recollect.store.protocol import Store
+from recollect.text import sqlite_safe
+from tests.support.arrivals import START, Told, repository
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=60) | st.just("a\0b\ud800😀e\u0301")
+TEXTS = st.lists(TEXT, max_size=4).map(tuple)
+OBSERVATIONS = st.builds(
+    ObservationDraft,
+    type=st.sampled_from(TYPES),
+    title=st.none() | TEXT,
+    subtitle=st.none() | TEXT,
+    facts=TEXTS,
+    narrative=st.none() | TEXT,
+    concepts=TEXTS,
+    files_read=TEXTS,
+    files_modified=TEXTS,
+    subagent_type=st.none() | TEXT,
+)
+SUMMARIES = st.builds(
+    SummaryDraft,
+    request=st.none() | TEXT,
+    investigated=st.none() | TEXT,
+    learned=st.none() | TEXT,
+    completed=st.none() | TEXT,
+    next_steps=st.none() | TEXT,
+    files_read=TEXTS,
+    files_edited=TEXTS,
+    notes=st.none() | TEXT,
+)
+
+
+def safe(text: str | None) -> str | None:
+    return None if text is None else sqlite_safe(text)
+
+
+def a_set(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Concepts and files are sets, kept in the order of their bytes."""
+    return tuple(sorted({sqlite_safe(t) for t in texts}, key=lambda t: t.encode()))
+
+
+def observe_job(store: Store, told: Told) -> Job:
+    """The job of a new turn. What is waiting before it is finished first."""
+    number = told.count
+    store.add_events([told.prompt("p"), told.tool(f"t{number}"), told.stop()], START)
+    while job := store.claim_job("test", START, START + HOUR):
+        if job.kind == OBSERVE:
+            return job
+        store.finish_summary(job, "test", None, START, START)
+    raise AssertionError("no observe job")
+
+
+def remember(store: Store, told: Told, *drafts: ObservationDraft, at: int = START) -> list[int]:
+    ids = store.finish_observe(observe_job(store, told), "test", list(drafts), at, START)
+    assert isinstance(ids, tuple)
+    return list(ids)
+
+
+@given(OBSERVATIONS)
+def test_an_observation_comes_back_as_it_was_written(
+    store: Store, told: Told, draft: ObservationDraft
+) -> None:
+    (key,) = remember(store, told, draft)
+    found = store.observation(key)
+    assert found is not None
+    assert (found.project_id, found.provider, found.pinned) == (told.project_id, "test", False)
+    assert found.draft == ObservationDraft(
+        type=draft.type,
+        title=safe(draft.title),
+        subtitle=safe(draft.subtitle),
+        facts=tuple(sqlite_safe(f) for f in draft.facts),
+        narrative=safe(draft.narrative),
+        concepts=a_set(draft.concepts),
+        files_read=a_set(draft.files_read),
+        files_modified=a_set(draft.files_modified),
+        subagent_type=safe(draft.subagent_type),
+    )
+
+
+def test_an_unknown_type_becomes_a_plain_change(store: Store, told: Told) -> None:
+    (key,) = remember(store, told, ObservationDraft("epiphany", "Aha"))
+    found = store.observation(key)
+    assert found is not None
+    assert found.draft.type == "change"
+
+
+def test_a_turn_has_one_summary_and_the_later_one_stays(store: Store, told: Told) -> None:
+    stored = []
+    for text in ("first", "second"):
+        number = told.count
+        arrivals = [told.tool(f"t{number}"), told.stop(text)]
+        if text == "first":
+            arrivals.insert(0, told.prompt("one"))
+        store.add_events(arrivals, START)
+        while job := store.claim_job("test", START, START + HOUR):
+            if job.kind == OBSERVE:
+                store.finish_observe(job, "test", [], START, START)
+                continue
+            stored.append(store.finish_summary(job, "test", SummaryDraft(text), START, START))
+            found = store.summaries_of_session(job.session_id)
+    assert len(stored) == 2
+    assert [s.draft.request for s in found] == ["second"]
+
+
+@given(SUMMARIES)
+def test_a_summary_comes_back_as_it_was_written(
+    store: Store, told: Told, draft: SummaryDraft
+) -> None:
+    store.finish_observe(observe_job(store, told), "test", [], START, START)
+    job = store.claim_job("test", START, START + HOUR)
+    assert job is not None
+    key = store.finish_summary(job, "test", draft, START + told.count, START)
+    (found,) = store.recent_summaries(told.project_id, 1)
+    assert found.id == key
+    texts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+    expected = replace(
+        draft,
+        **{name: safe(getattr(draft, name)) for name in texts},
+        files_read=a_set(draft.files_read),
+        files_edited=a_set(draft.files_edited),
+    )
+    assert found.draft == expected
+
+
+def test_a_turn_that_deserves_no_summary_has_none(store: Store, told: Told) -> None:
+    store.finish_observe(observe_job(store, told), "test", [], START, START)
+    job = store.claim_job("test", START, START + HOUR)
+    assert job is not None
+    assert store.finish_summary(job, "test", None, START, START) is None
+    assert store.summaries_of_session(job.session_id) == []
+
+
+def test_observations_of_a_project_come_newest_first_and_pinned_ones_are_known(
+    store: Store, told: Told
+) -> None:
+    drafts = [ObservationDraft("change", f"title {n}") for n in range(3)]
+    ids = [remember(store, told, draft, at=START + n)[0] for n, draft in enumerate(drafts)]
+    assert [o.id for o in store.recent_observations(told.project_id, 2)] == [ids[2], ids[1]]
+    assert store.pin(ids[0], pinned=True)
+    assert [o.id for o in store.pinned_observations(told.project_id)] == [ids[0]]
+    assert store.pin(ids[0], pinned=False)
+    assert store.pinned_observations(told.project_id) == []
+    assert not store.pin(10_000, pinned=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("src/app.py", True),
+        ("app.py", True),
+        ("/home/dev/shop/src/app.py", True),
+        ("pp.py", False),
+        ("ap_.py", False),
+        ("%", False),
+        ("other/app.py", False),
+    ],
+)
+def test_a_file_is_found_by_its_path_or_the_end_of_it(
+    store: Store, told: Told, asked: str, found: bool
+) -> None:
+    path = "/home/dev/shop/src/app.py"
+    remember(store, told, ObservationDraft("change", "Changed it", files_modified=(path,)))
+    remember(store, told, ObservationDraft("change", "Read it", files_read=(path,)))
+    known = store.observations_about(told.project_id, asked, untold_in=999, limit=5)
+    assert [o.draft.title for o in known] == (["Changed it"] if found else [])
+
+
+def test_a_session_is_not_told_what_it_did_or_was_told_already(store: Store, told: Told) -> None:
+    (key,) = remember(store, told, ObservationDraft("change", "x", files_modified=("a.py",)))
+    own = store.session_by_ref("claude-code", "session-1")
+    store.add_events([Told(told.project_id, session="session-2").prompt("hello")], START)
+    other = store.session_by_ref("claude-code", "session-2")
+    assert own is not None
+    assert other is not None
+    about = store.observations_about
+    assert about(told.project_id, "a.py", untold_in=own.id, limit=5) == []
+    assert len(about(told.project_id, "a.py", untold_in=other.id, limit=5)) == 1
+    for _ in range(2):
+        store.add_injection(other.id, key, "new", "it named the file", START)
+    assert about(told.project_id, "a.py", untold_in=other.id, limit=5) == []
+
+
+def test_sessions_are_listed_by_project_and_found_by_the_start_of_their_id(
+    store: Store, told: Told
+) -> None:
+    other = store.resolve_project(repository("other"), "/home/dev/other", START)
+    store.add_events([told.prompt("one"), Told(other, "s_x", at=START + DAY).prompt("two")], START)
+    assert [s.ref for s in store.sessions(None, 10)] == ["s_x", "session-1"]
+    assert [s.ref for s in store.sessions(told.project_id, 10)] == ["session-1"]
+    assert [s.ref for s in store.sessions_by_prefix("s_")] == ["s_x"]
+    assert store.sessions_by_prefix("%") == store.sessions_by_prefix("\udcff") == []
+
+
+def test_a_title_stays_and_a_subtitle_follows(store: Store, told: Told) -> None:
+    store.add_events([told.prompt("one")], START)
+    session = store.session_by_ref("claude-code", "session-1")
+    assert session is not None
+    store.title_session(session.id, "first", None)
+    store.title_session(session.id, "second", "done")
+    store.title_session(session.id, None, None)
+    found = store.session(session.id)
+    assert found is not None
+    assert (found.title, found.subtitle) == ("first", "done")
+
+
+def test_other_jobs_of_the_same_turn_are_known_by_type_and_title(store: Store, told: Told) -> None:
+    job = observe_job(store, told)
+    store.finish_observe(job, "test", [ObservationDraft("decision", "Use it")], START, START)
+    assert store.titles_of_prompt(job) == frozenset()
+    assert store.titles_of_prompt(replace(job, id=job.id + 1)) == {("decision", "Use it")}
+    assert store.titles_of_session(job.session_id) == ("Use it",)

@@ -1,0 +1,53 @@
+"""A project that things are remembered in, without any provider: tests say what was written."""
+
+from dataclasses import dataclass, field
+
+from recollect.clock import HOUR, MINUTE
+from recollect.model.jobs import OBSERVE
+from recollect.model.observations import Observation, ObservationDraft, SummaryDraft
+from recollect.model.sessions import Session
+from recollect.store.protocol import Store
+from tests.support.arrivals import START, Told, repository
+
+
+@dataclass(slots=True)
+class Memory:
+    store: Store
+    project_id: int
+    at: int = START
+    sessions: dict[str, Told] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, store: Store, name: str) -> "Memory":
+        found = repository(name)
+        return cls(store, store.resolve_project(found, found.root, START))
+
+    def turn(
+        self,
+        prompt: str,
+        *drafts: ObservationDraft,
+        summary: SummaryDraft | None = None,
+        session: str | None = None,
+    ) -> Session:
+        """A prompt, a tool, a stop, a minute later than the last one; then what was made of it."""
+        name = session or f"{self.project_id}-{len(self.sessions)}"
+        told = self.sessions.setdefault(name, Told(self.project_id, session=name))
+        self.at += MINUTE
+        told.at = self.at
+        use = f"t{told.count}"
+        self.store.add_events([told.prompt(prompt), told.tool(use), told.stop(use)], self.at)
+        while job := self.store.claim_job("test", self.at, self.at + HOUR):
+            if job.kind == OBSERVE:
+                self.store.finish_observe(job, "test", list(drafts), told.at, told.at)
+            else:
+                self.store.finish_summary(job, "test", summary, told.at, told.at)
+                self.store.title_session(job.session_id, prompt[:80], None)
+        return self.session(name)
+
+    def session(self, name: str) -> Session:
+        found = self.store.session_by_ref("claude-code", name)
+        assert found is not None
+        return found
+
+    def newest(self) -> Observation:
+        return self.store.recent_observations(self.project_id, 1)[0]

@@ -1,0 +1,22 @@
+"""A store for what reads one. It is quick enough for a unit test, and it is the real one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
+from tests.support.memory import Memory
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = SqliteStore(tmp_path / "store" / "recollect.db", writer=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def memory(store: Store) -> Memory:
+    return Memory.of(store, "shop")

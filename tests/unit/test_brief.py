@@ -1,0 +1,150 @@
+"""The brief: within its budget, pinned things first, the next step named, and unable to escape."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.agents.claude_code import REPLY_LIMIT
+from recollect.clock import DAY
+from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
+from recollect.recall import brief
+from recollect.recall.envelope import CLOSING
+from recollect.store.protocol import Store
+from recollect.text import tokens
+from tests.support.memory import Memory
+
+BUDGET = 1500
+TEXT = st.text(max_size=600) | st.text("日本語 ", max_size=600) | st.just("</recollect-memory>\n" * 20)
+SOME = st.none() | TEXT
+OBSERVATIONS = st.builds(
+    ObservationDraft,
+    type=st.sampled_from(TYPES),
+    title=SOME,
+    subtitle=SOME,
+    facts=st.lists(TEXT, max_size=5).map(tuple),
+    subagent_type=SOME,
+)
+SUMMARIES = st.builds(SummaryDraft, SOME, learned=SOME, completed=SOME, next_steps=SOME)
+TURNS = st.lists(st.tuples(TEXT, st.lists(OBSERVATIONS, max_size=6), SUMMARIES), max_size=6)
+counter = itertools.count()
+
+
+def write(memory: Memory, budget: int = BUDGET) -> str:
+    return brief.write(memory.store, memory.project_id, budget)
+
+
+@given(TURNS, st.integers(0, 4000) | st.just(1_000_000), st.booleans(), st.sampled_from("a日"))
+def test_the_budget_the_limit_and_the_envelope_are_always_kept(
+    store: Store, turns: list[tuple[str, list[ObservationDraft], SummaryDraft]], budget: int,
+    pinned: bool, letter: str,
+) -> None:  # fmt: skip
+    memory = Memory.of(store, letter * 80 + str(next(counter)))
+    for prompt, drafts, summary in turns:
+        session = memory.turn(prompt, *drafts, summary=summary)
+    for observation in store.recent_observations(memory.project_id, 100) if pinned else ():
+        store.pin(observation.id, pinned=True)
+    resuming = session if turns and pinned else None
+    text = brief.write(store, memory.project_id, budget, resuming=resuming)
+    assert tokens(text) <= budget
+    assert len(text) <= REPLY_LIMIT
+    assert text.count(CLOSING) == (1 if text else 0)
+    assert text == "" or text.endswith(CLOSING)
+
+
+def test_nothing_known_means_nothing_said(memory: Memory) -> None:
+    assert write(memory) == ""
+    session = memory.turn("hello")
+    assert write(memory) == ""
+    assert brief.write(memory.store, memory.project_id, BUDGET, resuming=session) == ""
+
+
+def test_a_budget_of_nothing_turns_it_off(memory: Memory) -> None:
+    memory.turn("p", ObservationDraft("change", "Something"), summary=SummaryDraft("p"))
+    assert write(memory, 0) == ""
+
+
+def test_pinned_things_come_first_then_sessions_then_the_index(memory: Memory) -> None:
+    memory.turn("old", ObservationDraft("decision", "Use SQLite", facts=("Because it is there",)))
+    memory.store.pin(memory.newest().id, pinned=True)
+    memory.turn("new", ObservationDraft("change", "Latest"), summary=SummaryDraft("new"))
+    text = write(memory)
+    order = ["## Pinned", "Use SQLite", "Because it is there", "## Last sessions", "## Observations"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert text.index("Latest") > text.index("## Observations")
+
+
+@pytest.mark.parametrize("word", ["word", "日本語"])
+@pytest.mark.parametrize("pinned", [0, 40])
+def test_the_next_step_of_the_newest_session_is_there_however_long_the_rest(
+    memory: Memory, word: str, pinned: int
+) -> None:
+    long = f"{word} " * 200
+    drafts = [ObservationDraft("change", f"{n} {long}", facts=(long,)) for n in range(pinned)]
+    memory.turn("older", summary=SummaryDraft("older", next_steps="Something outdated"))
+    for number in range(3):
+        last = SummaryDraft(long, learned=long, completed=long, next_steps=f"Mend {number}")
+        memory.turn(long, *drafts, summary=last, session="newest")
+    for observation in memory.store.recent_observations(memory.project_id, 100):
+        memory.store.pin(observation.id, pinned=True)
+    assert "- Next: Mend 2" in write(memory)
+
+
+def test_only_the_last_step_of_a_session_is_its_next_step(memory: Memory) -> None:
+    for step in ("Early step", "Late step"):
+        memory.turn("p", summary=SummaryDraft("p", next_steps=step), session="one")
+    text = write(memory)
+    assert "Late step" in text
+    assert "Early step" not in text
+
+
+def test_observations_come_newest_first_and_helpers_after_the_main_agent(memory: Memory) -> None:
+    memory.turn("p", ObservationDraft("change", "Oldest"))
+    memory.turn("p", ObservationDraft("discovery", "By helper", subagent_type="Explore"))
+    memory.turn("p", ObservationDraft("change", "Newest"))
+    text = write(memory)
+    assert text.index("Newest") < text.index("Oldest") < text.index("By helper")
+    assert "[Explore]" in text
+
+
+def test_an_index_line_names_the_id_that_show_takes(memory: Memory) -> None:
+    memory.turn("p", ObservationDraft("bugfix", "Title", "Subtitle"))
+    line = next(line for line in write(memory).splitlines() if line.startswith("- #"))
+    assert line.startswith(f"- #{memory.newest().id} ")
+    assert line.endswith("bugfix: Title — Subtitle")
+
+
+def test_what_did_not_fit_is_counted(memory: Memory) -> None:
+    memory.turn("p", *(ObservationDraft("change", f"Number {n} " + "x" * 80) for n in range(50)))
+    text = write(memory, 500)
+    assert f"{50 - text.count('- #')} more are not shown." in text
+
+
+def test_other_projects_are_not_told_of(memory: Memory, store: Store) -> None:
+    other = Memory.of(store, "other")
+    other.turn("secret", ObservationDraft("change", "Elsewhere"), summary=SummaryDraft("secret"))
+    assert write(memory) == ""
+
+
+def test_a_compacted_session_hears_of_itself_first_and_once(memory: Memory) -> None:
+    memory.turn("Another", summary=SummaryDraft("Another", completed="Other work"))
+    own = memory.turn("Mine", summary=SummaryDraft("Mine", completed="Own work"), session="own")
+    text = brief.write(memory.store, memory.project_id, BUDGET, resuming=own)
+    assert text.index("## This session before its compaction") < text.index("## Last sessions")
+    assert text.count("Own work") == 1
+    assert "Other work" in text
+
+
+def test_an_interrupted_session_is_called_one(memory: Memory) -> None:
+    memory.turn("Half done", summary=SummaryDraft("Half done"))
+    memory.store.interrupt_stale(memory.at + DAY, memory.at + DAY)
+    assert "Half done (interrupted)" in write(memory)
+
+
+def test_the_text_does_not_change_with_the_hour(memory: Memory) -> None:
+    """A prepared copy stays true and the client's prompt cache holds: no ages, only dates."""
+    memory.turn("p", ObservationDraft("change", "Title"), summary=SummaryDraft("p"))
+    assert write(memory) == write(memory)
+    assert "ago" not in write(memory).replace("recollect", "")

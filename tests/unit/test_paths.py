@@ -1,0 +1,85 @@
+"""Where things live, and who may read them."""
+
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import ConfigError
+from recollect.paths import Paths, private_dir, write_private
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_one_variable_puts_everything_in_one_folder() -> None:
+    paths = Paths.of({"RECOLLECT_HOME": "/one", "HOME": "/home/dev", "XDG_DATA_HOME": "/data"})
+    assert {paths.config, paths.data, paths.state} == {Path("/one")}
+
+
+def test_otherwise_the_xdg_folders_are_used() -> None:
+    paths = Paths.of(
+        {"HOME": "/home/dev", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s"}
+    )
+    assert (paths.config, paths.data, paths.state) == (
+        Path("/c/recollect"),
+        Path("/d/recollect"),
+        Path("/s/recollect"),
+    )
+
+
+@pytest.mark.parametrize("value", ["", "relative", "./here", "~/there"])
+def test_an_xdg_folder_that_is_not_absolute_is_ignored(value: str) -> None:
+    paths = Paths.of({"HOME": "/home/dev", "XDG_STATE_HOME": value, "XDG_DATA_HOME": value})
+    assert paths.state == Path("/home/dev/.local/state/recollect")
+    assert paths.data == Path("/home/dev/.local/share/recollect")
+
+
+@pytest.mark.parametrize("value", ["relative", "~/there", "."])
+def test_a_home_of_ours_that_is_not_absolute_is_refused(value: str) -> None:
+    with pytest.raises(ConfigError, match="absolute"):
+        Paths.of({"RECOLLECT_HOME": value, "HOME": "/home/dev"})
+
+
+@pytest.mark.parametrize("env", [{}, {"HOME": ""}])
+def test_without_home_the_password_database_is_asked(env: dict[str, str]) -> None:
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    assert Paths.of(env).config == Path(home, ".config/recollect")
+
+
+def test_every_folder_is_for_the_owner_alone_and_an_open_one_is_closed(home: Paths) -> None:
+    home.spool_new.chmod(0o777)
+    before = os.umask(0)
+    try:
+        home.make()
+    finally:
+        os.umask(before)
+    folders = [home.state, *(p for p in home.state.rglob("*") if p.is_dir())]
+    assert {mode(folder) for folder in folders} == {0o700}
+    assert home.spool_tmp in folders
+
+
+def test_parents_that_had_to_be_made_are_left_to_the_umask(tmp_path: Path) -> None:
+    assert mode(private_dir(tmp_path / "a" / "b")) == 0o700
+
+
+def test_a_private_file_is_replaced_whole_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    before = os.umask(0)
+    try:
+        write_private(file, b"old")
+        write_private(file, b"new")
+    finally:
+        os.umask(before)
+    assert (file.read_bytes(), mode(file), list(tmp_path.glob(".*"))) == (b"new", 0o600, [])
+
+
+def test_a_private_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    write_private(file, b"old")
+    (tmp_path / f".file.{os.getpid()}.tmp").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_private(file, b"new")
+    assert file.read_bytes() == b"old"

@@ -1,0 +1,66 @@
+"""One repository has many addresses."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.repository import normal_remote
+
+SHOP = "github.com/org/shop"
+
+
+@pytest.mark.parametrize(
+    ("url", "normal"),
+    [
+        ("https://github.com/org/shop", SHOP),
+        ("https://github.com/org/shop.git", SHOP),
+        ("https://github.com/org/shop/", SHOP),
+        ("https://github.com/org/shop.git/", SHOP),
+        ("https://GitHub.com/org/shop.git", SHOP),
+        ("HTTPS://github.com/org/shop.git", SHOP),
+        ("https://user:secret@github.com/org/shop.git", SHOP),
+        ("https://user:s@cret@github.com/org/shop", SHOP),
+        ("https://github.com:443/org/shop.git", SHOP),
+        ("git@github.com:org/shop.git", SHOP),
+        ("github.com:org/shop.git", SHOP),
+        ("git@github.com:/org/shop.git", SHOP),
+        ("ssh://git@github.com/org/shop.git", SHOP),
+        ("ssh://git@github.com:22/org/shop.git", SHOP),
+        ("git+ssh://git@github.com/org/shop", SHOP),
+        ("git://github.com/org/shop", SHOP),
+        ("  https://github.com/org/shop\n", SHOP),
+        ("https://gitlab.com/group/sub/shop.git", "gitlab.com/group/sub/shop"),
+        ("/srv/git/shop.git", "/srv/git/shop"),
+        ("file:///srv/git/shop.git", "/srv/git/shop"),
+    ],
+)
+def test_an_address_is_made_normal(url: str, normal: str) -> None:
+    assert normal_remote(url) == normal
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/other/shop",
+        "https://github.com/org/shop2",
+        "https://gitlab.com/org/shop",
+        "git@github.com:org/shop.wiki.git",
+        "https://github.com/Org/Shop",
+    ],
+)
+def test_other_repositories_stay_apart(url: str) -> None:
+    assert normal_remote(url) != SHOP
+
+
+@given(st.text())
+def test_any_address_has_a_normal_form(url: str) -> None:
+    normal_remote(url)
+
+
+NAMES = st.from_regex(r"[A-Za-z0-9_.-]{1,12}", fullmatch=True)
+
+
+@given(NAMES, NAMES)
+def test_no_secret_of_an_address_is_kept(user: str, secret: str) -> None:
+    normal = normal_remote(f"https://{user}:{secret}-7f3a@git.example.org/team/tool.git")
+    assert normal == "git.example.org/team/tool"

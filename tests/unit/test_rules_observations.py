@@ -1,0 +1,511 @@
+"""Observations without a model: what the rules provider tells about a turn, and what it refuses to."""
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect.model.events import (
+    CommandRun,
+    Event,
+    Failure,
+    FileChanged,
+    FileRead,
+    Hunk,
+    OtherTool,
+    PromptSubmitted,
+    Subagent,
+    SubagentEnded,
+    ToolUsed,
+)
+from recollect.model.observations import TYPES, ObservationDraft
+from recollect.model.turns import Turn, TurnEvent
+from recollect.providers.protocol import Provider
+from recollect.providers.rules import Rules
+from tests.support.turns import by, edited, failed, ran, read, turn, used, wrote
+
+PRICING = """\
+RATE = 0.1
+
+
+def apply_discount(total, code):
+    if code == "BULK":
+        return total * RATE
+    return total
+"""
+MENDED = PRICING.replace("total * RATE", "total * (1 - RATE)")
+EXTENDED = PRICING + "\n\ndef bulk_rate(count):\n    return 0.1 if count >= 10 else 0.0\n"
+RED = (
+    "FAILED tests/test_pricing.py::test_bulk - AssertionError: assert 9.0 == 81\n"
+    "1 failed, 11 passed in 0.05s"
+)
+GREEN = "12 passed in 0.03s"
+
+
+def observe(made: Turn) -> list[ObservationDraft]:
+    provider: Provider = Rules()
+    return provider.observe(made)
+
+
+def the_only(made: Turn) -> ObservationDraft:
+    (draft,) = observe(made)
+    return draft
+
+
+def told(draft: ObservationDraft) -> str:
+    return "\n".join([draft.title or "", draft.subtitle or "", *draft.facts, draft.narrative or ""])
+
+
+def test_a_command_that_failed_and_then_passed_is_told_as_a_fix() -> None:
+    draft = the_only(
+        turn(
+            "customers pay the wrong price, fix it",
+            failed("python -m pytest -q", RED),
+            edited("orders/pricing.py", PRICING, MENDED),
+            ran("python -m pytest -q", GREEN),
+            said="`apply_discount` was wrong because it multiplied by the rate.",
+        )
+    )
+    assert draft.type == "bugfix"
+    assert draft.title == "Now passing: test_bulk, after changing apply_discount"
+    assert draft.facts == (
+        "`python -m pytest -q` failed with `AssertionError: assert 9.0 == 81`.",
+        "`python -m pytest -q` had 1 failing test: `test_bulk`.",
+        "orders/pricing.py: `apply_discount` was changed (1 line added, 1 removed).",
+        "`python -m pytest -q` passed (12 tests) after edits in orders/pricing.py.",
+        "orders/pricing.py: `return total * RATE` became `return total * (1 - RATE)`.",
+        "Agent's explanation: `apply_discount` was wrong because it multiplied by the rate.",
+    )
+    assert draft.files_modified == ("orders/pricing.py",)
+    assert "testing" in draft.concepts
+    assert "pricing" in draft.concepts
+
+
+def test_the_narrative_tells_the_story_in_order() -> None:
+    draft = the_only(
+        turn(
+            "the bulk discount is wrong",
+            read("docs/pricing.md"),
+            failed("pytest -q", RED),
+            edited("orders/pricing.py", PRICING, MENDED),
+            ran("pytest -q", GREEN),
+            ran('git commit -am "fix: bulk discount"', "[main 1a2b3c4] fix: bulk discount"),
+            said="Customers now pay ninety percent.",
+        )
+    )
+    story = draft.narrative or ""
+    marks = ["The user", "docs/pricing.md was read", "failed with", "became", "passed (12 tests)"]
+    marks += ["committed as “fix: bulk discount” (1a2b3c4)", "Customers now pay"]
+    places = [story.index(mark) for mark in marks]
+    assert places == sorted(places)
+
+
+def test_one_turn_s_edits_checks_and_commit_are_one_observation() -> None:
+    draft = the_only(
+        turn(
+            "add bulk discounts to the pricing",
+            read("orders/pricing.py", PRICING),
+            edited("orders/pricing.py", PRICING, EXTENDED),
+            wrote("tests/test_bulk.py", "def test_ten():\n    assert True\n"),
+            ran("pytest -q", "14 passed in 0.04s"),
+            ran(
+                'git commit -am "feat(pricing): add bulk discounts"',
+                "[main abc1234] feat(pricing): x",
+            ),
+        )
+    )
+    assert draft.type == "feature"
+    assert draft.files_modified == ("orders/pricing.py", "tests/test_bulk.py")
+    assert any(fact.startswith("Commit abc1234 recorded the work") for fact in draft.facts)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "commit", "title"),
+    [
+        ("add bulk discounts to the pricing", None, "Added bulk discounts to the pricing"),
+        ("please could you add bulk discounts", None, "Added bulk discounts"),
+        ("whatever", "feat: introduce bulk rates", "Introduced bulk rates"),
+        ("whatever", "fix: total ignored the count", "Fixed: total ignored the count"),
+        ("whatever", "wip", "Added bulk_rate to orders/pricing.py"),
+        ("Füge einen Mengenrabatt hinzu", None, "Added bulk_rate to orders/pricing.py"),
+        (None, None, "Added bulk_rate to orders/pricing.py"),
+    ],
+)
+def test_the_title_takes_the_best_name_there_is(
+    prompt: str | None, commit: str | None, title: str
+) -> None:
+    done = [edited("orders/pricing.py", PRICING, EXTENDED)]
+    if commit:
+        done.append(ran(f'git commit -am "{commit}"', f"[main 1a2b3c4] {commit}"))
+    assert the_only(turn(prompt, *done)).title == title
+
+
+def test_a_title_that_the_session_already_has_is_not_used_again() -> None:
+    made = turn(
+        "add bulk discounts to the pricing",
+        edited("orders/pricing.py", PRICING, EXTENDED),
+        recorded=("Added bulk discounts to the pricing",),
+    )
+    assert the_only(made).title == "Added bulk_rate to orders/pricing.py"
+
+
+def test_a_fix_that_nothing_proves_is_not_called_done() -> None:
+    draft = the_only(
+        turn("fix the rounding bug", edited("orders/pricing.py", PRICING, MENDED), said="Done.")
+    )
+    assert draft.title == "Changed apply_discount to fix the rounding bug"
+    assert "No test and no other check ran after the last edit" in told(draft)
+
+
+def test_a_failure_that_remains_is_said_to_remain() -> None:
+    draft = the_only(
+        turn(
+            "add bulk discounts",
+            edited("orders/pricing.py", PRICING, EXTENDED),
+            failed("pytest -q", RED),
+        )
+    )
+    assert draft.title == "Tried to add bulk discounts"
+    assert "`pytest -q` was still failing when the turn ended" in told(draft)
+
+
+def test_a_failure_that_was_not_checked_again_is_not_called_failing_or_mended() -> None:
+    draft = the_only(
+        turn(
+            "add bulk discounts",
+            failed("pytest -q", RED),
+            edited("orders/pricing.py", PRICING, EXTENDED),
+        )
+    )
+    assert "was not run again after the edit of orders/pricing.py" in told(draft)
+    assert "still failing" not in told(draft)
+
+
+def test_a_smaller_run_that_passes_does_not_prove_the_larger_one() -> None:
+    draft = the_only(
+        turn(
+            "fix the tests",
+            failed("pytest", "5 failed, 11 passed in 1s"),
+            edited("orders/pricing.py", PRICING, MENDED),
+            ran("pytest tests/test_pricing.py", GREEN),
+        )
+    )
+    assert "the failed `pytest` was not repeated in full" in told(draft)
+
+
+def test_a_smaller_run_counts_when_it_holds_every_test_that_failed() -> None:
+    draft = the_only(
+        turn(
+            "fix the tests",
+            failed("pytest", RED),
+            edited("orders/pricing.py", PRICING, MENDED),
+            ran("pytest tests/test_pricing.py", GREEN),
+        )
+    )
+    assert "`pytest tests/test_pricing.py` passed (12 tests) after edits" in told(draft)
+
+
+def test_a_failing_part_counts_as_mended_by_a_passing_whole() -> None:
+    draft = the_only(
+        turn(
+            "fix the tests",
+            failed("pytest -k bulk", RED),
+            edited("orders/pricing.py", PRICING, MENDED),
+            ran("pytest", GREEN),
+        )
+    )
+    assert draft.type == "bugfix"
+    assert draft.title == "Fixed the tests"
+
+
+def test_a_command_that_failed_in_an_earlier_turn_and_works_now_is_mended() -> None:
+    draft = the_only(
+        turn(
+            "try again",
+            edited("orders/pricing.py", PRICING, MENDED),
+            ran("pytest", GREEN),
+            before=(failed("pytest", RED),),
+        )
+    )
+    assert draft.type == "bugfix"
+    assert "Earlier in the session `pytest` failed with" in (draft.narrative or "")
+
+
+def test_a_red_test_behind_a_pipe_is_seen() -> None:
+    draft = the_only(turn("run the tests", ran("pytest 2>&1 | tail -3", RED)))
+    assert draft.type == "discovery"
+    assert draft.title == "Still failing: pytest, AssertionError: assert 9.0 == 81"
+
+
+def test_an_edit_that_was_taken_back_is_told_as_a_dead_end() -> None:
+    draft = the_only(
+        turn(
+            "try caching the table",
+            edited("orders/pricing.py", PRICING, EXTENDED),
+            failed("pytest", RED),
+            ran("git checkout -- orders/pricing.py"),
+        )
+    )
+    assert draft.type == "discovery"
+    assert draft.title == "Tried and reverted: caching the table"
+    assert draft.files_modified == ()
+    assert "was made and then taken back in the same turn" in told(draft)
+
+
+def test_a_decision_in_the_prompt_is_an_observation_of_its_own() -> None:
+    decision, work = observe(
+        turn(
+            "Let's use httpx instead of requests because we need async. Please migrate the client.",
+            edited("client.py", "import requests\n", "import httpx\n"),
+            number=3,
+        )
+    )
+    assert (decision.type, decision.title) == ("decision", "Use httpx instead of requests")
+    assert "“we need async”" in told(decision)
+    assert decision.files_modified == ()
+    assert (work.type, work.title) == ("change", "Migrated the client")
+
+
+def test_a_prompt_full_of_rules_makes_one_observation() -> None:
+    draft = the_only(
+        turn(
+            "Always run make check. Never push to main. Prefer small modules over big ones. "
+            "Don't use mocks in integration tests."
+        )
+    )
+    assert draft.title == "4 rules stated for shop"
+    assert "Rule stated by the user: Never push to main for the project shop." in draft.facts
+
+
+def test_the_same_change_in_two_files_is_two_facts() -> None:
+    draft = the_only(
+        turn("fix both", edited("a.py", PRICING, MENDED), edited("b.py", PRICING, MENDED))
+    )
+    changed = [fact for fact in draft.facts if "`apply_discount` was changed" in fact]
+    assert [fact[:4] for fact in changed] == ["a.py", "b.py"]
+
+
+def test_a_rename_is_told_as_a_rename() -> None:
+    draft = the_only(
+        turn(
+            "rename apply_discount to discounted",
+            edited("a.py", PRICING, PRICING.replace("apply_discount", "discounted")),
+        )
+    )
+    assert draft.type == "refactor"
+    assert "`apply_discount` was renamed to `discounted`" in told(draft)
+
+
+def test_code_that_moves_between_files_is_told_as_moved() -> None:
+    body = PRICING.split("\n\n\n")[1]
+    draft = the_only(turn("tidy up", edited("a.py", PRICING, "RATE = 0.1\n"), wrote("b.py", body)))
+    assert draft.type == "refactor"
+    assert "`apply_discount` was moved from a.py to b.py" in told(draft)
+
+
+def test_commits_that_have_nothing_in_common_are_told_apart() -> None:
+    year, health = observe(
+        turn(
+            "two chores",
+            edited("LICENSE", "Copyright 2024\n", "Copyright 2025\n"),
+            ran('git commit -am "Bump the year"', "[main aaaaaaa] Bump the year"),
+            edited("api/routes.py", "x = 1\n", "x = 1\n\n\ndef health():\n    return 1\n"),
+            ran('git commit -am "Add a health endpoint"', "[main bbbbbbb] Add a health endpoint"),
+        )
+    )
+    assert (year.title, year.files_modified) == ("Bumped the year", ("LICENSE",))
+    assert (health.title, health.files_modified) == ("Added a health endpoint", ("api/routes.py",))
+
+
+def test_commits_of_the_same_files_stay_together() -> None:
+    other = EXTENDED.replace("10 else", "5 else")
+    draft = the_only(
+        turn(
+            "two steps",
+            edited("orders/pricing.py", PRICING, EXTENDED),
+            ran('git commit -am "Add bulk rates"', "[main aaaaaaa] Add bulk rates"),
+            edited("orders/pricing.py", EXTENDED, other),
+            ran('git commit -am "Lower the bound"', "[main bbbbbbb] Lower the bound"),
+        )
+    )
+    assert sum("recorded the work" in fact for fact in draft.facts) == 2
+
+
+ANSWER = (
+    "`Checkout.tax_rate` in `orders/checkout.py` looks the rate up in `config/tax.toml`. "
+    "Countries that are not listed fall back to `DEFAULT_RATE`, which is 0.19. "
+    "The rate is cached per request because `TaxTable.load` parses the file every time."
+)
+
+
+def test_a_question_that_was_looked_into_and_answered_is_a_discovery() -> None:
+    draft = the_only(
+        turn(
+            "How is the tax rate chosen?",
+            read("orders/tax.py"),
+            read("config/tax.toml"),
+            said=ANSWER,
+        )
+    )
+    assert draft.type == "discovery"
+    assert draft.title == "Answered: how is the tax rate chosen"
+    assert draft.facts[0].startswith("Agent's report: `Checkout.tax_rate`")
+    assert draft.files_read == ("orders/tax.py", "config/tax.toml")
+
+
+def test_a_sub_agent_s_work_is_its_own_observation_after_the_main_agent_s() -> None:
+    explorer = Subagent("a1", "Explore")
+    main, helper = observe(
+        turn(
+            "add bulk discounts",
+            used("Task", "done", description="Find the pricing code", subagent_type="Explore"),
+            *by(explorer, read("orders/pricing.py"), said=ANSWER),
+            edited("orders/pricing.py", PRICING, EXTENDED),
+        )
+    )
+    assert (main.subagent_type, main.files_read) == (None, ())
+    assert helper.subagent_type == "Explore"
+    assert helper.title == "Investigated the pricing code"
+    assert helper.files_read == ("orders/pricing.py",)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        turn("hi"),
+        turn("thanks!", said="You're welcome!"),
+        turn("continue"),
+        turn(None),
+        turn("what is the status?", ran("git status", "clean"), said="The tree is clean."),
+        turn("list the files", ran("ls -la", "a\nb"), read("a"), said="There are two."),
+        turn("start the server", ran("npm run dev", background=True), said="It is running."),
+        turn("run the tests", ran("pytest -q", GREEN), said="All pass."),
+        turn("read it", failed("cat nope", "cat: nope: No such file or directory")),
+        turn("go", failed("make", "The user doesn't want to proceed", code=None)),
+    ],
+    ids=lambda made: str(made.prompt),
+)
+def test_routine_work_yields_nothing(made: Turn) -> None:
+    assert observe(made) == []
+
+
+def test_an_edit_that_the_client_refused_did_not_happen() -> None:
+    event = edited("a.py", "x = 1\n", "x = 2\n")
+    assert isinstance(event.what, ToolUsed)
+    refused = ToolUsed(
+        "Edit", "1", event.what.action, Failure("File has not been read", None, False), 1
+    )
+    assert observe(turn("change x", Event("a", "s", None, refused, None, None, "", None))) == []
+
+
+def test_no_claim_of_success_without_sight_of_it() -> None:
+    draft = the_only(
+        turn(
+            "add types",
+            edited("orders/pricing.py", PRICING, EXTENDED),
+            ran("mypy src | grep orders", "orders/pricing.py:3: note: something"),
+        )
+    )
+    assert "passed" not in told(draft)
+    assert "the outcome was not shown" in (draft.narrative or "")
+
+
+def test_escapes_and_control_characters_never_reach_an_observation() -> None:
+    draft = the_only(
+        turn(
+            "fix\x1b[31m the \x07bug",
+            failed("make\x00", "\x1b[31merror: bad\x1b[0m \x08thing"),
+            edited("a\x1b[2J.py", "x = 1\n", "x = '\x1b[5m'\n"),
+        )
+    )
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", told(draft))
+
+
+# --- any turn at all -------------------------------------------------------------------------------
+
+FRAGMENTS = (
+    "fix|add|let's use|pytest|`x`|error:|FAILED|1 failed|make|git|('|[|…|漢字|\x1b[0m|\n|\0|#|-|?"
+)
+WORDS = st.sampled_from(sorted({*FRAGMENTS.split("|"), "|", "&&"}))
+TEXT = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join))
+PATHS = st.one_of(
+    TEXT, st.sampled_from(["/home/dev/shop/a.py", "b.md", "c.yml", "d.json", "/x/e.ts", ""])
+)
+COMMANDS = st.one_of(
+    TEXT,
+    st.sampled_from(
+        ["pytest -q", "pytest -k a | tail", "make", "git commit -m x", "git checkout -- a.py"]
+    ),
+)
+HUNKS = st.builds(
+    Hunk,
+    st.integers(-1, 9),
+    st.integers(-1, 9),
+    st.lists(st.one_of(TEXT, TEXT.map("+def f():".__add__), TEXT.map("-".__add__)), max_size=6).map(
+        tuple
+    ),
+)
+ACTIONS = st.one_of(
+    st.builds(
+        FileChanged,
+        PATHS,
+        st.booleans(),
+        st.lists(HUNKS, max_size=3).map(tuple),
+        st.none() | TEXT,
+        st.none() | TEXT,
+    ),
+    st.builds(FileRead, PATHS, st.integers(), st.integers(), st.integers(), TEXT),
+    st.builds(CommandRun, COMMANDS, st.none() | TEXT, TEXT, TEXT, st.booleans()),
+    st.builds(OtherTool, TEXT, TEXT),
+)
+FAILURES = st.none() | st.builds(Failure, TEXT, st.none() | st.integers(0, 255), st.booleans())
+TOOLS = st.sampled_from(["Edit", "Bash", "Task", "WebSearch", "AskUserQuestion", "mcp__a__b", ""])
+HAPPENINGS = st.one_of(
+    st.builds(ToolUsed, TOOLS, TEXT, ACTIONS, FAILURES, st.none() | st.integers()),
+    st.builds(SubagentEnded, TEXT),
+    st.builds(PromptSubmitted, TEXT, st.booleans()),
+)
+AGENTS = st.none() | st.builds(Subagent, st.sampled_from("ab"), st.sampled_from(["Explore", ""]))
+EVENTS = st.lists(
+    st.builds(Event, TEXT, TEXT, st.none(), HAPPENINGS, st.none(), AGENTS, PATHS, st.none()).map(
+        lambda event: TurnEvent(1, 1, event)
+    ),
+    max_size=12,
+).map(tuple)
+TURNS = st.builds(
+    Turn,
+    project=TEXT,
+    root=st.sampled_from(["/home/dev/shop", "", "/", "C:\\x"]),
+    session=TEXT,
+    prompt_number=st.integers(1, 999),
+    prompt=st.none() | TEXT,
+    at=st.integers(),
+    events=EVENTS,
+    before=EVENTS,
+    recorded=st.lists(TEXT, max_size=2).map(tuple),
+    last_message=st.none() | TEXT,
+    interrupted=st.booleans(),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(TURNS)
+def test_any_turn_gives_observations_of_the_right_shape(made: Turn) -> None:
+    for draft in observe(made):
+        assert draft.type in TYPES
+        assert 3 <= len((draft.title or "").split()) <= 8
+        assert len((draft.subtitle or "").split()) <= 24
+        assert len(draft.facts) <= 7
+        assert all(50 <= len(fact) <= 150 for fact in draft.facts)
+        assert len(set(draft.facts)) == len(draft.facts)
+        assert draft.narrative
+        assert 2 <= len(draft.concepts) <= 5
+        assert not set(draft.concepts) & set(TYPES)
+        assert not re.search(r"[\x00-\x1f\x7f\x1b]", told(draft).replace("\n", ""))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(TURNS)
+def test_any_turn_can_be_summarised(made: Turn) -> None:
+    Rules().summarize(made)
