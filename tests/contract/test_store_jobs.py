@@ -162,3 +162,12 @@ def test_an_effect_that_cannot_be_stored_leaves_the_job_waiting(store: Store, tu
         store.finish_observe(job, "test", [replace(DRAFT, facts=facts)], NOW, NOW)
     assert store.health().observations == 0
     assert finish(store, job) == (1,)
+
+
+def test_a_new_worker_takes_over_at_once_what_a_dead_one_held(store: Store, turn: Told) -> None:
+    first = claim(store, holder="dead")
+    assert nothing_due(store)
+    assert store.release_leases() == 1
+    second = claim(store)
+    assert (second.id, second.tries) == (first.id, 2)
+    assert isinstance(finish(store, first), Fenced)

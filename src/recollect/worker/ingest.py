@@ -16,7 +16,7 @@ from recollect.clock import Clock
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Ingested
 from recollect.model.captures import Capture, Unreadable, parse_capture
-from recollect.paths import Paths
+from recollect.paths import Paths, private_dir
 from recollect.store.protocol import Store
 from recollect.worker.projects import ProjectFinder
 
@@ -99,6 +99,7 @@ class Ingest:
         """The row first: a kill in between leaves the file to be judged again."""
         name = file.path.name
         self.store.add_quarantine(name, why, file.size, self.clock())
+        private_dir(self.paths.spool_bad)  # somebody may have tidied up
         try:
             file.path.replace(self.paths.spool_bad / name)
         except FileNotFoundError:

@@ -38,6 +38,8 @@ def _work(home: wiring.Home) -> None:
     paths = home.paths
     store = wiring.open_for_writing(paths)
     try:
+        if orphans := store.release_leases():
+            log.action("job.orphaned", count=orphans)
         service = Service(home, store, clock.now)
         listener = service.open()
         # Hooks of a plugin do not know which interpreter has recollect.

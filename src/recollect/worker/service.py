@@ -214,8 +214,9 @@ class Service:
 
 
 def _count(folder: os.PathLike[str]) -> int:
+    """As many as ingest would take: a stray folder must not keep the worker from being idle."""
     with os.scandir(folder) as entries:
-        return sum(1 for _ in entries)
+        return sum(entry.is_file(follow_symlinks=False) for entry in entries)
 
 
 def _memory_kb() -> int | None:

@@ -27,6 +27,11 @@ class Jobs(Database):
                 why = f"the worker ended {MAX_TRIES} times while it was working on this"
                 write(connection, "jobs", "skip", _held(job) | {"now": now, "why": why})
 
+    def release_leases(self) -> int:
+        """For a worker that has just got the lock: whoever held a lease is dead. Its tries count."""
+        with self.transaction() as connection:
+            return write(connection, "jobs", "release", {}).rowcount
+
     def finish_observe(
         self, job: Job, provider: str, drafts: list[ObservationDraft], at: int, now: int
     ) -> tuple[int, ...] | Fenced:

@@ -1,0 +1,199 @@
+"""Hooks and a worker that are killed at random moments, round after round, and what must be true then.
+
+A hook that ended with status 0 has acknowledged its event. Everything is killed with SIGKILL, so nobody
+can tidy up; each hook is a process group of its own, as it is below the agent.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recollect.paths import Paths
+from recollect.worker import contact
+from tests.support import payloads
+from tests.support.product import until
+from tests.support.writers import Writer, python_writer, shell_writer, start_no_worker
+
+SECONDS = (0.05, 0.3)  # the length of a round
+ROUNDS_OF_A_WORKER = (1, 3)  # once it works: it needs longer to start than a round may last
+AT_ONCE = 4
+HOOKS_PER_ROUND = 8
+SESSIONS = 3
+TURNS_PER_SESSION = 6
+SOMETIMES = 0.15
+
+Step = list[tuple[str, bytes]]  # hooks and payloads that may run side by side
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    process: subprocess.Popen[bytes]
+    session: int | None  # None: delivered again, nobody waits for it
+    payload: bytes
+
+
+@dataclass(slots=True)
+class Crash:
+    paths: Paths
+    project: Path
+    chance: random.Random
+    sent: set[bytes] = field(default_factory=set)
+    acknowledged: set[bytes] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+    _worker: subprocess.Popen[bytes] | None = None
+    _rounds_left: int = 0
+    _running: list[Running] = field(default_factory=list)
+    _scripts: list[Iterator[Step]] = field(default_factory=list)
+    _steps: list[Step] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._scripts = [self._script(number) for number in range(SESSIONS)]
+        self._steps = [[] for _ in range(SESSIONS)]
+
+    def round(self) -> None:
+        """Work for a moment, then kill every hook, and the worker if its time has come."""
+        start_no_worker(self.paths.state)
+        if self._worker is None:
+            self._worker = start_worker()
+            self._rounds_left = self.chance.randint(*ROUNDS_OF_A_WORKER)
+        begin, length = time.monotonic(), self.chance.uniform(*SECONDS)
+        started = 0
+        while (elapsed := time.monotonic() - begin) < length:
+            started += self._spawn(int(HOOKS_PER_ROUND * elapsed / length) - started)
+            self._reap()
+            time.sleep(0.001)
+        self._spawn(AT_ONCE)  # some are to die young
+        time.sleep(self.chance.uniform(0, 0.012))
+        works = contact.running_pid(self.paths) == self._worker.pid
+        self._rounds_left -= works
+        too_early = not works and self.chance.random() < SOMETIMES
+        self.kill(worker=too_early or self._rounds_left == 0)
+        self.counts["rounds"] += 1
+
+    def kill(self, *, worker: bool) -> None:
+        for running in self._running:
+            with suppress(ProcessLookupError):
+                os.killpg(running.process.pid, signal.SIGKILL)
+        if worker and self._worker is not None:
+            self._worker.kill()
+            self._worker.wait()
+            self._worker = None
+            self.counts["workers killed"] += 1
+        for running in self._running:
+            running.process.wait()
+        self._reap()
+
+    def settle(self) -> None:
+        """End every turn, let a worker finish, take up what was parked for ending it too often."""
+        self.kill(worker=True)
+        for number in range(SESSIONS):
+            session, prompt_id = f"session-{number}-last", f"p-{number}-last"
+            for hook, payload in (
+                ("new", payloads.prompt(session, prompt_id, "The last one")),
+                ("summary", payloads.stop(session, prompt_id)),
+            ):
+                self._start(None, hook, payload, shell=True).process.wait()
+        for script in self._scripts:
+            script.close()
+        self._reap()
+        self._worker = start_worker()
+        until(self._is_idle, seconds=120)
+        contact.ask(self.paths, b"retry ")
+        until(self._is_idle, seconds=120)
+        assert contact.stop(self.paths)
+        self._worker.wait()
+
+    def _is_idle(self) -> bool:
+        try:
+            status = contact.status(self.paths)
+        except contact.WorkerError:
+            return False
+        return bool(status["idle"]) and status["queue"]["pending"] == 0
+
+    def _spawn(self, budget: int) -> int:
+        """Start the next hooks. How many."""
+        started = 0
+        order = self.chance.sample(range(SESSIONS), SESSIONS)
+        for session in order:
+            busy = any(running.session == session for running in self._running)
+            if not self._steps[session] and not busy:
+                self._steps[session] = next(self._scripts[session])
+            while self._steps[session] and started < budget and len(self._running) < AT_ONCE:
+                self._start(session, *self._steps[session].pop(0))
+                started += 1
+        if started < budget and self.acknowledged and self.chance.random() < SOMETIMES:
+            self._start(None, "save", self.chance.choice(sorted(self.acknowledged)))
+            self.counts["delivered again"] += 1
+        return started
+
+    def _start(
+        self, session: int | None, hook: str, payload: bytes, *, shell: bool | None = None
+    ) -> Running:
+        writer = self._writer(hook, self.chance.random() > SOMETIMES if shell is None else shell)
+        process = subprocess.Popen(
+            writer.command,
+            env=os.environ | {"CLAUDE_PROJECT_DIR": str(self.project)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.sent.add(payload)
+        assert process.stdin is not None
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(payload)  # less than a pipe holds: this does not wait
+        running = Running(process, session, payload)
+        self._running.append(running)
+        return running
+
+    def _reap(self) -> None:
+        for running in list(self._running):
+            status = running.process.poll()
+            if status is None:
+                continue
+            self._running.remove(running)
+            self.counts["hooks killed" if status else "hooks done"] += 1
+            if status == 0:
+                self.acknowledged.add(running.payload)
+
+    def _writer(self, hook: str, shell: bool) -> Writer:
+        return shell_writer("sh", "/bin/sh", hook=hook) if shell else python_writer(hook)
+
+    def _script(self, number: int) -> Iterator[Step]:
+        """One session after the other: a prompt, a few tools side by side, a stop (or none: Esc)."""
+        turn = 0
+        while True:
+            turn += 1
+            session = f"session-{number}-{turn // TURNS_PER_SESSION}"
+            name = f"{number}_{turn}"
+            prompt_id = f"p-{name}"
+            yield [("new", payloads.prompt(session, prompt_id, f"Write the files of turn {name}"))]
+            yield [
+                ("save", self._tool(session, f"t{name}_{use}", prompt_id))
+                for use in range(self.chance.randint(1, 4))
+            ]
+            if self.chance.random() > SOMETIMES:
+                yield [("summary", payloads.stop(session, prompt_id, f"Wrote those of {name}."))]
+
+    def _tool(self, session: str, use_id: str, prompt_id: str) -> bytes:
+        if self.chance.random() < SOMETIMES:
+            return payloads.tool(session, use_id, prompt_id=prompt_id, output="x" * 20_000)
+        return payloads.write(session, use_id, prompt_id, f"{self.project}/{use_id}.py")
+
+
+def start_worker() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", "recollect.worker.main"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
