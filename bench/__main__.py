@@ -1,4 +1,4 @@
-"""`python -m bench [name ...] [--quick] [--normal] [--json]`: the tables of docs/benchmarks.md, measured here."""
+"""`python -m bench [name ...] [--quick] [--normal] [--json]`: the tables of docs/benchmarks.md."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import hook, idle, ingest, session_start, spawn, table
+from bench import hook, idle, ingest, priority, session_start, table
 
 Bench = Callable[..., list[table.Table]]
 ROWS: dict[str, tuple[Bench, str]] = {
@@ -26,7 +26,7 @@ def main() -> int:
         return 1
     options = _options()
     tables = []
-    first = not options.normal and spawn.go_first()
+    first = not options.normal and priority.go_first()
     if not options.json:
         print(f"{_machine()}, {'real-time' if first else 'normal'} priority\n")
     for name in options.names or ROWS:

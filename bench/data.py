@@ -96,14 +96,14 @@ def remember(home: Home, observations: int, each: int = 34, events: int = 40) ->
         for number, done in enumerate(range(0, observations, each)):
             at = 1_700_000_000_000 + number * LEASE
             left = min(each, observations - done)
-            _one_session(store, project, home.project, at, events, left)
+            _one_session(store, project, home.project, at, events, range(done, done + left))
         return store.health().observations
     finally:
         store.close()
 
 
 def _one_session(
-    store: SqliteStore, project: int, directory: Path, at: int, events: int, observations: int
+    store: SqliteStore, project: int, directory: Path, at: int, events: int, seeds: range
 ) -> None:
     ref = f"past-{at}"
     prompt = prompt_submitted(ref, f"Please mend {FILES[at % len(FILES)]}: {prose(200, at % 97)}")
@@ -111,7 +111,7 @@ def _one_session(
     store.add_events([_arrival(b, directory, project, at + n) for n, b in enumerate(bodies)], at)
     while (job := store.claim_job("bench", at, at + LEASE)) is not None:
         if job.kind == OBSERVE:
-            drafts = [_draft(at + number) for number in range(observations)]
+            drafts = [_draft(seed) for seed in seeds]
             done: object = store.finish_observe(job, "rules", drafts, at, at)
         else:
             told = [prose(180, (at + number) % 89) for number in range(5)]
@@ -137,7 +137,7 @@ def _draft(seed: int) -> ObservationDraft:
         narrative=prose(500, seed % 109),
         concepts=(WORDS[seed % len(WORDS)], WORDS[seed * 7 % len(WORDS)]),
         files_read=(FILES[seed % len(FILES)],),
-        files_modified=(FILES[seed * 3 % len(FILES)],),
+        files_modified=(FILES[seed * 7 % len(FILES)],),
     )
 
 

@@ -1,5 +1,6 @@
 """What the opening brief costs: with the prepared copy, and asked of a worker that knows a lot."""
 
+import itertools
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 from bench import data, rounds, table
 from bench.home import PYTHON_PASS, SH_TRUE, Home, temporary, worker
+from bench.priority import undisturbed
 from bench.rounds import Variant
 from recollect.hook.capture import brief_name, header
 from recollect.worker import contact
@@ -14,7 +16,8 @@ from recollect.worker import contact
 OBSERVATIONS = 10_000
 ROUNDS = 40
 QUESTIONS = 200
-PROMPT = f"Why does {data.FILES[7]} give the wrong total?"
+SESSION = "past-1700000000000"
+_files = itertools.cycle(data.FILES)
 
 
 def run(*, quick: bool) -> list[table.Table]:
@@ -61,7 +64,8 @@ def _answers(live: Home, observations: int, quick: bool) -> table.Table:
         ("to a session start", "context", data.session_started, "<= 50"),
         ("to a prompt that names a file", "new", lambda: _prompts(1)[0], ""),
     ):
-        times = [_ask(live, hook, body) for _ in range(questions)]
+        with undisturbed(int(live.paths.pid_file.read_text())):
+            times = [_ask(live, hook, body) for _ in range(questions)]
         cells = (table.median(times), table.p95(times), max(times))
         found.add(label, *(table.ms(cell) for cell in cells), aim)
     return found
@@ -72,7 +76,7 @@ def _ask(home: Home, hook: str, body: Callable[[], bytes]) -> float:
     began = time.perf_counter()
     answer = contact.ask(home.paths, request)
     took = (time.perf_counter() - began) * 1000
-    _check(hook == "new" or b"additionalContext" in answer)
+    _check(b"additionalContext" in answer)
     return took
 
 
@@ -81,8 +85,9 @@ def _starts(count: int) -> list[bytes]:
 
 
 def _prompts(count: int) -> list[bytes]:
-    """In a session that the store knows; it is told each note once, so the prompt names few."""
-    return [data.prompt_submitted("past-1700000000000", PROMPT) for _ in range(count)]
+    """In a session that the store knows. It is told each note once, so each prompt names another file."""
+    files = [next(_files) for _ in range(count)]
+    return [data.prompt_submitted(SESSION, f"Why is the total of {file} wrong?") for file in files]
 
 
 def _output(home: Home, hook: str, payload: bytes) -> bytes:

@@ -7,15 +7,14 @@ pipe as the agent sends it, and one selector for the pipes and the exits. Linux 
 import os
 import selectors
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-NULL = os.open(os.devnull, os.O_RDWR)
-NORMAL, FIRST = (os.SCHED_OTHER, os.sched_param(0)), (os.SCHED_FIFO, os.sched_param(1))
+from bench.priority import undisturbed
 
-_first = False
+NULL = os.open(os.devnull, os.O_RDWR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +40,8 @@ class _Running:
 
 def run(command: Command, payloads: Sequence[bytes]) -> list[float]:
     """One process per payload, all at once. Milliseconds from spawn to exit, in the order of starting."""
-    with _undisturbed():
+    with undisturbed():
         return _run(command, payloads)
-
-
-def go_first() -> bool:
-    """Measure at real-time priority from now on, if the system allows it (root). Else the other work of
-    a shared machine is measured too. The worker is not among the measured and keeps its normal place."""
-    global _first  # noqa: PLW0603 - one driver, one way of measuring
-    try:
-        os.sched_setscheduler(0, *FIRST)
-        os.sched_setscheduler(0, *NORMAL)
-        _first = True
-    except PermissionError:
-        _first = False
-    return _first
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    if not _first:
-        yield
-        return
-    os.sched_setscheduler(0, *FIRST)
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, *NORMAL)
 
 
 def _run(command: Command, payloads: Sequence[bytes]) -> list[float]:

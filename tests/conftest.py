@@ -52,10 +52,13 @@ def home() -> Paths:
 
 
 def stop_worker(paths: Paths) -> None:
-    pid = contact.running_pid(paths)
-    if pid is None:
-        return
+    """Also one that was still starting: it would take over as soon as the other one is gone."""
     contact.stop(paths)
-    with suppress(OSError):
-        if b"recollect.worker" in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(pid, signal.SIGKILL)
+    if not paths.run.exists():
+        return
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if b"recollect.worker" in command.read_bytes():
+                home = b"RECOLLECT_HOME=" + os.fsencode(paths.state)
+                if home in command.with_name("environ").read_bytes().split(b"\0"):
+                    os.kill(int(command.parent.name), signal.SIGKILL)

@@ -22,13 +22,17 @@ def warning(name: str, **values: object) -> None:
     action(name, level=logging.WARNING, **values)
 
 
-def to_file(path: Path, level: str) -> None:
+def to_file(path: Path) -> None:
     path.touch(mode=PRIVATE_FILE)
     handler = RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     LOGGER.handlers[:] = [handler]
-    LOGGER.setLevel(level.upper())
+    LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
+
+
+def set_level(level: str) -> None:
+    LOGGER.setLevel(level.upper())
 
 
 def _quoted(value: object) -> str:

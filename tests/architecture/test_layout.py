@@ -16,7 +16,15 @@ LONGEST_FILE = 300
 LONGEST_FUNCTION = 60
 
 # What `capture.py` may load beyond a bare `python -I -S`: frozen, built in, or a few kilobytes.
-OS_AND_ITS_PARTS = {"os", "os.path", "posixpath", "genericpath", "stat", "_stat", "_collections_abc"}
+OS_AND_ITS_PARTS = {
+    "os",
+    "os.path",
+    "posixpath",
+    "genericpath",
+    "stat",
+    "_stat",
+    "_collections_abc",
+}
 HOOK_MODULES = OS_AND_ITS_PARTS | {"_socket", "binascii", "time"}
 CAPTURE = ROOT / "src/recollect/hook/capture.py"
 
@@ -57,7 +65,11 @@ def test_the_hook_loads_nothing_but_what_it_needs(hook: str, tmp_path: Path) -> 
 def test_the_hook_imports_only_os_sys_and_time_at_module_level() -> None:
     tree = ast.parse(CAPTURE.read_text())
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert sorted(ast.unparse(node) for node in imports) == ["import os", "import sys", "import time"]
+    assert sorted(ast.unparse(node) for node in imports) == [
+        "import os",
+        "import sys",
+        "import time",
+    ]
 
 
 def test_the_hook_is_of_the_packages_version() -> None:

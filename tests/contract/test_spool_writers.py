@@ -118,7 +118,9 @@ def test_a_sender_that_dies_in_the_middle_leaves_a_file_to_be_judged_later(
     writer: Writer, state: Path
 ) -> None:
     half = '{"session_id":"s","tool_response":"cut of'
-    code = f"import os, signal; os.write(1, {half.encode()!r}); os.kill(os.getpid(), signal.SIGKILL)"
+    code = (
+        f"import os, signal; os.write(1, {half.encode()!r}); os.kill(os.getpid(), signal.SIGKILL)"
+    )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as sender:
         done = subprocess.run(
             writer.command,
@@ -158,7 +160,11 @@ HOMES: dict[str, dict[str, str]] = {
     "XDG relative, odd": {"HOME": "{tmp}/user", "XDG_STATE_HOME": "x,/y"},
     "XDG empty": {"HOME": "{tmp}/user", "XDG_STATE_HOME": ""},
     "XDG without HOME": {"XDG_STATE_HOME": "{tmp}/xdg"},
-    "all in one": {"HOME": "{tmp}/user", "XDG_STATE_HOME": "{tmp}/x", "RECOLLECT_HOME": "{tmp}/r,/x"},
+    "all in one": {
+        "HOME": "{tmp}/user",
+        "XDG_STATE_HOME": "{tmp}/x",
+        "RECOLLECT_HOME": "{tmp}/r,/x",
+    },
     "all in one, empty": {"HOME": "{tmp}/user", "RECOLLECT_HOME": ""},
     "all in one, relative": {"HOME": "{tmp}/user", "RECOLLECT_HOME": "relative"},
     "all in one, relative, odd": {"HOME": "{tmp}/user", "RECOLLECT_HOME": "r,/x"},

@@ -143,7 +143,9 @@ def test_a_session_end_after_stop_makes_no_second_job(store: Store, told: Told) 
 
 def test_an_earlier_turn_is_closed_under_its_own_number(store: Store, told: Told) -> None:
     """Nothing but the next prompt says that the first turn is over."""
-    add(store, told.prompt("one"), told.tool("t1"), told.prompt("two"), told.tool("t2"), told.stop())
+    add(
+        store, told.prompt("one"), told.tool("t1"), told.prompt("two"), told.tool("t2"), told.stop()
+    )
     assert [(j.kind, j.prompt_number) for j in claim_all(store)] == [
         *((OBSERVE, 1), (SUMMARIZE, 1)),
         *((OBSERVE, 2), (SUMMARIZE, 2)),

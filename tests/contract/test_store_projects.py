@@ -4,7 +4,9 @@ from recollect.store.protocol import Store
 from tests.support.arrivals import START, repository
 
 
-def resolve(store: Store, name: str, *, remote: str | None = None, commit: str | None = None) -> int:
+def resolve(
+    store: Store, name: str, *, remote: str | None = None, commit: str | None = None
+) -> int:
     found = repository(name, remote=remote, commit=commit)
     project_id = store.resolve_project(found, found.root, START)
     assert store.find_project(found) == project_id

@@ -78,7 +78,9 @@ def test_observations_facts_summaries_and_prompts_are_found(memory: Memory) -> N
     memory.turn(
         "please mend the turnstile",
         ObservationDraft("bugfix", "Mended it", "a subtitle", ("the gasket leaked",), "narrated"),
-        summary=SummaryDraft("asked", "investigated", "learned", "completed", "onwards", notes="nb"),
+        summary=SummaryDraft(
+            "asked", "investigated", "learned", "completed", "onwards", notes="nb"
+        ),
     )
     for word in ("mended", "subtitle", "gasket", "narrated"):
         assert ("observation", "Mended it") in found(memory.store, word)
@@ -93,7 +95,9 @@ def test_an_observation_found_by_several_of_its_parts_is_one_finding(memory: Mem
 
 
 def test_all_words_count_and_where_nothing_has_all_any_will_do(memory: Memory) -> None:
-    memory.turn("p", ObservationDraft("change", "red pump"), ObservationDraft("change", "red valve"))
+    memory.turn(
+        "p", ObservationDraft("change", "red pump"), ObservationDraft("change", "red valve")
+    )
     assert found(memory.store, "red pump") == [("observation", "red pump")]
     assert len(found(memory.store, "red nonsense")) == 2
 
@@ -106,7 +110,9 @@ def test_an_excerpt_marks_what_was_found(memory: Memory) -> None:
 
 def test_a_search_keeps_to_its_project_its_type_and_its_limit(memory: Memory, store: Store) -> None:
     other = Memory.of(store, "other")
-    memory.turn("pump here", ObservationDraft("bugfix", "pump a"), ObservationDraft("change", "pump b"))
+    memory.turn(
+        "pump here", ObservationDraft("bugfix", "pump a"), ObservationDraft("change", "pump b")
+    )
     other.turn("pump there", ObservationDraft("change", "pump c"))
     assert len(found(store, "pump")) == 5
     assert sorted(found(store, "pump", project_id=other.project_id)) == [
@@ -125,9 +131,9 @@ def test_the_index_follows_what_is_deleted(memory: Memory, store: Store) -> None
     other.turn("pump", ObservationDraft("change", "pump", facts=("pump",)))
     assert_index_is_sound(store)
     store.drop_project(memory.project_id)
-    assert {hit.project_id for hit in store.search("pump", project_id=None, type=None, limit=9)} == {
-        other.project_id
-    }
+    assert {
+        hit.project_id for hit in store.search("pump", project_id=None, type=None, limit=9)
+    } == {other.project_id}
     assert_index_is_sound(store)
 
 

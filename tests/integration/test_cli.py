@@ -129,7 +129,11 @@ def test_completion_scripts_are_printed(shell: str, home: Paths) -> None:
 
 
 def test_completion_knows_the_commands(home: Paths) -> None:
-    words = {"COMP_WORDS": "recollect se", "COMP_CWORD": "1", "_RECOLLECT_COMPLETE": "bash_complete"}
+    words = {
+        "COMP_WORDS": "recollect se",
+        "COMP_CWORD": "1",
+        "_RECOLLECT_COMPLETE": "bash_complete",
+    }
     assert recollect(env=words).stdout.split() == ["plain,search", "plain,sessions"]
 
 

@@ -25,8 +25,7 @@ LOOK_EVERY = 20
 
 
 @pytest.fixture
-def crash(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Crash]:
-    monkeypatch.setenv("RECOLLECT_WORKER_LEASE_SECONDS", "1")  # a killed worker's lease, then ours
+def crash(home: Paths, tmp_path: Path) -> Iterator[Crash]:
     project = tmp_path / "shop"
     project.mkdir()
     running = Crash(home, project, random.Random(SEED))
@@ -95,9 +94,7 @@ def assert_every_job_was_done_once(database: Path) -> None:
         "SELECT session_id, max(prompt_number) FROM events WHERE kind = 'tool' AND job_id IS NULL"
     )
     for session, number in rows(database, unclaimed + " GROUP BY session_id"):
-        later = "SELECT 1 FROM prompts WHERE session_id = {} AND number > {}".format(
-            session, number
-        )
+        later = f"SELECT 1 FROM prompts WHERE session_id = {session} AND number > {number}"
         assert rows(database, later) == []
     ordinals = rows(
         database,

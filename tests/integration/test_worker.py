@@ -150,7 +150,9 @@ def test_an_idle_worker_ends_by_itself(home: Paths) -> None:
     store.close()
 
 
-def test_a_worker_that_cannot_start_says_why_at_the_next_session(home: Paths, tmp_path: Path) -> None:
+def test_a_worker_that_cannot_start_says_why_at_the_next_session(
+    home: Paths, tmp_path: Path
+) -> None:
     home.make()
     home.database.write_bytes(b"this is not a database" * 100)
     with pytest.raises(WorkerError, match="damaged"):
@@ -199,3 +201,13 @@ def test_a_client_that_never_finishes_its_question_holds_up_nobody(home: Paths) 
         os.chdir(home.run)
         mute.connect("worker.sock")
         assert contact.status(home)["idle"]
+
+
+def test_a_broken_installation_is_told_at_the_next_session(home: Paths, tmp_path: Path) -> None:
+    broken = "import sys; sys.modules['recollect.wiring'] = None\n"
+    broken += "from recollect.worker.main import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", broken], check=False, start_new_session=True)
+    assert done.returncode == 1
+    assert "not recording: ModuleNotFoundError" in json.loads(home.health_note.read_bytes())
+    capture(tmp_path)
+    assert contact.running_pid(home) is None

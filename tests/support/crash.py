@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from recollect.errors import WorkerError
 from recollect.paths import Paths
 from recollect.worker import contact
 from tests.support import payloads
@@ -64,6 +65,8 @@ class Crash:
         if self._worker is None:
             self._worker = start_worker()
             self._rounds_left = self.chance.randint(*ROUNDS_OF_A_WORKER)
+        if self.chance.random() < 2 * SOMETIMES:
+            self._deliver_again()
         begin, length = time.monotonic(), self.chance.uniform(*SECONDS)
         started = 0
         while (elapsed := time.monotonic() - begin) < length:
@@ -101,8 +104,6 @@ class Crash:
                 ("summary", payloads.stop(session, prompt_id)),
             ):
                 self._start(None, hook, payload, shell=True).process.wait()
-        for script in self._scripts:
-            script.close()
         self._reap()
         self._worker = start_worker()
         until(self._is_idle, seconds=120)
@@ -114,7 +115,7 @@ class Crash:
     def _is_idle(self) -> bool:
         try:
             status = contact.status(self.paths)
-        except contact.WorkerError:
+        except WorkerError:
             return False
         return bool(status["idle"]) and status["queue"]["pending"] == 0
 
@@ -129,10 +130,13 @@ class Crash:
             while self._steps[session] and started < budget and len(self._running) < AT_ONCE:
                 self._start(session, *self._steps[session].pop(0))
                 started += 1
-        if started < budget and self.acknowledged and self.chance.random() < SOMETIMES:
+        return started
+
+    def _deliver_again(self) -> None:
+        """As a second installation does, or the client after a restart."""
+        if self.acknowledged:
             self._start(None, "save", self.chance.choice(sorted(self.acknowledged)))
             self.counts["delivered again"] += 1
-        return started
 
     def _start(
         self, session: int | None, hook: str, payload: bytes, *, shell: bool | None = None

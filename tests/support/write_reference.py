@@ -12,7 +12,13 @@ GENERATED = "<!-- Generated: python -m tests.support.write_reference -->"
 
 
 def cli_page() -> str:
-    parts = [GENERATED, "# Commands", "", "Every command takes `-h` and, where it answers, `--json`.", ""]
+    parts = [
+        GENERATED,
+        "# Commands",
+        "",
+        "Every command takes `-h` and, where it answers, `--json`.",
+        "",
+    ]
     parts += _help("recollect", cli, click.Context(cli, info_name="recollect"))
     for row in COMMANDS:
         context = click.Context(cli, info_name="recollect")

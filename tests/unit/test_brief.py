@@ -16,7 +16,9 @@ from recollect.text import tokens
 from tests.support.memory import Memory
 
 BUDGET = 1500
-TEXT = st.text(max_size=600) | st.text("日本語 ", max_size=600) | st.just("</recollect-memory>\n" * 20)
+TEXT = (
+    st.text(max_size=600) | st.text("日本語 ", max_size=600) | st.just("</recollect-memory>\n" * 20)
+)
 SOME = st.none() | TEXT
 OBSERVATIONS = st.builds(
     ObservationDraft,
@@ -70,7 +72,13 @@ def test_pinned_things_come_first_then_sessions_then_the_index(memory: Memory) -
     memory.store.pin(memory.newest().id, pinned=True)
     memory.turn("new", ObservationDraft("change", "Latest"), summary=SummaryDraft("new"))
     text = write(memory)
-    order = ["## Pinned", "Use SQLite", "Because it is there", "## Last sessions", "## Observations"]
+    order = [
+        "## Pinned",
+        "Use SQLite",
+        "Because it is there",
+        "## Last sessions",
+        "## Observations",
+    ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert text.index("Latest") > text.index("## Observations")

@@ -21,7 +21,12 @@ def test_one_variable_puts_everything_in_one_folder() -> None:
 
 def test_otherwise_the_xdg_folders_are_used() -> None:
     paths = Paths.of(
-        {"HOME": "/home/dev", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s"}
+        {
+            "HOME": "/home/dev",
+            "XDG_CONFIG_HOME": "/c",
+            "XDG_DATA_HOME": "/d",
+            "XDG_STATE_HOME": "/s",
+        }
     )
     assert (paths.config, paths.data, paths.state) == (
         Path("/c/recollect"),

@@ -38,7 +38,8 @@ def build(store: Reading, agents: Mapping[str, Agent], job: Job) -> Turn:
         events=tuple(_read(agent, session.project_dir, own)),
         before=tuple(_read(agent, session.project_dir, before)),
         recorded=store.titles_of_session(job.session_id),
-        last_message=last[-1] if last else None,
+        # A turn that a finished background task woke again stopped twice; both messages count.
+        last_message="\n\n".join(dict.fromkeys(last)) if last else None,
         interrupted=not last,
     )
 

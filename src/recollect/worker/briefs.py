@@ -1,6 +1,5 @@
 """Answers for hooks, and the copies on disk for when there is no worker to answer."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -89,8 +88,3 @@ class Briefs:
         if told:
             log.action("recall.answered", session=session.id, items=len(told), size=len(context))
         return agent.reply("new", context)
-
-
-def health_note(text: str) -> bytes:
-    """As `hook/capture.py` splices it into its output."""
-    return json.dumps(text).encode()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import WorkerDown, WorkerError, WorkerHung
+from recollect.hook.capture import older
 from recollect.paths import Paths
 
 START_SECONDS = 10.0
@@ -44,6 +45,11 @@ def status(paths: Paths) -> dict[str, Any]:
 def start(paths: Paths) -> dict[str, Any]:
     """A worker of this version that answers; started if need be."""
     paths.make()
+    with suppress(WorkerError):
+        found = status(paths)
+        # Not one more beside it: that would take over if the first were stopped just now.
+        if not older(found["version"]):
+            return found
     pid = _spawn()
     ended = False
     end = time.monotonic() + START_SECONDS

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from recollect.providers.reading import shell
+from recollect.providers.reading import scripts, shell
 
 # The first row that fits a command names its kind. Rows are in order of how telling they are: of a
 # line with several commands, the kind that stands first here is the kind of the line.
@@ -133,7 +133,8 @@ class Command:
     """`text` names it in a sentence; `program` is what ran, `scope` what it was limited to.
 
     `programs`: all that the line ran. `hidden`: a pipe or a list swallowed the exit status, so only
-    the output tells how it went; `filtered`: and of the output only a part was seen.
+    the output tells how it went; `filtered`: and of the output only a part was seen. `script`: the
+    mark of a script that stands in the line; `described`: it is all there is, and `text` is no code.
     """
 
     text: str
@@ -144,6 +145,8 @@ class Command:
     scope: frozenset[str]
     hidden: bool
     filtered: bool = False
+    script: str = ""
+    described: bool = False
 
 
 def read_command(line: str) -> Command:
@@ -157,9 +160,10 @@ def _read_command(line: str) -> Command:
         return Command("", "routine", frozenset(), "", frozenset(), frozenset(), False)
     named = [(simple, *_kind_of(simple)) for simple in shell.telling(found)]
     main, kind, program = min(named, key=lambda row: RANK[row[1]])
-    rest = main.bare[len(program) :].split()
+    rest = [] if main.script else main.bare[len(program) :].split()
+    alone = main.here and len(named) == 1
     return Command(
-        text=shell.label(found),
+        text=scripts.described(main.bare) if alone else shell.label(found),
         kind=kind,
         kinds=frozenset(row[1] for row in named),
         program=program,
@@ -167,6 +171,8 @@ def _read_command(line: str) -> Command:
         scope=_scope(rest),
         hidden=main.hidden,
         filtered=shell.is_filtered(found),
+        script=main.script,
+        described=alone,
     )
 
 
@@ -178,8 +184,12 @@ def _kind(bare: str) -> tuple[str, str]:
 
 
 def _kind_of(simple: shell.Simple) -> tuple[str, str]:
-    """Looking around becomes writing when the output goes into a file."""
+    """Looking around becomes writing when the output goes into a file.
+
+    A script in the line is a program of its own: another script is another program.
+    """
     kind, program = _kind(simple.bare)
+    program = f"{program} #{simple.script}" if simple.script else program
     return ("files", program) if kind == "routine" and simple.writes else (kind, program)
 
 

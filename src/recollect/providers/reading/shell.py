@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass, replace
 
 from recollect import text
+from recollect.providers.reading import scripts
 
 LOOKED_AT = 3000
 LABEL_LIMIT = 72
 
-HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:\n\s*\2\b|\Z)", re.DOTALL)
 TOKEN = re.compile(
     r"""(?P<redirect>\d*(?:&>>?|>>|>\||>&|<&|<<<|<<|<|>)\s*(?:&?-|&\d|[^\s;|&<>()]*))
       | (?P<joiner>&&|\|\||\|&|[;|\n&])
@@ -49,19 +49,24 @@ WRAPPERS = re.compile(
 class Simple:
     """One command of a line. `joiner` stands before it, `writes` is the file it is redirected to.
 
-    `hidden`: its exit status is not that of the whole line.
+    `hidden`: its exit status is not that of the whole line. `script`: the mark of the script that
+    stands in the line itself; `here`: it stands in a here-document.
     """
 
     words: tuple[str, ...]
     joiner: str
     writes: str = ""
     hidden: bool = False
+    script: str = ""
+    here: bool = False
 
     @property
     def label(self) -> str:
         """As a person would name it: `git commit` without the message, no `timeout 60`."""
         if self.words[:2] == ("git", "commit"):
             return "git commit --amend" if "--amend" in self.words else "git commit"
+        if self.here:
+            return " ".join(self.words).removesuffix(" -") + " (a script)"
         return TIME_LIMIT.sub("", " ".join(self.words)) + (
             f" > {self.writes}" if self.writes else ""
         )
@@ -77,22 +82,30 @@ class Simple:
 
 def simples(command: str) -> tuple[Simple, ...]:
     """The commands of a line in order, without assignments, redirections and here-documents."""
-    line = HEREDOC.sub(r"\3", text.clean(command[: LOOKED_AT * 4]))[:LOOKED_AT]
+    line = scripts.pull_out(text.clean(command[: LOOKED_AT * 4]))[:LOOKED_AT]
     found: list[Simple] = []
     words: list[str] = []
-    joiner = writes = ""
+    joiner = writes = here = ""
     for token in TOKEN.finditer(line.replace("\\\n", " ") + "\n"):
         if token.lastgroup == "word":
             if words or not ASSIGNMENT.match(token[0]):
-                words.append(" ".join(token[0].split()))
+                words.append(token[0])
         elif token.lastgroup == "redirect":
+            if token[0].startswith(scripts.HERE):
+                here = token[0].removeprefix(scripts.HERE)
             writes = _written(token[0]) or writes
         elif token.lastgroup == "joiner":
             if words:
-                found.append(Simple(tuple(words), joiner, writes))
-                words, writes = [], ""
+                found.append(_simple(words, joiner, writes, here))
+                words, writes, here = [], "", ""
             joiner = ";" if token[0] in "\n&" else token[0]
     return tuple(_hide(found))
+
+
+def _simple(raw: list[str], joiner: str, writes: str, here: str) -> Simple:
+    plain = Simple(tuple(" ".join(word.split()) for word in raw), joiner, writes)
+    script = scripts.script_of(plain.bare, raw, here)
+    return replace(plain, script=script, here=bool(script) and script == here)
 
 
 def _written(redirect: str) -> str:

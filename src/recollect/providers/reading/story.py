@@ -89,7 +89,15 @@ class Story:
     @cached_property
     def deeds(self) -> list[Run]:
         """Commands that did something and are not checks: installs, migrations, scripts, pushes."""
-        return [run for run in self.runs if run.good and run.command.kind not in QUIET_KINDS]
+        return [
+            run
+            for run in self.runs
+            if run.good and run.command.kind not in QUIET_KINDS and not self.proves(run)
+        ]
+
+    def proves(self, run: Run) -> bool:
+        """A script that failed before and works now: it was run to see that."""
+        return bool(run.command.script) and any(trial.end is run for trial in self.mended)
 
 
 def main_story(turn: Turn) -> Story:
@@ -144,7 +152,7 @@ def _commands(events: Iterable[TurnEvent]) -> list[TurnEvent]:
 
 def _assemble(story: Story, before: list[Run]) -> Story:
     last = story.steps[-1].place if story.steps else 0
-    trials = read_trials(story.runs, before)
+    trials = [trial for trial in read_trials(story.runs, before) if trial.counts(story.edits)]
     taken_back = _taken_back(story.edits, story.runs)
     merged = merge((edit.change, edit.patch) for edit in story.edits)
     gone = {patch.path for patch in merged if patch.undone} | taken_back

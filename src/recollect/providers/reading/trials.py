@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from recollect.providers.reading.commands import CHECKS, STANDING
-from recollect.providers.reading.steps import Run
-
-PASSING_FANCIES = ("-c", "-e", "-", "<<")
+from recollect.providers.reading.scripts import UNKNOWN
+from recollect.providers.reading.steps import Edit, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +22,18 @@ class Trial:
     earlier: bool
     end: Run | None = None
     partial: Run | None = None
+
+    @property
+    def is_check(self) -> bool:
+        """A test, a build or the like; or a script that was written only to see whether it works."""
+        return self.first.command.kind in CHECKS or bool(self.first.command.script)
+
+    def counts(self, edits: Iterable[Edit]) -> bool:
+        """A script in the line is a passing fancy, unless an edit lies between its red and its green."""
+        if not self.first.command.script:
+            return True
+        end = self.end.place if self.end else -1
+        return any(self.first.place < edit.place < end for edit in edits)
 
 
 def read_trials(runs: Iterable[Run], before: Iterable[Run]) -> tuple[Trial, ...]:
@@ -55,7 +66,9 @@ def _join(found: dict[str, Trial], later: Trial) -> None:
 def _follow(open_trials: dict[str, Trial], run: Run, *, earlier: bool) -> Trial | None:
     """Take one more run into account; the trial that it brings to a good end, if any."""
     command = run.command
-    if command.kind == "routine" or command.program.endswith(PASSING_FANCIES):
+    if command.kind == "routine" or command.script == UNKNOWN:
+        return None
+    if command.script and run.outcome.verdict not in ("passed", "failed"):
         return None
     # Runs of earlier turns get places below zero, so that "here" can be told from "before".
     run = replace(run, place=run.place - 1_000_000) if earlier else run

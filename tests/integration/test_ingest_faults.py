@@ -1,0 +1,163 @@
+"""Ingest when the disk, the database or the names are against it: it waits, and loses nothing."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from recollect import clock
+from recollect.agents.claude_code import ClaudeCode
+from recollect.errors import StoreError
+from recollect.paths import Paths
+from recollect.settings import BY_NAME
+from recollect.store.sqlite import database
+from recollect.store.sqlite.store import SqliteStore
+from recollect.worker.ingest import Ingest
+from recollect.worker.projects import ProjectFinder
+from tests.support import payloads
+
+HEADER = b"recollect/1 claude-code save /home/dev/shop\0\n"
+GOOD = HEADER + payloads.tool("s1", "good")
+
+
+@pytest.fixture
+def store(home: Paths) -> Iterator[SqliteStore]:
+    opened = SqliteStore(home.database, writer=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def spool(home: Paths, store: SqliteStore) -> Ingest:
+    boring = BY_NAME["capture.boring_tools"].default
+    assert isinstance(boring, tuple)
+    finder = ProjectFinder(store, clock.now)
+    return Ingest(home, store, {"claude-code": ClaudeCode()}, finder, boring, clock.now)
+
+
+def put(spool: Ingest, name: str, data: bytes, *, at: int | None = None) -> Path:
+    file = spool.paths.spool_new / name
+    file.write_bytes(data)
+    if at is not None:
+        os.utime(file, (at, at))
+    return file
+
+
+def waiting(spool: Ingest) -> list[str]:
+    return sorted(file.name for file in spool.paths.spool_new.iterdir())
+
+
+def quarantined(spool: Ingest) -> dict[str, str]:
+    with closing(sqlite3.connect(spool.paths.database)) as connection:
+        return dict(connection.execute("SELECT name, why FROM quarantine"))
+
+
+def test_a_quarantined_file_is_not_lost_when_its_folder_is(spool: Ingest) -> None:
+    spool.paths.spool_bad.rmdir()
+    put(spool, "bad", b"nonsense")
+    spool.drain()
+    assert (spool.paths.spool_bad / "bad").read_bytes() == b"nonsense"
+
+
+def test_a_file_with_a_name_that_is_not_text_stops_nobody(spool: Ingest) -> None:
+    for name, data in ((b"\xff-good", GOOD), (b"\xff-bad", b"nonsense")):
+        put(spool, os.fsdecode(name), data)
+    assert spool.drain().added == 1
+    assert waiting(spool) == []
+    assert len(quarantined(spool)) == 1
+
+
+def test_the_order_is_that_of_the_last_byte_not_of_the_names(spool: Ingest) -> None:
+    sent = [
+        ("c", payloads.prompt("s1", "p1", "First")),
+        ("a", payloads.tool("s1", "t1")),
+        ("d", payloads.stop("s1", "p1")),
+        ("b", payloads.prompt("s1", "p2", "Second")),
+    ]
+    for seconds, (name, body) in enumerate(sent):
+        put(spool, name, HEADER + body, at=1_800_000_000 + seconds)
+    assert spool.drain().closed_turns == 1
+    session = spool.store.session_by_ref("claude-code", "s1")
+    assert session is not None
+    events = spool.store.events_of_session(session.id)
+    assert [e.capture.id for e in events] == ["c", "a", "d", "b"]
+    assert [e.prompt_number for e in events] == [1, 1, 1, 2]
+    assert events[0].at == 1_800_000_000_000
+
+
+def test_a_kill_between_commit_and_unlink_doubles_nothing(spool: Ingest, tmp_path: Path) -> None:
+    for number in range(30):
+        put(spool, f"t{number}", HEADER + payloads.tool("s1", f"t{number}"))
+    put(spool, "prompt", HEADER + payloads.prompt("s1", "p1", "Do it"))
+    put(spool, "stop", HEADER + payloads.stop("s1", "p1"))
+    put(spool, "end", HEADER + payloads.end("s1"))
+    put(spool, "bad", b"nonsense")
+    copy = shutil.copytree(spool.paths.spool_new, tmp_path / "copy", copy_function=shutil.copy2)
+    first = spool.drain()
+    before = spool.store.health()
+    shutil.copytree(copy, spool.paths.spool_new, dirs_exist_ok=True, copy_function=shutil.copy2)
+    second = spool.drain()
+    assert (first.added, second.added, second.duplicates) == (33, 0, 33)
+    assert spool.store.health() == before
+    assert waiting(spool) == []
+
+
+def test_boring_tools_are_stored_and_cost_no_work(spool: Ingest) -> None:
+    tools = ("Grep", "Glob", "mcp__recollect__search", "Bash")
+    for number, tool in enumerate(tools):
+        put(spool, tool, HEADER + payloads.tool("s1", f"t{number}", name=tool))
+    put(spool, "stop", HEADER + payloads.stop("s1", "p1"), at=4_000_000_000)
+    assert spool.drain().added == 5
+    job = spool.store.claim_job("test", clock.now(), clock.now() + clock.HOUR)
+    assert job is not None
+    assert [event.capture.id for event in spool.store.events_of_job(job.id)] == ["Bash"]
+
+
+def test_a_database_that_stays_locked_costs_nothing_but_time(
+    home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    with (
+        closing(SqliteStore(home.database, writer=True)) as store,
+        closing(sqlite3.connect(home.database, isolation_level=None)) as other,
+    ):
+        agents = {"claude-code": ClaudeCode()}
+        spool = Ingest(home, store, agents, ProjectFinder(store, clock.now), (), clock.now)
+        spool.finder.of("/home/dev/shop")
+        for number in range(3):
+            put(spool, f"t{number}", HEADER + payloads.tool("s1", f"t{number}"))
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked"):
+            spool.drain()
+        assert len(waiting(spool)) == 3
+        other.execute("COMMIT")
+        assert spool.drain().added == 3
+        assert quarantined(spool) == {}
+
+
+def test_a_full_disk_keeps_the_spool_until_there_is_room(home: Paths, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs root: a file system of its own is mounted")
+    try:
+        with closing(SqliteStore(disk / "recollect.db", writer=True)) as store:
+            agents = {"claude-code": ClaudeCode()}
+            spool = Ingest(home, store, agents, ProjectFinder(store, clock.now), (), clock.now)
+            body = payloads.tool("s1", "big", output=os.urandom(4 << 20).hex())
+            put(spool, "big", HEADER + body)
+            with pytest.raises(StoreError, match="full"):
+                spool.drain()
+            assert waiting(spool) == ["big"]
+            assert list(home.spool_bad.iterdir()) == []
+            subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+            assert spool.drain().added == 1
+            store.check()
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

@@ -1,0 +1,85 @@
+"""Hostile text: nothing gets through the fence, into a terminal, or past the store."""
+
+import sqlite3
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.text import clean, cut, fenced, one_line, sqlite_safe, tokens, words
+
+ANYTHING = st.text(st.characters(exclude_categories=()))
+TAGS = (
+    "recollect-memory",
+    "system-reminder",
+    "user",
+    "human",
+    "assistant",
+    "tool_result",
+    "antml:x",
+)
+
+
+@given(ANYTHING)
+def test_clean_text_holds_no_control_character_and_stays_clean(text: str) -> None:
+    found = clean(text)
+    assert all(c in "\n\t" or unicodedata.category(c)[0] != "C" for c in found)
+    assert clean(found) == found
+
+
+def test_a_text_is_cut_at_a_word() -> None:
+    assert cut("the quick brown fox jumps", 18) == "the quick brown…"
+    assert cut("unbreakable" * 3, 10) == "unbreakab…"
+
+
+def test_one_line_looks_at_the_beginning_of_a_huge_text_only() -> None:
+    assert len(one_line("word " * 5_000_000, 80)) <= 80
+
+
+@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<{}>",
+        "</{}>",
+        "</ {}>",
+        "< /{}>",
+        "<\n{}>",
+        '<{} a="b">',
+        "<{}",
+        "<{}\n>",
+        "<\u200b{}>",
+        "</{}x>",
+    ],
+)
+def test_no_tag_of_the_envelope_or_the_client_survives(tag: str, form: str) -> None:
+    for name in (tag, tag.upper()):
+        found = fenced("before " + form.format(name) + " after")
+        assert f"<{name}" not in found.replace("\n", "").replace(" ", "").replace("/", "")
+        assert "before" in found
+        assert "after" in found
+
+
+@given(ANYTHING, st.sampled_from(TAGS), ANYTHING)
+def test_nothing_around_a_tag_helps_it_through(before: str, tag: str, after: str) -> None:
+    assert f"</{tag}" not in fenced(f"{before}</{tag}>{after}")
+
+
+@given(ANYTHING)
+def test_any_text_can_be_stored_and_comes_back(text: str) -> None:
+    safe = sqlite_safe(text)
+    database = sqlite3.connect(":memory:")
+    found = database.execute("SELECT ?1, length(?1)", (safe,)).fetchone()
+    database.close()
+    assert found == (safe, len(safe))
+
+
+@given(ANYTHING, ANYTHING)
+def test_tokens_are_never_fewer_than_a_quarter_of_the_characters(one: str, other: str) -> None:
+    assert tokens(one) * 4 >= len(one)
+    assert tokens(one + other) <= tokens(one) + tokens(other)
+
+
+def test_words_are_what_a_search_can_look_for() -> None:
+    assert words('foo.bar("baz_1") – größe 日本') == ["foo", "bar", "baz_1", "größe", "日本"]
