@@ -18,7 +18,7 @@ BACKLOG = 100_000
 NOTES = [
     "The hook is `/bin/sh -c` with the line of the settings file; the payload comes through a pipe.",
     "worker up: a sample begins when the worker is idle, as it is between two tool calls. At 8 and 32",
-    "it wakes at the first capture and shares the cores with the others.",
+    "it wakes at the first capture: it shares the cores at normal priority, and waits at real-time.",
 ]
 
 

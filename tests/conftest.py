@@ -39,8 +39,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = Path.cwd()
     yield
     os.chdir(before)
-    for state in (tmp_path / "recollect", user / ".local/state/recollect"):
-        stop_worker(Paths(config=state, data=state, state=state))
+    stop_workers(tmp_path)
 
 
 @pytest.fixture
@@ -51,14 +50,17 @@ def home() -> Paths:
     return paths
 
 
-def stop_worker(paths: Paths) -> None:
-    """Also one that was still starting: it would take over as soon as the other one is gone."""
-    contact.stop(paths)
-    if not paths.run.exists():
+def stop_workers(folder: Path) -> None:
+    """Every one whose home is below the folder; also one that was still starting, which would take
+    over as soon as the other one is gone."""
+    states = (folder / "recollect", folder / "user/.local/state/recollect")
+    if not any((state / "run").exists() for state in states):
         return
+    for state in states:
+        contact.stop(Paths(config=state, data=state, state=state))
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            if b"recollect.worker" in command.read_bytes():
-                home = b"RECOLLECT_HOME=" + os.fsencode(paths.state)
-                if home in command.with_name("environ").read_bytes().split(b"\0"):
-                    os.kill(int(command.parent.name), signal.SIGKILL)
+            if b"recollect.worker" not in command.read_bytes():
+                continue
+            if b"HOME=" + os.fsencode(folder) + b"/" in command.with_name("environ").read_bytes():
+                os.kill(int(command.parent.name), signal.SIGKILL)

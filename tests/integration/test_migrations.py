@@ -116,7 +116,7 @@ def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
 def test_a_later_migration_keeps_what_is_there(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    number, script = queries.migrations()[-1]
+    number = queries.migrations()[-1][0]
     more = (number + 1, "ALTER TABLE projects ADD COLUMN note TEXT;")
     patch_migrations(monkeypatch, (*queries.migrations(), more))
     with closing(SqliteStore(filled, writer=True)) as store:

@@ -74,12 +74,105 @@ def test_a_command_that_failed_and_then_passed_is_told_as_a_fix() -> None:
         "`python -m pytest -q` had 1 failing test: `test_bulk`.",
         "orders/pricing.py: `apply_discount` was changed (1 line added, 1 removed).",
         "`python -m pytest -q` passed (12 tests) after edits in orders/pricing.py.",
-        "orders/pricing.py: `return total * RATE` became `return total * (1 - RATE)`.",
         "Agent's explanation: `apply_discount` was wrong because it multiplied by the rate.",
+        "orders/pricing.py: `return total * RATE` became `return total * (1 - RATE)`.",
     )
     assert draft.files_modified == ("orders/pricing.py",)
     assert "testing" in draft.concepts
     assert "pricing" in draft.concepts
+
+
+SCRIPT = "python3 - <<'EOF'\nfrom orders.pricing import apply_discount\napply_discount(1, 2)\nEOF"
+TRACE = "Traceback (most recent call last):\nValueError: max() arg is an empty sequence"
+REPORT = "Support reports that an empty order gets a 500. Please find out why, fix it and commit."
+
+
+def test_a_script_that_failed_before_the_edit_and_works_after_it_proves_the_fix() -> None:
+    draft = the_only(
+        turn(
+            REPORT,
+            read("orders/tax.py"),
+            failed(SCRIPT, TRACE),
+            edited("orders/pricing.py", PRICING, EXTENDED),
+            ran(SCRIPT),
+            ran("pytest -q", GREEN),
+            ran('git commit -am "Refuse an empty order"', "[main 1a2b3c4] Refuse an empty order"),
+            said="Fixed it.\n\n- Cause: `apply_discount` asks for the `max()` of an empty list.",
+        )
+    )
+    error = "`ValueError: max() arg is an empty sequence`"
+    assert (draft.type, draft.title) == ("bugfix", "Refused an empty order")
+    assert draft.subtitle == (
+        f"A Python script failed with {error}; `bulk_rate` was added in orders/pricing.py; "
+        "then `pytest -q` passed (12 tests)."
+    )
+    assert draft.facts == (
+        f"A Python script failed with {error}.",
+        "orders/pricing.py: `bulk_rate` was added (4 lines added).",
+        "The Python script that had failed ran without an error after edits in orders/pricing.py.",
+        "`pytest -q` passed (12 tests) after the last edit.",
+        "Commit 1a2b3c4 recorded the work as “Refuse an empty order”.",
+        "Cause, as the agent explains it: `apply_discount` asks for the `max()` of an empty list.",
+    )
+    assert "python3 -" not in told(draft)
+
+
+def test_another_script_that_works_proves_nothing() -> None:
+    draft = the_only(
+        turn(
+            "look after the rates",
+            failed(SCRIPT, TRACE),
+            edited("orders/pricing.py", PRICING, MENDED),
+            ran(SCRIPT.replace("(1, 2)", "(3, 4)")),
+        )
+    )
+    assert draft.type == "change"
+    assert "had failed" not in told(draft)
+
+
+def test_a_script_that_works_at_the_second_try_is_not_worth_telling() -> None:
+    assert observe(turn("try it", failed(SCRIPT, TRACE), ran(SCRIPT))) == []
+
+
+def test_the_subtitle_ends_with_the_tests_that_passed() -> None:
+    draft = the_only(
+        turn(
+            "add bulk discounts to the pricing",
+            edited("orders/pricing.py", PRICING, EXTENDED),
+            wrote("tests/test_bulk.py", "def test_ten():\n    assert True\n"),
+            failed("python3 -m unittest", "AssertionError: 9500.0 != 9000\nFAILED (failures=1)"),
+            edited("orders/pricing.py", EXTENDED, EXTENDED.replace("10 else", "5 else")),
+            ran("python3 -m unittest", "Ran 4 tests in 0.001s\n\nOK"),
+        )
+    )
+    assert draft.type == "feature"
+    assert draft.subtitle == (
+        "`python3 -m unittest` failed with `AssertionError: 9500.0 != 9000`; `bulk_rate` was added "
+        "in orders/pricing.py; then `python3 -m unittest` passed (4 tests)."
+    )
+
+
+def test_a_changed_comment_is_no_fact_when_there_are_others() -> None:
+    before = '"""What it costs."""\nA = 1\nB = 2\nC = 3\nRATE = 0.1  # a share\n'
+    after = '"""What an order costs."""\nA = 1\nB = 3\nC = 3\nRATE = 0.1  # of the price\n'
+    draft = the_only(
+        turn("update B", read("c.py"), edited("orders/tax.py", before, after), ran("pytest", GREEN))
+    )
+    became = [fact for fact in draft.facts if " became " in fact]
+    assert became == ["orders/tax.py: `B = 2` became `B = 3` in the project shop."]
+
+
+def test_concepts_are_names_in_the_code_and_kinds_of_work() -> None:
+    work = EXTENDED + '\n\ndef check(count):\n    raise ValueError("no items")\n'
+    draft = the_only(
+        turn(
+            "Customers get a wrong bulk rate per line without items, keep it small",
+            edited("orders/pricing.py", PRICING, work),
+            ran("pytest", GREEN),
+            ran('git commit -am "Refuse gets per line"', "[main 1a2b3c4] Refuse gets per line"),
+        )
+    )
+    assert set(draft.concepts) == {"pricing", "bulk-rate", "testing", "error-handling", "orders"}
 
 
 def test_the_narrative_tells_the_story_in_order() -> None:
@@ -127,6 +220,9 @@ def test_one_turn_s_edits_checks_and_commit_are_one_observation() -> None:
         ("please could you add bulk discounts", None, "Added bulk discounts"),
         ("whatever", "feat: introduce bulk rates", "Introduced bulk rates"),
         ("whatever", "fix: total ignored the count", "Fixed: total ignored the count"),
+        ("whatever", "Refuse an order without items", "Refused an order without items"),
+        ("whatever", "Keep money as integer cents", "Keep money as integer cents"),
+        ("whatever", "Zap the old rates", "Zap the old rates"),
         ("whatever", "wip", "Added bulk_rate to orders/pricing.py"),
         ("Füge einen Mengenrabatt hinzu", None, "Added bulk_rate to orders/pricing.py"),
         (None, None, "Added bulk_rate to orders/pricing.py"),
@@ -265,6 +361,29 @@ def test_a_decision_in_the_prompt_is_an_observation_of_its_own() -> None:
     assert "“we need async”" in told(decision)
     assert decision.files_modified == ()
     assert (work.type, work.title) == ("change", "Migrated the client")
+
+
+def test_the_facts_of_a_decision_each_add_something() -> None:
+    decision, _ = observe(
+        turn(
+            "We decided to keep money as integer cents. Rounding has cost us three invoices. "
+            "Please apply that.",
+            edited("orders/pricing.py", PRICING, EXTENDED),
+            ran('git commit -am "Use cents only"', "[main 1a2b3c4] Use cents only"),
+        )
+    )
+    assert decision.subtitle == (
+        "Stated by the user in prompt 1; background: “Rounding has cost us three invoices”; "
+        "1 file changed in the same turn."
+    )
+    assert decision.facts == (
+        "The user decided for the project shop: “Keep money as integer cents”.",
+        "The user gave as background: “Rounding has cost us three invoices.”",
+        "In the turn of the decision orders/pricing.py was changed.",
+        "Made in the turn of the decision: commit 1a2b3c4, “Use cents only”.",
+    )
+    assert (decision.narrative or "").count("integer cents") == 1
+    assert decision.concepts == ("pricing", "money", "integer", "cents", "conventions")
 
 
 def test_a_prompt_full_of_rules_makes_one_observation() -> None:

@@ -11,6 +11,7 @@ from recollect.providers.reading.messages import next_steps, opening
 from recollect.providers.reading.outcomes import read_outcome
 from recollect.providers.reading.patches import merge, read_patch
 from recollect.providers.reading.prompts import read_ask
+from recollect.providers.reading.scripts import UNKNOWN
 from recollect.providers.reading.tallies import read_tally
 from recollect.providers.reading.verbs import past
 from tests.support.turns import hunks
@@ -39,6 +40,10 @@ from tests.support.turns import hunks
         ("ls -la | grep x", "routine", "ls -la"),
         ("bd show spotter-1", "routine", None),
         ("cat > x.py <<'EOF'\nprint(1)\nEOF", "files", "cat > x.py"),
+        ("cd x && python3 - <<'EOF'\nprint(1)\nEOF", "run", "a Python script"),
+        ("python3 <<EOF\nprint(1)\nEOF\npytest -q", "test", "python3 (a script); pytest -q"),
+        ("bash <<EOF\nls\nEOF", "run", "a shell script"),
+        ("python3 load.py <<EOF\n1\nEOF", "run", "python3 load.py"),
         ("sed -i s/a/b/ x.py", "files", None),
         ("alembic upgrade head", "migration", None),
         ("fly deploy", "deploy", None),
@@ -52,6 +57,16 @@ def test_a_command_is_known_by_what_it_does(line: str, kind: str, text: str | No
     command = read_command(line)
     assert command.kind == kind
     assert text is None or command.text == text
+
+
+def test_scripts_in_a_line_are_told_apart_by_their_text() -> None:
+    one, same, other = (
+        read_command(f"{lead}python3 - <<'EOF'\n{body}\nEOF")
+        for lead, body in (("", "f(1)"), ("cd x && ", "f(1)"), ("", "f( 1)"))
+    )
+    assert one.program == same.program != other.program
+    assert read_command("python3 -c 'f(1)'").program != read_command("python3 -c 'f(2)'").program
+    assert read_command("python3 - <<'EOF'\nf(1)").script == UNKNOWN
 
 
 PYTEST_RED = (
@@ -344,12 +359,33 @@ def test_a_decision_keeps_its_reason_and_what_it_rules_out() -> None:
 
 
 @pytest.mark.parametrize(
+    ("following", "background"),
+    [
+        ("Rounding has cost us a cent on three invoices.", True),
+        ("Please apply that to the pricing.", False),
+        ("Change the pricing, it has floats.", False),
+        ("Does the client have them too?", False),
+        ("Never use floats in tests, they are slow.", False),
+        ("Thanks!", False),
+    ],
+)
+def test_the_sentence_behind_a_decision_is_its_background_when_it_tells_how_things_are(
+    following: str, background: bool
+) -> None:
+    decision = read_decisions(f"We decided to keep money as cents. {following}")[0]
+    assert decision.background == (following if background else None)
+
+
+@pytest.mark.parametrize(
     ("prompt", "verb", "thing"),
     [
         ("add bulk discounts to the pricing", "add", "bulk discounts to the pricing"),
         ("Can you please fix the login test, it broke?", "fix", "the login test"),
         ("We have a shop. I want you to implement tiers.", "implement", "tiers"),
         ("fix it", "fix", None),
+        ("Support reports a 500. Please find out why, fix it and commit.", "fix", None),
+        ("Find the leak in the pool and fix the tests", "fix", "the tests"),
+        ("Support reports as PDF", "support", "reports as PDF"),
         ("test fails", None, None),
         ("why does it redirect twice?", None, None),
         ("Füge Rabatte hinzu", None, None),
@@ -375,6 +411,16 @@ def test_a_pasted_trace_is_not_taken_for_the_user_s_words() -> None:
         ("Done.\n\n## Next steps\n\n- wire it up\n- document it", ["wire it up", "document it"]),
         ("**Remaining:**\n1. the docs", ["the docs"]),
         ("Next: run the migration.", ["run the migration."]),
+        ("Added it. Next: call it from the CLI. All tests pass.", ["call it from the CLI."]),
+        ("It is in. Next step: wire it up.", ["wire it up."]),
+        ("It is in. Next up, the docs of it.", ["the docs of it."]),
+        ("It is in. Still to do: the docs.", ["the docs."]),
+        ("It is in. Remaining: the docs.", ["the docs."]),
+        (
+            "Done.\n\nNext: the docs,\nand the client. Both wait.",
+            ["the docs, and the client. Both wait."],
+        ),
+        ("The next-step wizard works.", []),
         ("All good. The client still needs a retry.", ["The client still needs a retry."]),
         ("You may want to bump the version.", ["You may want to bump the version."]),
         ("All done, everything works.", []),

@@ -45,10 +45,42 @@ def test_a_turn_is_summed_up_under_every_heading_it_has_something_for() -> None:
         "orders/cart.py: `Cart.total` was changed (1 line added, 1 removed). "
         "`pytest -q` passed (3 tests). Committed “fix: cents” as 1a2b3c4."
     )
-    assert draft.next_steps == "Convert `Invoice.total` too."
+    assert draft.next_steps == "convert `Invoice.total` too."
     assert draft.files_read == ("orders/money.py", "orders/cart.py")
     assert draft.files_edited == ("orders/cart.py",)
     assert draft.notes == "Read and not changed: orders/money.py."
+
+
+def test_a_next_step_in_the_midst_of_a_paragraph_is_kept_as_the_agent_wrote_it() -> None:
+    said = "Added greet() to hello.py. Next: call it from the command line."
+    draft = summary(turn("add a greeting", wrote("hello.py", "def greet(): ...\n"), said=said))
+    assert draft.next_steps == "call it from the command line."
+
+
+def test_what_explains_is_learned_and_not_what_comes_first() -> None:
+    draft = summary(
+        turn(
+            "orders without items fail, fix it",
+            edited("orders/cart.py", CART, CENTS),
+            said=(
+                "An empty order now gets a 422 with the reason.\n\n"
+                "- The old check was skipped because `items` may be missing.\n"
+                "- Cause: `Cart.total` asks for the `max()` of no lines."
+            ),
+        )
+    )
+    assert draft.learned == (
+        "The agent explained: “Cause: `Cart.total` asks for the `max()` of no lines.” "
+        "The agent explained: “The old check was skipped because `items` may be missing.”"
+    )
+
+
+def test_what_followed_from_what_explains_a_failure_that_was_mended() -> None:
+    said = "The total is right now. The smallest tier came first, so 50 pieces got only 5%."
+    work = edited("orders/cart.py", CART, CENTS)
+    red, green = failed("pytest -q", RED), ran("pytest -q", "3 passed in 0.1s")
+    assert "smallest tier" in (summary(turn("go", red, work, green, said=said)).learned or "")
+    assert summary(turn("go", work, said=said)).learned is None
 
 
 @pytest.mark.parametrize(

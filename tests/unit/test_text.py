@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from recollect.text import clean, cut, fenced, one_line, sqlite_safe, tokens, words
 
 ANYTHING = st.text(st.characters(exclude_categories=()))
-TAGS = ("recollect-memory", "system-reminder", "user", "human", "assistant", "tool_result", "antml:x")
+TAGS = (
+    "recollect-memory",
+    "system-reminder",
+    "user",
+    "human",
+    "assistant",
+    "tool_result",
+    "antml:x",
+)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +74,11 @@ def test_one_line_looks_at_the_beginning_of_a_huge_text_only() -> None:
 
 @pytest.mark.parametrize("tag", TAGS)
 @pytest.mark.parametrize(
-    "form", ["<{}>", "</{}>", "</ {}>", "< /{}>", "<\n{}>", '<{} a="b">', "<{}", "<{}\n>", "<\u200b{}>", "</{}x>"]
+    "form",
+    [
+        *("<{}>", "</{}>", "</ {}>", "< /{}>", "<\n{}>", '<{} a="b">'),
+        *("<{}", "<{}\n>", "<\u200b{}>", "</{}x>"),
+    ],
 )
 def test_no_tag_of_the_envelope_or_the_client_survives(tag: str, form: str) -> None:
     for name in (tag, tag.upper()):

@@ -1,10 +1,10 @@
 """Decisions the user states in a prompt. It would rather miss one than take a question for one."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect import text
-from recollect.providers.reading import markup
+from recollect.providers.reading import markup, verbs
 from recollect.providers.reading.prompts import QUESTION, without_lead
 
 STATEMENT_LIMIT = 300
@@ -65,6 +65,11 @@ POINTS_ELSEWHERE = re.compile(
     r"|idea|approach|suggestion|proposal|plan|way)?\W*",
     re.IGNORECASE,
 )
+HOW_IT_WAS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|keeps?|kept|costs?|lost|loses?|caused?|causes|breaks?"
+    r"|broke|fails?|failed|cannot|can't|don't|doesn't|didn't|isn't|aren't|makes?|made|takes?|took)\b",
+    re.IGNORECASE,
+)
 REASON = re.compile(
     r",?\s+(?:because|since|as it|so that|so we|in order to|due to)\b\s*", re.IGNORECASE
 )
@@ -73,21 +78,37 @@ INSTEAD = re.compile(r"\s*(?:,? instead of|,? rather than|,? over|, not)\s+(.+)"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`what` is the decision without its lead-in, `quote` the user's own sentence."""
+    """`what` is the decision without its lead-in, `quote` the user's own sentence.
+
+    `background`: the next sentence, when it tells how things were and asks for nothing.
+    """
 
     what: str
     quote: str
     reason: str | None
     instead_of: str | None
+    background: str | None = None
 
 
 def read_decisions(prompt: str | None) -> tuple[Decision, ...]:
     found: dict[str, Decision] = {}
-    for sentence in markup.sentences(markup.plain_prompt(prompt or "")):
+    said = markup.sentences(markup.plain_prompt(prompt or ""))
+    for sentence, following in zip(said, [*said[1:], ""], strict=False):
         decision = _read(sentence)
         if decision is not None:
-            found.setdefault(decision.what.lower(), decision)
+            background = following if _is_background(following) else None
+            found.setdefault(decision.what.lower(), replace(decision, background=background))
     return tuple(found.values())[:MOST]
+
+
+def _is_background(sentence: str) -> bool:
+    """It says how things are or were: no request, no question, no doubt, no decision of its own."""
+    bare = without_lead(sentence)
+    asks = bare != sentence or verbs.is_request(bare) or QUESTION.match(bare)
+    short = len(sentence.split()) < 4 or len(sentence) > STATEMENT_LIMIT
+    if short or asks or UNSURE.search(sentence) or not HOW_IT_WAS.search(sentence):
+        return False
+    return _read(sentence) is None
 
 
 def _read(sentence: str) -> Decision | None:

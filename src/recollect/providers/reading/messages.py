@@ -17,7 +17,8 @@ NEXT_HEADING = re.compile(
     re.IGNORECASE,
 )
 NEXT_LABEL = re.compile(
-    r"(?:next(?: steps?| up)?|todo|remaining|follow[- ]?ups?|still to do|not done)\s*[:–—-]\s*",
+    r"(?:(?:next(?: steps?| up)?|to-?do|remaining|follow[- ]?ups?|still (?:to do|open|missing)"
+    r"|left to do|not (?:yet )?done)\s*(?::|[–—-]\s)|next up,)\s*",
     re.IGNORECASE,
 )
 NEXT_CUE = re.compile(
@@ -37,10 +38,17 @@ OFFER = re.compile(
     re.IGNORECASE,
 )
 CAUSE = re.compile(
-    r"\b(?:root cause|the (?:actual |real |underlying |main )?(?:cause|problem|issue|bug|reason"
+    r"^(?:cause|reason|why)\s*:|\b(?:root cause"
+    r"|the (?:actual |real |underlying |main )?(?:cause|problem|issue|bug|reason"
     r"|culprit|error|failure) (?:was|is|came|lies|lay)|(?:was|is|were|are) caused by|because\b"
-    r"|due to\b|turn(?:s|ed) out|happen(?:s|ed) because|the reason|stems? from|comes from|came from"
-    r"|results? from)",
+    r"|due to\b|turn(?:s|ed) out|happen(?:s|ed) because|the reason (?:why|for|that)"
+    r"|stems? from|comes from|came from|results? from)",
+    re.IGNORECASE,
+)
+CAUSE_LABEL = re.compile(r"(?:the )?(?:root )?(?:cause|reason|why)\s*:\s*", re.IGNORECASE)
+# Says what followed from what. Only of a failure that was mended is it sure to be an explanation.
+CONSEQUENCE = re.compile(
+    r"\w, so (?!that\b|far\b|i\b|you\b|we\b|please\b|it'?s\b|there'?s\b|no\b|the (?:change|work)\b)",
     re.IGNORECASE,
 )
 FLUFF = re.compile(
@@ -68,16 +76,19 @@ POINTING = re.compile(
 )
 
 
+def _plain(message: str | None) -> str:
+    return text.clean((message or "")[:LOOKED_AT])
+
+
 def said(message: str | None) -> list[str]:
     """The sentences of the last message that say something."""
-    source = text.clean((message or "")[:LOOKED_AT])
-    return [s for s in markup.sentences(source) if not FLUFF.fullmatch(s)]
+    return [s for s in markup.sentences(_plain(message)) if not FLUFF.fullmatch(s)]
 
 
 def opening(message: str | None, limit: int) -> str | None:
     """The first words that tell something, whole sentences as long as they fit."""
     chosen, skipping = "", False
-    for block in markup.blocks(text.clean((message or "")[:LOOKED_AT])):
+    for block in markup.blocks(_plain(message)):
         if not block.bullet:
             skipping = bool(NEXT_HEADING.match(block.text) or NEXT_HEADING.match(block.heading))
         for sentence in [] if skipping else markup.split(block.text):
@@ -90,12 +101,21 @@ def opening(message: str | None, limit: int) -> str | None:
     return text.cut(chosen, limit) or None
 
 
-def causes(message: str | None) -> list[str]:
-    return [
+def causes(message: str | None, *, mended: bool = False) -> list[str]:
+    """Sentences that explain, those that call themselves the cause first.
+
+    `mended`: something failed and was mended, so that "…, so …" counts when nothing else explains.
+    """
+    plain = [
         s
         for s in said(message)
-        if CAUSE.search(s) and not s.endswith("?") and not OFFER.search(s) and not NOT_DONE.match(s)
+        if not s.endswith("?") and not OFFER.search(s) and not NOT_DONE.match(s)
     ]
+    found = sorted(
+        (s for s in plain if CAUSE.search(s)),
+        key=lambda s: not re.search("cause:|root cause", s, re.I),
+    )
+    return found or [s for s in plain if mended and CONSEQUENCE.search(s)]
 
 
 def findings(message: str | None) -> list[str]:
@@ -104,7 +124,7 @@ def findings(message: str | None) -> list[str]:
     A bullet gets its heading in front, because the heading often is its subject.
     """
     found: list[str] = []
-    for block in markup.blocks(text.clean((message or "")[:LOOKED_AT])):
+    for block in markup.blocks(_plain(message)):
         for sentence in markup.split(block.text):
             whole = _with_heading(sentence, block)
             least = 40 if whole.isascii() else 15
@@ -135,22 +155,19 @@ def _with_heading(sentence: str, block: markup.Block) -> str:
 
 def next_steps(message: str | None) -> list[str]:
     """What the agent says is left: bullets under such a heading, and sentences that say so."""
-    source = markup.FENCE.sub("\n\n", text.clean((message or "")[:LOOKED_AT]))
-    found: list[str] = []
-    under = False
-    for block in source.splitlines():
-        line = markup.plain_line(markup.BULLET.sub("", block))
-        title = markup.heading(block) or (
-            line.rstrip(":") if line.endswith(":") and len(line) < 60 else None
-        )
-        if title is not None:
-            under = bool(NEXT_HEADING.match(title))
-        elif label := NEXT_LABEL.match(line):
-            found.append(line[label.end() :])
-        elif under and markup.BULLET.match(block):
-            found.append(line)
+    labelled: list[str] = []
+    above: str | None = None
+    for block in markup.blocks(_plain(message)):
+        if not block.bullet:
+            above = block.text if block.text.endswith(":") and len(block.text) < 60 else None
+        if label := NEXT_LABEL.match(block.text):
+            labelled.append(block.text[label.end() :])
+        elif block.bullet and NEXT_HEADING.match(above or block.heading):
+            labelled.append(block.text)
+        else:
+            labelled += _labelled(block.text)
     cues = [s for s in said(message) if NEXT_CUE.search(s) and not s.endswith((":", "?"))]
-    kept = [step for step in [*found, *cues] if len(step) > 3]
+    kept = [step for step in [*labelled, *cues] if len(step) > 3]
     return [
         step
         for at, step in enumerate(kept)
@@ -158,7 +175,13 @@ def next_steps(message: str | None) -> list[str]:
     ]
 
 
+def _labelled(paragraph: str) -> list[str]:
+    """`Next: …` in the midst of a paragraph. It lasts as long as its sentence."""
+    found = ((s, NEXT_LABEL.match(s)) for s in markup.split(paragraph))
+    return [sentence[label.end() :] for sentence, label in found if label]
+
+
 def question(message: str | None) -> str | None:
     """The question the agent ends with, if it asks one."""
-    ending = markup.sentences(text.clean((message or "")[:LOOKED_AT]))[-3:]
+    ending = markup.sentences(_plain(message))[-3:]
     return next((s for s in reversed(ending) if s.endswith("?") or OFFER.match(s)), None)

@@ -1,5 +1,6 @@
 """What changed in a file, in which functions or sections, from the hunks of its patch."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,6 +11,8 @@ from recollect.providers.reading.symbols import Language, Symbol, language_of
 
 CHARACTERS_READ = 300_000
 SWAPS_KEPT = 4
+REMARK = re.compile(r"\s*(?:[rRuU]?(?:\"\"\"|''')|#(?![\[!])|//|/\*|\*(?:\s|/|$)|--\s|<!--)")
+TRAILING_REMARK = re.compile(r"\s+(?:#|//)\s.*$")
 
 Swap = tuple[str, str]
 
@@ -43,6 +46,15 @@ class Patch:
         )
 
 
+def is_remark(swap: Swap) -> bool:
+    """Only a comment or a docstring differs: the program does the same as before."""
+    return all(map(REMARK.match, swap)) or _code(swap[0]) == _code(swap[1])
+
+
+def _code(line: str) -> str:
+    return TRAILING_REMARK.sub("", line)
+
+
 def _only_name(swap: Swap, old: str, new: str) -> bool:
     was, now = old.rpartition(".")[2], new.rpartition(".")[2]
     return was in swap[0] and swap[0].replace(was, now) == swap[1]
@@ -58,7 +70,8 @@ def read_patch(change: FileChanged, path: str) -> Patch:
         return _new(change.after, path, change.created, language)
     plus = sum(len(hunk.added) for hunk in change.hunks)
     minus = sum(len(hunk.removed) for hunk in change.hunks)
-    found = tuple(swap for hunk in change.hunks for swap in swaps(hunk))[:SWAPS_KEPT]
+    found = tuple(swap for hunk in change.hunks for swap in swaps(hunk))
+    found = tuple(sorted(found, key=is_remark))[:SWAPS_KEPT]
     empty = Patch(path, change.created, (), (), (), plus, minus, found)
     return _with_symbols(empty, change, language) if language else empty
 

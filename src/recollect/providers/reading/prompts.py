@@ -24,8 +24,12 @@ QUESTION = re.compile(
 BUG = re.compile(
     r"\b(?:bugs?|errors?|fail(?:s|ed|ing|ures?)?|broken?|breaks|crash(?:es|ed|ing)?|exceptions?"
     r"|traceback|regressions?|wrong(?:ly)?|incorrect(?:ly)?|flaky|stack ?trace|(?:does ?n[o']?t"
-    r"|do ?n[o']?t|is ?n[o']?t|not) work(?:ing)?)\b",
+    r"|do ?n[o']?t|is ?n[o']?t|not) work(?:ing)?|(?:an?|http|gets?|returns?|with|status) 5\d\d)\b",
     re.IGNORECASE,
+)
+# "Find out why, fix it and commit": the errand behind the looking.
+THEN_FIX = re.compile(
+    rf"(?:,|;|\band|\bthen)\s+(?P<verb>{'|'.join(sorted(verbs.FIX))})\s+(?P<rest>.+)", re.I
 )
 CLAUSE_END = re.compile(
     r"\s+(?:so that|because|since|which|but|such that|in order to|as (?:we|it|they)|if|when|unless"
@@ -37,7 +41,7 @@ VAGUE = frozenset(
         "it this that these those them everything something anything all same one ones stuff "
         "things thing rest go on ahead work working so again now please more back up do done next "
         "step steps task tasks first issue bug problem error errors bugs issues following above "
-        "below cause reason option options the a an and both each here there"
+        "below cause reason option options the a an and both each here there commit push"
     )
 )
 TRIVIAL = re.compile(
@@ -54,6 +58,11 @@ SAYS_HOW_IT_IS = re.compile(
     r"|errors?)\b",
     re.IGNORECASE,
 )
+# "Support reports that …": the people, not the verb.
+PEOPLE = re.compile(
+    r"support (?:report(?:s|ed) (?:that|an?|the)|says?|said|tells?|told|asks?|asked|complain\w*|wants?)\b",
+    re.IGNORECASE,
+)
 COURTESY = re.compile(
     r"\s+(?:accordingly|please|pls|too|as well|now|asap|for me|thanks|thank you)$", re.IGNORECASE
 )
@@ -61,7 +70,6 @@ STATING = re.compile(
     r"(?:.{0,12}\b)?(?:let'?s|we(?:'ll| will)|from now on|always|never)\b", re.IGNORECASE
 )
 CONTINUED = "This session is being continued from a previous conversation"
-TITLE_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +142,10 @@ def _request(found: tuple[str, ...]) -> tuple[str | None, str | None]:
         first, _, rest = without_lead(sentence).strip("`\"'*").partition(" ")
         verb = first.lower().strip(".,:;!")
         asks = sentence.rstrip().endswith("?") and QUESTION.match(first)
-        if verb not in verbs.KNOWN or asks or SAYS_HOW_IT_IS.match(rest):
+        if verb not in verbs.KNOWN or asks or SAYS_HOW_IT_IS.match(rest) or PEOPLE.match(sentence):
             continue
+        if verbs.intent(verb) == "ask" and (fix := THEN_FIX.search(rest)):
+            verb, rest = fix["verb"].lower(), fix["rest"]
         thing = thing_of(rest)
         if thing:
             return verb, thing

@@ -82,7 +82,8 @@ class Simple:
 
 def simples(command: str) -> tuple[Simple, ...]:
     """The commands of a line in order, without assignments, redirections and here-documents."""
-    line = scripts.pull_out(text.clean(command[: LOOKED_AT * 4]))[:LOOKED_AT]
+    whole = scripts.pull_out(text.clean(command[: LOOKED_AT * 4]))
+    line = whole[:LOOKED_AT]
     found: list[Simple] = []
     words: list[str] = []
     joiner = writes = here = ""
@@ -99,6 +100,8 @@ def simples(command: str) -> tuple[Simple, ...]:
                 found.append(_simple(words, joiner, writes, here))
                 words, writes, here = [], "", ""
             joiner = ";" if token[0] in "\n&" else token[0]
+    if whole != line:
+        found = [replace(s, script=s.script and scripts.UNKNOWN) for s in found]
     return tuple(_hide(found))
 
 

@@ -63,7 +63,7 @@ OTHER = frozenset(
         "order organize output overhaul overwrite pad parallelize parameterize parse pass patch "
         "persist pin place plan plug polish pop populate port prefer prefix prepare preserve prevent "
         "print process profile propagate protect prune publish pull push put raise randomize rebase "
-        "rebuild record redesign redirect redo reduce register reject release reload remove render "
+        "rebuild record redesign redirect redo reduce register refuse reject release reload remove render "
         "reorder replace report reproduce require rerun reset resize respect restart restore restrict "
         "retry return reuse revert revise revise rotate round route run sanitize save scale scan "
         "schedule scope seed select send separate serialize serve set setup ship shorten shrink shut "
@@ -73,6 +73,10 @@ OTHER = frozenset(
         "tune turn tweak type undo unify uninstall unpin unset unwrap update upgrade upload use "
         "validate vendor version warn watch widen wire work wrap zip"
     )
+)
+# Verbs that say how things are to be. As a deed, "Kept money as cents", they sound wrong.
+LASTING = frozenset(
+    text.words("keep let get do try work prefer treat respect follow maintain ensure")
 )
 # Verbs that at the start of a commit subject are as often nouns: "Test suite", "Cache key".
 ALSO_NOUNS = frozenset(

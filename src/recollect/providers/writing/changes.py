@@ -35,10 +35,15 @@ def of_file(patch: Patch) -> str:
 def _told(patch: Patch, most: int) -> str:
     path = text.one_line(patch.path, 70)
     if patch.created:
-        symbols = places.named(patch.added, most)
-        return f"{path} was created{f' with {symbols}' if symbols else ''}"
+        return created(path, patch, most)
     deeds = what_happened(patch, most=most)
     return f"{path}: {deeds}" if deeds else f"{path} was changed"
+
+
+def created(where: str, patch: Patch, most: int = 3) -> str:
+    """`a.py was created with `f` and `g``."""
+    symbols = places.named(patch.added, most)
+    return f"{where} was created" + (f" with {symbols}" if symbols else "")
 
 
 def what_happened(patch: Patch, *, most: int = 3) -> str:
@@ -83,26 +88,25 @@ def moves(story: Story) -> list[str]:
     ]
 
 
-def in_short(story: Story) -> str | None:
-    """All changes in one clause, for a subtitle."""
+def in_short(story: Story) -> list[str]:
+    """The changes in one clause, for a subtitle: all of them, and shorter, the main one alone."""
     ranked = places.by_weight(story.patches)
     if not ranked:
-        return None
+        return []
     clause, rest = _main_clause(ranked[0]), ranked[1:]
     if not rest:
-        return clause
-    if len(rest) <= 2:
-        verb = "created" if all(patch.created for patch in rest) else "changed"
-        was = "was" if len(rest) == 1 else "were"
-        return f"{clause}, and {places.paths([p.path for p in rest])} {was} {verb}"
-    return f"{clause}, and {plural(len(rest), 'more file')} changed"
+        return [clause]
+    if len(rest) > 2:
+        return [f"{clause}, and {plural(len(rest), 'more file')} changed", clause]
+    verb = "created" if all(patch.created for patch in rest) else "changed"
+    was = "was" if len(rest) == 1 else "were"
+    return [f"{clause}, and {places.paths([p.path for p in rest])} {was} {verb}", clause]
 
 
 def _main_clause(patch: Patch) -> str:
     where = places.short(patch.path)
     if patch.created:
-        symbols = places.named(patch.added)
-        return f"{where} was created" + (f" with {symbols}" if symbols else "")
+        return created(where, patch)
     deeds = (
         (patch.added, "added in"),
         (patch.changed, "changed in"),

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from recollect import text
 from recollect.model.observations import TYPES
 from recollect.providers.reading import verbs
+from recollect.providers.reading.steps import Edit
 from recollect.providers.reading.story import Story
 from recollect.providers.reading.symbols import language_of
 from recollect.providers.writing.places import is_docs, is_test
@@ -57,6 +58,24 @@ GENERIC = frozenset(
         "before after always never try tried"
     )
 )
+FILLERS = frozenset(
+    text.words(
+        "about across against already among another any anything around away back been being below "
+        "between both but came can cannot come comes day did doing done don down each either else "
+        "enough even ever everything everywhere few gets getting gives goes going gone good got here him "
+        "his however into itself just keeps kept last least less like little long look looks lot made "
+        "makes many me might most much must near nothing off often once ones onto other others ought "
+        "out own per please quite rather really right said same say says seen several shall she since "
+        "something soon such sure takes than thank thanks their them themselves there therefore these "
+        "they thing things those though three through thus together too took toward under until upon "
+        "used using very via want wants way well went while who whole whom whose will within without "
+        "yes yet zero old current correct wrong whenever wherever decision"
+    )
+)
+SYMBOL_WORDS = 3
+HANDLES_ERRORS = re.compile(
+    r"\s*\}?\s*(?:except\b|raise\b|rescue\b|throw\b|catch\s*[({]|class \w+\(\w*(?:Error|Exception)\))"
+)
 EXTRAS = ("development", "coding-session")
 
 
@@ -82,35 +101,67 @@ def topic_words(phrase: str) -> list[str]:
     return [word for word in WORD.findall(parts) if word not in GENERIC and len(word) <= 24]
 
 
+def nouns(phrase: str) -> list[str]:
+    """The words of a sentence that can be topics: no verbs, no adverbs, no fillers."""
+    return [word for word in topic_words(phrase) if not _is_filler(word)]
+
+
+def _is_filler(word: str) -> bool:
+    verb = verbs.base(word)
+    return (
+        word in FILLERS
+        or word.endswith("ly")
+        or (verb is not None and verb not in verbs.ALSO_NOUNS)
+    )
+
+
+def path_topics(path: str) -> list[str]:
+    """The names of a file and of the folders right above it."""
+    pure = PurePosixPath(path)
+    return topic_words("/".join([*pure.parts[-3:-1], pure.name.split(".")[0]]))
+
+
 def _from_words(story: Story, scores: Counter[str]) -> None:
-    """A word counts once for each kind of evidence it is in; what two kinds share is the topic."""
+    """Topics are names in the code. What was said counts only when it names such a thing too."""
     paths = story.modified or story.read
-    by_path = Counter(word for path in paths for word in set(topic_words(_tail(path))))
-    symbols = {
-        w
-        for patch in story.patches
-        for s in (*patch.added, *patch.changed)
-        for w in topic_words(s.name)
-    }
-    commits = {
-        w for commit in story.commits for w in topic_words(f"{commit.scope or ''} {commit.plain}")
-    }
-    said = [] if story.ask.trivial else topic_words(" ".join(story.ask.sentences[:3])[:400])
-    asked = {word for word in said if not verbs.base(word)}
+    by_path = Counter(word for path in paths for word in set(path_topics(path)))
+    said = " ".join(story.ask.sentences[:3])[:400] if not story.ask.trivial else ""
+    subjects = " ".join(commit.plain for commit in story.commits)
+    spoken = {_singular(word) for word in topic_words(f"{said} {subjects}")}
     for word, count in by_path.items():
-        scores[word] += 2 + min(count, 3)
-    for words, worth in ((symbols, 1), (commits, 2), (asked, 2)):
-        for word in words & (
-            set(by_path) | symbols | commits if worth == 2 else set(by_path) | asked
-        ):
-            scores[word] += worth
+        scores[word] += 2 + min(count, 3) + 2 * (_singular(word) in spoken)
+    for topic, named in _symbol_topics(story, said, subjects):
+        scores[topic] += 2 + named
     for commit in story.commits:
         if commit.scope:
             scores[_kebab(commit.scope)] += 4
     if not paths:
         repeated = Counter(topic_words((story.message or "")[:4000]))
-        for word in sorted(asked):
-            scores[word] += 1 + min(repeated[word], 3)
+        for word in nouns(said):
+            scores[word] += min(repeated[word], 3)
+
+
+def _symbol_topics(story: Story, said: str, subjects: str) -> list[tuple[str, int]]:
+    """Names of functions and classes that somebody spoke of, and how plainly: `bulk-discount`."""
+    spoken = {_singular(word) for word in WORD.findall(f"{said} {subjects}".lower())}
+    message = (story.message or "")[:4000]
+    found: list[tuple[str, int]] = []
+    for patch in story.patches:
+        for symbol in () if is_test(patch.path) else (*patch.added, *patch.changed):
+            name = symbol.name.rpartition(".")[2]
+            words = [word.lower() for word in CAMEL.split(name) if word]
+            whole = 0 < len(words) <= SYMBOL_WORDS and all(len(word) > 2 for word in words)
+            if symbol.kind not in ("function", "class", "type") or not whole or words[0] in GENERIC:
+                continue
+            if all(_singular(word) in spoken for word in words):
+                found.append(("-".join(words), 2))
+            elif symbol in patch.added and re.search(rf"`{re.escape(name)}\b", message):
+                found.append(("-".join(words), 0))
+    return list(dict.fromkeys(found))
+
+
+def _singular(word: str) -> str:
+    return word.rstrip("s")
 
 
 def _from_signs(story: Story, scores: Counter[str]) -> None:
@@ -119,6 +170,8 @@ def _from_signs(story: Story, scores: Counter[str]) -> None:
         scores["testing"] += 4
     if story.modified and all(map(is_docs, story.modified)):
         scores["documentation"] += 6
+    if any(map(_handles_errors, story.edits)):
+        scores["error-handling"] += 3
     for path in paths:
         for pattern, topic in SIGNS:
             if pattern.search(path):
@@ -128,9 +181,10 @@ def _from_signs(story: Story, scores: Counter[str]) -> None:
             scores[BY_RUN[run.command.kind]] = max(scores[BY_RUN[run.command.kind]], 1)
 
 
-def _tail(path: str) -> str:
-    pure = PurePosixPath(path)
-    return "/".join([*pure.parts[-3:-1], pure.name.split(".")[0]])
+def _handles_errors(edit: Edit) -> bool:
+    """Lines came that raise or catch errors."""
+    lines = (line for hunk in edit.change.hunks for line in hunk.added)
+    return not is_test(edit.patch.path) and any(HANDLES_ERRORS.match(line) for line in lines)
 
 
 def _kebab(phrase: str) -> str:
@@ -141,7 +195,7 @@ def _distinct(topics: Iterable[str]) -> list[str]:
     """No topic twice in singular and plural."""
     kept: list[str] = []
     for topic in topics:
-        if topic and not any(topic.rstrip("s") == other.rstrip("s") for other in kept):
+        if topic and not any(_singular(topic) == _singular(other) for other in kept):
             kept.append(topic)
     return kept
 

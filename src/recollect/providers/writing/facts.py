@@ -1,15 +1,16 @@
 """Three to seven facts: each one whole, each one seen in the events."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from recollect.providers.reading import messages, symbols
 from recollect.providers.reading.commands import CHECKS
+from recollect.providers.reading.patches import is_remark
 from recollect.providers.reading.steps import Run
 from recollect.providers.reading.story import Story
 from recollect.providers.reading.trials import Trial
 from recollect.providers.writing import changes, places, runs
-from recollect.providers.writing.phrases import code, fact, join, plural, quoted
+from recollect.providers.writing.phrases import FACT_MOST, code, fact, join, plural, quoted
 
 LEAST, MOST = 3, 7
 FILES_TOLD = 3
@@ -53,18 +54,22 @@ def _statements(story: Story) -> Iterator[str]:
     yield from _dead_ends(story)
     if not story.patches:
         yield from _found(story)
-        yield from (runs.ended(run) for run in _one_each(story.deeds)[:4])
+        yield from (runs.ended(run) for run in runs.once_each(story.deeds)[:4])
     yield from changes.moves(story)[:1]
-    small = [patch for patch in ranked[:1] if patch.plus + patch.minus <= SMALL]
-    yield from (changes.of_swap(patch, *swap) for patch in small for swap in patch.swaps[:2])
-    yield from (runs.mended(trial) for trial in story.mended if not _is_check(trial))
+    yield from _causes(story)
+    yield from _swaps(story, remarks=False)
+    yield from (runs.mended(trial) for trial in story.mended if not trial.is_check)
     yield from _deeds(story) if story.patches else ()
     yield from _asked_back(story)
     yield from _rest(story)
 
 
-def _is_check(trial: Trial) -> bool:
-    return trial.first.command.kind in CHECKS
+def _swaps(story: Story, *, remarks: bool) -> Iterator[str]:
+    """Lines of the main file that became others, when the change is small enough to be shown."""
+    for patch in places.by_weight(story.patches)[:1]:
+        if patch.plus + patch.minus <= SMALL:
+            found = [swap for swap in patch.swaps if is_remark(swap) == remarks]
+            yield from (changes.of_swap(patch, *swap) for swap in found[:2])
 
 
 def _failures(story: Story) -> Iterator[str]:
@@ -72,7 +77,7 @@ def _failures(story: Story) -> Iterator[str]:
     if story.ask.pasted and story.agent is None:
         yield f"The user's prompt shows the error {code(story.ask.pasted, 100)}"
     met_another = [t for t in story.unsolved if t.first.outcome.error != t.last.outcome.error]
-    told = [t for t in (*story.mended, *met_another) if _is_check(t)]
+    told = [t for t in (*story.mended, *met_another) if t.is_check]
     for trial in told[:2]:
         yield f"{runs.failed(trial.first)}{' in an earlier turn' if trial.earlier else ''}"
     names = (runs.had_failing(trial.first) for trial in told)
@@ -88,10 +93,10 @@ def _ends(story: Story) -> Iterator[str]:
             part = runs.ended(trial.partial)
             yield f"{part}; the failed {runs.name(trial.last)} was not repeated in full"
     last = {run.command.program: run for run in runs.last_checks(story)}
-    for trial in [trial for trial in story.mended if _is_check(trial)][:2]:
+    for trial in [trial for trial in story.mended if trial.is_check][:2]:
         if trial.end:
             end = last.pop(trial.end.command.program, trial.end)
-            yield f"{runs.ended(end)}{_between(story, trial, end)}"
+            yield f"{runs.worked(story, end)}{_between(story, trial, end)}"
     for run in list(last.values())[:1]:
         yield f"{runs.ended(run)}{' after the last edit' if runs.after_edits(story, run) else ''}"
 
@@ -115,6 +120,16 @@ def _commits(story: Story) -> Iterator[str]:
     for commit in story.commits[:2]:
         short = f"Commit {commit.hash}" if commit.hash else "A git commit"
         yield f"{short} recorded the work as {quoted(commit.subject, 100)}"
+
+
+def _causes(story: Story) -> Iterator[str]:
+    """The agent's explanation. One that is too long for a fact loses what stands behind a semicolon."""
+    found = messages.causes(story.message, mended=bool(story.mended))
+    for cause in [s for s in found if not messages.POINTING.match(s)][:1]:
+        label = messages.CAUSE_LABEL.match(cause)
+        lead = "Cause, as the agent explains it" if label else "Agent's explanation"
+        said = f"{lead}: {cause[label.end() if label else 0 :]}"
+        yield said if len(said) <= FACT_MOST else said.rpartition("; ")[0] or said
 
 
 def _dead_ends(story: Story) -> Iterator[str]:
@@ -144,13 +159,9 @@ def _tells_less(finding: str) -> tuple[bool, bool, bool]:
 
 def _deeds(story: Story) -> Iterator[str]:
     """Installs, migrations and the like beside the edits."""
-    lasting = [run for run in _one_each(story.deeds) if run.command.kind in LASTING]
+    lasting = [run for run in runs.once_each(story.deeds) if run.command.kind in LASTING]
     if lasting:
         yield f"Also run: {join([runs.name(run) for run in lasting], 3)}"
-
-
-def _one_each(found: Iterable[Run]) -> list[Run]:
-    return list({run.command.text: run for run in found}.values())
 
 
 def _asked_back(story: Story) -> Iterator[str]:
@@ -160,9 +171,6 @@ def _asked_back(story: Story) -> Iterator[str]:
 
 def _rest(story: Story) -> Iterator[str]:
     """What still tells something when the facts are few."""
-    causes = [s for s in messages.causes(story.message) if not messages.POINTING.match(s)]
-    for cause in causes[:1]:
-        yield f"Agent's explanation: {cause}"
     more = places.by_weight(story.patches)[FILES_TOLD:]
     if more:
         yield f"Also changed: {join([patch.path for patch in more], 3)}"
@@ -170,8 +178,6 @@ def _rest(story: Story) -> Iterator[str]:
     if not checked and not story.broken and any(map(_is_program, story.modified)):
         where = places.short(story.edits[-1].patch.path)
         yield f"No test and no other check ran after the last edit of {where}"
-    if story.unused:
-        yield f"Read without being changed: {join([code(p, 60) for p in story.unused], 3)}"
     for search in [s for s in story.searches if s.tool == "WebSearch"][:1]:
         yield f"The web was searched for {quoted(search.what, 90)}"
     if story.turn.interrupted:
@@ -187,10 +193,13 @@ def _acts_or_checks(run: Run) -> bool:
 
 
 def _fillers(story: Story) -> Iterator[str]:
-    """Said by others, and still better than an observation of one fact."""
+    """Said by others or of little weight, and still better than an observation of one fact."""
     if story.patches:
         yield from (
             f"Agent's report: {finding}" for finding in messages.findings(story.message)[:2]
         )
+    yield from _swaps(story, remarks=True)
+    if story.unused:
+        yield f"Read without being changed: {join([code(p, 60) for p in story.unused], 3)}"
     if story.ask.text and not story.ask.trivial and story.agent is None:
         yield f"The request in the user's words: {quoted(story.ask.text, 110)}"

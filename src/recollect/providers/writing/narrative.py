@@ -56,7 +56,7 @@ def _phases(story: Story) -> Iterator[str]:
         elif kind == "look":
             yield _looked(steps, story)
         else:
-            yield from _ran([step for step in steps if isinstance(step, Run)])
+            yield from _ran([step for step in steps if isinstance(step, Run)], story)
 
 
 def _counts(step: Step) -> bool:
@@ -114,22 +114,21 @@ def _edit_clause(path: str, edits: list[Edit], *, again: bool) -> str:
     where = places.short(path)
     patch = merge((edit.change, edit.patch) for edit in edits)[0]
     if patch.created:
-        symbols = places.named(patch.added)
-        return f"{where} was created" + (f" with {symbols}" if symbols else "")
+        return changes.created(where, patch)
     deeds = changes.what_happened(patch)
     what = f"{deeds} in {where}" if deeds else f"{where} was changed{' again' if again else ''}"
     small = len(patch.swaps) == 1 and patch.plus + patch.minus == 2
     return f"{what} ({changes.swapped(*patch.swaps[0], 50)})" if small else what
 
 
-def _ran(found: list[Run]) -> Iterator[str]:
+def _ran(found: list[Run], story: Story) -> Iterator[str]:
     """Runs in a row: failures one by one, good checks together."""
     for group_kind, group in groupby(found, key=_sort):
         rows = list(group)
         if group_kind == "good":
-            yield _passed(rows)
+            yield _passed(rows, story)
         elif group_kind == "bad":
-            yield from (_failed(run) for run in _last_of_each(rows))
+            yield from (_failed(run) for run in runs.once_each(rows))
         else:
             yield from dict.fromkeys(_special(run) for run in rows)
 
@@ -140,20 +139,24 @@ def _sort(run: Run) -> str:
     return "bad" if run.bad else "good"
 
 
-def _last_of_each(rows: list[Run]) -> list[Run]:
-    return list({run.command.text: run for run in rows}.values())
-
-
-def _passed(rows: list[Run]) -> str:
+def _passed(rows: list[Run], story: Story) -> str:
     clauses = []
-    for is_check, group in groupby(_last_of_each(rows), key=lambda run: run.command.kind in CHECKS):
+    for sort, group in groupby(runs.once_each(rows), key=lambda run: _proof(run, story)):
         found = list(group)
-        if is_check:
+        if sort == "check":
             clauses.append(_checked(found))
+        elif sort == "proof":
+            clauses += [runs.worked(story, run) for run in found]
         else:
             was = "was" if len(found) == 1 else "were"
             clauses.append(f"{join([runs.name(run) for run in found])} {was} run")
     return ", then ".join(clauses)
+
+
+def _proof(run: Run, story: Story) -> str:
+    if run.command.kind in CHECKS:
+        return "check"
+    return "proof" if story.proves(run) else "deed"
 
 
 def _checked(found: list[Run]) -> str:

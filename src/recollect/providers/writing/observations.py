@@ -7,13 +7,14 @@ from recollect.providers.reading import messages
 from recollect.providers.reading.commands import CHECKS
 from recollect.providers.reading.decisions import read_decisions
 from recollect.providers.reading.story import Story, helper_stories, main_story, parts
+from recollect.providers.reading.trials import Trial
 from recollect.providers.writing import changes, places, runs
 from recollect.providers.writing.choices import decision_drafts
 from recollect.providers.writing.concepts import concepts_of
 from recollect.providers.writing.facts import facts_of
 from recollect.providers.writing.kinds import kind_of
 from recollect.providers.writing.narrative import narrative_of
-from recollect.providers.writing.phrases import code, join, quoted, subtitle
+from recollect.providers.writing.phrases import code, fits, join, quoted, subtitle
 from recollect.providers.writing.titles import title_of
 
 LASTING = frozenset(("install", "migration", "deploy", "history"))
@@ -22,8 +23,9 @@ FILES_KEPT = 40
 
 
 def observations_of(turn: Turn) -> list[ObservationDraft]:
-    drafts = decision_drafts(turn, read_decisions(turn.prompt))
-    for story in (*parts(main_story(turn)), *helper_stories(turn)):
+    main = main_story(turn)
+    drafts = decision_drafts(main, read_decisions(turn.prompt))
+    for story in (*parts(main), *helper_stories(turn)):
         if is_worth_telling(story):
             drafts.append(_draft(story))
     return drafts
@@ -77,22 +79,26 @@ def _draft(story: Story) -> ObservationDraft:
 
 def _subtitle(story: Story) -> str | None:
     """The evidence in one line: what failed, what was changed, how the checks stood."""
-    clauses: list[str] = []
-    trial = next((t for t in story.mended if t.first.command.kind in CHECKS), None)
-    if trial:
-        clauses.append(runs.failed(trial.first))
-    changed = changes.in_short(story)
-    if changed:
-        clauses.append(changed)
-    if story.broken:
-        clauses.append(runs.unmended(story, story.broken[-1]))
-    elif trial and trial.end:
-        clauses.append(f"then {runs.ended(trial.end)}")
-    else:
-        clauses += [runs.ended(run) for run in runs.last_checks(story)[:1]]
+    trial = next((t for t in story.mended if t.is_check), None)
+    before = [runs.failed(trial.first)] if trial else []
+    after = _outcome(story, trial)
     if not story.patches:
-        clauses += _without_changes(story)
-    return subtitle(clauses)
+        after += _without_changes(story)
+    for changed in changes.in_short(story):
+        whole = [*before, changed, *after]
+        if fits(whole):
+            return subtitle(whole)
+    return subtitle([*before, *changes.in_short(story)[-1:], *after])
+
+
+def _outcome(story: Story, trial: Trial | None) -> list[str]:
+    if story.broken:
+        return [runs.unmended(story, story.broken[-1])]
+    checks = runs.last_checks(story)
+    if trial and trial.end:
+        end = trial.end if trial.end.command.kind in CHECKS or not checks else checks[0]
+        return [f"then {runs.worked(story, end)}"]
+    return [runs.ended(run) for run in checks[:1]]
 
 
 def _without_changes(story: Story) -> list[str]:

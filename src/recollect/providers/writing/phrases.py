@@ -55,11 +55,13 @@ def capital(phrase: str) -> str:
 
 def sentence(phrase: str) -> str:
     """With a capital letter and a full stop. A phrase that starts with code keeps its case."""
+    return capital(stopped(phrase))
+
+
+def stopped(phrase: str) -> str:
+    """With a full stop, its words as they are."""
     bare = phrase.strip().rstrip(",;:")
-    if not bare:
-        return ""
-    ending = "" if bare.endswith(STOPS) else "."
-    return capital(bare) + ending
+    return bare if not bare or bare.endswith(STOPS) else f"{bare}."
 
 
 def story(phrases: Sequence[str]) -> str:
@@ -89,10 +91,15 @@ def title(phrase: str, *fillers: str) -> str | None:
     return capital(cut) if len(cut.split()) >= TITLE_LEAST else None
 
 
+def fits(clauses: Sequence[str]) -> bool:
+    """Whether all the clauses together have no more words than a subtitle may have."""
+    return sum(len(clause.split()) for clause in clauses) <= SUBTITLE_MOST
+
+
 def subtitle(clauses: Sequence[str]) -> str | None:
     """As many clauses as fit into the words a subtitle may have."""
     kept = ""
-    for clause in clauses:
+    for clause in filter(None, clauses):
         longer = f"{kept}; {clause}" if kept else clause
         if len(longer.split()) <= SUBTITLE_MOST:
             kept = longer

@@ -84,14 +84,3 @@ def _called(symbol: Symbol) -> str:
 
 def paths(found: Sequence[str], most: int = 3) -> str:
     return join([short(path) for path in found], most)
-
-
-def area(found: Sequence[str]) -> str | None:
-    """The folder that all the files share, if they share one."""
-    parents = [PurePosixPath(path).parent.parts for path in found]
-    common: list[str] = []
-    for parts in zip(*parents, strict=False):
-        if len(set(parts)) > 1:
-            break
-        common.append(parts[0])
-    return "/".join(common) or None

@@ -1,5 +1,7 @@
 """How commands went, said in clauses."""
 
+from collections.abc import Iterable
+
 from recollect.providers.reading.commands import CHECKS
 from recollect.providers.reading.steps import Run
 from recollect.providers.reading.story import Story
@@ -12,7 +14,13 @@ TEST_NAME_LIMIT = 60
 
 
 def name(run: Run) -> str:
-    return code(run.command.text, 72)
+    """In backticks, unless it is a description: a Python script."""
+    return run.command.text if run.command.described else code(run.command.text, 72)
+
+
+def once_each(found: Iterable[Run]) -> list[Run]:
+    """The last run of each command."""
+    return list({(run.command.text, run.command.program): run for run in found}.values())
 
 
 def test_name(full: str) -> str:
@@ -75,6 +83,13 @@ def last_checks(story: Story) -> list[Run]:
             if run.good:
                 last[run.command.program] = run
     return sorted(last.values(), key=lambda run: (run.command.kind != "test", -run.place))
+
+
+def worked(story: Story, run: Run) -> str:
+    """`ended`, and of a script without a name: that it is the one which had failed."""
+    if run.command.described and story.proves(run):
+        return f"the {name(run).removeprefix('a ')} that had failed ran without an error"
+    return ended(run)
 
 
 def after_edits(story: Story, run: Run) -> bool:

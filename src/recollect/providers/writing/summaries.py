@@ -10,7 +10,7 @@ from recollect.providers.reading.decisions import read_decisions
 from recollect.providers.reading.steps import Look, Run
 from recollect.providers.reading.story import Story, helper_stories, main_story
 from recollect.providers.writing import changes, places, runs
-from recollect.providers.writing.phrases import code, join, plural, quoted, sentence
+from recollect.providers.writing.phrases import code, join, plural, quoted, sentence, stopped
 from recollect.providers.writing.phrases import story as told
 
 REQUEST_LIMIT = 300
@@ -105,7 +105,7 @@ def _learned(story: Story) -> str | None:
         for t in (*story.mended, *story.partly, *story.broken)
         if t.first.outcome.error
     )
-    causes = [text.cut(cause, SENTENCE_LIMIT) for cause in messages.causes(story.message)]
+    causes = messages.causes(story.message, mended=bool(story.mended))
     phrases = [*errors][:3]
     phrases += [f"The agent explained: {quoted(cause, SENTENCE_LIMIT)}" for cause in causes[:2]]
     if not story.patches and not story.deeds:
@@ -131,7 +131,8 @@ def _completed(stories: Sequence[Story]) -> str | None:
         phrases += [changes.of_file(patch) for patch in ranked[:FILES_TOLD]]
         if len(ranked) > FILES_TOLD:
             phrases.append(f"{plural(len(ranked) - FILES_TOLD, 'more file')} changed")
-        phrases += [runs.ended(run) for run in runs.last_checks(story)[:3]]
+        proofs = [t.end for t in story.mended if t.end and story.proves(t.end)]
+        phrases += [runs.worked(story, run) for run in (*proofs, *runs.last_checks(story)[:3])]
         phrases += [
             f"Committed {quoted(c.subject, 120)}" + (f" as {c.hash}" if c.hash else "")
             for c in story.commits[:4]
@@ -160,13 +161,16 @@ def _next_steps(story: Story, everyone: Sequence[Story]) -> str | None:
         for s in everyone
         for trial in s.partly
     ][:2]
-    phrases += [text.cut(step, SENTENCE_LIMIT) for step in messages.next_steps(story.message)[:5]]
+    steps = [text.cut(step, SENTENCE_LIMIT) for step in messages.next_steps(story.message)[:5]]
+    more: list[str] = []
     asked = messages.question(story.message)
-    if asked and not any(asked in phrase for phrase in phrases):
-        phrases.append(f"The agent asked: {quoted(asked, SENTENCE_LIMIT)}")
+    if asked and not any(asked in step for step in steps):
+        more.append(f"The agent asked: {quoted(asked, SENTENCE_LIMIT)}")
     if story.turn.interrupted:
-        phrases.append(_interrupted(story))
-    return told(phrases) or None
+        more.append(_interrupted(story))
+    # The agent's own words keep their case: "Next: call it from the command line."
+    found = [told(phrases), *map(stopped, steps), told(more)]
+    return " ".join(part for part in found if part) or None
 
 
 def _interrupted(story: Story) -> str:

@@ -58,10 +58,10 @@ def _commit_title(commit: Commit, story: Story) -> str | None:
 
 
 def in_past(request: str) -> str:
-    """`add bulk discounts` as `Added bulk discounts`; a phrase without a verb in front stays."""
+    """`add bulk discounts` as `Added bulk discounts`; a phrase without such a verb in front stays."""
     first, _, rest = request.partition(" ")
     verb = verbs.base(first.strip(".,:;")) if verbs.is_request(request) else None
-    return f"{verbs.past(verb)} {rest}" if verb else request
+    return f"{verbs.past(verb)} {rest}" if verb and verb not in verbs.LASTING else request
 
 
 def _from_ask(story: Story) -> str | None:
