@@ -3,6 +3,7 @@
 import argparse
 import os
 import platform
+import signal
 import sqlite3
 import sys
 import tempfile
@@ -25,17 +26,18 @@ def main() -> int:
         print("The benchmarks read /proc and need Linux.", file=sys.stderr)
         return 1
     options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that workers and files are removed
+    machine = _machine(first=not options.normal and priority.go_first())
     tables = []
-    first = not options.normal and priority.go_first()
     if not options.json:
-        print(f"{_machine()}, {'real-time' if first else 'normal'} priority\n")
+        print(f"{machine}\n", flush=True)
     for name in options.names or ROWS:
         found = ROWS[name][0](quick=options.quick)
         tables += found
         if not options.json:
             print("\n".join(each.text() for each in found), flush=True)
     if options.json:
-        print(table.as_json(tables))
+        print(table.as_json(machine, tables))
     return 0
 
 
@@ -58,13 +60,19 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _machine() -> str:
+def _machine(*, first: bool) -> str:
     """What the figures depend on."""
-    shell = Path("/bin/sh").resolve().name
-    return (
-        f"{os.cpu_count()} cores, Linux {platform.release()}, Python {platform.python_version()}, "
-        f"SQLite {sqlite3.sqlite_version}, sh is {shell}, files in {tempfile.gettempdir()}, "
-        f"load {os.getloadavg()[0]:.1f}"
+    return ", ".join(
+        (
+            f"{os.cpu_count()} cores",
+            f"Linux {platform.release()}",
+            f"Python {platform.python_version()}",
+            f"SQLite {sqlite3.sqlite_version}",
+            f"sh is {Path('/bin/sh').resolve().name}",
+            f"files in {tempfile.gettempdir()}",
+            f"load {os.getloadavg()[0]:.1f}",
+            f"{'real-time' if first else 'normal'} priority",
+        )
     )
 
 

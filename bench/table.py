@@ -40,8 +40,8 @@ def of_times(title: str, variants: Sequence[Variant], baseline: Variant) -> Tabl
     return table
 
 
-def as_json(tables: Sequence[Table]) -> str:
-    return json.dumps([asdict(table) for table in tables], indent=1)
+def as_json(machine: str, tables: Sequence[Table]) -> str:
+    return json.dumps({"machine": machine, "tables": [asdict(t) for t in tables]}, indent=1)
 
 
 def median(values: Sequence[float]) -> float:

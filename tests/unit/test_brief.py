@@ -148,7 +148,13 @@ def test_a_compacted_session_hears_of_itself_first_and_once(memory: Memory) -> N
 def test_an_interrupted_session_is_called_one(memory: Memory) -> None:
     memory.turn("Half done", summary=SummaryDraft("Half done"))
     memory.store.interrupt_stale(memory.at + DAY, memory.at + DAY)
-    assert "Half done (interrupted)" in write(memory)
+    (heading,) = [line for line in write(memory).splitlines() if line.startswith("### ")]
+    assert heading.endswith("(interrupted)")
+
+
+def test_a_title_that_only_repeats_the_request_is_left_out(memory: Memory) -> None:
+    memory.turn("Mend the gate", summary=SummaryDraft("Mend the gate, please"))
+    assert write(memory).count("Mend the gate") == 1
 
 
 def test_the_text_does_not_change_with_the_hour(memory: Memory) -> None:

@@ -12,7 +12,7 @@ from recollect.model.observations import Observation, Summary
 from recollect.model.sessions import Session
 from recollect.recall.envelope import wrap
 from recollect.store.protocol import Reading
-from recollect.text import cut, fenced, one_line, tokens
+from recollect.text import ELLIPSIS, cut, fenced, one_line, tokens
 
 CHARACTERS = 9_600  # the client takes 10,000 with everything around it
 LOOKED_AT = 60  # observations; more titles than this never fit
@@ -96,10 +96,14 @@ def _sessions(
         assert session is not None
         heading = ["", "## Last sessions"] if number == 0 else []
         state = " (interrupted)" if session.status == "interrupted" else ""
-        title = fenced(one_line(session.title or "Untitled", 100))
-        heading.append(f"### {day_and_time(session.last_event_at)} {title}{state}")
-        ways = _ways_to_tell(newest_first, newest=number == 0)
-        if not any(page.add([*heading, *lines], SESSIONS_SHARE) for lines in ways):
+        when = f"### {day_and_time(session.last_event_at)}{state}"
+        title = fenced(one_line(session.title or "", 100))
+        for lines in _ways_to_tell(newest_first, newest=number == 0):
+            # The title is the first prompt cut short: no need to say both.
+            told = any(line.startswith(f"- Asked: {title.rstrip(ELLIPSIS)}") for line in lines)
+            if page.add([*heading, when if told else f"{when} {title}", *lines], SESSIONS_SHARE):
+                break
+        else:
             return
 
 
