@@ -7,8 +7,10 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -16,7 +18,9 @@ from recollect import clock, wiring
 from recollect.errors import WorkerError
 from recollect.paths import Paths
 from recollect.settings import Settings
+from recollect.store.protocol import Store
 from recollect.worker import contact
+from recollect.worker import service as service_module
 from recollect.worker.service import Service
 from tests.support.product import fire, settled, until, work
 
@@ -211,3 +215,34 @@ def test_a_broken_installation_is_told_at_the_next_session(home: Paths, tmp_path
     assert "not recording: ModuleNotFoundError" in json.loads(home.health_note.read_bytes())
     capture(tmp_path)
     assert contact.running_pid(home) is None
+
+
+class Failing:
+    """A store that is broken for a while."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self.broken = store, True
+
+    def __getattr__(self, name: str) -> object:
+        if self.broken and name in ("interrupt_stale", "claim_job"):
+            raise RuntimeError("a bug that nobody thought of")
+        return getattr(self._store, name)
+
+
+def test_a_thread_that_fails_says_so_and_goes_on(
+    home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "FAULT_SECONDS", (0.01, 0.05))
+    store = wiring.open_for_writing(home)
+    failing = Failing(store)
+    service = Service(wiring.home(), cast(Store, failing), clock.now)
+    running = threading.Thread(target=service.run)
+    running.start()
+    try:
+        until(lambda: service.status()["fault"] == "RuntimeError: a bug that nobody thought of")
+        failing.broken = False
+        until(lambda: service.status()["fault"] is None)
+    finally:
+        service.stop()
+        running.join()
+        store.close()

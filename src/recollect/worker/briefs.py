@@ -1,6 +1,6 @@
 """Answers for hooks, and the copies on disk for when there is no worker to answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from recollect import log
@@ -27,6 +27,7 @@ class Briefs:
     finder: ProjectFinder
     settings: Settings
     clock: Clock
+    fault: Callable[[], str | None]
 
     def answer(self, request: bytes) -> bytes:
         """What the hook prints for this capture."""
@@ -73,7 +74,7 @@ class Briefs:
             self.settings.number("brief.tokens"),
             resuming=current if source == "compact" else None,
         )
-        note = problem(self.paths, self.store.health(), self.clock())
+        note = problem(self.paths, self.store.health(), self.clock(), self.fault())
         log.action("brief.answered", source=source, project=project_id, size=len(text))
         return agent.reply("context", text, note=note)
 

@@ -83,18 +83,18 @@ def request_stop(paths: Paths) -> None:
 
 def stop(paths: Paths) -> bool:
     """True if one was running. It ends what it is doing; one that does not answer is killed, which
-    loses nothing."""
+    loses nothing. It is gone when this returns: its number is withdrawn before its last commit."""
     pid = running_pid(paths)
     if pid is None:
         return False
     try:
         request_stop(paths)
         end = time.monotonic() + STOP_SECONDS
-        while running_pid(paths) == pid and time.monotonic() < end:
+        while _is_worker(pid) and time.monotonic() < end:
             time.sleep(0.02)
     except WorkerError:
         pass
-    if running_pid(paths) == pid:
+    if _is_worker(pid):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         paths.pid_file.unlink(missing_ok=True)
@@ -105,13 +105,18 @@ def running_pid(paths: Paths) -> int | None:
     """The worker's process. A number that another program has got since is not it."""
     try:
         pid = int(paths.pid_file.read_text())
-        os.kill(pid, 0)
     except (OSError, ValueError):
         return None
+    return pid if _is_worker(pid) else None
+
+
+def _is_worker(pid: int) -> bool:
     command = Path(f"/proc/{pid}/cmdline")
-    if command.exists() and b"recollect.worker" not in command.read_bytes():
-        return None
-    return pid
+    try:
+        os.kill(pid, 0)
+        return not command.exists() or b"recollect.worker" in command.read_bytes()
+    except OSError:
+        return False
 
 
 def _connect(link: socket.socket, path: Path) -> None:

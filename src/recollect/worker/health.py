@@ -15,8 +15,9 @@ def capture_failures(paths: Paths) -> int:
         return 0
 
 
-def problem(paths: Paths, health: Health, now: int) -> str | None:
-    faults = []
+def problem(paths: Paths, health: Health, now: int, fault: str | None = None) -> str | None:
+    """`fault`: what a thread of the worker stumbles over just now."""
+    faults = [f"the worker is held up ({fault})"] if fault else []
     if failed := capture_failures(paths):
         faults.append(f"{failed} events could not be written to the spool")
     if health.skipped:

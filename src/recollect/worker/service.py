@@ -8,7 +8,6 @@ from dataclasses import asdict
 
 from recollect import __version__, log
 from recollect.clock import SECOND, Clock
-from recollect.errors import RecollectError
 from recollect.ids import lease_name
 from recollect.store.protocol import Store
 from recollect.wiring import AGENTS, Home
@@ -34,10 +33,12 @@ class Service:
         self._busy = threading.Lock()  # held while a job is run
         self._active_at = time.monotonic()
         self._started_at = clock()
-        self._fault: str | None = None
+        self._faults: dict[str, str] = {}  # by thread
         self._choice = choose_provider(home.settings)
         finder = ProjectFinder(store, clock)
-        self._briefs = Briefs(self._paths, store, AGENTS, finder, self._settings, clock)
+        self._briefs = Briefs(
+            self._paths, store, AGENTS, finder, self._settings, clock, self._fault
+        )
         boring = self._settings.names("capture.boring_tools")
         self._ingest = Ingest(self._paths, store, AGENTS, finder, boring, clock)
         self._changed: set[int] = set()
@@ -101,8 +102,8 @@ class Service:
             "quarantine": health.quarantined,
             "capture_failures": capture_failures(self._paths),
             "idle": self._idle(),
-            "fault": self._fault,
-            "problem": problem(self._paths, health, self._clock()),
+            "fault": self._fault(),
+            "problem": problem(self._paths, health, self._clock(), self._fault()),
             "queue": asdict(health),
         }
 
@@ -116,18 +117,27 @@ class Service:
                     chores.run(self._paths, self._store, self._clock)
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
                 self._drain()
-                self._fault, pause = None, FAULT_SECONDS[0]
-            except (RecollectError, OSError) as error:
-                # A locked database or a full disk: the spool keeps everything until it is over.
-                self._fault = f"{type(error).__name__}: {error}"
-                log.warning("ingest.waits", error=self._fault, seconds=pause)
+                if self._is_idle_for_long():
+                    log.action("worker.idle")
+                    return
+                self._faults.pop("ingest", None)
+                pause = FAULT_SECONDS[0]
+            except Exception as error:
+                # A locked database or a full disk, most likely: the spool keeps everything until it is
+                # over. Whatever it is, a thread that died in silence would be worse.
+                self._note_fault("ingest", error)
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()
-            if self._is_idle_for_long():
-                log.action("worker.idle")
-                return
             self._spool_wake.wait(min(watch.longest_wait, self._idle_seconds()))
+
+    def _fault(self) -> str | None:
+        return next(iter(self._faults.values()), None)
+
+    def _note_fault(self, thread: str, error: Exception) -> None:
+        """Shown by `status`, `doctor` and the next session until the thread gets on again."""
+        self._faults[thread] = f"{type(error).__name__}: {error}"
+        log.warning(f"{thread}.waits", error=self._faults[thread])
 
     def _drain(self) -> None:
         ingested = self._ingest.drain()
@@ -150,9 +160,9 @@ class Service:
                 due = self._store.next_due()
                 if due is not None:
                     wait = max(0.01, (due - self._clock()) / SECOND)
-            except (RecollectError, OSError) as error:
-                self._fault = f"{type(error).__name__}: {error}"
-                log.warning("jobs.wait", error=self._fault)
+                self._faults.pop("jobs", None)
+            except Exception as error:  # for the same reason as in _run_ingest
+                self._note_fault("jobs", error)
                 wait = FAULT_SECONDS[1]
             self._jobs_wake.wait(wait)
 
