@@ -204,7 +204,7 @@ def test_a_client_that_never_finishes_its_question_holds_up_nobody(home: Paths) 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mute:
         os.chdir(home.run)
         mute.connect("worker.sock")
-        assert contact.status(home)["idle"]
+        assert contact.status(home)["pid"] == contact.running_pid(home)
 
 
 def test_a_broken_installation_is_told_at_the_next_session(home: Paths, tmp_path: Path) -> None:
