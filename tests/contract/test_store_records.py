@@ -186,7 +186,7 @@ def test_a_session_is_not_told_what_it_did_or_was_told_already(store: Store, tol
     assert about(told.project_id, "a.py", untold_in=own.id, limit=5) == []
     assert len(about(told.project_id, "a.py", untold_in=other.id, limit=5)) == 1
     for _ in range(2):
-        store.add_injection(other.id, key, "new", "it named the file", START)
+        store.add_injections(other.id, "new", [(key, "it named the file")], START)
     assert about(told.project_id, "a.py", untold_in=other.id, limit=5) == []
 
 

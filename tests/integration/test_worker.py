@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -246,3 +247,12 @@ def test_a_thread_that_fails_says_so_and_goes_on(
         service.stop()
         running.join()
         store.close()
+
+
+def test_a_worker_whose_home_was_deleted_ends(home: Paths, tmp_path: Path) -> None:
+    pid = int(contact.start(home)["pid"])
+    command = Path(f"/proc/{pid}/cmdline")
+    shutil.rmtree(home.state)
+    home.spool_new.parent.mkdir(parents=True)  # the watch on the old folder is gone with it
+    os.kill(pid, signal.SIGTERM)
+    until(lambda: not command.exists() or not command.read_bytes())

@@ -86,7 +86,9 @@ def test_a_session_is_told_once(memory: Memory) -> None:
     session = asking(memory)
     _, told = recall(memory.store, session, "fix app.py", BUDGET)
     for observation, reason in told:
-        memory.store.add_injection(session.id, observation.id, "new", reason, memory.at + SECOND)
+        memory.store.add_injections(
+            session.id, "new", [(observation.id, reason)], memory.at + SECOND
+        )
     assert recall(memory.store, session, "fix app.py again", BUDGET) == ("", [])
 
 

@@ -57,7 +57,7 @@ publish() { mv "$file" "$state/spool/new/${file##*/}"; }
   # Without a worker, start one; whoever creates `starting` does it. read and kill are built in.
   if ! alive "$state/run/worker.pid" && [ -x "$python" ]; then
     [ -d "$state/run" ] || mkdir -p "$state/run"
-    if (set -C && : >"$state/run/starting"); then
+    if [ ! -e "$state/run/starting" ] && (set -C && : >"$state/run/starting"); then
       "$python" -I -m recollect.worker.main </dev/null >/dev/null &
       echo $! >"$state/run/starting"
     elif [ -s "$state/run/starting" ] && ! alive "$state/run/starting"; then

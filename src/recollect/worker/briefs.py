@@ -84,8 +84,8 @@ class Briefs:
         if session is None or budget == 0:
             return b""
         context, told = prompt.recall(self.store, session, text, budget)
-        for observation, reason in told:
-            self.store.add_injection(session.id, observation.id, "new", reason, self.clock())
         if told:
+            reasons = [(observation.id, reason) for observation, reason in told]
+            self.store.add_injections(session.id, "new", reasons, self.clock())
             log.action("recall.answered", session=session.id, items=len(told), size=len(context))
         return agent.reply("new", context)

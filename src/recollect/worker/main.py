@@ -11,6 +11,8 @@ from contextlib import suppress
 
 from recollect.paths import Paths, write_private
 
+MOST_DESCRIPTORS = 4096
+
 
 def main() -> int:
     _detach()
@@ -27,7 +29,8 @@ def main() -> int:
 
 
 def _detach() -> None:
-    """A session of our own, so that the end of the agent that started us is not ours."""
+    """A session of our own and none of the agent's pipes, so that its end is not ours."""
+    os.closerange(3, MOST_DESCRIPTORS)
     with suppress(PermissionError):
         os.setsid()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -116,6 +116,8 @@ class Service:
                 if time.monotonic() >= next_chores:
                     chores.run(self._paths, self._store, self._clock)
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
+                if not self._paths.run.exists():
+                    return  # our home was deleted: there is nothing left to work for
                 self._drain()
                 if self._is_idle_for_long():
                     log.action("worker.idle")

@@ -6,6 +6,7 @@ Lock, or replace an older one → open the store → listen → announce → wor
 import os
 import signal
 import sys
+from contextlib import suppress
 
 from recollect import __version__, clock, log, wiring
 from recollect.paths import Paths, write_private
@@ -45,7 +46,8 @@ def _work(home: wiring.Home) -> None:
         finally:
             withdraw(paths)
             listener.close()
-            service.last_look()
+            with suppress(FileNotFoundError):  # our home was deleted
+                service.last_look()
             log.action("worker.ended", pid=os.getpid())
     finally:
         store.close()

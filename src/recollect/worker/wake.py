@@ -3,7 +3,12 @@
 import threading
 from pathlib import Path
 
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.events import (
+    FileCreatedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
 from watchdog.observers import Observer
 
 from recollect import log
@@ -18,7 +23,9 @@ class SpoolWatch(FileSystemEventHandler):
         self._observer = Observer()
         self.sees = True
         try:
-            self._observer.schedule(self, str(folder))
+            # Our own reading and deleting makes events too; they are of no use to anybody.
+            wanted: list[type[FileSystemEvent]] = [FileCreatedEvent, FileMovedEvent]
+            self._observer.schedule(self, str(folder), event_filter=wanted)
             self._observer.start()
         except OSError as error:  # the system's limit of watches is used up
             self.sees = False
@@ -28,9 +35,8 @@ class SpoolWatch(FileSystemEventHandler):
     def longest_wait(self) -> float:
         return SEEING_SECONDS if self.sees else BLIND_SECONDS
 
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        if event.event_type in ("created", "moved"):
-            self._wake.set()
+    def on_any_event(self, event: FileSystemEvent) -> None:  # noqa: ARG002 - that it came is enough
+        self._wake.set()
 
     def close(self) -> None:
         if self.sees:

@@ -1,6 +1,7 @@
 """What is remembered, row by row: observations with facts, concepts and files, and summaries."""
 
 import sqlite3
+from collections.abc import Iterable
 
 from recollect.model.jobs import Job
 from recollect.model.observations import (
@@ -43,6 +44,7 @@ class Records(Database):
             "about_file",
             project_id=project_id,
             path=path,
+            name=file_name(path),
             escaped=_escaped(path),
             session_id=untold_in,
             limit=limit,
@@ -69,14 +71,15 @@ class Records(Database):
         with self.transaction() as connection:
             return write(connection, "observations", "pin", values).rowcount == 1
 
-    def add_injection(
-        self, session_id: int, observation_id: int, hook: str, reason: str, at: int
+    def add_injections(
+        self, session_id: int, hook: str, told: Iterable[tuple[int, str]], at: int
     ) -> None:
-        values = {"session_id": session_id, "observation_id": observation_id, "hook": hook}
+        """`told`: which observations, and why each."""
+        common = {"session_id": session_id, "hook": hook, "at": at}
         with self.transaction() as connection:
-            write(
-                connection, "observations", "add_injection", values | {"reason": reason, "at": at}
-            )
+            for number, reason in told:
+                values = common | {"observation_id": number, "reason": reason}
+                write(connection, "observations", "add_injection", values)
 
     def summaries_of_session(self, session_id: int) -> list[Summary]:
         rows = self.rows("observations", "summaries_of_session", session_id=session_id)
@@ -186,7 +189,8 @@ def add_observation(
         write(connection, "observations", "add_concept", owner | {"concept": sqlite_safe(concept)})
     for role, paths in (("read", draft.files_read), ("modified", draft.files_modified)):
         for path in paths:
-            values = owner | {"path": sqlite_safe(path), "role": role}
+            stored = sqlite_safe(path)
+            values = owner | {"path": stored, "name": file_name(stored), "role": role}
             write(connection, "observations", "add_file", values)
     return owner["observation_id"]
 
@@ -236,6 +240,10 @@ def _session(row: Row) -> Session:
 
 def _safe(text: str | None) -> str | None:
     return None if text is None else sqlite_safe(text)
+
+
+def file_name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _escaped(text: str) -> str:

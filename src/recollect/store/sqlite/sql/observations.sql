@@ -16,7 +16,8 @@ INSERT INTO observation_concepts (observation_id, concept) VALUES (:observation_
 ON CONFLICT DO NOTHING;
 
 -- name: add_file
-INSERT INTO observation_files (observation_id, path, role) VALUES (:observation_id, :path, :role)
+INSERT INTO observation_files (observation_id, path, name, role)
+VALUES (:observation_id, :path, :name, :role)
 ON CONFLICT DO NOTHING;
 
 -- name: one
@@ -53,7 +54,7 @@ WHERE session_id = :session_id AND prompt_number = :prompt_number
 
 -- name: about_file
 SELECT o.* FROM observations AS o JOIN observation_files AS f ON f.observation_id = o.id
-WHERE o.project_id = :project_id AND f.role = 'modified'
+WHERE f.name = :name AND f.role = 'modified' AND o.project_id = :project_id
   AND (f.path = :path OR f.path LIKE '%/' || :escaped ESCAPE '\')
   AND o.session_id <> :session_id
   AND NOT EXISTS (
