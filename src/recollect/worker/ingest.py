@@ -73,6 +73,9 @@ class Ingest:
             data = file.path.read_bytes()
         except FileNotFoundError:
             return None
+        except PermissionError as error:
+            self._quarantine(file, f"it may not be read: {error.strerror}")
+            return None
         capture = parse_capture(file.path.name, data, file.at_ns // 1_000_000)
         if isinstance(capture, Unreadable):
             self._quarantine(file, capture.why)

@@ -67,7 +67,7 @@ class Database:
         return found[0] if found else None
 
     def check(self) -> None:
-        """Raises StoreDamaged unless every page and the full-text index are sound."""
+        """Raises StoreDamaged unless every page and every index is sound."""
         try:
             faults = [row[0] for row in self._reader().execute("PRAGMA integrity_check(5)")]
         except sqlite3.DatabaseError as error:

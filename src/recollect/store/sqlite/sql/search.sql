@@ -24,6 +24,3 @@ GROUP BY kind, id ORDER BY score, at DESC LIMIT :limit;
 -- name: excerpt
 SELECT snippet(search_index, -1, char(2), char(3), '…', 16) FROM search_index
 WHERE search_index MATCH :match AND rowid = :doc;
-
--- name: check_index
-INSERT INTO search_index (search_index) VALUES ('integrity-check');
