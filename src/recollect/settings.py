@@ -170,7 +170,9 @@ def _read(file: Path) -> dict[str, object]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
     except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}. Make it a file of yours.") from None
+        raise ConfigError(
+            f"{file} cannot be read: {error.strerror}. Make it a file of yours."
+        ) from None
     flat = {
         f"{section}.{key}": value
         for section, table in tables.items()
