@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from recollect.paths import Paths
 from recollect.worker import contact
+from tests.support.product import close_stores
 
 # The machine is shared, so a slow example says nothing; and the fixtures hold no state of an example.
 settings.register_profile(
@@ -39,6 +40,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = Path.cwd()
     yield
     os.chdir(before)
+    close_stores()
     stop_workers(tmp_path)
 
 

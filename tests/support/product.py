@@ -18,6 +18,7 @@ from recollect.store.protocol import Reading
 from recollect.worker import contact
 
 HOOK_DIR = Path(wiring.__file__).parent / "hook"
+_opened: list[Reading] = []
 HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS}
 
 
@@ -102,4 +103,12 @@ def settled(paths: Paths) -> Reading:
             return False
 
     until(idle)
-    return wiring.open_for_reading(paths)
+    store = wiring.open_for_reading(paths)
+    _opened.append(store)
+    return store
+
+
+def close_stores() -> None:
+    """What `settled` opened; the end of every test calls this."""
+    while _opened:
+        _opened.pop().close()
