@@ -35,7 +35,8 @@ def search(
         say(f"Nothing found for {' '.join(words)!r}.{elsewhere}")
         return
     for hit in hits:
-        _print(hit, session=_session(store.session(hit.session_id)))
+        session = store.session(hit.session_id)
+        _print(hit, session=session.ref[:8] if session else "a session that is gone")
     say(styled("Show one in full: recollect show <id or session>", dim=True))
 
 
@@ -47,14 +48,13 @@ def _print(hit: Hit, *, session: str) -> None:
     else:
         name = heading(f"{hit.kind} in {session}")
         say(f"{name} {styled(one_line(hit.title, 100))}  {when}")
-    marked = one_line(hit.excerpt.replace(MATCH_START, "⟦").replace(MATCH_END, "⟧"), 300)
-    parts = marked.replace("⟧", "⟦").split("⟦")
-    say("   " + "".join(styled(p, bold=True) if i % 2 else p for i, p in enumerate(parts)))
+    # Cleaned piece by piece: the marks are control characters themselves.
+    parts = hit.excerpt.replace(MATCH_END, MATCH_START).split(MATCH_START)
+    lines = [
+        styled(" ".join(p.split("\n")), bold=number % 2 == 1) for number, p in enumerate(parts)
+    ]
+    say("   " + "".join(lines))
 
 
 def _plain(excerpt: str) -> str:
     return excerpt.replace(MATCH_START, "").replace(MATCH_END, "")
-
-
-def _session(session: object) -> str:
-    return getattr(session, "ref", "")[:8]
