@@ -7,7 +7,7 @@ import click
 from recollect import __version__
 from recollect.cli import doctor_checks, doctor_proof
 from recollect.cli.doctor_checks import Finding
-from recollect.cli.output import json_option, print_json, say, styled
+from recollect.cli.output import count, json_option, print_json, say, styled
 from recollect.errors import RecollectError
 
 MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "fault": ("✗", "red")}
@@ -39,7 +39,7 @@ def doctor(quick: bool, as_json: bool) -> None:
     if as_json:
         print_json({"version": __version__, "findings": [asdict(f) for f in findings]})
     elif faults:
-        say(styled(f"\n{faults} {'fault' if faults == 1 else 'faults'} found.", fg="red"))
+        say(styled(f"\n{count(faults, 'fault')} found.", fg="red"))
     else:
         say(styled("\nMemory works.", fg="green"))
     if faults:

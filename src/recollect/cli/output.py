@@ -64,6 +64,13 @@ def _cell(column: str, cell: str) -> "Text":
     return Text(clean(cell), style=style)
 
 
+def count(number: int, noun: str) -> str:
+    """`1 project`, `2 summaries`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
+
+
 def heading(text: str) -> str:
     return click.style(clean(text), bold=True)
 

@@ -5,7 +5,7 @@ import json
 import click
 
 from recollect import wiring
-from recollect.cli.output import json_option, print_json, say
+from recollect.cli.output import count, json_option, print_json, say
 from recollect.worker import contact
 
 
@@ -21,5 +21,4 @@ def retry(job: int | None, as_json: bool) -> None:
     if as_json:
         print_json(answer)
     else:
-        count = answer["requeued"]
-        say(f"{count} {'job waits' if count == 1 else 'jobs wait'} to be tried again.")
+        say(f"{count(answer['requeued'], 'job')} to be tried again.")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from recollect import clock, wiring
-from recollect.cli.output import heading, json_option, print_json, say, styled
+from recollect.cli.output import count, heading, json_option, print_json, say, styled
 from recollect.errors import StoreMissing, WorkerError
 from recollect.model.jobs import JobRow
 from recollect.model.stored import Health
@@ -81,11 +81,9 @@ def _print(
 
 
 def _memory_line(health: Health) -> str:
-    return (
-        f"{health.observations} observations and {health.summaries} summaries from "
-        f"{health.sessions} sessions ({health.active_sessions} active) in {health.projects} projects; "
-        f"{health.events} events"
-    )
+    kept = f"{count(health.observations, 'observation')} and {count(health.summaries, 'summary')}"
+    seen = f"{count(health.sessions, 'session')} ({health.active_sessions} active)"
+    return f"{kept} from {seen} in {count(health.projects, 'project')}; {count(health.events, 'event')}"
 
 
 def _queue_line(health: Health) -> str:
