@@ -14,6 +14,7 @@ from recollect.model.captures import Capture
 from recollect.model.events import Event
 from recollect.model.jobs import OBSERVE, Fenced
 from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
+from recollect.model.sessions import SessionTitle
 from recollect.repository import identify
 from recollect.store.sqlite.store import SqliteStore
 
@@ -116,8 +117,8 @@ def _one_session(
         else:
             told = [prose(180, (at + number) % 89) for number in range(5)]
             summary = SummaryDraft(told[0], told[1], told[2], told[3], told[4])
-            done = store.finish_summary(job, "rules", summary, at, at)
-            store.title_session(job.session_id, prose(60, at % 83), prose(90, at % 79))
+            title = SessionTitle(prose(60, at % 83), prose(90, at % 79))
+            done = store.finish_summary(job, "rules", summary, at, at, title=title)
         assert not isinstance(done, Fenced)
 
 

@@ -1,7 +1,7 @@
 """Where things live. `RECOLLECT_HOME` puts all of it in one folder; otherwise the XDG folders do.
 
 `hook/capture.sh` and `hook/capture.py` find `state` by the same rule, on their own; a contract test
-keeps the three equal. Directories are made 0700 here and nowhere else.
+keeps the three equal. Directories are made 0700.
 """
 
 import os
@@ -129,8 +129,12 @@ def private_dir(path: Path) -> Path:
 
 def write_private(path: Path, data: bytes) -> None:
     """Atomically and owner-only: a reader sees the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    temporary.replace(path)
+    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

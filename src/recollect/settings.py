@@ -181,6 +181,6 @@ def _read(file: Path) -> dict[str, object]:
     for name in flat:
         if name not in BY_NAME:
             raise ConfigError(
-                f"{file}: there is no setting {name.rstrip('.')!r}. See `recollect config list`."
+                f"{file}: there is no setting {name.rstrip('.')!r}. The settings are: {', '.join(BY_NAME)}."
             )
     return flat

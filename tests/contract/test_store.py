@@ -12,7 +12,7 @@ from recollect.model.arrivals import Arrival
 from recollect.model.events import ToolUsed
 from recollect.model.jobs import OBSERVE, SUMMARIZE, Job
 from recollect.store.protocol import Store
-from tests.support.arrivals import START, Told, again, repository
+from tests.support.arrivals import START, Told, again
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=40)  # surrogates and NUL too
 
@@ -222,11 +222,15 @@ def test_a_quarantined_name_may_hold_anything_and_is_counted_once(store: Store) 
     assert store.health().quarantined == 1
 
 
-def test_dropping_a_project_takes_its_sessions_with_it(store: Store, told: Told) -> None:
+def test_dropping_a_session_takes_what_hangs_on_it_and_leaves_its_neighbours(
+    store: Store, told: Told
+) -> None:
     add(store, told.prompt("one"), told.tool("t1"), told.stop())
-    other = store.resolve_project(repository("other"), "/home/dev/other", START)
-    add(store, Told(other, session="session-2").prompt("mine"))
-    store.drop_project(told.project_id)
-    assert store.session_by_ref("claude-code", "session-1") is None
-    assert store.session_by_ref("claude-code", "session-2") is not None
-    assert (store.health().events, store.next_due()) == (1, None)
+    add(store, Told(told.project_id, session="session-2").prompt("mine"))
+    for name, events, projects in (("session-1", 1, 1), ("session-2", 0, 0)):
+        session = store.session_by_ref("claude-code", name)
+        assert session is not None
+        store.drop_session(session.id, session.project_id)
+        assert store.session_by_ref("claude-code", name) is None
+        assert (store.health().events, store.health().projects) == (events, projects)
+    assert store.next_due() is None

@@ -66,6 +66,12 @@ def test_another_repository_in_the_same_place_is_another_project(store: Store) -
     assert resolve(store, "shop", remote="host/other", commit="c9") == after
 
 
+def test_a_cloned_repository_in_the_place_of_a_local_one_is_another_project(store: Store) -> None:
+    local = repository("shop", commit="c1")
+    cloned = repository("shop", remote="example.com/org/other", commit="c2")
+    assert store.resolve_project(local, "/x", START) != store.resolve_project(cloned, "/x", START)
+
+
 def test_a_project_knows_its_directories(store: Store) -> None:
     found = repository("shop", commit="c1")
     project_id = store.resolve_project(found, "/home/dev/shop", START)

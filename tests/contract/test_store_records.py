@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from recollect.clock import DAY, HOUR
 from recollect.model.jobs import OBSERVE, Job
 from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
+from recollect.model.sessions import SessionTitle
 from recollect.store.protocol import Store
 from recollect.text import sqlite_safe
 from tests.support.arrivals import START, Told, repository
@@ -120,7 +121,7 @@ def test_a_summary_comes_back_as_it_was_written(
     job = store.claim_job("test", START, START + HOUR)
     assert job is not None
     key = store.finish_summary(job, "test", draft, START + told.count, START)
-    (found,) = store.recent_summaries(told.project_id, 1)
+    (found,) = store.last_summaries(1, 1)
     assert found.id == key
     texts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
     expected = replace(
@@ -202,13 +203,18 @@ def test_sessions_are_listed_by_project_and_found_by_the_start_of_their_id(
 
 
 def test_a_title_stays_and_a_subtitle_follows(store: Store, told: Told) -> None:
-    store.add_events([told.prompt("one")], START)
-    session = store.session_by_ref("claude-code", "session-1")
-    assert session is not None
-    store.title_session(session.id, "first", None)
-    store.title_session(session.id, "second", "done")
-    store.title_session(session.id, None, None)
-    found = store.session(session.id)
+    for title in (
+        SessionTitle("first", None),
+        SessionTitle("second", "done"),
+        SessionTitle(None, None),
+    ):
+        store.add_events([told.prompt("one"), told.stop()], START)
+        while job := store.claim_job("test", START, START + 1):
+            if job.kind == OBSERVE:
+                store.finish_observe(job, "test", [], START, START)
+            else:
+                store.finish_summary(job, "test", None, START, START, title=title)
+    found = store.session_by_ref("claude-code", "session-1")
     assert found is not None
     assert (found.title, found.subtitle) == ("first", "done")
 

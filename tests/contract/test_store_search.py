@@ -130,7 +130,8 @@ def test_the_index_follows_what_is_deleted(memory: Memory, store: Store) -> None
     )
     other.turn("pump", ObservationDraft("change", "pump", facts=("pump",)))
     assert_index_is_sound(store)
-    store.drop_project(memory.project_id)
+    for session in store.sessions(memory.project_id, 9):
+        store.drop_session(session.id, memory.project_id)
     assert {
         hit.project_id for hit in store.search("pump", project_id=None, type=None, limit=9)
     } == {other.project_id}

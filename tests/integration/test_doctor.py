@@ -12,6 +12,7 @@ import pytest
 from recollect import wiring
 from recollect.paths import Paths
 from recollect.worker import contact
+from tests.support.client import git_repo
 from tests.support.product import recollect, settled, work
 
 
@@ -123,3 +124,15 @@ def test_a_broken_config_is_named(installed: Paths) -> None:
     done = recollect("doctor", "--quick", "--json")
     assert "brief.tokens takes a whole number" in done.stdout
     assert done.returncode == 4
+
+
+def test_the_proof_takes_nothing_with_it_when_temporary_files_lie_in_a_repository(
+    home: Paths, tmp_path: Path
+) -> None:
+    repository = git_repo(tmp_path / "dotfiles")
+    work(repository, "mine")
+    before = settled(home).health()
+    (repository / "tmp").mkdir()
+    done = recollect("doctor", env={"TMPDIR": str(repository / "tmp")})
+    assert done.returncode == 0, done.stdout
+    assert settled(home).health().events == before.events

@@ -16,14 +16,14 @@ from typing import cast
 import pytest
 
 from recollect import clock, wiring
-from recollect.errors import WorkerError
+from recollect.errors import StoreMissing, WorkerError
 from recollect.paths import Paths
 from recollect.settings import Settings
 from recollect.store.protocol import Store
-from recollect.worker import contact
+from recollect.worker import contact, wake
 from recollect.worker import service as service_module
 from recollect.worker.service import Service
-from tests.support.product import fire, settled, until, work
+from tests.support.product import close_stores, fire, settled, until, work
 
 TOOL = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 
@@ -249,10 +249,48 @@ def test_a_thread_that_fails_says_so_and_goes_on(
         store.close()
 
 
-def test_a_worker_whose_home_was_deleted_ends(home: Paths, tmp_path: Path) -> None:
-    pid = int(contact.start(home)["pid"])
-    command = Path(f"/proc/{pid}/cmdline")
+def test_a_worker_whose_home_was_deleted_ends(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wake, "SEEING_SECONDS", 0.05)
+    store = wiring.open_for_writing(home)
+    service = Service(wiring.home(), store, clock.now)
+    running = threading.Thread(target=service.run)
+    running.start()
     shutil.rmtree(home.state)
-    home.spool_new.parent.mkdir(parents=True)  # the watch on the old folder is gone with it
-    os.kill(pid, signal.SIGTERM)
-    until(lambda: not command.exists() or not command.read_bytes())
+    running.join(timeout=30)
+    assert not running.is_alive()
+    assert not service.must_restart
+    store.close()
+
+
+@pytest.mark.parametrize("lost", ["database", "spool", "run"])
+def test_what_is_deleted_under_a_worker_is_made_anew_and_nothing_more_is_lost(
+    lost: str, home: Paths, tmp_path: Path
+) -> None:
+    contact.start(home)
+    capture(tmp_path, 1)
+    settled(home)
+    close_stores()
+    match lost:
+        case "database":
+            for file in home.data.glob("recollect.db*"):
+                file.unlink()
+        case "spool":
+            shutil.rmtree(home.spool)
+        case _:
+            for file in home.run.iterdir():
+                file.unlink()
+    capture(tmp_path, 2)
+    fire("SessionStart", {"session_id": "s2", "source": "startup"}, project=tmp_path)
+    expected = 2 if lost == "database" else 3
+
+    def arrived() -> bool:
+        try:
+            store = wiring.open_for_reading(home)
+        except StoreMissing:
+            return False
+        try:
+            return store.health().events == expected
+        finally:
+            store.close()
+
+    until(arrived, seconds=60)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from recollect.clock import HOUR, MINUTE
 from recollect.model.jobs import OBSERVE
 from recollect.model.observations import Observation, ObservationDraft, SummaryDraft
-from recollect.model.sessions import Session
+from recollect.model.sessions import Session, SessionTitle
 from recollect.store.protocol import Store
 from tests.support.arrivals import START, Told, repository
 
@@ -40,8 +40,8 @@ class Memory:
             if job.kind == OBSERVE:
                 self.store.finish_observe(job, "test", list(drafts), told.at, told.at)
             else:
-                self.store.finish_summary(job, "test", summary, told.at, told.at)
-                self.store.title_session(job.session_id, prompt[:80], None)
+                title = SessionTitle(prompt[:80], None)
+                self.store.finish_summary(job, "test", summary, told.at, told.at, title=title)
         return self.session(name)
 
     def session(self, name: str) -> Session:

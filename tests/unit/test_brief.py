@@ -124,10 +124,29 @@ def test_an_index_line_names_the_id_that_show_takes(memory: Memory) -> None:
     assert line.endswith("bugfix: Title — Subtitle")
 
 
-def test_what_did_not_fit_is_counted(memory: Memory) -> None:
+def test_that_something_did_not_fit_is_said(memory: Memory) -> None:
     memory.turn("p", *(ObservationDraft("change", f"Number {n} " + "x" * 80) for n in range(50)))
     text = write(memory, 500)
-    assert f"{50 - text.count('- #')} more are not shown." in text
+    assert 0 < text.count("- #") < 50
+    assert "There are more than are shown here." in text
+
+
+def test_pinned_things_are_told_shorter_rather_than_not_at_all_and_once(memory: Memory) -> None:
+    facts = tuple(
+        f"A fact number {n} that takes a good deal of room in the brief" for n in range(7)
+    )
+    memory.turn("p", *(ObservationDraft("decision", f"Pinned {n}", facts=facts) for n in range(6)))
+    for observation in memory.store.recent_observations(memory.project_id, 6):
+        memory.store.pin(observation.id, pinned=True)
+    text = write(memory, 1000)
+    assert [text.count(f"Pinned {n}") for n in range(6)] == [1] * 6
+
+
+def test_a_long_session_does_not_hide_the_ones_before_it(memory: Memory) -> None:
+    memory.turn("Old", summary=SummaryDraft("Old", next_steps="Oil the hinge"), session="old")
+    for number in range(30):
+        memory.turn(f"Turn {number}", summary=SummaryDraft(f"Turn {number}"), session="long")
+    assert "Oil the hinge" in write(memory)
 
 
 def test_other_projects_are_not_told_of(memory: Memory, store: Store) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,10 +82,33 @@ def test_a_private_file_is_replaced_whole_and_leaves_nothing_behind(tmp_path: Pa
     assert (file.read_bytes(), mode(file), list(tmp_path.glob(".*"))) == (b"new", 0o600, [])
 
 
-def test_a_private_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+def refuse(*_: object) -> None:
+    raise OSError("refused")
+
+
+def test_a_private_file_that_cannot_be_written_leaves_the_old_one_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "file"
     write_private(file, b"old")
-    (tmp_path / f".file.{os.getpid()}.tmp").mkdir()
-    with pytest.raises(OSError, match="directory"):
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError, match="refused"):
         write_private(file, b"new")
+    assert sorted(tmp_path.iterdir()) == before
     assert file.read_bytes() == b"old"
+
+
+def write_often(file: Path, data: bytes) -> None:
+    for _ in range(100):
+        write_private(file, data)
+
+
+def test_threads_that_write_the_same_file_do_not_tear_it(tmp_path: Path) -> None:
+    file, whole = tmp_path / "file", {bytes([n]) * 50_000 for n in range(4)}
+    with ThreadPoolExecutor(4) as pool:
+        for data in whole:
+            pool.submit(write_often, file, data)
+        while not file.exists():
+            pass
+        assert all(file.read_bytes() in whole for _ in range(200))

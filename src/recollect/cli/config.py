@@ -1,5 +1,7 @@
 """`recollect config`: the settings in force, where each came from, and changing them."""
 
+import os
+
 import click
 import tomlkit
 
@@ -7,7 +9,7 @@ from recollect import settings as settings_module
 from recollect import wiring
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.errors import ConfigError
-from recollect.paths import private_dir, write_private
+from recollect.paths import Paths, private_dir, write_private
 from recollect.settings import Value
 
 
@@ -73,9 +75,8 @@ def set_setting(name: str, value: str) -> None:
     parsed = settings_module.parse(row, value, "recollect config set")
     _edit(row.name, parsed)
     say(
-        f"{row.name} = {_shown(parsed)}. Running workers read it when they start anew: ",
+        f"{row.name} = {_shown(parsed)}. The worker reads it when it starts: recollect worker restart"
     )
-    say("recollect worker restart")
 
 
 @config.command("unset")
@@ -90,11 +91,13 @@ def unset_setting(name: str) -> None:
 @config.command("path")
 def path() -> None:
     """Where the config file is."""
-    say(str(wiring.home().paths.config_file))
+    say(str(Paths.of(os.environ).config_file))
 
 
 def _edit(name: str, value: Value | None) -> None:
-    file = wiring.home().paths.config_file
+    file = Paths.of(
+        os.environ
+    ).config_file  # not wiring.home(): this must work on a broken file too
     try:
         document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
     except tomlkit.exceptions.TOMLKitError as error:

@@ -51,8 +51,10 @@ def demo() -> None:
 def _replay(name: str, project: Path) -> None:
     """Each line goes to the hook command that `install` writes, as the client would run it."""
     text = resources.files("recollect.demo").joinpath(name).read_text("utf-8")
-    lines = text.replace("{{project}}", str(project)).replace("{{home}}", str(Path.home()))
-    calls = [json.loads(line) for line in lines.splitlines()]
+    places = {"{{project}}": str(project), "{{home}}": str(Path.home())}
+    for mark, place in places.items():
+        text = text.replace(mark, json.dumps(place)[1:-1])
+    calls = [json.loads(line) for line in text.splitlines()]
     began = time.monotonic()
     env = os.environ | {"CLAUDE_PROJECT_DIR": str(project)}
     with click.progressbar(calls, label=f"Replaying {name.removesuffix('.jsonl')}") as progress:

@@ -41,7 +41,7 @@ def doctor(quick: bool, as_json: bool) -> None:
     elif faults:
         say(styled(f"\n{count(faults, 'fault')} found.", fg="red"))
     else:
-        say(styled("\nMemory works.", fg="green"))
+        say(styled("\nNo faults found." if quick else "\nMemory works.", fg="green"))
     if faults:
         raise SystemExit(4)
 
@@ -50,7 +50,7 @@ def _run(check: doctor_checks.Check) -> list[Finding]:
     try:
         return list(check())
     except (RecollectError, OSError) as error:
-        return [Finding("fault", check.__name__.replace("_", " "), str(error), "see the message")]
+        return [Finding("fault", check.__name__.replace("_", " "), str(error))]
 
 
 def _print(findings: list[Finding]) -> None:

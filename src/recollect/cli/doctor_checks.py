@@ -14,10 +14,10 @@ from pathlib import Path
 from recollect import __version__, wiring
 from recollect.agents import claude_code_install as claude_code
 from recollect.cli.install import settings_file
-from recollect.errors import RecollectError, StoreMissing, WorkerError, WorkerHung
+from recollect.errors import RecollectError, StoreMissing, WorkerError
 from recollect.paths import Paths
 from recollect.worker import contact
-from recollect.worker.health import capture_failures
+from recollect.worker.health import capture_failures, not_recording
 
 SQLITE_SAFE = (3, 51, 3)
 
@@ -79,7 +79,9 @@ def hooks() -> Iterator[Finding]:
 
 def _lines(file: Path, commands: set[str], scope: str) -> Iterator[Finding]:
     fix = f"recollect install --scope {scope}"
-    places = {tuple(shlex.split(command.partition(";")[0])[3:5]) for command in commands}
+    # `set -- <hook> <dir> [<python>];`: the last word before the test keeps the semicolon.
+    words = [shlex.split(command) for command in commands]
+    places = {tuple(w.removesuffix(";") for w in line[3 : line.index("[")]) for line in words}
     for place in places:
         script = Path(place[0], "capture.sh")
         python = Path(place[1]) if len(place) > 1 else None
@@ -124,7 +126,10 @@ def folders() -> Iterator[Finding]:
     wrong = []
     for root in {paths.config, paths.data, paths.state}:
         for path in (root, *root.rglob("*")):
-            status = path.lstat()
+            try:
+                status = path.lstat()
+            except FileNotFoundError:  # the worker has just dealt with it
+                continue
             if status.st_uid != os.getuid():
                 wrong.append((path, f"belongs to user {status.st_uid}", f"chown {os.getuid()}"))
             elif not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o077:
@@ -157,10 +162,21 @@ def spool() -> Iterator[Finding]:
 
 def database() -> Iterator[Finding]:
     paths = Paths.of(os.environ)
+    for name in ("", "-wal", "-shm"):
+        file = Path(f"{paths.database}{name}")
+        if file.exists() and not os.access(file, os.R_OK | os.W_OK):
+            fix = f"chmod u+rw {shlex.quote(str(file))}"
+            yield Finding("fault", "database", f"{file} may not be read and written", fix)
+            return
     try:
         store = wiring.open_for_reading(paths)
     except StoreMissing:
-        yield Finding("ok", "database", "none yet; the worker makes it")
+        lost = contact.running_pid(paths) is not None and not paths.database.exists()
+        if lost:
+            what = "the file was deleted under the worker"
+            yield Finding("warning", "database", what, "recollect worker restart")
+        else:
+            yield Finding("ok", "database", "none yet; the worker makes it")
         return
     except RecollectError as error:
         yield Finding("fault", "database", str(error), _move_aside(paths))
@@ -189,13 +205,15 @@ def _move_aside(paths: Paths) -> str:
 def worker() -> Iterator[Finding]:
     paths = Paths.of(os.environ)
     if contact.running_pid(paths) is None:
-        yield Finding("ok", "worker", "not running; the next capture starts it")
+        if note := not_recording(paths):
+            yield Finding(
+                "fault", "worker", note, "mend what it names, then recollect worker start"
+            )
+        else:
+            yield Finding("ok", "worker", "not running; the next capture starts it")
         return
     try:
         found = contact.status(paths)
-    except WorkerHung as error:
-        yield Finding("fault", "worker", str(error), "recollect worker restart")
-        return
     except WorkerError as error:
         yield Finding("fault", "worker", str(error), "recollect worker restart")
         return
@@ -205,7 +223,7 @@ def worker() -> Iterator[Finding]:
     if found["fault"]:
         yield Finding("fault", "worker", found["fault"], "recollect worker logs")
     else:
-        yield Finding("ok", "worker", f"answers, pid {found['pid']}, {found['memory_kb']} KB")
+        yield Finding("ok", "worker", f"answers, pid {found['pid']}")
 
 
 CHECKS: tuple[Check, ...] = (versions, config, folders, spool, database, worker, hooks)

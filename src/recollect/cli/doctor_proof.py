@@ -12,6 +12,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from recollect import wiring
@@ -31,13 +32,16 @@ def whole_path() -> Iterator[Finding]:
     paths = Paths.of(os.environ)
     reference = f"doctor-{uuid.uuid4()}"
     with tempfile.TemporaryDirectory(prefix="recollect-doctor-") as scratch:
+        # A repository of its own: the folder for temporary files may lie in one of the user's.
+        with suppress(OSError):
+            subprocess.run(["git", "init", "-q", scratch], capture_output=True, check=False)
         began = time.monotonic()
         try:
             for event, details in _session(reference, scratch):
                 common = {"session_id": reference, "hook_event_name": event, "cwd": scratch}
                 _fire(event, common | details, scratch)
             yield _remembered(paths, reference, began)
-        except (RecollectError, subprocess.SubprocessError) as error:
+        except (RecollectError, subprocess.SubprocessError, ValueError) as error:
             yield Finding("fault", "whole path", str(error), "recollect worker logs")
         finally:
             _forget(paths, reference)

@@ -74,7 +74,7 @@ def install(scope: str, dry_run: bool, as_json: bool) -> None:
         dry_run=dry_run,
         as_json=as_json,
         done=f"Installed in {change.path}. Start a new Claude Code session and work as usual;\n"
-        "`recollect status` shows what arrives, `recollect uninstall` undoes this exactly.",
+        f"`recollect status` shows what arrives, `recollect uninstall --scope {scope}` undoes this exactly.",
         same=f"{change.path} has the hooks already.",
     )
 

@@ -9,6 +9,7 @@ import click
 
 from recollect import __version__
 from recollect.errors import RecollectError
+from recollect.text import clean
 
 
 class CommandRow(NamedTuple):
@@ -91,5 +92,7 @@ def main() -> None:
         if "--json" in sys.argv:
             click.echo(json.dumps({"error": str(error), "kind": type(error).__name__}))
         else:
-            click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+            click.echo(
+                f"{click.style('Error:', fg='red', bold=True)} {clean(str(error))}", err=True
+            )
         sys.exit(error.exit_code)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,7 +30,8 @@ def json_option(function: F) -> F:
 
 
 def print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """On a terminal in ASCII alone: captured text may hold characters that steer it."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty()))
 
 
 def console() -> "Console":
@@ -81,4 +83,5 @@ def styled(text: str, **style: Any) -> str:
 
 def say(text: str = "") -> None:
     """click strips the colours for a pipe; NO_COLOR asks for the same."""
-    click.echo(text, color=False if "NO_COLOR" in os.environ else None)
+    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    click.echo(text, color=False if plain else None)

@@ -1,12 +1,13 @@
 """`recollect pin`."""
 
 import json
+import os
 
 import click
 
-from recollect import wiring
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import NotFound
+from recollect.paths import Paths
 from recollect.worker import contact
 
 
@@ -17,9 +18,9 @@ from recollect.worker import contact
 def pin(number: str, off: bool, as_json: bool) -> None:
     """Put observation ID first in every brief of its project."""
     digits = number.removeprefix("#")
-    if not digits.isdigit():
+    if not digits.isdecimal():
         raise NotFound(f"{number!r} is not the number of an observation, such as 12 or #12.")
-    paths = wiring.home().paths
+    paths = Paths.of(os.environ)
     contact.start(paths)
     answer = json.loads(contact.ask(paths, f"pin {digits} {0 if off else 1}".encode()))
     if not answer["found"]:

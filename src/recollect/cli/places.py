@@ -1,16 +1,18 @@
 """What a command works on: the store, and the project of the directory it was called in."""
 
+import os
 from pathlib import Path
 
 from recollect import wiring
 from recollect.errors import NotFound
 from recollect.model.sessions import Session
+from recollect.paths import Paths
 from recollect.repository import identify
 from recollect.store.protocol import Reading
 
 
 def store() -> Reading:
-    return wiring.open_for_reading(wiring.home().paths)
+    return wiring.open_for_reading(Paths.of(os.environ))
 
 
 def current_project(store: Reading) -> int | None:

@@ -1,11 +1,12 @@
 """`recollect retry`."""
 
 import json
+import os
 
 import click
 
-from recollect import wiring
 from recollect.cli.output import count, json_option, print_json, say
+from recollect.paths import Paths
 from recollect.worker import contact
 
 
@@ -14,7 +15,7 @@ from recollect.worker import contact
 @json_option
 def retry(job: int | None, as_json: bool) -> None:
     """Try JOB again, or every job that failed three times. `recollect status` lists them."""
-    paths = wiring.home().paths
+    paths = Paths.of(os.environ)
     contact.start(paths)
     question = f"retry {job if job is not None else ''}"
     answer = json.loads(contact.ask(paths, question.encode()))

@@ -20,7 +20,7 @@ def show(what: str, as_json: bool) -> None:
     """Show observation ID (a number such as 12 or #12), or session ID (its first letters are enough)."""
     store = places.store()
     number = what.removeprefix("#")
-    if number.isdigit() and len(number) < 8:
+    if number.isdecimal() and len(number) < 8:
         _show_observation(store, int(number), as_json)
     else:
         _show_session(store, places.session_named(store, what), as_json)
@@ -99,11 +99,19 @@ def _show_session(store: Reading, session: Session, as_json: bool) -> None:
     )
     project = store.project(session.project_id).name
     say(styled(f"{session.ref}  {project}  {times}  {session.status}", dim=True) + "\n")
-    for prompt in prompts:
-        say(f"{styled(f'Prompt {prompt.number}:', bold=True)} {styled(prompt.text)}\n")
+    texts = {prompt.number: prompt.text for prompt in prompts}
+    # Number 0 is what happened before we saw a prompt: hooks installed in the middle of a session.
+    numbers = {
+        *texts,
+        *(o.prompt_number for o in observations),
+        *(s.prompt_number for s in summaries),
+    }
+    for number in sorted(numbers):
+        text = texts.get(number, "(before the first prompt that was seen)")
+        say(f"{styled(f'Prompt {number}:', bold=True)} {styled(text)}\n")
         for observation in observations:
-            if observation.prompt_number == prompt.number:
+            if observation.prompt_number == number:
                 print_observation(observation)
         for summary in summaries:
-            if summary.prompt_number == prompt.number:
+            if summary.prompt_number == number:
                 print_summary(summary)

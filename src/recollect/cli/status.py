@@ -6,13 +6,14 @@ from typing import Any
 import click
 
 from recollect import clock, wiring
+from recollect.cli import doctor_checks
 from recollect.cli.output import count, heading, json_option, print_json, say, styled
 from recollect.errors import StoreMissing, WorkerError
 from recollect.model.jobs import JobRow
-from recollect.model.stored import Health
+from recollect.model.stored import EMPTY, Health
 from recollect.paths import Paths
 from recollect.worker import contact
-from recollect.worker.health import capture_failures, problem
+from recollect.worker.health import capture_failures, not_recording, problem
 
 
 @click.command()
@@ -28,8 +29,8 @@ def status(as_json: bool) -> None:
         health, skipped = None, []
     worker = _worker(paths)
     choice = wiring.provider(home.settings)
-    fault = problem(paths, health, clock.now()) if health else None
-    fault = str(worker["fault"]) if worker and worker["fault"] else fault
+    fault = _fault(paths, worker, health)
+    hooks = list(doctor_checks.hooks())
     if as_json:
         print_json(
             {
@@ -39,6 +40,7 @@ def status(as_json: bool) -> None:
                 "skipped_jobs": [asdict(job) for job in skipped],
                 "spool": _waiting(paths),
                 "capture_failures": capture_failures(paths),
+                "hooks": [asdict(finding) for finding in hooks],
                 "problem": fault,
                 "paths": {
                     "config": str(paths.config),
@@ -48,7 +50,7 @@ def status(as_json: bool) -> None:
             }
         )
     else:
-        _print(paths, worker, choice, health, skipped, fault)
+        _print(paths, worker, choice, health, skipped, hooks, fault)
     if fault:
         raise SystemExit(4)
 
@@ -59,14 +61,16 @@ def _print(
     choice: wiring.Choice,
     health: Health | None,
     skipped: list[JobRow],
+    hooks: list[doctor_checks.Finding],
     fault: str | None,
 ) -> None:
-    lines = [
+    lines = [("Hooks", f.detail + (f". Fix: {f.fix}" if f.fix else "")) for f in hooks]
+    lines += [
         ("Worker", _worker_line(worker)),
         ("Provider", f"{choice.provider.name}: {choice.why}"),
     ]
     if health is None:
-        lines.append(("Memory", "empty. `recollect install` connects Claude Code."))
+        lines.append(("Memory", "empty"))
     else:
         lines.append(("Memory", _memory_line(health)))
         lines.append(("Queue", _queue_line(health)))
@@ -78,6 +82,19 @@ def _print(
         why = f"job {job.id} ({job.kind}, prompt {job.prompt_number}) failed {job.tries} times"
         say(styled(f"  {why}: {job.last_error}. Try again: recollect retry {job.id}", fg="yellow"))
     say(styled(fault, fg="red") if fault else styled("All is well.", fg="green"))
+
+
+def _fault(paths: Paths, worker: dict[str, Any] | None, health: Health | None) -> str | None:
+    """What keeps memory from working, if anything does."""
+    try:
+        paths.make()
+    except OSError as error:
+        return f"recollect cannot use its folders: {error}. Run `recollect doctor`."
+    if worker and worker["fault"]:
+        return str(worker["fault"])
+    if worker is None and (note := not_recording(paths)):
+        return note
+    return problem(paths, health or EMPTY, clock.now())
 
 
 def _memory_line(health: Health) -> str:

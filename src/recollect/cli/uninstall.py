@@ -1,11 +1,13 @@
 """`recollect uninstall`."""
 
+import os
+
 import click
 
-from recollect import wiring
 from recollect.agents import claude_code_install as claude_code
 from recollect.cli.install import SCOPE, report, settings_file
 from recollect.cli.output import json_option
+from recollect.paths import Paths
 
 
 @click.command()
@@ -17,7 +19,7 @@ def uninstall(scope: str, dry_run: bool, as_json: bool) -> None:
 
     Edits made since are kept; then only our hooks are taken out. What was remembered stays.
     """
-    paths = wiring.home().paths
+    paths = Paths.of(os.environ)
     change = claude_code.uninstall(settings_file(scope), paths.installs, dry_run=dry_run)
     report(
         change,

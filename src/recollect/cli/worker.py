@@ -1,12 +1,13 @@
 """`recollect worker`: the background process, by hand."""
 
+import os
 import time
 
 import click
 
-from recollect import wiring
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import WorkerDown
+from recollect.paths import Paths
 from recollect.worker import contact
 
 
@@ -19,14 +20,14 @@ def worker() -> None:
 @json_option
 def start(as_json: bool) -> None:
     """Start it, if it is not running; a newer version replaces an older one."""
-    _report(contact.start(wiring.home().paths), as_json)
+    _report(contact.start(Paths.of(os.environ)), as_json)
 
 
 @worker.command()
 @json_option
 def stop(as_json: bool) -> None:
     """Stop it. It ends what it is doing; waiting events stay where they are."""
-    was_running = contact.stop(wiring.home().paths)
+    was_running = contact.stop(Paths.of(os.environ))
     if as_json:
         print_json({"was_running": was_running})
     else:
@@ -37,7 +38,7 @@ def stop(as_json: bool) -> None:
 @json_option
 def restart(as_json: bool) -> None:
     """Stop it and start it again."""
-    paths = wiring.home().paths
+    paths = Paths.of(os.environ)
     contact.stop(paths)
     _report(contact.start(paths), as_json)
 
@@ -47,7 +48,7 @@ def restart(as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Is it running? Exit code 3 if not."""
     try:
-        found = contact.status(wiring.home().paths)
+        found = contact.status(Paths.of(os.environ))
     except WorkerDown:
         if as_json:
             print_json({"running": False})
@@ -62,7 +63,7 @@ def status(as_json: bool) -> None:
 @click.option("-f", "--follow", is_flag=True, help="Go on as the log grows; end with Ctrl-C.")
 def logs(lines: int, follow: bool) -> None:
     """The end of its log."""
-    file = wiring.home().paths.log_file
+    file = Paths.of(os.environ).log_file
     if not file.exists():
         say(f"There is no log yet: {file}")
         return

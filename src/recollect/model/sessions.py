@@ -33,6 +33,17 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionTitle:
+    """A title stays, a subtitle follows the work; None changes nothing."""
+
+    title: str | None
+    subtitle: str | None
+
+
+UNTITLED = SessionTitle(None, None)
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     session_id: int
     number: int

@@ -31,3 +31,6 @@ class Health:
     observations: int
     summaries: int
     projects: int
+
+
+EMPTY = Health(0, 0, None, None, 0, 0, 0, 0, 0, 0, 0)

@@ -10,6 +10,7 @@ from recollect.agents.protocol import Agent
 from recollect.clock import Clock
 from recollect.model.jobs import OBSERVE, Done, Fenced, Job, Outcome
 from recollect.model.observations import SummaryDraft, SummarySkipped
+from recollect.model.sessions import SessionTitle
 from recollect.model.turns import Turn
 from recollect.providers.protocol import Provider
 from recollect.store.protocol import Store
@@ -40,11 +41,9 @@ def _observe(store: Store, provider: Provider, job: Job, turn: Turn, clock: Cloc
 def _summarize(store: Store, provider: Provider, job: Job, turn: Turn, clock: Clock) -> Outcome:
     written = provider.summarize(turn)
     draft = None if isinstance(written, SummarySkipped) else written
-    stored = store.finish_summary(job, provider.name, draft, turn.at, clock())
-    if isinstance(stored, Fenced):
-        return stored
-    store.title_session(job.session_id, _title(turn), _subtitle(draft))
-    return Done()
+    title = SessionTitle(_title(turn), _subtitle(draft))
+    stored = store.finish_summary(job, provider.name, draft, turn.at, clock(), title=title)
+    return stored if isinstance(stored, Fenced) else Done()
 
 
 def _title(turn: Turn) -> str | None:

@@ -11,6 +11,7 @@ from recollect.model.stored import StoredEvent
 from recollect.model.turns import Turn, TurnEvent
 from recollect.store.protocol import Reading
 
+TOLD_KINDS = ("tool", "subagent_stop")
 REMEMBERED_EVENTS = 200  # of the session before this turn: enough to see what failed earlier
 
 
@@ -22,7 +23,7 @@ def build(store: Reading, agents: Mapping[str, Agent], job: Job) -> Turn:
     agent = agents[session.agent]
     whole = store.events_of_prompt(job.session_id, job.prompt_number)
     chosen = store.events_of_job(job.id) if job.kind == OBSERVE else whole
-    own = [e for e in chosen if e.kind == "tool" and not e.boring]
+    own = [e for e in chosen if e.kind in TOLD_KINDS and not e.boring]
     before = store.events_before(own[0], REMEMBERED_EVENTS) if own else []
     prompt = store.prompt(job.session_id, job.prompt_number)
     ends = [e.event.what for e in _read(agent, session.project_dir, whole)]

@@ -1,5 +1,6 @@
 """Answers for hooks, and the copies on disk for when there is no worker to answer."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from recollect.clock import Clock
 from recollect.hook.capture import brief_name
 from recollect.model.captures import Capture, Unreadable, parse_capture
 from recollect.model.events import Event, PromptSubmitted, SessionStarted
+from recollect.model.sessions import Session
 from recollect.paths import Paths, write_private
 from recollect.recall import brief, prompt
 from recollect.settings import Settings
@@ -16,6 +18,7 @@ from recollect.store.protocol import Store
 from recollect.worker.health import problem
 from recollect.worker.projects import ProjectFinder
 
+SOON_TRIES, SOON_PAUSE = 10, 0.02  # together less than the hook's deadline for a prompt
 SILENT_SOURCES = ("resume", "fork")  # the conversation holds its brief already
 
 
@@ -78,8 +81,16 @@ class Briefs:
         log.action("brief.answered", source=source, project=project_id, size=len(text))
         return agent.reply("context", text, note=note)
 
+    def _session_soon(self, event: Event) -> Session | None:
+        """The question may overtake the capture that creates its session; the hook waits for a while."""
+        for _ in range(SOON_TRIES):
+            if found := self.store.session_by_ref(event.agent, event.session):
+                return found
+            time.sleep(SOON_PAUSE)
+        return None
+
     def _prompt(self, agent: Agent, event: Event, text: str) -> bytes:
-        session = self.store.session_by_ref(event.agent, event.session)
+        session = self._session_soon(event)
         budget = self.settings.number("recall.tokens")
         if session is None or budget == 0:
             return b""

@@ -5,10 +5,12 @@ import time
 from pathlib import Path
 
 from recollect import log
-from recollect.clock import DAY, Clock
+from recollect.clock import DAY, MINUTE, Clock
 from recollect.paths import Paths
 from recollect.store.protocol import Store
 
+DOCTORS = "doctor-"
+LEFT_BEHIND = 10 * MINUTE
 EVERY_SECONDS = 3600.0
 ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
 
@@ -17,6 +19,11 @@ def run(paths: Paths, store: Store, clock: Clock) -> None:
     now = clock()
     if interrupted := store.interrupt_stale(now - DAY, now):
         log.action("session.interrupted", count=interrupted)
+    for session in store.sessions_by_prefix(DOCTORS):
+        if (
+            session.last_event_at < now - LEFT_BEHIND
+        ):  # a proof that failed arrived after its clean-up
+            store.drop_session(session.id, session.project_id)
     for folder in (paths.spool_tmp, paths.run / "claims"):
         if swept := _sweep(folder):
             log.action("spool.swept", folder=folder.name, count=swept)

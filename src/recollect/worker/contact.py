@@ -13,6 +13,7 @@ from typing import Any
 from recollect.errors import WorkerDown, WorkerError, WorkerHung
 from recollect.hook.capture import older
 from recollect.paths import Paths
+from recollect.worker.health import not_recording
 
 START_SECONDS = 10.0
 STOP_SECONDS = 15.0
@@ -57,9 +58,12 @@ def start(paths: Paths) -> dict[str, Any]:
         if not ended:
             ended, code = _ended(pid)
             if code:
-                raise WorkerError(_why_not(paths))
+                why = not_recording(paths)
+                raise WorkerError(why or "The worker did not start. See `recollect worker logs`.")
         with suppress(WorkerDown):
-            return status(paths)
+            found = status(paths)
+            if not older(found["version"]):
+                return found
         time.sleep(0.02)
     raise WorkerHung
 
@@ -129,10 +133,3 @@ def _connect(link: socket.socket, path: Path) -> None:
         link.connect(f"/proc/self/fd/{directory}/{path.name}")
     finally:
         os.close(directory)
-
-
-def _why_not(paths: Paths) -> str:
-    try:
-        return str(json.loads(paths.health_note.read_bytes()))
-    except (OSError, ValueError):
-        return "The worker did not start. See `recollect worker logs`."

@@ -1,5 +1,7 @@
 """What is wrong with the memory, in one sentence that names the fix. Loud, because silence loses work."""
 
+import json
+
 from recollect.clock import HOUR, age
 from recollect.model.stored import Health
 from recollect.paths import Paths
@@ -13,6 +15,14 @@ def capture_failures(paths: Paths) -> int:
         return (paths.state / "capture-failures").read_bytes().count(b"\n")
     except OSError:
         return 0
+
+
+def not_recording(paths: Paths) -> str | None:
+    """What the last worker said when it could not start, as long as none has."""
+    try:
+        return str(json.loads(paths.health_note.read_bytes()))
+    except (OSError, ValueError):
+        return None
 
 
 def problem(paths: Paths, health: Health, now: int, fault: str | None = None) -> str | None:

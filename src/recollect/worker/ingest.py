@@ -4,10 +4,12 @@ A kill between commit and unlink delivers the batch again, and the store drops w
 cannot be read is moved to `spool/bad` with its reason; it is never parsed in part and never deleted.
 """
 
+import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from recollect import log
@@ -22,6 +24,12 @@ from recollect.worker.projects import ProjectFinder
 
 BATCH_FILES = 256
 BATCH_BYTES = 16 * 1024 * 1024
+OURS = (
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOSPC,
+    errno.EROFS,
+)  # faults of the machine, not of a file
 LARGEST = 64 * 1024 * 1024  # a capture beyond this is kept aside, not read into memory
 
 
@@ -41,12 +49,13 @@ class Ingest:
     boring: tuple[str, ...]
     clock: Clock
 
-    def drain(self) -> Ingested:
-        """Everything that waits now, oldest first."""
-        return _sum([self._keep(batch) for batch in _batches(_waiting(self.paths.spool_new))])
+    def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
+        """Everything that waits now, oldest first, while `go_on` says so before each batch."""
+        batches = _batches(_waiting(self.paths.spool_new))
+        return _sum([self._keep(batch) for batch in takewhile(lambda _: go_on(), batches)])
 
     def _keep(self, batch: list[_File]) -> Ingested:
-        arrivals = [a for file in batch if (a := self._read(file)) is not None]
+        arrivals = [a for file in batch if (a := self._try_to_read(file)) is not None]
         try:
             result = self.store.add_events(arrivals, self.clock())
         except (StoreError, OSError):
@@ -64,6 +73,18 @@ class Ingest:
         log.action("ingest.stored", added=result.added, duplicates=result.duplicates)
         return result
 
+    def _try_to_read(self, file: _File) -> Arrival | None:
+        """Whatever is wrong with one file must not hold up the others."""
+        try:
+            return self._read(file)
+        except (StoreError, MemoryError):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in OURS:
+                raise
+            self._quarantine(file, f"it cannot be read: {type(error).__name__}: {error}")
+            return None
+
     def _read(self, file: _File) -> Arrival | None:
         """None when there is nothing to store: quarantined, gone, or of no interest."""
         if file.size > LARGEST:
@@ -72,9 +93,6 @@ class Ingest:
         try:
             data = file.path.read_bytes()
         except FileNotFoundError:
-            return None
-        except PermissionError as error:
-            self._quarantine(file, f"it may not be read: {error.strerror}")
             return None
         capture = parse_capture(file.path.name, data, file.at_ns // 1_000_000)
         if isinstance(capture, Unreadable):

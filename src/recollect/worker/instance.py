@@ -38,9 +38,11 @@ def announce(paths: Paths) -> None:
 
 
 def withdraw(paths: Paths) -> None:
-    """From here on the next capture starts a new worker."""
-    paths.pid_file.unlink(missing_ok=True)
-    paths.socket.unlink(missing_ok=True)
+    """From here on the next capture starts a new worker. What a successor has put there is left alone."""
+    with suppress(OSError, ValueError):
+        if int(paths.pid_file.read_text()) == os.getpid():
+            paths.pid_file.unlink()
+            paths.socket.unlink(missing_ok=True)
 
 
 def _take(paths: Paths, descriptor: int) -> None:

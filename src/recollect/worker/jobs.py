@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import assert_never
 
 from recollect import log
 from recollect.agents.protocol import Agent
 from recollect.clock import SECOND, Clock
+from recollect.errors import StoreError
 from recollect.model.jobs import MAX_TRIES, Done, Fenced, Job, Outcome, Retry, Skip
 from recollect.providers.protocol import Provider
 from recollect.store.protocol import Store
@@ -41,12 +43,19 @@ class JobRunner:
             if job is None:
                 break
             tries += 1
-            self._settle(job, self._try(job))
+            try:
+                self._settle(job, self._try(job))
+            except StoreError:
+                with suppress(StoreError):
+                    self.store.give_back(job)
+                raise
         return tries
 
     def _try(self, job: Job) -> Outcome:
         try:
             return synthesize.run(self.store, self.agents, self.provider, job, self.clock)
+        except StoreError:
+            raise  # a lock or a full disk says nothing about the job
         except Exception as error:
             # Whatever a provider does wrong costs a try, never the worker and never the events.
             return Retry(f"{type(error).__name__}: {error}")
@@ -61,10 +70,10 @@ class JobRunner:
             case Retry(why) if job.tries < MAX_TRIES:
                 due_at = self.clock() + delay(job.tries, random.random())
                 self.store.retry_job(job, why, due_at)
-                log.warning("job.retried", job=job.id, kind=job.kind, tries=job.tries, why=why)
+                log.warning("job.retried", job=job.id, kind=job.kind, tries=job.tries)
             case Retry(why) | Skip(why):
                 self.store.skip_job(job, why, self.clock())
-                log.warning("job.skipped", job=job.id, kind=job.kind, tries=job.tries, why=why)
+                log.warning("job.skipped", job=job.id, kind=job.kind, tries=job.tries)
             case Fenced():
                 log.warning("job.fenced", job=job.id, kind=job.kind, tries=job.tries)
             case _:

@@ -18,11 +18,13 @@ Verb = Callable[[bytes], bytes]
 LARGEST = 64 * 1024 * 1024
 PATIENCE = 5.0  # seconds for a client to finish its question
 THREADS = 4
+PAUSE = 0.2  # seconds before the next try, when no connection could be taken
 
 
 class Listener:
     def __init__(self, paths: Paths, verbs: Mapping[str, Verb]) -> None:
         self._verbs = verbs
+        self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="answer")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         # A socket's path may have 107 bytes; relative to its directory it always fits.
@@ -43,6 +45,7 @@ class Listener:
 
     def close(self) -> None:
         """No new questions; the ones under way get their answer."""
+        self._closing.set()
         with suppress(
             OSError
         ):  # some systems refuse this for a listening socket; close is enough there
@@ -54,8 +57,13 @@ class Listener:
         while True:
             try:
                 connection, _ = self._socket.accept()
-            except OSError:
-                return
+            except OSError as error:
+                if self._closing.is_set():
+                    return
+                # Too many open files, most likely: a listener that gave up would never answer again.
+                log.warning("answer.failed", error=f"{type(error).__name__}: {error}")
+                self._closing.wait(PAUSE)
+                continue
             try:
                 self._pool.submit(self._serve, connection)
             except RuntimeError:  # closing

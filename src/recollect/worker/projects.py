@@ -35,6 +35,10 @@ class ProjectFinder:
                 known = self._known[directory] = self._ask(directory)
             return known.project_id
 
+    def forget(self, directory: str) -> None:
+        with self._lock:
+            self._known.pop(directory, None)
+
     def _holds(self, known: _Known) -> bool:
         fresh = known.until is None or self._clock() < known.until
         return fresh and _signature(known.config) == known.signature

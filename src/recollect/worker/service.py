@@ -19,6 +19,7 @@ from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
 from recollect.worker.listener import Listener
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
 
 FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
@@ -34,8 +35,10 @@ class Service:
         self._active_at = time.monotonic()
         self._started_at = clock()
         self._faults: dict[str, str] = {}  # by thread
+        self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
+        self.must_restart = False
         self._choice = choose_provider(home.settings)
-        finder = ProjectFinder(store, clock)
+        self._finder = finder = ProjectFinder(store, clock)
         self._briefs = Briefs(
             self._paths, store, AGENTS, finder, self._settings, clock, self._fault
         )
@@ -86,8 +89,11 @@ class Service:
         self._jobs_wake.set()
 
     def last_look(self) -> None:
-        """What a hook delivered while it still saw us as running."""
-        self._ingest.drain()
+        """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
+        next worker, which is started as long as we hold the lock in vain."""
+        once = iter([True])
+        if not self._vitals.lost():
+            self._ingest.drain(lambda: next(once, False))
 
     def status(self) -> dict[str, object]:
         health = self._store.health()
@@ -112,12 +118,15 @@ class Service:
         next_chores = 0.0
         while not self._stopping.is_set():
             self._spool_wake.clear()
+            if lost := self._vitals.lost():
+                # Begin anew on what is there now, unless our home is gone altogether.
+                log.warning("worker.lost", file=lost)
+                self.must_restart = self._paths.run.exists()
+                return
             try:
                 if time.monotonic() >= next_chores:
                     chores.run(self._paths, self._store, self._clock)
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
-                if not self._paths.run.exists():
-                    return  # our home was deleted: there is nothing left to work for
                 self._drain()
                 if self._is_idle_for_long():
                     log.action("worker.idle")
@@ -134,7 +143,7 @@ class Service:
             self._spool_wake.wait(min(watch.longest_wait, self._idle_seconds()))
 
     def _fault(self) -> str | None:
-        return next(iter(self._faults.values()), None)
+        return next(iter(list(self._faults.values())), None)
 
     def _note_fault(self, thread: str, error: Exception) -> None:
         """Shown by `status`, `doctor` and the next session until the thread gets on again."""
@@ -142,7 +151,7 @@ class Service:
         log.warning(f"{thread}.waits", error=self._faults[thread])
 
     def _drain(self) -> None:
-        ingested = self._ingest.drain()
+        ingested = self._ingest.drain(lambda: not self._stopping.is_set())
         if ingested.added or ingested.duplicates:
             self._active_at = time.monotonic()
             self._briefs.prepare_missing(ingested.projects)
@@ -193,12 +202,13 @@ class Service:
         return json.dumps({"requeued": count}).encode()
 
     def _forget(self, request: bytes) -> bytes:
-        """Remove a session of the doctor's. Its scratch project goes with it."""
+        """Remove a session of the doctor's. Its scratch project goes with it, if nothing else is in it."""
         reference = request.decode().strip()
         session = self._store.session_by_ref("claude-code", reference)
         if session is not None and reference.startswith("doctor-"):
             with self._busy:
-                self._store.drop_project(session.project_id)
+                self._store.drop_session(session.id, session.project_id)
+            self._finder.forget(session.project_dir)
             self._briefs.drop(session.project_dir)
         return b"forgotten\n"
 

@@ -6,7 +6,7 @@ Lock, or replace an older one → open the store → listen → announce → wor
 import os
 import signal
 import sys
-from contextlib import suppress
+import threading
 
 from recollect import __version__, clock, log, wiring
 from recollect.paths import Paths, write_private
@@ -19,14 +19,18 @@ def run(paths: Paths) -> None:
     log.to_file(paths.log_file)
     home = wiring.home()
     log.set_level(home.settings.text("worker.log_level"))
+    again = False
     try:
         with the_only_one(paths):
-            _work(home)
+            again = _work(home)
     except AlreadyRunning:
         paths.starting_file.unlink(missing_ok=True)
+    if again:
+        os.execv(sys.executable, [sys.executable, "-I", "-m", "recollect.worker.main"])
 
 
-def _work(home: wiring.Home) -> None:
+def _work(home: wiring.Home) -> bool:
+    """Whether a new worker should begin where this one ended."""
     paths = home.paths
     store = wiring.open_for_writing(paths)
     try:
@@ -40,14 +44,15 @@ def _work(home: wiring.Home) -> None:
         log.action("worker.started", version=__version__, pid=os.getpid())
         listener.start()
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: service.stop())
+            # In a thread of its own: the main thread may be holding the very lock that stop() takes.
+            signal.signal(number, lambda *_: threading.Thread(target=service.stop).start())
         try:
             service.run()
         finally:
             withdraw(paths)
             listener.close()
-            with suppress(FileNotFoundError):  # our home was deleted
-                service.last_look()
+            service.last_look()
             log.action("worker.ended", pid=os.getpid())
+        return service.must_restart
     finally:
         store.close()

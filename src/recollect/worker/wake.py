@@ -14,7 +14,7 @@ from watchdog.observers import Observer
 from recollect import log
 
 BLIND_SECONDS = 2.0  # between looks, on a system that gives no file events
-SEEING_SECONDS = 60.0  # a safety net only: file systems may drop events under load
+SEEING_SECONDS = 20.0  # a safety net: events get dropped under load, and the folder may be deleted
 
 
 class SpoolWatch(FileSystemEventHandler):

@@ -23,7 +23,6 @@ from recollect.providers.reading.steps import (
 )
 from recollect.providers.reading.trials import Trial, matters, read_trials
 
-EVENTS_BEFORE = 300
 QUIET_KINDS = CHECKS | {"routine", "format", "commit", "undo"}
 MOST_PARTS = 3
 
@@ -135,7 +134,7 @@ def _story(
     turn: Turn, ask: Ask, agent: Subagent | None, message: str | None, events: Sequence[TurnEvent]
 ) -> Story:
     steps = read_steps(events, turn.root)
-    before = read_steps(_commands(turn.before[-EVENTS_BEFORE:]), turn.root)
+    before = read_steps(_commands(turn.before), turn.root)
     return _assemble(
         Story(turn, ask, agent, message, steps, (), (), (), (), (), ()),
         [step for step in before if isinstance(step, Run)],

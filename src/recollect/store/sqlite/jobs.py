@@ -4,6 +4,7 @@ import sqlite3
 
 from recollect.model.jobs import MAX_TRIES, SKIPPED, Fenced, Job, JobRow
 from recollect.model.observations import ObservationDraft, SummaryDraft
+from recollect.model.sessions import UNTITLED, SessionTitle
 from recollect.model.stored import Health
 from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.records import add_observation, add_summary
@@ -46,24 +47,32 @@ class Jobs(Database):
             )
 
     def finish_summary(
-        self, job: Job, provider: str, draft: SummaryDraft | None, at: int, now: int
+        self,
+        job: Job,
+        provider: str,
+        draft: SummaryDraft | None,
+        at: int,
+        now: int,
+        *,
+        title: SessionTitle = UNTITLED,
     ) -> int | Fenced | None:
         with self.transaction() as connection:
             if not _acknowledge(connection, job, now):
                 return Fenced()
             turn = {"session_id": job.session_id, "prompt_number": job.prompt_number}
             write(connection, "observations", "drop_summary", turn)
+            names = {"title": title.title, "subtitle": title.subtitle}
+            write(connection, "events", "title_session", names | {"id": job.session_id})
             return add_summary(connection, job, provider, at, draft) if draft else None
-
-    def title_session(self, session_id: int, title: str | None, subtitle: str | None) -> None:
-        values = {"id": session_id, "title": title, "subtitle": subtitle}
-        with self.transaction() as connection:
-            write(connection, "events", "title_session", values)
 
     def retry_job(self, job: Job, why: str, due_at: int) -> None:
         values = _held(job) | {"why": sqlite_safe(why), "due_at": due_at}
         with self.transaction() as connection:
             write(connection, "jobs", "retry", values)
+
+    def give_back(self, job: Job) -> None:
+        with self.transaction() as connection:
+            write(connection, "jobs", "give_back", _held(job))
 
     def skip_job(self, job: Job, why: str, now: int) -> None:
         with self.transaction() as connection:

@@ -40,10 +40,11 @@ class Projects(Database):
             )
         return project_id
 
-    def drop_project(self, project_id: int) -> None:
-        """With its sessions and everything that hangs on them."""
+    def drop_session(self, session_id: int, project_id: int) -> None:
+        """With everything that hangs on it, and its project if that was the only one."""
         with self.transaction() as connection:
-            write(connection, "projects", "drop_project", {"id": project_id})
+            write(connection, "projects", "drop_session", {"id": session_id})
+            write(connection, "projects", "drop_if_empty", {"id": project_id})
 
     def find_project(self, repository: Repository) -> int | None:
         """Like resolve_project, for readers."""
@@ -68,12 +69,14 @@ class Projects(Database):
 
 
 def _choose(repository: Repository, kinds_of: Callable[[str], list[Row]]) -> int | None:
-    """The strongest identity decides. A weaker one may only find a project that has none of the
-    stronger kind: a fork shares its first commit with the original and is still another project, while
-    a repository that got its remote today is the one we knew by its first commit."""
-    strongest = repository.identities[0].kind
+    """The strongest identity that is known decides. But a weaker one may only find a project that has none
+    of the stronger kinds this repository has too: a fork shares its first commit with the original, and
+    another repository may lie in the same place, while a repository that got its remote today is the one
+    we knew by its first commit."""
+    stronger: set[str] = set()
     for identity in repository.identities:
         rows = kinds_of(identity.value)
-        if rows and (identity.kind == strongest or strongest not in {row["kind"] for row in rows}):
+        if rows and not stronger & {row["kind"] for row in rows}:
             return int(rows[0]["project_id"])
+        stronger.add(identity.kind)
     return None

@@ -85,9 +85,15 @@ class Records(Database):
         rows = self.rows("observations", "summaries_of_session", session_id=session_id)
         return [self._summary(row) for row in rows]
 
-    def recent_summaries(self, project_id: int, limit: int) -> list[Summary]:
-        rows = self.rows("observations", "recent_summaries", project_id=project_id, limit=limit)
+    def last_summaries(self, session_id: int, limit: int) -> list[Summary]:
+        """Newest first."""
+        rows = self.rows("observations", "last_summaries", session_id=session_id, limit=limit)
         return [self._summary(row) for row in rows]
+
+    def summarized_sessions(self, project_id: int, limit: int) -> list[Session]:
+        """Sessions that have something to tell, newest first."""
+        rows = self.rows("observations", "summarized_sessions", project_id=project_id, limit=limit)
+        return [_session(row) for row in rows]
 
     def session(self, session_id: int) -> Session | None:
         row = self.row("observations", "session", id=session_id)

@@ -184,7 +184,8 @@ CREATE INDEX events_by_job ON events (job_id);
 
 CREATE INDEX events_by_prompt ON events (session_id, prompt_number, at, id);
 
-CREATE INDEX events_unclaimed ON events (session_id) WHERE job_id IS NULL AND kind = 'tool' AND NOT boring;
+CREATE INDEX events_unclaimed ON events (session_id)
+WHERE job_id IS NULL AND kind IN ('tool', 'subagent_stop') AND NOT boring;
 
 CREATE INDEX facts_by_document ON observation_facts (id * 8 + 2);
 

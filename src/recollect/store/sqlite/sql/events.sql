@@ -54,11 +54,11 @@ SELECT number FROM prompts WHERE session_id = :session_id AND prompt_id = :promp
 
 -- name: unclaimed
 SELECT count(*) FROM events
-WHERE session_id = :session_id AND job_id IS NULL AND kind = 'tool' AND NOT boring;
+WHERE session_id = :session_id AND job_id IS NULL AND kind IN ('tool', 'subagent_stop') AND NOT boring;
 
 -- name: claim_events
 UPDATE events SET job_id = :job_id
-WHERE session_id = :session_id AND job_id IS NULL AND kind = 'tool' AND NOT boring;
+WHERE session_id = :session_id AND job_id IS NULL AND kind IN ('tool', 'subagent_stop') AND NOT boring;
 
 -- name: events_of_job
 SELECT * FROM events WHERE job_id = :job_id ORDER BY at, id;
@@ -74,11 +74,6 @@ ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: events_of_session
 SELECT * FROM events WHERE session_id = :session_id ORDER BY at, id;
-
--- name: last_stop
-SELECT * FROM events
-WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'stop'
-ORDER BY at DESC, id DESC LIMIT 1;
 
 -- name: quarantine
 INSERT INTO quarantine (name, why, size, at) VALUES (:name, :why, :size, :at)

@@ -36,6 +36,11 @@ WHERE state = 'pending' AND NOT EXISTS (
   WHERE earlier.session_id = job.session_id AND earlier.state = 'pending' AND earlier.id < job.id
 );
 
+-- The fault was not the job's: the try does not count.
+-- name: give_back
+UPDATE jobs SET lease_until = NULL, tries = tries - 1
+WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
+
 -- name: finish
 UPDATE jobs SET state = 'done', lease_until = NULL, last_error = NULL, finished_at = :now
 WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';

@@ -87,14 +87,19 @@ SELECT path, role FROM summary_files WHERE summary_id = :id ORDER BY path;
 -- name: summaries_of_session
 SELECT * FROM summaries WHERE session_id = :session_id ORDER BY prompt_number;
 
--- name: recent_summaries
-SELECT * FROM summaries WHERE project_id = :project_id ORDER BY at DESC, id DESC LIMIT :limit;
+-- name: last_summaries
+SELECT * FROM summaries WHERE session_id = :session_id ORDER BY prompt_number DESC LIMIT :limit;
 
 -- name: session
 SELECT * FROM sessions WHERE id = :id;
 
 -- name: sessions
 SELECT * FROM sessions WHERE :project_id IS NULL OR project_id = :project_id
+ORDER BY last_event_at DESC, id DESC LIMIT :limit;
+
+-- name: summarized_sessions
+SELECT * FROM sessions WHERE project_id = :project_id
+  AND EXISTS (SELECT 1 FROM summaries WHERE session_id = sessions.id)
 ORDER BY last_event_at DESC, id DESC LIMIT :limit;
 
 -- name: sessions_by_prefix

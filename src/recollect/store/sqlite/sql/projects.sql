@@ -17,8 +17,12 @@ ON CONFLICT (identity) DO UPDATE SET project_id = excluded.project_id WHERE kind
 INSERT INTO project_dirs (dir, project_id, seen_at) VALUES (:dir, :project_id, :now)
 ON CONFLICT (dir) DO UPDATE SET project_id = excluded.project_id, seen_at = excluded.seen_at;
 
--- name: drop_project
-DELETE FROM projects WHERE id = :id;
+-- name: drop_session
+DELETE FROM sessions WHERE id = :id;
+
+-- name: drop_if_empty
+DELETE FROM projects WHERE id = :id
+  AND NOT EXISTS (SELECT 1 FROM sessions WHERE project_id = :id);
 
 -- name: dir
 SELECT project_id FROM project_dirs WHERE dir = :dir;

@@ -1,0 +1,96 @@
+"""Turns as they are built from what is stored, from recorded payloads to a provider's eyes."""
+
+import json
+from pathlib import Path
+
+from recollect import clock
+from recollect.model.captures import Capture
+from recollect.model.events import SubagentEnded, ToolUsed
+from recollect.model.turns import Turn
+from recollect.paths import Paths
+from recollect.providers.rules import Rules
+from recollect.store.sqlite.store import SqliteStore
+from recollect.synthesis import turns
+from recollect.wiring import AGENTS
+from recollect.worker.ingest import Ingest
+from recollect.worker.projects import ProjectFinder
+
+PAYLOADS = Path(__file__).parents[1] / "fixtures" / "payloads"
+FINDING = (
+    "The tax table is loaded twice: once in `tax.py` when the module is imported and once in `api.py` for "
+    "every request, because `handle()` calls `load_table()` instead of using the one that is there. Keeping "
+    "the first one and dropping the call in `handle()` would make each request three times as fast."
+)
+
+
+def recorded(name: str, **changes: object) -> bytes:
+    """A payload of the real client, put into one session."""
+    payload = json.loads((PAYLOADS / f"{name}.json").read_text())
+    return json.dumps(payload | {"session_id": "s1", "prompt_id": "p1"} | changes).encode()
+
+
+def built(home: Paths, *bodies: bytes) -> list[Turn]:
+    """The turns of every job that these payloads come to."""
+    store = SqliteStore(home.database, writer=True)
+    ingest = Ingest(home, store, AGENTS, ProjectFinder(store, clock.now), (), clock.now)
+    header = b"recollect/1 claude-code save /home/dev/shop\0\n"
+    for number, body in enumerate(bodies):
+        (home.spool_new / f"{number:03}").write_bytes(header + body)
+    ingest.drain()
+    found = []
+    now = clock.now()
+    while job := store.claim_job("test", now, now + 1000):
+        found.append(turns.build(store, AGENTS, job))
+        store.skip_job(job, "seen", now)
+    store.close()
+    return found
+
+
+def test_what_a_sub_agent_found_reaches_the_provider(home: Paths) -> None:
+    agent = {"agent_id": "a1", "agent_type": "Explore"}
+    observe, summarize = built(
+        home,
+        recorded("UserPromptSubmit", prompt="Why is the tax slow?"),
+        recorded("PostToolUse.Read", **agent),
+        recorded("SubagentStop.general-purpose", last_assistant_message=FINDING, **agent),
+        recorded("Stop", last_assistant_message="See what the agent found."),
+    )
+    for turn in (observe, summarize):
+        assert [type(e.event.what) for e in turn.events] == [ToolUsed, SubagentEnded]
+    texts = str(Rules().observe(observe))
+    assert "loaded twice" in texts
+    assert "Explore" in texts
+
+
+def test_a_turn_that_stopped_twice_has_both_messages(home: Paths) -> None:
+    *_, turn = built(
+        home,
+        recorded("UserPromptSubmit"),
+        recorded("PostToolUse.Edit"),
+        recorded("Stop", last_assistant_message="Next: mend the gate."),
+        recorded("Stop", last_assistant_message="The background task is done."),
+    )
+    assert turn.last_message == "Next: mend the gate.\n\nThe background task is done."
+    assert [type(e.event.what) for e in turn.events] == [ToolUsed]
+    assert not turn.interrupted
+
+
+def test_a_turn_without_a_stop_is_interrupted(home: Paths) -> None:
+    turn, _ = built(
+        home,
+        recorded("UserPromptSubmit"),
+        recorded("PostToolUse.Edit"),
+        recorded("SessionEnd"),
+    )
+    assert turn.interrupted
+    assert turn.last_message is None
+
+
+def test_the_store_gives_back_the_bytes_that_came(home: Paths) -> None:
+    body = recorded("PostToolUse.Bash")
+    built(home, body)
+    store = SqliteStore(home.database, writer=False)
+    (event,) = store.events_of_session(1)
+    store.close()
+    assert isinstance(event.capture, Capture)
+    assert event.capture.body == body
