@@ -19,14 +19,14 @@ from recollect.recall import brief
 from recollect.text import tokens
 
 
-def _run(hook: str) -> None:
-    if sys.stdin.isatty():
+def _run(hook: str, body: bytes | None = None) -> None:
+    if body is None and sys.stdin.isatty():
         raise RecollectError(
             f"`recollect {hook}` reads a hook payload. Try: recollect {hook} < payload.json"
         )
     sys.stdout.flush()
     # The hot path ends its process itself, as it does under the agent.
-    os._exit(capture.main(hook))
+    os._exit(capture.main(hook, body))
 
 
 @click.command()
@@ -34,8 +34,8 @@ def _run(hook: str) -> None:
 @click.option("--project", type=click.Path(exists=True, file_okay=False), help="Another directory.")
 def context(as_json: bool, project: str | None) -> None:
     """Print the brief of this directory's project; with a payload on stdin, act as SessionStart."""
-    if project is None and not as_json and not sys.stdin.isatty() and _has_payload():
-        _run("context")
+    if project is None and not as_json and (body := _payload()):
+        _run("context", body)
     if project is not None:
         os.chdir(project)
     home = wiring.home()
@@ -73,12 +73,14 @@ def end() -> None:
     _run("end")
 
 
-def _has_payload() -> bool:
-    """A pipe or a file: somebody gives us something. /dev/null and a closed stream are nothing."""
+def _payload() -> bytes:
+    """What a pipe or a file gives us; a terminal, /dev/null and a closed stream give nothing."""
     import stat
 
     try:
         mode = os.fstat(0).st_mode
     except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+        return b""
+    if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
+        return b""
+    return capture.read_all(0).strip()

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -71,6 +72,19 @@ def count(number: int, noun: str) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
+
+
+def wrapped(text: str, *, first: str = "", rest: str = "") -> str:
+    """Broken at words for the terminal's width, with the indent kept; whole for a pipe."""
+    if not sys.stdout.isatty():
+        return first + text
+    width = max(30, min(console().width, 110))
+    paragraphs = text.split("\n")
+    filled = [
+        textwrap.fill(part, width, initial_indent=rest if number else first, subsequent_indent=rest)
+        for number, part in enumerate(paragraphs)
+    ]
+    return "\n".join(filled)
 
 
 def heading(text: str) -> str:

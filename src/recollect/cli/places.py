@@ -28,7 +28,7 @@ def scope(store: Reading, *, everywhere: bool) -> int | None:
 
 def session_named(store: Reading, name: str) -> Session:
     """By the agent's id or the beginning of it."""
-    found = store.sessions_by_prefix(name)
+    found = store.sessions_by_prefix(name) if name else []
     exact = [session for session in found if session.ref == name]
     if len(exact or found) == 1:
         return (exact or found)[0]

@@ -18,7 +18,9 @@ from recollect.text import one_line
 @click.option(
     "--all", "everywhere", is_flag=True, help="In all projects, not only this directory's."
 )
-@click.option("-n", "--limit", default=10, show_default=True, help="How many.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1), default=10, show_default=True, help="How many."
+)
 @json_option
 def search(
     words: tuple[str, ...], kind: str | None, everywhere: bool, limit: int, as_json: bool
@@ -28,7 +30,17 @@ def search(
     project = places.scope(store, everywhere=everywhere)
     hits = store.search(" ".join(words), project_id=project, type=kind, limit=limit)
     if as_json:
-        print_json([asdict(hit) | {"excerpt": _plain(hit.excerpt)} for hit in hits])
+        refs = {hit.session_id: store.session(hit.session_id) for hit in hits}
+        print_json(
+            [
+                asdict(hit)
+                | {
+                    "excerpt": _plain(hit.excerpt),
+                    "session": found.ref if (found := refs[hit.session_id]) else None,
+                }
+                for hit in hits
+            ]
+        )
         return
     if not hits:
         elsewhere = "" if everywhere else " `--all` looks in all projects."

@@ -6,15 +6,19 @@ import click
 
 from recollect import clock
 from recollect.cli import places
-from recollect.cli.output import json_option, print_json, say, table
+from recollect.cli.output import console, json_option, print_json, say, table
 from recollect.text import one_line
+
+NARROW = 90
 
 
 @click.command()
 @click.option(
     "--all", "everywhere", is_flag=True, help="Of all projects, not only this directory's."
 )
-@click.option("-n", "--limit", default=20, show_default=True, help="How many.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="How many."
+)
 @json_option
 def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
     """List sessions, newest first."""
@@ -26,19 +30,20 @@ def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
     if not found:
         say("No sessions yet. `recollect install` connects Claude Code; then just work.")
         return
-    table(
-        None,
-        ("session", "when", "project", "state", "prompts", "title"),
-        (
-            (
-                s.ref[:8],
-                clock.day_and_time(s.last_event_at),
-                store.project(s.project_id).name,
-                s.status,
-                str(s.prompts),
-                one_line(s.title or "", 80),
-            )
-            for s in found
-        ),
-    )
+    # What a narrow terminal has no room for goes first; the title is what people look for.
+    columns = ("session", "when", "project", "state", "prompts", "title")
+    narrow = console().width < NARROW
+    shown = tuple(c for c in columns if not narrow or c not in ("project", "state", "prompts"))
+    rows = [
+        {
+            "session": s.ref[:8],
+            "when": clock.day_and_time(s.last_event_at),
+            "project": store.project(s.project_id).name,
+            "state": s.status,
+            "prompts": str(s.prompts),
+            "title": one_line(s.title or "", 80),
+        }
+        for s in found
+    ]
+    table(None, shown, ([row[column] for column in shown] for row in rows))
     say("Show one with: recollect show <session>")

@@ -6,7 +6,15 @@ import click
 
 from recollect import clock
 from recollect.cli import places
-from recollect.cli.output import TYPE_COLOURS, heading, json_option, print_json, say, styled
+from recollect.cli.output import (
+    TYPE_COLOURS,
+    heading,
+    json_option,
+    print_json,
+    say,
+    styled,
+    wrapped,
+)
 from recollect.errors import NotFound
 from recollect.model.observations import Observation, Summary
 from recollect.model.sessions import Session
@@ -48,11 +56,11 @@ def print_observation(observation: Observation) -> None:
     when = styled(clock.day_and_time(observation.at) + agent + pinned, dim=True)
     say(f"{heading(f'#{observation.id} ' + (draft.title or 'Untitled'))}  {kind}  {when}")
     if draft.subtitle:
-        say(styled(draft.subtitle, italic=True))
+        say(styled(wrapped(draft.subtitle), italic=True))
     for fact in draft.facts:
-        say(f"  - {styled(fact)}")
+        say(styled(wrapped(fact, first="  - ", rest="    ")))
     if draft.narrative:
-        say("\n" + styled(draft.narrative))
+        say("\n" + styled(wrapped(draft.narrative)))
     for name, values in (
         ("Concepts", draft.concepts),
         ("Changed", draft.files_modified),
@@ -75,7 +83,9 @@ def print_summary(summary: Summary) -> None:
         ("Notes", draft.notes),
     ):
         if text:
-            say(f"  {styled(name + ':', bold=True)} {styled(text)}")
+            label = f"  {name}: "
+            body = wrapped(text, first=label, rest="    ").removeprefix(label)
+            say(f"{styled(label, bold=True)}{styled(body)}")
     say()
 
 

@@ -17,13 +17,13 @@ DEADLINE = {"context": 0.8, "new": 0.3}  # seconds; the user is waiting
 STALE_START = 10  # seconds after which a start that came to nothing is forgotten
 
 
-def main(hook: str) -> int:
+def main(hook: str, body: bytes | None = None) -> int:
     if os.environ.get("RECOLLECT_INSIDE"):
         return 0
     os.umask(0o077)
     state = state_dir()
     project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
-    data = header(hook, project) + read_all(0)
+    data = header(hook, project) + (read_all(0) if body is None else body)
     try:
         keep(state, hook, data)
         if hook in DEADLINE:
@@ -115,8 +115,8 @@ def answer(state: str, hook: str, project: str, data: bytes) -> bytes:
             start_worker()  # it replaces the old one
         return text
     except (OSError, ValueError):
-        start_if_down(state)
-        return prepared(state, project, data) if hook == "context" else b""
+        in_vain = start_if_down(state)
+        return prepared(state, project, data, in_vain) if hook == "context" else b""
 
 
 def first_to_ask(state: str, data: bytes) -> bool:
@@ -160,12 +160,16 @@ def ask(run: str, request: bytes, seconds: float) -> bytes:
     return b"".join(parts)
 
 
-def prepared(state: str, project: str, data: bytes) -> bytes:
+def prepared(state: str, project: str, data: bytes, in_vain: bool) -> bytes:
     """The copy that the worker left for this directory, with what is wrong put in front."""
     body = data.partition(b"\0\n")[2].replace(b'": "', b'":"')
     if b'"source":"resume"' in body or b'"source":"fork"' in body:
         return b""
     note = read_file(state + "/health.json").strip()
+    if (
+        in_vain and not note
+    ):  # it died before it could say why: its Python has no recollect, perhaps
+        note = b'"recollect is not recording: its worker does not start. Run `recollect doctor`."'
     copy = b""
     found, _, text = read_file(state + "/briefs/" + brief_name(project)).partition(b"\0\n")
     if found == os.fsencode(project):  # names are cut and may collide; the content decides
@@ -200,26 +204,30 @@ def older(version: str) -> bool:
     return numbers(version) < numbers(VERSION)
 
 
-def start_if_down(state: str) -> None:
+def start_if_down(state: str) -> bool:
+    """Starts a worker if there is none. True when an earlier start came to nothing."""
     try:
         os.kill(int(read_file(state + "/run/worker.pid")), 0)
         if ask_is_possible(state):
-            return
+            return False
     except (OSError, ValueError):
         pass
+    in_vain = False
     starting = state + "/run/starting"
     try:
         os.makedirs(state + "/run", exist_ok=True)
         try:
             if time.time() - os.stat(starting).st_mtime > STALE_START:
                 os.unlink(starting)
+                in_vain = True
         except FileNotFoundError:
             pass
         descriptor = os.open(starting, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError:
-        return
+        return in_vain
     os.write(descriptor, b"%d\n" % start_worker())
     os.close(descriptor)
+    return in_vain
 
 
 def ask_is_possible(state: str) -> bool:
