@@ -294,3 +294,16 @@ def test_what_is_deleted_under_a_worker_is_made_anew_and_nothing_more_is_lost(
             store.close()
 
     until(arrived, seconds=60)
+
+
+def test_a_python_without_recollect_is_told_of_when_its_start_came_to_nothing(
+    home: Paths, tmp_path: Path
+) -> None:
+    bare = Path(sys.executable).resolve()
+    start = {"session_id": "s", "source": "startup"}
+    first = fire("SessionStart", start, project=tmp_path, python=bare)
+    assert first.stdout == b""
+    os.utime(home.starting_file, (1, 1))  # as it is some seconds later
+    second = fire("SessionStart", start | {"session_id": "s2"}, project=tmp_path, python=bare)
+    assert "its worker does not start" in json.loads(second.stdout)["systemMessage"]
+    assert len(list(home.spool_new.iterdir())) == 2

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 OBSERVE, SUMMARIZE = "observe", "summarize"
-PENDING, DONE, SKIPPED = "pending", "done", "skipped"
+SKIPPED = "skipped"
 MAX_TRIES = 3
 
 
@@ -44,13 +44,8 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
-class Skip:
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Fenced:
     """Another worker has taken the job over; this try had no effect."""
 
 
-Outcome = Done | Retry | Skip | Fenced
+Outcome = Done | Retry | Fenced

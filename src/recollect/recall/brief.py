@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from recollect.clock import day_and_time
 from recollect.model.observations import Observation, Summary
-from recollect.model.sessions import Session
+from recollect.model.sessions import INTERRUPTED, Session
 from recollect.recall.envelope import wrap
 from recollect.store.protocol import Reading
 from recollect.text import ELLIPSIS, cut, fenced, one_line, tokens
@@ -98,7 +98,7 @@ def _sessions(
     for number, session in enumerate(others):
         newest_first = store.last_summaries(session.id, TOLD_TURNS)
         heading = ["", "## Last sessions"] if number == 0 else []
-        state = " (interrupted)" if session.status == "interrupted" else ""
+        state = " (interrupted)" if session.status == INTERRUPTED else ""
         when = f"### {day_and_time(session.last_event_at)}{state}"
         title = fenced(one_line(session.title or "", 100))
         for lines in _ways_to_tell(newest_first, newest=number == 0):

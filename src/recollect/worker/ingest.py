@@ -70,7 +70,8 @@ class Ingest:
         for arrival in arrivals:  # the capture's id leads from the hook's file to the stored row
             event, capture = arrival.event, arrival.capture
             log.action("ingest.event", capture=capture.id, kind=event.kind, session=event.session)
-        log.action("ingest.stored", added=result.added, duplicates=result.duplicates)
+        counts = {"added": result.added, "duplicates": result.duplicates}
+        log.action("ingest.stored", **counts, closed_turns=result.closed_turns)
         return result
 
     def _try_to_read(self, file: _File) -> Arrival | None:

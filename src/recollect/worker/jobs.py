@@ -10,7 +10,7 @@ from recollect import log
 from recollect.agents.protocol import Agent
 from recollect.clock import SECOND, Clock
 from recollect.errors import StoreError
-from recollect.model.jobs import MAX_TRIES, Done, Fenced, Job, Outcome, Retry, Skip
+from recollect.model.jobs import MAX_TRIES, Done, Fenced, Job, Outcome, Retry
 from recollect.providers.protocol import Provider
 from recollect.store.protocol import Store
 from recollect.synthesis import synthesize
@@ -71,7 +71,7 @@ class JobRunner:
                 due_at = self.clock() + delay(job.tries, random.random())
                 self.store.retry_job(job, why, due_at)
                 log.warning("job.retried", job=job.id, kind=job.kind, tries=job.tries)
-            case Retry(why) | Skip(why):
+            case Retry(why):
                 self.store.skip_job(job, why, self.clock())
                 log.warning("job.skipped", job=job.id, kind=job.kind, tries=job.tries)
             case Fenced():

@@ -25,10 +25,10 @@ WHERE id = (
 )
 RETURNING id, kind, session_id, prompt_number, tries, holder;
 
--- A job behind another one of its session is not due before that one is.
 -- name: release
 UPDATE jobs SET lease_until = NULL WHERE state = 'pending' AND lease_until IS NOT NULL;
 
+-- A job behind another one of its session is not due before that one is.
 -- name: next_due
 SELECT min(max(due_at, coalesce(lease_until, 0))) FROM jobs AS job
 WHERE state = 'pending' AND NOT EXISTS (
