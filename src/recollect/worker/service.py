@@ -22,6 +22,7 @@ from recollect.worker.projects import ProjectFinder
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
 
+LOSS_SECONDS = 1.0  # how long a deletion may take
 FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
 
 
@@ -119,8 +120,9 @@ class Service:
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
-                # Begin anew on what is there now, unless our home is gone altogether.
+                # Begin anew on what is there now, unless our home is gone altogether; that takes a moment.
                 log.warning("worker.lost", file=lost)
+                self._stopping.wait(LOSS_SECONDS)
                 self.must_restart = self._paths.run.exists()
                 return
             try:
