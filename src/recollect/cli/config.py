@@ -69,29 +69,44 @@ def get_setting(name: str, as_json: bool) -> None:
 @config.command("set")
 @click.argument("name")
 @click.argument("value")
-def set_setting(name: str, value: str) -> None:
+@json_option
+def set_setting(name: str, value: str, as_json: bool) -> None:
     """Write one setting to the file; lists are written with commas. Comments in the file stay."""
     row = settings_module.row_named(name)
     parsed = settings_module.parse(row, value, "recollect config set")
     _edit(row.name, parsed)
-    say(
-        f"{row.name} = {_shown(parsed)}. The worker reads it when it starts: recollect worker restart"
-    )
+    if as_json:
+        print_json({row.name: parsed})
+        return
+    say(f"{row.name} = {_shown(parsed)}")
+    if row.env in os.environ:
+        say(f"The variable {row.env} is set and wins over the file.")
+    else:
+        say("A running worker reads it when it starts anew: recollect worker restart")
 
 
 @config.command("unset")
 @click.argument("name")
-def unset_setting(name: str) -> None:
+@json_option
+def unset_setting(name: str, as_json: bool) -> None:
     """Back to the default."""
     row = settings_module.row_named(name)
     _edit(row.name, None)
-    say(f"{row.name} is back to its default, {_shown(row.default)}.")
+    if as_json:
+        print_json({row.name: row.default})
+    else:
+        say(f"{row.name} is back to its default, {_shown(row.default)}.")
 
 
 @config.command("path")
-def path() -> None:
+@json_option
+def path(as_json: bool) -> None:
     """Where the config file is."""
-    say(str(Paths.of(os.environ).config_file))
+    file = str(Paths.of(os.environ).config_file)
+    if as_json:
+        print_json(file)
+    else:
+        say(file)
 
 
 def _edit(name: str, value: Value | None) -> None:
