@@ -4,6 +4,7 @@ import logging
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from recollect.errors import RecollectError
 from recollect.paths import PRIVATE_FILE
 
 LOGGER = logging.getLogger("recollect")
@@ -20,6 +21,13 @@ def action(name: str, *, level: int = logging.INFO, **values: object) -> None:
 
 def warning(name: str, **values: object) -> None:
     action(name, level=logging.WARNING, **values)
+
+
+def cause(error: BaseException) -> str:
+    """What may be written down of an error: our own and the system's texts name files and settings, any
+    other may quote what was captured."""
+    known = isinstance(error, RecollectError | OSError)
+    return f"{type(error).__name__}: {error}" if known else type(error).__name__
 
 
 def to_file(path: Path) -> None:

@@ -75,6 +75,7 @@ def test_what_does_not_exist_gets_an_error_that_names_the_fix(project: Path) -> 
         (("show", "999"), "recollect search"),
         (("show", "nope"), "recollect sessions"),
         (("pin", "999"), "recollect search"),
+        (("retry", "999"), "recollect status"),
         (("config", "get", "nope"), "brief.tokens"),
         (("config", "set", "brief.tokens", "many"), "whole number"),
         (("config", "set", "brief.tokens", "99999"), "from 0 to 2400"),

@@ -80,7 +80,7 @@ BAD = {
     "not a JSON object": HEADER + b"[]",
     "names no session_id": HEADER + b'{"hook_event_name":"Stop"}',
     "nested too deeply": HEADER + b"[" * 100_000,
-    "cannot be stored: ValueError: choked": HEADER + payloads.tool("s1", "poison"),
+    "cannot be stored: ValueError": HEADER + payloads.tool("s1", "poison"),
 }
 
 

@@ -6,6 +6,7 @@ import os
 import click
 
 from recollect.cli.output import count, json_option, print_json, say
+from recollect.errors import NotFound
 from recollect.paths import Paths
 from recollect.worker import contact
 
@@ -19,6 +20,8 @@ def retry(job: int | None, as_json: bool) -> None:
     contact.start(paths)
     question = f"retry {job if job is not None else ''}"
     answer = json.loads(contact.ask(paths, question.encode()))
+    if job is not None and not answer["requeued"]:
+        raise NotFound(f"There is no failed job {job}. `recollect status` lists those there are.")
     if as_json:
         print_json(answer)
     else:

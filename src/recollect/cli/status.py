@@ -13,7 +13,7 @@ from recollect.model.jobs import JobRow
 from recollect.model.stored import EMPTY, Health
 from recollect.paths import Paths
 from recollect.worker import contact
-from recollect.worker.health import capture_failures, not_recording, problem
+from recollect.worker.health import capture_failures, not_recording, problem, waiting
 
 
 @click.command()
@@ -38,7 +38,7 @@ def status(as_json: bool) -> None:
                 "provider": {"name": choice.provider.name, "why": choice.why},
                 "store": asdict(health) if health else None,
                 "skipped_jobs": [asdict(job) for job in skipped],
-                "spool": _waiting(paths),
+                "spool": waiting(paths),
                 "capture_failures": capture_failures(paths),
                 "hooks": [asdict(finding) for finding in hooks],
                 "problem": fault,
@@ -74,7 +74,7 @@ def _print(
     else:
         lines.append(("Memory", _memory_line(health)))
         lines.append(("Queue", _queue_line(health)))
-    lines.append(("Spool", f"{_waiting(paths)} waiting"))
+    lines.append(("Spool", f"{waiting(paths)} waiting"))
     lines.append(("Data", str(paths.data)))
     for name, text in lines:
         say(f"{heading(f'{name:<9}')} {text}")
@@ -128,10 +128,3 @@ def _worker(paths: Paths) -> dict[str, Any] | None:
         return contact.status(paths)
     except WorkerError as error:
         return {"error": str(error), "fault": str(error)}
-
-
-def _waiting(paths: Paths) -> int:
-    try:
-        return sum(1 for _ in paths.spool_new.iterdir())
-    except OSError:
-        return 0

@@ -140,18 +140,18 @@ def ask(run: str, request: bytes, seconds: float) -> bytes:
 
     end = time.monotonic() + seconds
     os.chdir(run)  # a socket's path may have 107 bytes only; a relative one always fits
-    with_socket = socket(AF_UNIX, SOCK_STREAM)
-    with_socket.settimeout(seconds)
-    with_socket.connect("worker.sock")
-    with_socket.sendall(request)
-    with_socket.shutdown(SHUT_WR)
+    link = socket(AF_UNIX, SOCK_STREAM)
+    link.settimeout(seconds)
+    link.connect("worker.sock")
+    link.sendall(request)
+    link.shutdown(SHUT_WR)
     parts = []
     while True:
         left = end - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        with_socket.settimeout(left)
-        part = with_socket.recv(1 << 16)
+        link.settimeout(left)
+        part = link.recv(1 << 16)
         if not part:
             break
         parts.append(part)
@@ -166,9 +166,8 @@ def prepared(state: str, project: str, data: bytes, in_vain: bool) -> bytes:
     if b'"source":"resume"' in body or b'"source":"fork"' in body:
         return b""
     note = read_file(state + "/health.json").strip()
-    if (
-        in_vain and not note
-    ):  # it died before it could say why: its Python has no recollect, perhaps
+    if in_vain and not note:
+        # It died before it could say why: its Python has no recollect, perhaps.
         note = b'"recollect is not recording: its worker does not start. Run `recollect doctor`."'
     copy = b""
     found, _, text = read_file(state + "/briefs/" + brief_name(project)).partition(b"\0\n")

@@ -1,6 +1,7 @@
 """What is wrong with the memory, in one sentence that names the fix. Loud, because silence loses work."""
 
 import json
+import os
 
 from recollect.clock import HOUR, age
 from recollect.model.stored import Health
@@ -13,6 +14,15 @@ def capture_failures(paths: Paths) -> int:
     """Events that a hook could not write (a full disk, a read-only spool)."""
     try:
         return (paths.state / "capture-failures").read_bytes().count(b"\n")
+    except OSError:
+        return 0
+
+
+def waiting(paths: Paths) -> int:
+    """As many captures as ingest would take: a stray folder must not keep the worker from being idle."""
+    try:
+        with os.scandir(paths.spool_new) as entries:
+            return sum(entry.is_file(follow_symlinks=False) for entry in entries)
     except OSError:
         return 0
 

@@ -24,12 +24,8 @@ from recollect.worker.projects import ProjectFinder
 
 BATCH_FILES = 256
 BATCH_BYTES = 16 * 1024 * 1024
-OURS = (
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.ENOSPC,
-    errno.EROFS,
-)  # faults of the machine, not of a file
+# Faults of the machine, not of a file.
+OURS = (errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EROFS)
 LARGEST = 64 * 1024 * 1024  # a capture beyond this is kept aside, not read into memory
 
 
@@ -63,7 +59,7 @@ class Ingest:
         except Exception as error:
             if len(batch) > 1:  # one of them is poison: find it without holding up the others
                 return _sum([self._keep([file]) for file in batch])
-            self._quarantine(batch[0], f"it cannot be stored: {type(error).__name__}: {error}")
+            self._quarantine(batch[0], f"it cannot be stored: {log.cause(error)}")
             return Ingested(0, 0, 0, frozenset())
         for file in batch:
             file.path.unlink(missing_ok=True)
@@ -83,7 +79,7 @@ class Ingest:
         except Exception as error:
             if isinstance(error, OSError) and error.errno in OURS:
                 raise
-            self._quarantine(file, f"it cannot be read: {type(error).__name__}: {error}")
+            self._quarantine(file, f"it cannot be read: {log.cause(error)}")
             return None
 
     def _read(self, file: _File) -> Arrival | None:

@@ -42,6 +42,8 @@ def withdraw(paths: Paths) -> None:
     with suppress(OSError, ValueError):
         if int(paths.pid_file.read_text()) == os.getpid():
             paths.pid_file.unlink()
+            # A hook that wrote its number late left this behind; later it would look like a failed start.
+            paths.starting_file.unlink(missing_ok=True)
             paths.socket.unlink(missing_ok=True)
 
 

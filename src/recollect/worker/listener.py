@@ -46,9 +46,7 @@ class Listener:
     def close(self) -> None:
         """No new questions; the ones under way get their answer."""
         self._closing.set()
-        with suppress(
-            OSError
-        ):  # some systems refuse this for a listening socket; close is enough there
+        with suppress(OSError):  # refused by some systems for a listening socket; close is enough
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         self._pool.shutdown(wait=True)
@@ -61,7 +59,7 @@ class Listener:
                 if self._closing.is_set():
                     return
                 # Too many open files, most likely: a listener that gave up would never answer again.
-                log.warning("answer.failed", error=f"{type(error).__name__}: {error}")
+                log.warning("answer.failed", error=log.cause(error))
                 self._closing.wait(PAUSE)
                 continue
             try:
@@ -80,7 +78,7 @@ class Listener:
                     connection.sendall(handler(rest))
             except Exception as error:
                 # The asker falls back to its prepared copy; the reason is for `worker logs`.
-                log.warning("answer.failed", error=f"{type(error).__name__}: {error}")
+                log.warning("answer.failed", error=log.cause(error))
 
 
 def _read(connection: socket.socket) -> bytes:

@@ -14,7 +14,7 @@ from recollect.wiring import AGENTS, Home
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
 from recollect.worker.briefs import Briefs
-from recollect.worker.health import capture_failures, problem
+from recollect.worker.health import capture_failures, problem, waiting
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
 from recollect.worker.listener import Listener
@@ -105,7 +105,7 @@ class Service:
             "memory_kb": _memory_kb(),
             "provider": self._choice.provider.name,
             "provider_why": self._choice.why,
-            "spool": _count(self._paths.spool_new),
+            "spool": waiting(self._paths),
             "quarantine": health.quarantined,
             "capture_failures": capture_failures(self._paths),
             "idle": self._idle(),
@@ -150,7 +150,7 @@ class Service:
     def _note_fault(self, thread: str, error: Exception) -> None:
         """Shown by `status`, `doctor` and the next session until the thread gets on again."""
         self._faults[thread] = f"{type(error).__name__}: {error}"
-        log.warning(f"{thread}.waits", error=self._faults[thread])
+        log.warning(f"{thread}.waits", error=log.cause(error))
 
     def _drain(self) -> None:
         ingested = self._ingest.drain(lambda: not self._stopping.is_set())
@@ -216,7 +216,7 @@ class Service:
 
     def _idle(self) -> bool:
         """Nothing waits and nothing is being done."""
-        if _count(self._paths.spool_new) or not self._busy.acquire(blocking=False):
+        if waiting(self._paths) or not self._busy.acquire(blocking=False):
             return False
         try:
             due = self._store.next_due()
@@ -235,12 +235,6 @@ class Service:
             and self._idle()
             and self._store.next_due() is None
         )
-
-
-def _count(folder: os.PathLike[str]) -> int:
-    """As many as ingest would take: a stray folder must not keep the worker from being idle."""
-    with os.scandir(folder) as entries:
-        return sum(entry.is_file(follow_symlinks=False) for entry in entries)
 
 
 def _memory_kb() -> int | None:
