@@ -3,58 +3,16 @@
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from recollect.model.events import (
-    CommandRun,
     Event,
     Failure,
-    FileChanged,
-    FileRead,
-    Hunk,
-    OtherTool,
-    PromptSubmitted,
     Subagent,
-    SubagentEnded,
     ToolUsed,
 )
-from recollect.model.observations import TYPES, ObservationDraft
-from recollect.model.turns import Turn, TurnEvent
-from recollect.providers.protocol import Provider
-from recollect.providers.rules import Rules
+from recollect.model.turns import Turn
+from tests.support.observed import EXTENDED, GREEN, MENDED, PRICING, RED, observe, the_only, told
 from tests.support.turns import by, edited, failed, ran, read, turn, used, wrote
-
-PRICING = """\
-RATE = 0.1
-
-
-def apply_discount(total, code):
-    if code == "BULK":
-        return total * RATE
-    return total
-"""
-MENDED = PRICING.replace("total * RATE", "total * (1 - RATE)")
-EXTENDED = PRICING + "\n\ndef bulk_rate(count):\n    return 0.1 if count >= 10 else 0.0\n"
-RED = (
-    "FAILED tests/test_pricing.py::test_bulk - AssertionError: assert 9.0 == 81\n"
-    "1 failed, 11 passed in 0.05s"
-)
-GREEN = "12 passed in 0.03s"
-
-
-def observe(made: Turn) -> list[ObservationDraft]:
-    provider: Provider = Rules()
-    return provider.observe(made)
-
-
-def the_only(made: Turn) -> ObservationDraft:
-    (draft,) = observe(made)
-    return draft
-
-
-def told(draft: ObservationDraft) -> str:
-    return "\n".join([draft.title or "", draft.subtitle or "", *draft.facts, draft.narrative or ""])
 
 
 def test_a_command_that_failed_and_then_passed_is_told_as_a_fix() -> None:
@@ -244,109 +202,6 @@ def test_a_title_that_the_session_already_has_is_not_used_again() -> None:
         recorded=("Added bulk discounts to the pricing",),
     )
     assert the_only(made).title == "Added bulk_rate to orders/pricing.py"
-
-
-def test_a_fix_that_nothing_proves_is_not_called_done() -> None:
-    draft = the_only(
-        turn("fix the rounding bug", edited("orders/pricing.py", PRICING, MENDED), said="Done.")
-    )
-    assert draft.title == "Changed apply_discount to fix the rounding bug"
-    assert "No test and no other check ran after the last edit" in told(draft)
-
-
-def test_a_failure_that_remains_is_said_to_remain() -> None:
-    draft = the_only(
-        turn(
-            "add bulk discounts",
-            edited("orders/pricing.py", PRICING, EXTENDED),
-            failed("pytest -q", RED),
-        )
-    )
-    assert draft.title == "Tried to add bulk discounts"
-    assert "`pytest -q` was still failing when the turn ended" in told(draft)
-
-
-def test_a_failure_that_was_not_checked_again_is_not_called_failing_or_mended() -> None:
-    draft = the_only(
-        turn(
-            "add bulk discounts",
-            failed("pytest -q", RED),
-            edited("orders/pricing.py", PRICING, EXTENDED),
-        )
-    )
-    assert "was not run again after the edit of orders/pricing.py" in told(draft)
-    assert "still failing" not in told(draft)
-
-
-def test_a_smaller_run_that_passes_does_not_prove_the_larger_one() -> None:
-    draft = the_only(
-        turn(
-            "fix the tests",
-            failed("pytest", "5 failed, 11 passed in 1s"),
-            edited("orders/pricing.py", PRICING, MENDED),
-            ran("pytest tests/test_pricing.py", GREEN),
-        )
-    )
-    assert "the failed `pytest` was not repeated in full" in told(draft)
-
-
-def test_a_smaller_run_counts_when_it_holds_every_test_that_failed() -> None:
-    draft = the_only(
-        turn(
-            "fix the tests",
-            failed("pytest", RED),
-            edited("orders/pricing.py", PRICING, MENDED),
-            ran("pytest tests/test_pricing.py", GREEN),
-        )
-    )
-    assert "`pytest tests/test_pricing.py` passed (12 tests) after edits" in told(draft)
-
-
-def test_a_failing_part_counts_as_mended_by_a_passing_whole() -> None:
-    draft = the_only(
-        turn(
-            "fix the tests",
-            failed("pytest -k bulk", RED),
-            edited("orders/pricing.py", PRICING, MENDED),
-            ran("pytest", GREEN),
-        )
-    )
-    assert draft.type == "bugfix"
-    assert draft.title == "Fixed the tests"
-
-
-def test_a_command_that_failed_in_an_earlier_turn_and_works_now_is_mended() -> None:
-    draft = the_only(
-        turn(
-            "try again",
-            edited("orders/pricing.py", PRICING, MENDED),
-            ran("pytest", GREEN),
-            before=(failed("pytest", RED),),
-        )
-    )
-    assert draft.type == "bugfix"
-    assert "Earlier in the session `pytest` failed with" in (draft.narrative or "")
-
-
-def test_a_red_test_behind_a_pipe_is_seen() -> None:
-    draft = the_only(turn("run the tests", ran("pytest 2>&1 | tail -3", RED)))
-    assert draft.type == "discovery"
-    assert draft.title == "Still failing: pytest, AssertionError: assert 9.0 == 81"
-
-
-def test_an_edit_that_was_taken_back_is_told_as_a_dead_end() -> None:
-    draft = the_only(
-        turn(
-            "try caching the table",
-            edited("orders/pricing.py", PRICING, EXTENDED),
-            failed("pytest", RED),
-            ran("git checkout -- orders/pricing.py"),
-        )
-    )
-    assert draft.type == "discovery"
-    assert draft.title == "Tried and reverted: caching the table"
-    assert draft.files_modified == ()
-    assert "was made and then taken back in the same turn" in told(draft)
 
 
 def test_a_decision_in_the_prompt_is_an_observation_of_its_own() -> None:
@@ -542,89 +397,3 @@ def test_escapes_and_control_characters_never_reach_an_observation() -> None:
 
 
 # --- any turn at all -------------------------------------------------------------------------------
-
-FRAGMENTS = (
-    "fix|add|let's use|pytest|`x`|error:|FAILED|1 failed|make|git|('|[|…|漢字|\x1b[0m|\n|\0|#|-|?"
-)
-WORDS = st.sampled_from(sorted({*FRAGMENTS.split("|"), "|", "&&"}))
-TEXT = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join))
-PATHS = st.one_of(
-    TEXT, st.sampled_from(["/home/dev/shop/a.py", "b.md", "c.yml", "d.json", "/x/e.ts", ""])
-)
-COMMANDS = st.one_of(
-    TEXT,
-    st.sampled_from(
-        ["pytest -q", "pytest -k a | tail", "make", "git commit -m x", "git checkout -- a.py"]
-    ),
-)
-HUNKS = st.builds(
-    Hunk,
-    st.integers(-1, 9),
-    st.integers(-1, 9),
-    st.lists(st.one_of(TEXT, TEXT.map("+def f():".__add__), TEXT.map("-".__add__)), max_size=6).map(
-        tuple
-    ),
-)
-ACTIONS = st.one_of(
-    st.builds(
-        FileChanged,
-        PATHS,
-        st.booleans(),
-        st.lists(HUNKS, max_size=3).map(tuple),
-        st.none() | TEXT,
-        st.none() | TEXT,
-    ),
-    st.builds(FileRead, PATHS, st.integers(), st.integers(), st.integers(), TEXT),
-    st.builds(CommandRun, COMMANDS, st.none() | TEXT, TEXT, TEXT, st.booleans()),
-    st.builds(OtherTool, TEXT, TEXT),
-)
-FAILURES = st.none() | st.builds(Failure, TEXT, st.none() | st.integers(0, 255), st.booleans())
-TOOLS = st.sampled_from(["Edit", "Bash", "Task", "WebSearch", "AskUserQuestion", "mcp__a__b", ""])
-HAPPENINGS = st.one_of(
-    st.builds(ToolUsed, TOOLS, TEXT, ACTIONS, FAILURES, st.none() | st.integers()),
-    st.builds(SubagentEnded, TEXT),
-    st.builds(PromptSubmitted, TEXT, st.booleans()),
-)
-AGENTS = st.none() | st.builds(Subagent, st.sampled_from("ab"), st.sampled_from(["Explore", ""]))
-EVENTS = st.lists(
-    st.builds(Event, TEXT, TEXT, st.none(), HAPPENINGS, st.none(), AGENTS, PATHS, st.none()).map(
-        lambda event: TurnEvent(1, 1, event)
-    ),
-    max_size=12,
-).map(tuple)
-TURNS = st.builds(
-    Turn,
-    project=TEXT,
-    root=st.sampled_from(["/home/dev/shop", "", "/", "C:\\x"]),
-    session=TEXT,
-    prompt_number=st.integers(1, 999),
-    prompt=st.none() | TEXT,
-    at=st.integers(),
-    events=EVENTS,
-    before=EVENTS,
-    recorded=st.lists(TEXT, max_size=2).map(tuple),
-    last_message=st.none() | TEXT,
-    interrupted=st.booleans(),
-)
-
-
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(TURNS)
-def test_any_turn_gives_observations_of_the_right_shape(made: Turn) -> None:
-    for draft in observe(made):
-        assert draft.type in TYPES
-        assert 3 <= len((draft.title or "").split()) <= 8
-        assert len((draft.subtitle or "").split()) <= 24
-        assert len(draft.facts) <= 7
-        assert all(50 <= len(fact) <= 150 for fact in draft.facts)
-        assert len(set(draft.facts)) == len(draft.facts)
-        assert draft.narrative
-        assert 2 <= len(draft.concepts) <= 5
-        assert not set(draft.concepts) & set(TYPES)
-        assert not re.search(r"[\x00-\x1f\x7f\x1b]", told(draft).replace("\n", ""))
-
-
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(TURNS)
-def test_any_turn_can_be_summarised(made: Turn) -> None:
-    Rules().summarize(made)
