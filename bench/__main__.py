@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import hook, idle, ingest, priority, session_start, table
+from bench import hook, idle, ingest, model, priority, session_start, table, tokens
 
 Bench = Callable[..., list[table.Table]]
 ROWS: dict[str, tuple[Bench, str]] = {
@@ -18,7 +18,12 @@ ROWS: dict[str, tuple[Bench, str]] = {
     "session-start": (session_start.run, "the opening brief and a prompt's recall"),
     "ingest": (ingest.run, "from the spool into the store"),
     "idle": (idle.run, "starting, and doing nothing"),
+    "tokens": (tokens.run, "what remembering a recorded session costs (needs --transcript)"),
 }
+BY_NAME_ONLY: dict[str, tuple[Bench, str]] = {
+    "model": (model.run, "how good a real model is at this (needs --transcript and --endpoint)"),
+}
+EXTRA = {"tokens": ("file",), "model": ("file", "endpoint", "report")}
 
 
 def main() -> int:
@@ -32,7 +37,8 @@ def main() -> int:
     if not options.json:
         print(f"{machine}\n", flush=True)
     for name in options.names or ROWS:
-        found = ROWS[name][0](quick=options.quick)
+        extra = {option: getattr(options, option) for option in EXTRA.get(name, ())}
+        found = (ROWS | BY_NAME_ONLY)[name][0](quick=options.quick, **extra)
         tables += found
         if not options.json:
             print("\n".join(each.text() for each in found), flush=True)
@@ -42,21 +48,38 @@ def main() -> int:
 
 
 def _options() -> argparse.Namespace:
-    lines = "\n".join(f"  {name:14} {about}" for name, (_, about) in ROWS.items())
+    lines = "\n".join(f"  {name:14} {about}" for name, (_, about) in (ROWS | BY_NAME_ONLY).items())
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description=f"Measure this checkout on this machine.\n\n{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="name", help="one of the above; default: all")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help="one of the above; default: all but model"
+    )
     parser.add_argument("--quick", action="store_true", help="few samples: does it run at all?")
     parser.add_argument(
         "--normal", action="store_true", help="no real-time priority, even for root"
     )
+    parser.add_argument(
+        "--transcript",
+        dest="file",
+        type=Path,
+        metavar="FILE",
+        help="a session recorded by Claude Code (.jsonl)",
+    )
+    parser.add_argument("--endpoint", metavar="URL", help="an OpenAI-compatible server")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        default=Path("model-report.md"),
+        help="where `model` writes its facts",
+    )
     parser.add_argument("--json", action="store_true", help="the tables as JSON")
     options = parser.parse_args()
-    if unknown := set(options.names) - set(ROWS):
-        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
+    known = ROWS | BY_NAME_ONLY
+    if unknown := set(options.names) - set(known):
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     return options
 
 

@@ -13,7 +13,7 @@ from recollect.model.arrivals import Arrival
 from recollect.model.captures import Capture
 from recollect.model.events import Event
 from recollect.model.jobs import OBSERVE, Fenced
-from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
+from recollect.model.observations import TYPES, Author, ObservationDraft, SummaryDraft
 from recollect.model.sessions import SessionTitle
 from recollect.repository import identify
 from recollect.store.sqlite.store import SqliteStore
@@ -113,12 +113,12 @@ def _one_session(
     while (job := store.claim_job("bench", at, at + LEASE)) is not None:
         if job.kind == OBSERVE:
             drafts = [_draft(seed) for seed in seeds]
-            done: object = store.finish_observe(job, "rules", drafts, at, at)
+            done: object = store.finish_observe(job, Author("rules"), drafts, at, at)
         else:
             told = [prose(180, (at + number) % 89) for number in range(5)]
             summary = SummaryDraft(told[0], told[1], told[2], told[3], told[4])
             title = SessionTitle(prose(60, at % 83), prose(90, at % 79))
-            done = store.finish_summary(job, "rules", summary, at, at, title=title)
+            done = store.finish_summary(job, Author("rules"), summary, at, at, title=title)
         assert not isinstance(done, Fenced)
 
 

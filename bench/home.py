@@ -85,6 +85,7 @@ def temporary() -> Iterator[Home]:
         env = BARE_ENV | {
             "HOME": str(root),
             "RECOLLECT_HOME": str(root / "home"),
+            "RECOLLECT_SYNTHESIS_PROVIDER": "rules",
             "CLAUDE_PROJECT_DIR": str(root / "project"),
         }
         home = Home(Paths.of(env), root / "project", env)

@@ -23,7 +23,7 @@ settings.register_profile(
 )
 settings.load_profile("recollect")
 
-FOREIGN = ("RECOLLECT_", "XDG_", "GIT_", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR")
+FOREIGN = ("RECOLLECT_", "XDG_", "GIT_", "CLAUDE_", "ANTHROPIC_", "OPENAI_")
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,7 @@ class Row:
     choices: tuple[str, ...] = ()
     least: int | None = None
     most: int | None = None
+    secret: bool = False
 
     @property
     def env(self) -> str:
@@ -39,7 +40,66 @@ ROWS = (
         "synthesis.provider",
         "auto",
         "Who writes observations and summaries. `auto` takes the best that is usable.",
-        choices=("auto", "rules"),
+        choices=("auto", "claude", "anthropic", "openai", "rules"),
+    ),
+    Row("synthesis.model", "", "The model's name. Empty: the provider's own choice."),
+    Row(
+        "synthesis.endpoint",
+        "",
+        "For the provider `openai`: openai, openrouter, gemini, ollama, lmstudio, vllm, or a URL.",
+    ),
+    Row(
+        "synthesis.api_key",
+        "",
+        "The key, if the worker cannot see the provider's own variable. Never shown.",
+        secret=True,
+    ),
+    Row(
+        "synthesis.verbosity",
+        "normal",
+        "How much a model writes down.",
+        choices=("minimal", "normal", "verbose"),
+    ),
+    Row("synthesis.language", "English", "The language that a model writes in."),
+    Row("synthesis.skip", (), "What else a model should not write down, as short phrases."),
+    Row(
+        "synthesis.request_tokens",
+        6000,
+        "The most tokens that the events of one request may take; more is cut, and marked.",
+        least=500,
+        most=100_000,
+    ),
+    Row(
+        "synthesis.timeout_seconds",
+        120,
+        "How long a model may say nothing before the request is given up.",
+        least=5,
+        most=3600,
+    ),
+    Row(
+        "synthesis.stand_in",
+        "none",
+        "Who writes while the model is away: `none` lets the work wait, `rules` does it at once.",
+        choices=("none", "rules"),
+    ),
+    Row(
+        "cost.daily_tokens",
+        0,
+        "The most tokens that may be sent and received on one day. 0: no limit.",
+        least=0,
+        most=1_000_000_000,
+    ),
+    Row(
+        "cost.daily_cents",
+        0,
+        "The most US cents that requests may cost on one day. 0: no limit.",
+        least=0,
+        most=1_000_000,
+    ),
+    Row(
+        "cost.prices",
+        (),
+        "Prices that are missing or wrong, in dollars per million tokens: model=input/output.",
     ),
     Row(
         "capture.boring_tools",
@@ -155,7 +215,10 @@ def check(row: Row, value: object, where: str) -> Value:
         if (row.least is not None and value < row.least) or (
             row.most is not None and value > row.most
         ):
-            raise ConfigError(f"{where}: {row.name} goes from {row.least} to {row.most}.")
+            limits = (
+                f"goes from {row.least} to {row.most}" if row.most else f"is at least {row.least}"
+            )
+            raise ConfigError(f"{where}: {row.name} {limits}.")
         return value
     if not isinstance(value, str) or (row.choices and value not in row.choices):
         raise ConfigError(f"{where}: {row.name} is one of: {', '.join(row.choices)}.")

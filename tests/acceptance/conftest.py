@@ -57,7 +57,14 @@ def open_terminal() -> Iterator[OpenTerminal]:
 @pytest.fixture
 def prepared(new_client: NewClient, tmp_path: Path) -> Iterator[Installation]:
     """A user with a home for recollect and no hooks yet."""
-    installation = Installation(new_client(env={"RECOLLECT_HOME": str(tmp_path / "memory")}))
+    installation = Installation(
+        new_client(
+            env={
+                "RECOLLECT_HOME": str(tmp_path / "memory"),
+                "RECOLLECT_SYNTHESIS_PROVIDER": "rules",
+            }
+        )
+    )
     yield installation
     installation.close()
 

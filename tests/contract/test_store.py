@@ -13,6 +13,7 @@ from recollect.model.events import ToolUsed
 from recollect.model.jobs import OBSERVE, SUMMARIZE, Job
 from recollect.store.protocol import Store
 from tests.support.arrivals import START, Told, again
+from tests.support.memory import TEST
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=40)  # surrogates and NUL too
 
@@ -28,9 +29,9 @@ def claim_all(store: Store) -> list[Job]:
     while job := store.claim_job("test", START + 7 * DAY, START + 8 * DAY):
         jobs.append(job)
         if job.kind == OBSERVE:
-            store.finish_observe(job, "test", [], START, START)
+            store.finish_observe(job, TEST, [], START, START)
         else:
-            store.finish_summary(job, "test", None, START, START)
+            store.finish_summary(job, TEST, None, START, START)
     return jobs
 
 

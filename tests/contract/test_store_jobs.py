@@ -9,6 +9,7 @@ from recollect.model.jobs import MAX_TRIES, OBSERVE, SUMMARIZE, Fenced, Job
 from recollect.model.observations import ObservationDraft, SummaryDraft
 from recollect.store.protocol import Store
 from tests.support.arrivals import START, Told
+from tests.support.memory import TEST
 
 NOW = START + HOUR
 LEASE = MINUTE
@@ -30,8 +31,8 @@ def claim(store: Store, *, now: int = NOW, holder: str = "worker-1") -> Job:
 
 def finish(store: Store, job: Job, *, now: int = NOW) -> object:
     if job.kind == OBSERVE:
-        return store.finish_observe(job, "test", [DRAFT], NOW, now)
-    return store.finish_summary(job, "test", SummaryDraft("one"), NOW, now)
+        return store.finish_observe(job, TEST, [DRAFT], NOW, now)
+    return store.finish_summary(job, TEST, SummaryDraft("one"), NOW, now)
 
 
 def nothing_due(store: Store, now: int = NOW) -> bool:
@@ -101,6 +102,17 @@ def test_a_retry_waits_until_it_is_due_and_its_session_waits_with_it(
     assert (again.kind, again.tries) == (OBSERVE, 2)
 
 
+def test_a_job_that_nobody_could_do_waits_and_burns_no_try(store: Store, turn: Told) -> None:
+    for _ in range(MAX_TRIES + 1):
+        job = claim(store)
+        assert job.tries == 1
+        store.postpone(job, "the quota is used \ud800 up", NOW)
+    store.postpone(claim(store), "the quota is used up", NOW + MINUTE)
+    assert nothing_due(store)
+    assert (store.next_due(), store.health().skipped) == (NOW + MINUTE, 0)
+    assert claim(store, now=NOW + MINUTE).tries == 1
+
+
 def test_nothing_is_due_while_a_job_is_being_worked_on(store: Store, turn: Told) -> None:
     """The summary behind it must not make the worker look again and again."""
     assert store.next_due() == NOW
@@ -159,7 +171,7 @@ def test_an_effect_that_cannot_be_stored_leaves_the_job_waiting(store: Store, tu
     job = claim(store)
     facts: tuple[str, ...] = (None,)  # type: ignore[assignment]
     with pytest.raises(AttributeError):
-        store.finish_observe(job, "test", [replace(DRAFT, facts=facts)], NOW, NOW)
+        store.finish_observe(job, TEST, [replace(DRAFT, facts=facts)], NOW, NOW)
     assert store.health().observations == 0
     assert finish(store, job) == (1,)
 

@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 
 from recollect.clock import DAY, HOUR
 from recollect.model.jobs import OBSERVE, Job
-from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
+from recollect.model.observations import TYPES, Author, Doubt, ObservationDraft, SummaryDraft
 from recollect.model.sessions import SessionTitle
 from recollect.store.protocol import Store
 from recollect.text import sqlite_safe
 from tests.support.arrivals import START, Told, repository
+from tests.support.memory import TEST
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=60) | st.just("a\0b\ud800😀e\u0301")
 TEXTS = st.lists(TEXT, max_size=4).map(tuple)
+DOUBTS = st.lists(st.builds(Doubt, TEXT, TEXT), max_size=3).map(tuple)
 OBSERVATIONS = st.builds(
     ObservationDraft,
     type=st.sampled_from(TYPES),
@@ -27,6 +29,7 @@ OBSERVATIONS = st.builds(
     files_read=TEXTS,
     files_modified=TEXTS,
     subagent_type=st.none() | TEXT,
+    doubts=DOUBTS,
 )
 SUMMARIES = st.builds(
     SummaryDraft,
@@ -38,6 +41,7 @@ SUMMARIES = st.builds(
     files_read=TEXTS,
     files_edited=TEXTS,
     notes=st.none() | TEXT,
+    doubts=DOUBTS,
 )
 
 
@@ -50,6 +54,10 @@ def a_set(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted({sqlite_safe(t) for t in texts}, key=lambda t: t.encode()))
 
 
+def safe_doubts(doubts: tuple[Doubt, ...]) -> tuple[Doubt, ...]:
+    return tuple(Doubt(sqlite_safe(d.part), sqlite_safe(d.reason)) for d in doubts)
+
+
 def observe_job(store: Store, told: Told) -> Job:
     """The job of a new turn. What is waiting before it is finished first."""
     number = told.count
@@ -57,12 +65,12 @@ def observe_job(store: Store, told: Told) -> Job:
     while job := store.claim_job("test", START, START + HOUR):
         if job.kind == OBSERVE:
             return job
-        store.finish_summary(job, "test", None, START, START)
+        store.finish_summary(job, TEST, None, START, START)
     raise AssertionError("no observe job")
 
 
 def remember(store: Store, told: Told, *drafts: ObservationDraft, at: int = START) -> list[int]:
-    ids = store.finish_observe(observe_job(store, told), "test", list(drafts), at, START)
+    ids = store.finish_observe(observe_job(store, told), TEST, list(drafts), at, START)
     assert isinstance(ids, tuple)
     return list(ids)
 
@@ -85,6 +93,7 @@ def test_an_observation_comes_back_as_it_was_written(
         files_read=a_set(draft.files_read),
         files_modified=a_set(draft.files_modified),
         subagent_type=safe(draft.subagent_type),
+        doubts=safe_doubts(draft.doubts),
     )
 
 
@@ -105,9 +114,9 @@ def test_a_turn_has_one_summary_and_the_later_one_stays(store: Store, told: Told
         store.add_events(arrivals, START)
         while job := store.claim_job("test", START, START + HOUR):
             if job.kind == OBSERVE:
-                store.finish_observe(job, "test", [], START, START)
+                store.finish_observe(job, TEST, [], START, START)
                 continue
-            stored.append(store.finish_summary(job, "test", SummaryDraft(text), START, START))
+            stored.append(store.finish_summary(job, TEST, SummaryDraft(text), START, START))
             found = store.summaries_of_session(job.session_id)
     assert len(stored) == 2
     assert [s.draft.request for s in found] == ["second"]
@@ -117,27 +126,67 @@ def test_a_turn_has_one_summary_and_the_later_one_stays(store: Store, told: Told
 def test_a_summary_comes_back_as_it_was_written(
     store: Store, told: Told, draft: SummaryDraft
 ) -> None:
-    store.finish_observe(observe_job(store, told), "test", [], START, START)
+    store.finish_observe(observe_job(store, told), TEST, [], START, START)
     job = store.claim_job("test", START, START + HOUR)
     assert job is not None
-    key = store.finish_summary(job, "test", draft, START + told.count, START)
+    key = store.finish_summary(job, TEST, draft, START + told.count, START)
     (found,) = store.last_summaries(1, 1)
     assert found.id == key
-    texts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-    expected = replace(
-        draft,
-        **{name: safe(getattr(draft, name)) for name in texts},
+    assert found.draft == SummaryDraft(
+        request=safe(draft.request),
+        investigated=safe(draft.investigated),
+        learned=safe(draft.learned),
+        completed=safe(draft.completed),
+        next_steps=safe(draft.next_steps),
         files_read=a_set(draft.files_read),
         files_edited=a_set(draft.files_edited),
+        notes=safe(draft.notes),
+        doubts=safe_doubts(draft.doubts),
     )
-    assert found.draft == expected
+
+
+def test_what_was_written_names_its_provider_and_its_model(store: Store, told: Told) -> None:
+    author = Author("anthropic", "some-model", "3")
+    job = observe_job(store, told)
+    store.finish_observe(job, author, [ObservationDraft("change", "x")], START, START)
+    (observation,) = store.observations_of_session(job.session_id)
+    assert (observation.provider, observation.model) == ("anthropic", "some-model")
+    behind = store.claim_job("test", START, START + HOUR)
+    assert behind is not None
+    store.finish_summary(behind, author, SummaryDraft("x"), START, START)
+    (summary,) = store.summaries_of_session(job.session_id)
+    assert (summary.provider, summary.model) == ("anthropic", "some-model")
+
+
+def test_evidence_is_events_of_the_same_session_each_once(store: Store, told: Told) -> None:
+    other = Told(told.project_id, session="session-2")
+    store.add_events([other.tool("foreign")], START)
+    foreign = store.session_by_ref("claude-code", "session-2")
+    assert foreign is not None
+    (event,) = store.events_of_session(foreign.id)
+    job = observe_job(store, told)
+    own = [e.id for e in store.events_of_session(job.session_id)]
+    draft = ObservationDraft("change", "x", evidence=(*reversed(own), own[0], event.id, 999))
+    store.finish_observe(job, TEST, [draft], START, START)
+    (found,) = store.observations_of_session(job.session_id)
+    assert found.draft.evidence == tuple(own)
+
+
+def test_observations_of_a_turn_come_in_the_order_they_were_written(
+    store: Store, told: Told
+) -> None:
+    first = remember(store, told, ObservationDraft("change", "a"), ObservationDraft("change", "b"))
+    remember(store, told, ObservationDraft("change", "c"))
+    assert [o.id for o in store.observations_of_prompt(1, 1)] == first
+    assert [o.draft.title for o in store.observations_of_prompt(1, 2)] == ["c"]
+    assert store.observations_of_prompt(1, 3) == []
 
 
 def test_a_turn_that_deserves_no_summary_has_none(store: Store, told: Told) -> None:
-    store.finish_observe(observe_job(store, told), "test", [], START, START)
+    store.finish_observe(observe_job(store, told), TEST, [], START, START)
     job = store.claim_job("test", START, START + HOUR)
     assert job is not None
-    assert store.finish_summary(job, "test", None, START, START) is None
+    assert store.finish_summary(job, TEST, None, START, START) is None
     assert store.summaries_of_session(job.session_id) == []
 
 
@@ -211,9 +260,9 @@ def test_a_title_stays_and_a_subtitle_follows(store: Store, told: Told) -> None:
         store.add_events([told.prompt("one"), told.stop()], START)
         while job := store.claim_job("test", START, START + 1):
             if job.kind == OBSERVE:
-                store.finish_observe(job, "test", [], START, START)
+                store.finish_observe(job, TEST, [], START, START)
             else:
-                store.finish_summary(job, "test", None, START, START, title=title)
+                store.finish_summary(job, TEST, None, START, START, title=title)
     found = store.session_by_ref("claude-code", "session-1")
     assert found is not None
     assert (found.title, found.subtitle) == ("first", "done")
@@ -221,7 +270,7 @@ def test_a_title_stays_and_a_subtitle_follows(store: Store, told: Told) -> None:
 
 def test_other_jobs_of_the_same_turn_are_known_by_type_and_title(store: Store, told: Told) -> None:
     job = observe_job(store, told)
-    store.finish_observe(job, "test", [ObservationDraft("decision", "Use it")], START, START)
+    store.finish_observe(job, TEST, [ObservationDraft("decision", "Use it")], START, START)
     assert store.titles_of_prompt(job) == frozenset()
     assert store.titles_of_prompt(replace(job, id=job.id + 1)) == {("decision", "Use it")}
     assert store.titles_of_session(job.session_id) == ("Use it",)

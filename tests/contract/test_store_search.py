@@ -11,7 +11,7 @@ from recollect.model.search import MATCH_END, MATCH_START
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, Told
-from tests.support.memory import Memory
+from tests.support.memory import TEST, Memory
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=80)
 HOSTILE = (
@@ -146,9 +146,9 @@ def test_the_index_follows_what_is_replaced(memory: Memory, store: Store) -> Non
         store.add_events([told.tool(word), told.stop(word)], START)
         while job := store.claim_job("test", START, START + HOUR):
             if job.kind == OBSERVE:
-                store.finish_observe(job, "test", [], START, START)
+                store.finish_observe(job, TEST, [], START, START)
             else:
-                store.finish_summary(job, "test", SummaryDraft(word), START, START)
+                store.finish_summary(job, TEST, SummaryDraft(word), START, START)
     assert found(store, "valve") == []
     assert found(store, "gasket") == [("summary", "gasket")]
     assert_index_is_sound(store)

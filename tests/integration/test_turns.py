@@ -40,7 +40,9 @@ def built(home: Paths, *bodies: bytes) -> list[Turn]:
     found = []
     now = clock.now()
     while job := store.claim_job("test", now, now + 1000):
-        found.append(turns.build(store, AGENTS, job))
+        session = store.session(job.session_id)
+        assert session is not None
+        found.append(turns.build(store, AGENTS, job, session))
         store.skip_job(job, "seen", now)
     store.close()
     return found

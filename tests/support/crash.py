@@ -107,7 +107,7 @@ class Crash:
         self._reap()
         self._worker = start_worker()
         until(self._is_idle, seconds=120)
-        contact.ask(self.paths, b"retry ")
+        contact.order(self.paths, "retry", id=None)
         until(self._is_idle, seconds=120)
         assert contact.stop(self.paths)
         self._worker.wait()

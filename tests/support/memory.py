@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 
 from recollect.clock import HOUR, MINUTE
-from recollect.model.jobs import OBSERVE
-from recollect.model.observations import Observation, ObservationDraft, SummaryDraft
+from recollect.model.jobs import OBSERVE, Job
+from recollect.model.observations import Author, Observation, ObservationDraft, SummaryDraft
 from recollect.model.sessions import Session, SessionTitle
 from recollect.store.protocol import Store
 from tests.support.arrivals import START, Told, repository
+
+TEST = Author("test")
 
 
 @dataclass(slots=True)
@@ -28,6 +30,7 @@ class Memory:
         *drafts: ObservationDraft,
         summary: SummaryDraft | None = None,
         session: str | None = None,
+        author: Author = TEST,
     ) -> Session:
         """A prompt, a tool, a stop, a minute later than the last one; then what was made of it."""
         name = session or f"{self.project_id}-{len(self.sessions)}"
@@ -38,11 +41,22 @@ class Memory:
         self.store.add_events([told.prompt(prompt), told.tool(use), told.stop(use)], self.at)
         while job := self.store.claim_job("test", self.at, self.at + HOUR):
             if job.kind == OBSERVE:
-                self.store.finish_observe(job, "test", list(drafts), told.at, told.at)
+                self.store.finish_observe(job, author, list(drafts), told.at, told.at)
             else:
                 title = SessionTitle(prompt[:80], None)
-                self.store.finish_summary(job, "test", summary, told.at, told.at, title=title)
+                self.store.finish_summary(job, author, summary, told.at, told.at, title=title)
         return self.session(name)
+
+    def work_up(self, *drafts: ObservationDraft, author: Author = TEST) -> list[Job]:
+        """Everything that waits, with the same drafts for each part. The jobs, in their order."""
+        done = []
+        while job := self.store.claim_job("test", self.at, self.at + HOUR):
+            done.append(job)
+            if job.kind == OBSERVE:
+                self.store.finish_observe(job, author, drafts, self.at, self.at)
+            else:
+                self.store.finish_summary(job, author, SummaryDraft("s"), self.at, self.at)
+        return done
 
     def session(self, name: str) -> Session:
         found = self.store.session_by_ref("claude-code", name)

@@ -2,7 +2,7 @@
 
 from recollect.model.observations import ObservationDraft
 from recollect.model.turns import Turn
-from recollect.providers.protocol import Provider
+from recollect.providers.protocol import Observed, Writer
 from recollect.providers.rules import Rules
 
 PRICING = """\
@@ -24,8 +24,10 @@ GREEN = "12 passed in 0.03s"
 
 
 def observe(made: Turn) -> list[ObservationDraft]:
-    provider: Provider = Rules()
-    return provider.observe(made)
+    writer: Writer = Rules()
+    written = writer.observe(made)
+    assert isinstance(written, Observed)
+    return list(written.drafts)
 
 
 def the_only(made: Turn) -> ObservationDraft:

@@ -32,9 +32,11 @@ _COMPACT = re.compile(r"create a (detailed )?summary of the (recent portion of t
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The model's final answer; the turn ends."""
+    """The model's final answer; the turn ends. `usage` is what it counts, if that matters."""
 
     text: str
+    stop: str = "end_turn"
+    usage: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,29 @@ class Delay:
     then: Text | Call | Together
 
 
-Step = Text | Call | Together | Delay
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """No answer but an error, with the API's own body unless another one is given."""
+
+    status: int
+    kind: str = "api_error"
+    message: str = "scripted"
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def body(self) -> bytes:
+        told = {"type": "error", "error": {"type": self.kind, "message": self.message}}
+        return json.dumps(told).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection breaks after this much of the answer's stream."""
+
+    text: str
+    share: float = 0.5
+
+
+Step = Text | Call | Together | Delay | Fail | Cut
 
 
 class Request(TypedDict):
@@ -139,9 +163,14 @@ def working_directory(body: Json) -> str:
     return found[1].strip() if found else ""
 
 
-def _content(step: Text | Call | Together) -> list[Json]:
+def counted(body: Json) -> Json:
+    """What a request costs, unless its step says otherwise: any number that differs from the others'."""
+    return {"input_tokens": len(json.dumps(body)) // 4, "output_tokens": 100}
+
+
+def _content(step: Text | Call | Together | Cut) -> list[Json]:
     match step:
-        case Text(text):
+        case Text(text) | Cut(text):
             return [{"type": "text", "text": text}]
         case Call(tool, given, say):
             use = {"type": "tool_use", "id": f"toolu_{uuid4().hex[:24]}"}
@@ -153,16 +182,16 @@ def _content(step: Text | Call | Together) -> list[Json]:
             assert_never(step)
 
 
-def _message(body: Json, content: list[Json]) -> Json:
+def _message(body: Json, content: list[Json], *, stop: str, usage: Json | None) -> Json:
     return {
         "id": f"msg_{uuid4().hex[:24]}",
         "type": "message",
         "role": "assistant",
         "model": body["model"],
         "content": content,
-        "stop_reason": "tool_use" if content[-1]["type"] == "tool_use" else "end_turn",
+        "stop_reason": "tool_use" if content[-1]["type"] == "tool_use" else stop,
         "stop_sequence": None,
-        "usage": {"input_tokens": len(json.dumps(body)) // 4, "output_tokens": 100},
+        "usage": usage or counted(body),
     }
 
 
@@ -211,7 +240,8 @@ class ScriptedApi:
         chosen = [r["body"] for r in self.requests if kind in (None, r["kind"])]
         return "\n".join(strings_in(chosen))
 
-    def answer(self, body: Json) -> Json:
+    def answer(self, body: Json) -> tuple[Text | Call | Together | Cut, Json] | Fail:
+        """The step to take, and the message that comes of it."""
         prompt, number = turn_of(body)
         kind = kind_of(body, prompt)
         self.requests.append({"kind": kind, "prompt": prompt, "step": number, "body": body})
@@ -219,16 +249,21 @@ class ScriptedApi:
         if isinstance(step, Delay):
             self.closing.wait(step.seconds)
             step = step.then
+        if isinstance(step, Fail):
+            return step
         cwd = json.dumps(working_directory(body))[1:-1]
         content = json.loads(json.dumps(_content(step)).replace("{{cwd}}", cwd))
-        return _message(body, content)
+        stop, usage = (step.stop, step.usage) if isinstance(step, Text) else ("end_turn", None)
+        return step, _message(body, content, stop=stop, usage=usage)
 
     def _step(self, kind: Kind, prompt: str, number: int) -> Step:
         if kind == "compact":
             return Text(f"<analysis>-</analysis>\n<summary>\n{self.summary}\n</summary>")
-        for contains, steps in self.rules if kind == "main" else []:
-            if contains in prompt:
-                return (*steps, Text(self.otherwise))[min(number, len(steps))]
+        for contains, steps in self.rules:
+            step = (*steps, Text(self.otherwise))[min(number, len(steps))]
+            # A client that meets an error may ask again without a stream, and fails again.
+            if contains in prompt and (kind == "main" or isinstance(step, Fail)):
+                return step
         return Text(self.otherwise)
 
     def close(self) -> None:
@@ -269,20 +304,36 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.partition("?")[0] != "/v1/messages":
             self._send(404, "application/json", b"{}")
             return
-        message = self.server.api.answer(body)
+        answer = self.server.api.answer(body)
+        if isinstance(answer, Fail):
+            self._send(answer.status, "application/json", answer.body(), headers=answer.headers)
+            return
+        step, message = answer
+        share = step.share if isinstance(step, Cut) else 1.0
         if body.get("stream"):
             lines = (f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in _events(message))
-            self._send(200, "text/event-stream", "".join(lines).encode())
+            self._send(200, "text/event-stream", "".join(lines).encode(), share=share)
         else:
-            self._send(200, "application/json", json.dumps(message).encode())
+            self._send(200, "application/json", json.dumps(message).encode(), share=share)
 
-    def _send(self, status: int, content_type: str, data: bytes) -> None:
+    def _send(
+        self,
+        status: int,
+        content_type: str,
+        data: bytes,
+        *,
+        headers: tuple[tuple[str, str], ...] = (),
+        share: float = 1.0,
+    ) -> None:
         self.send_response(status)
         self.send_header("content-type", content_type)
         self.send_header("content-length", str(len(data)))
         self.send_header("request-id", f"req_{uuid4().hex[:20]}")
+        for name, value in headers:
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(data)
+        self.wfile.write(data[: int(len(data) * share)])
+        self.close_connection = self.close_connection or share < 1
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing: the requests are kept, and a test's output is for failures."""

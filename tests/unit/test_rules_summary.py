@@ -14,7 +14,7 @@ RED = "FAILED tests/test_cart.py::test_total - AssertionError: assert 90 == 81\n
 
 
 def summary(made: Turn) -> SummaryDraft:
-    draft = Rules().summarize(made)
+    draft = Rules().summarize(made).draft
     assert isinstance(draft, SummaryDraft)
     return draft
 
@@ -96,7 +96,7 @@ def test_what_followed_from_what_explains_a_failure_that_was_mended() -> None:
     ids=lambda made: repr(made.prompt)[:20],
 )
 def test_a_turn_without_request_or_work_is_skipped_with_a_reason(made: Turn) -> None:
-    draft = Rules().summarize(made)
+    draft = Rules().summarize(made).draft
     assert isinstance(draft, SummarySkipped)
     assert draft.reason
 

@@ -10,7 +10,7 @@ from recollect import wiring
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.errors import ConfigError
 from recollect.paths import Paths, private_dir, write_private
-from recollect.settings import Value
+from recollect.settings import Row, Value
 
 
 @click.group()
@@ -27,7 +27,7 @@ def list_settings(as_json: bool) -> None:
         print_json(
             {
                 row.name: {
-                    "value": home.settings.values[row.name],
+                    "value": _plain(row, home.settings.values[row.name]),
                     "origin": home.settings.origins[row.name],
                     "default": row.default,
                     "env": row.env,
@@ -43,7 +43,7 @@ def list_settings(as_json: bool) -> None:
         (
             (
                 row.name,
-                _shown(home.settings.values[row.name]),
+                _shown(row, home.settings.values[row.name]),
                 home.settings.origins[row.name],
                 row.help,
             )
@@ -61,9 +61,9 @@ def get_setting(name: str, as_json: bool) -> None:
     row = settings_module.row_named(name)
     value = wiring.home().settings.values[row.name]
     if as_json:
-        print_json(value)
+        print_json(_plain(row, value))
     else:
-        say(_shown(value))
+        say(_shown(row, value))
 
 
 @config.command("set")
@@ -76,9 +76,9 @@ def set_setting(name: str, value: str, as_json: bool) -> None:
     parsed = settings_module.parse(row, value, "recollect config set")
     _edit(row.name, parsed)
     if as_json:
-        print_json({row.name: parsed})
+        print_json({row.name: _plain(row, parsed)})
         return
-    say(f"{row.name} = {_shown(parsed)}")
+    say(f"{row.name} = {_shown(row, parsed)}")
     if row.env in os.environ:
         say(f"The variable {row.env} is set and wins over the file.")
     else:
@@ -95,7 +95,8 @@ def unset_setting(name: str, as_json: bool) -> None:
     if as_json:
         print_json({row.name: row.default})
     else:
-        say(f"{row.name} is back to its default, {_shown(row.default)}.")
+        default = _shown(row, row.default) or "empty"
+        say(f"{row.name} is back to its default, {default}.")
 
 
 @config.command("path")
@@ -129,5 +130,11 @@ def _edit(name: str, value: Value | None) -> None:
     write_private(file, tomlkit.dumps(document).encode())
 
 
-def _shown(value: Value) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
+def _plain(row: Row, value: Value) -> Value:
+    """A secret is written, never shown."""
+    return "(set)" if row.secret and value else value
+
+
+def _shown(row: Row, value: Value) -> str:
+    plain = _plain(row, value)
+    return ", ".join(plain) if isinstance(plain, tuple) else str(plain)

@@ -32,6 +32,7 @@ def demo() -> None:
     """Replay two example sessions in a scratch home: nothing of yours is read or written."""
     with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
         os.environ["RECOLLECT_HOME"] = str(Path(folder, "home"))
+        os.environ["RECOLLECT_SYNTHESIS_PROVIDER"] = "rules"  # the same for everybody, and free
         project = Path(folder, "orders")
         subprocess.run(["git", "init", "-q", str(project)], check=True)
         home = wiring.home()

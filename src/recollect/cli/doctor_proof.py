@@ -120,6 +120,6 @@ def _remembered(paths: Paths, reference: str, began: float) -> Finding:
 
 def _forget(paths: Paths, reference: str) -> None:
     try:
-        contact.ask(paths, f"forget {reference}".encode())
+        contact.order(paths, "forget", session=reference)
     except WorkerError:
         return

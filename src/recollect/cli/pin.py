@@ -1,6 +1,5 @@
 """`recollect pin`."""
 
-import json
 import os
 
 import click
@@ -20,9 +19,7 @@ def pin(number: str, off: bool, as_json: bool) -> None:
     digits = number.removeprefix("#")
     if not digits.isdecimal():
         raise NotFound(f"{number!r} is not the number of an observation, such as 12 or #12.")
-    paths = Paths.of(os.environ)
-    contact.start(paths)
-    answer = json.loads(contact.ask(paths, f"pin {digits} {0 if off else 1}".encode()))
+    answer = contact.order(Paths.of(os.environ), "pin", id=int(digits), pinned=not off)
     if not answer["found"]:
         raise NotFound(f"There is no observation #{digits}. Find one with `recollect search`.")
     if as_json:

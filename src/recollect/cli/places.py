@@ -1,14 +1,23 @@
 """What a command works on: the store, and the project of the directory it was called in."""
 
 import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
+import click
+from click.shell_completion import CompletionItem
+
 from recollect import wiring
-from recollect.errors import NotFound
-from recollect.model.sessions import Session
+from recollect.errors import NotFound, RecollectError
+from recollect.model.sessions import Project, Session
 from recollect.paths import Paths
 from recollect.repository import identify
 from recollect.store.protocol import Reading
+from recollect.text import one_line
+
+COMPLETED = 40  # as many as a shell shows on one screen
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def store() -> Reading:
@@ -35,3 +44,52 @@ def session_named(store: Reading, name: str) -> Session:
     if found:
         raise NotFound(f"{name!r} fits several sessions. Give more of the id.")
     raise NotFound(f"There is no session {name!r}. List them with `recollect sessions`.")
+
+
+def project_named(store: Reading, name: str) -> Project:
+    """By its name, its folder, or `.` for the one we are in."""
+    if name == ".":
+        here = current_project(store)
+        if here is None:
+            raise NotFound(f"Nothing was ever recorded in {Path.cwd()}. {_known(store)}")
+        return store.project(here)
+    projects = store.projects()
+    folder = str(Path(name).expanduser())
+    found = [p for p in projects if p.root == folder] or [p for p in projects if p.name == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        roots = ", ".join(project.root for project in found)
+        raise NotFound(f"Several projects are called {name!r}. Give the folder: {roots}.")
+    raise NotFound(f"There is no project {name!r}. {_known(store)}")
+
+
+def _known(store: Reading) -> str:
+    names = ", ".join(sorted({project.name for project in store.projects()}))
+    return f"The projects are: {names}." if names else "No project is known yet."
+
+
+def completing(list_items: Callable[[Reading], Iterable[tuple[str, str]]]) -> Completer:
+    """For a shell: the items that begin as typed, each with a few words. An error completes nothing."""
+
+    def complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+        with suppress(RecollectError, OSError):
+            found = list_items(store())
+            return [CompletionItem(v, help=h or None) for v, h in found if v.startswith(typed)]
+        return []
+
+    return complete
+
+
+def project_names(store: Reading) -> list[tuple[str, str]]:
+    return [(project.name, project.root) for project in store.projects()]
+
+
+def session_names(store: Reading) -> list[tuple[str, str]]:
+    return [(s.ref[:8], one_line(s.title or "", 60)) for s in store.sessions(None, COMPLETED)]
+
+
+def observation_numbers(store: Reading) -> list[tuple[str, str]]:
+    project = current_project(store)
+    found = store.recent_observations(project, COMPLETED) if project is not None else []
+    return [(str(o.id), one_line(o.draft.title or "", 60)) for o in found]

@@ -1,6 +1,5 @@
 """`recollect retry`."""
 
-import json
 import os
 
 import click
@@ -16,10 +15,7 @@ from recollect.worker import contact
 @json_option
 def retry(job: int | None, as_json: bool) -> None:
     """Try JOB again, or every job that failed three times. `recollect status` lists them."""
-    paths = Paths.of(os.environ)
-    contact.start(paths)
-    question = f"retry {job if job is not None else ''}"
-    answer = json.loads(contact.ask(paths, question.encode()))
+    answer = contact.order(Paths.of(os.environ), "retry", id=job)
     if job is not None and not answer["requeued"]:
         raise NotFound(f"There is no failed job {job}. `recollect status` lists those there are.")
     if as_json:

@@ -54,6 +54,8 @@ def search(
 
 def _print(hit: Hit, *, session: str) -> None:
     when = styled(clock.day_and_time(hit.at), dim=True)
+    if hit.doubted:
+        when += styled("  unverified", fg="yellow")
     if hit.kind == "observation":
         kind = styled(hit.type or "", fg=TYPE_COLOURS.get(hit.type or ""))
         say(f"{heading(f'#{hit.id}')} {heading(one_line(hit.title, 100))}  {kind}  {when}")

@@ -16,7 +16,7 @@ from recollect.cli.output import (
     wrapped,
 )
 from recollect.errors import NotFound
-from recollect.model.observations import Observation, Summary
+from recollect.model.observations import Author, Observation, Summary
 from recollect.model.sessions import Session
 from recollect.store.protocol import Reading
 
@@ -45,7 +45,8 @@ def _show_observation(store: Reading, number: int, as_json: bool) -> None:
     session = store.session(observation.session_id)
     if session is not None:
         place = f"session {session.ref[:8]}, prompt {observation.prompt_number}"
-        say(styled(f"{place}, written by {observation.provider}", dim=True))
+        author = Author(observation.provider, observation.model)
+        say(styled(f"{place}, written by {author}", dim=True))
 
 
 def print_observation(observation: Observation) -> None:
@@ -57,8 +58,11 @@ def print_observation(observation: Observation) -> None:
     say(f"{heading(f'#{observation.id} ' + (draft.title or 'Untitled'))}  {kind}  {when}")
     if draft.subtitle:
         say(styled(wrapped(draft.subtitle), italic=True))
-    for fact in draft.facts:
+    reasons = {doubt.part: doubt.reason for doubt in draft.doubts}
+    for number, fact in enumerate(draft.facts):
         say(styled(wrapped(fact, first="  - ", rest="    ")))
+        if reason := reasons.pop(f"facts {number}", None):
+            say(styled(wrapped(f"unverified: {reason}", first="    ", rest="    "), fg="yellow"))
     if draft.narrative:
         say("\n" + styled(wrapped(draft.narrative)))
     for name, values in (
@@ -68,6 +72,11 @@ def print_observation(observation: Observation) -> None:
     ):
         if values:
             say(f"{styled(name + ':', dim=True)} {styled(', '.join(values))}")
+    for part, reason in reasons.items():
+        say(styled(f"Unverified: {part}: {reason}", fg="yellow"))
+    for what, other in (("Says again what", draft.repeats), ("Carries on", draft.follows)):
+        if other is not None:
+            say(styled(f"{what} #{other}", dim=True))
     say()
 
 
@@ -86,6 +95,8 @@ def print_summary(summary: Summary) -> None:
             label = f"  {name}: "
             body = wrapped(text, first=label, rest="    ").removeprefix(label)
             say(f"{styled(label, bold=True)}{styled(body)}")
+    for doubt in draft.doubts:
+        say(styled(f"  Unverified: {doubt.part}: {doubt.reason}", fg="yellow"))
     say()
 
 

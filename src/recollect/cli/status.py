@@ -1,6 +1,7 @@
 """`recollect status`: one look that tells whether memory is working."""
 
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
@@ -10,10 +11,27 @@ from recollect.cli import doctor_checks
 from recollect.cli.output import count, heading, json_option, print_json, say, styled
 from recollect.errors import StoreMissing, WorkerError
 from recollect.model.jobs import JobRow
+from recollect.model.ledger import Quality
 from recollect.model.stored import EMPTY, Health
 from recollect.paths import Paths
+from recollect.synthesis.budget import day_of
 from recollect.worker import contact
 from recollect.worker.health import capture_failures, not_recording, problem, waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that one look shows."""
+
+    worker: dict[str, Any] | None
+    provider: str
+    why: str
+    budget: str | None
+    health: Health | None
+    quality: list[Quality]
+    skipped: list[JobRow]
+    hooks: list[doctor_checks.Finding]
+    fault: str | None
 
 
 @click.command()
@@ -21,67 +39,98 @@ from recollect.worker.health import capture_failures, not_recording, problem, wa
 def status(as_json: bool) -> None:
     """Is it working? What waits, what failed, who writes. Exit code 4 when something needs attention."""
     home = wiring.home()
-    paths = home.paths
-    try:
-        store = wiring.open_for_reading(paths)
-        health, skipped = store.health(), store.skipped_jobs()
-    except StoreMissing:
-        health, skipped = None, []
-    worker = _worker(paths)
-    choice = wiring.provider(home.settings)
-    fault = _fault(paths, worker, health)
-    hooks = list(doctor_checks.hooks())
+    look = _look(home)
     if as_json:
-        print_json(
-            {
-                "worker": worker,
-                "provider": {"name": choice.provider.name, "why": choice.why},
-                "store": asdict(health) if health else None,
-                "skipped_jobs": [asdict(job) for job in skipped],
-                "spool": waiting(paths),
-                "capture_failures": capture_failures(paths),
-                "hooks": [asdict(finding) for finding in hooks],
-                "problem": fault,
-                "paths": {
-                    "config": str(paths.config),
-                    "data": str(paths.data),
-                    "state": str(paths.state),
-                },
-            }
-        )
+        _print_json(home.paths, look)
     else:
-        _print(paths, worker, choice, health, skipped, hooks, fault)
-    if fault:
+        _print(home.paths, look)
+    if look.fault:
         raise SystemExit(4)
 
 
-def _print(
-    paths: Paths,
-    worker: dict[str, Any] | None,
-    choice: wiring.Choice,
-    health: Health | None,
-    skipped: list[JobRow],
-    hooks: list[doctor_checks.Finding],
-    fault: str | None,
-) -> None:
-    lines = [("Hooks", f.detail + (f". Fix: {f.fix}" if f.fix else "")) for f in hooks]
-    lines += [
-        ("Worker", _worker_line(worker)),
-        ("Provider", f"{choice.provider.name}: {choice.why}"),
-    ]
-    if health is None:
+def _look(home: wiring.Home) -> Look:
+    worker = _worker(home.paths)
+    choice = wiring.provider(home, clock.now)
+    running = worker if worker and "error" not in worker else {}
+    budget = None
+    health, quality, skipped = None, [], []
+    with suppress(StoreMissing):
+        store = wiring.open_for_reading(home.paths)
+        health, quality, skipped = store.health(), store.quality(), store.skipped_jobs()
+        if choice.terms is not None:
+            budget = choice.terms.budget.left(store.spent(*day_of(clock.now())))
+    return Look(
+        worker,
+        # The worker's own choice: it may see other variables than this terminal.
+        running.get("provider", str(choice.author)),
+        running.get("provider_why", choice.why),
+        budget,
+        health,
+        quality,
+        skipped,
+        list(doctor_checks.hooks()),
+        _fault(home.paths, worker, health),
+    )
+
+
+def _print_json(paths: Paths, look: Look) -> None:
+    print_json(
+        {
+            "worker": look.worker,
+            "provider": {"name": look.provider, "why": look.why, "budget": look.budget},
+            "quality": [asdict(each) for each in look.quality],
+            "store": asdict(look.health) if look.health else None,
+            "skipped_jobs": [asdict(job) for job in look.skipped],
+            "spool": waiting(paths),
+            "capture_failures": capture_failures(paths),
+            "hooks": [asdict(finding) for finding in look.hooks],
+            "problem": look.fault,
+            "paths": {
+                "config": str(paths.config),
+                "data": str(paths.data),
+                "state": str(paths.state),
+            },
+        }
+    )
+
+
+def _print(paths: Paths, look: Look) -> None:
+    lines = [("Hooks", f.detail + (f". Fix: {f.fix}" if f.fix else "")) for f in look.hooks]
+    lines += [("Worker", _worker_line(look.worker)), ("Provider", f"{look.provider}: {look.why}")]
+    lines += [("", line) for line in _provider_lines(look)]
+    if look.health is None:
         lines.append(("Memory", "empty"))
     else:
-        lines.append(("Memory", _memory_line(health)))
-        lines.append(("Queue", _queue_line(health)))
+        lines.append(("Memory", _memory_line(look.health)))
+        lines.append(("Queue", _queue_line(look.health)))
     lines.append(("Spool", f"{waiting(paths)} waiting"))
     lines.append(("Data", str(paths.data)))
     for name, text in lines:
         say(f"{heading(f'{name:<9}')} {text}")
-    for job in skipped:
+    for job in look.skipped:
         why = f"job {job.id} ({job.kind}, prompt {job.prompt_number}) failed {job.tries} times"
         say(styled(f"  {why}: {job.last_error}. Try again: recollect retry {job.id}", fg="yellow"))
-    say(styled(fault, fg="red") if fault else styled("All is well.", fg="green"))
+    say(styled(look.fault, fg="red") if look.fault else styled("All is well.", fg="green"))
+
+
+def _provider_lines(look: Look) -> list[str]:
+    lines = [f"budget: {look.budget}"] if look.budget else []
+    parked = look.worker.get("parked") if look.worker else None
+    if parked:
+        lines.append(f"does not answer: {parked['why']}; next try {_in(parked['until'])}")
+    for each in look.quality:
+        share = round(100 * each.doubted / each.facts) if each.facts else 0
+        name = " ".join(filter(None, (each.provider, each.model)))
+        lines.append(
+            f"{name}: {count(each.observations, 'observation')}, {share} % of "
+            f"{count(each.facts, 'fact')} unverified"
+        )
+    return lines
+
+
+def _in(at: int) -> str:
+    now = clock.now()
+    return f"in {clock.age(now, now=at)}" if at > now else "now"
 
 
 def _fault(paths: Paths, worker: dict[str, Any] | None, health: Health | None) -> str | None:
@@ -90,8 +139,8 @@ def _fault(paths: Paths, worker: dict[str, Any] | None, health: Health | None) -
         paths.make()
     except OSError as error:
         return f"recollect cannot use its folders: {error}. Run `recollect doctor`."
-    if worker and worker["fault"]:
-        return str(worker["fault"])
+    if worker and (known := worker.get("fault") or worker.get("problem")):
+        return str(known)
     if worker is None and (note := not_recording(paths)):
         return note
     return problem(paths, health or EMPTY, clock.now())

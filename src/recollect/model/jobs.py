@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from recollect.model.requests import Away, Misconfigured, Wait
+
 OBSERVE, SUMMARIZE = "observe", "summarize"
 SKIPPED = "skipped"
 MAX_TRIES = 3
@@ -34,6 +36,16 @@ class JobRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """Which finished jobs to do anew: those whose result `author` did not write. None: no limit."""
+
+    author: str
+    session_id: int | None = None
+    project_id: int | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The effect is stored and the job acknowledged, in one transaction."""
 
@@ -48,4 +60,11 @@ class Fenced:
     """Another worker has taken the job over; this try had no effect."""
 
 
-Outcome = Done | Retry | Fenced
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Nobody was there to do it. The job is as good as before, and the try does not count."""
+
+    absence: Away | Wait | Misconfigured
+
+
+Outcome = Done | Retry | Postponed | Fenced

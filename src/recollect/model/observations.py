@@ -1,14 +1,41 @@
 """What is remembered: observations and summaries, before and after they are stored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 FALLBACK_TYPE = "change"
+SUMMARY_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote something: a provider, with its model and the version of the prompts if it has any."""
+
+    provider: str
+    model: str | None = None
+    prompts: str | None = None
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.provider, self.model, self.prompts) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A part of a reply that the events do not bear out (C9). `part` names a field (`title`,
+    `completed`), or one item of it (`facts 2`, `files_read 0`)."""
+
+    part: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ObservationDraft:
-    """A structured insight as a provider wrote it (C3). Any field but the type may be missing."""
+    """A structured insight as a provider wrote it (C3). Any field but the type may be missing.
+
+    `evidence`: the events it came from. `repeats`: an older observation that says the same; `follows`: one
+    whose story it carries on.
+    """
 
     type: str
     title: str | None
@@ -19,6 +46,15 @@ class ObservationDraft:
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
     subagent_type: str | None = None
+    evidence: tuple[int, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    repeats: int | None = None
+    follows: int | None = None
+
+    @property
+    def sure_facts(self) -> tuple[str, ...]:
+        doubted = {doubt.part for doubt in self.doubts}
+        return tuple(fact for n, fact in enumerate(self.facts) if f"facts {n}" not in doubted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +65,7 @@ class Observation:
     prompt_number: int
     at: int
     provider: str
+    model: str | None
     pinned: bool
     draft: ObservationDraft
 
@@ -45,6 +82,13 @@ class SummaryDraft:
     files_read: tuple[str, ...] = ()
     files_edited: tuple[str, ...] = ()
     notes: str | None = None
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def sure(self) -> "SummaryDraft":
+        """Without the parts that the events do not bear out."""
+        empty: dict[str, Any] = {d.part: None for d in self.doubts if d.part in SUMMARY_PARTS}
+        return replace(self, **empty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +106,5 @@ class Summary:
     prompt_number: int
     at: int
     provider: str
+    model: str | None
     draft: SummaryDraft

@@ -7,7 +7,8 @@ MATCH_START, MATCH_END = "\x02", "\x03"  # stand around the matched words of an 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One finding: an observation (`kind` observation) or a turn (`kind` summary or prompt)."""
+    """One finding: an observation (`kind` observation) or a turn (`kind` summary or prompt). `doubted`: the
+    events do not bear out what was found."""
 
     kind: str
     id: int
@@ -17,3 +18,4 @@ class Hit:
     type: str | None
     title: str
     excerpt: str
+    doubted: bool

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from recollect.model.events import Event
+from recollect.model.observations import ObservationDraft
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Turn:
     """Everything a provider may know when it writes about one turn.
 
     `before`: the session's earlier events, newest last, so that a command which failed in one turn and
-    works in the next is seen as mended. `recorded`: titles already written for this session.
+    works in the next is seen as mended. `recorded`: titles already written for this session. `observed`:
+    what was written about this turn, for its summary. `goal`: the session's first prompt.
     """
 
     project: str
@@ -33,3 +35,5 @@ class Turn:
     recorded: tuple[str, ...]
     last_message: str | None
     interrupted: bool
+    observed: tuple[ObservationDraft, ...] = ()
+    goal: str | None = None

@@ -6,8 +6,9 @@ It says only what the events show. Where it repeats what the user or the agent s
 from dataclasses import replace
 
 from recollect import text
-from recollect.model.observations import ObservationDraft, SummaryDraft, SummarySkipped
+from recollect.model.observations import Author
 from recollect.model.turns import Turn
+from recollect.providers.protocol import Observed, Summarized
 from recollect.providers.writing.observations import observations_of
 from recollect.providers.writing.summaries import summary_of
 
@@ -15,13 +16,13 @@ NAME_LIMIT = 40
 
 
 class Rules:
-    name = "rules"
+    author = Author("rules")
 
-    def observe(self, turn: Turn) -> list[ObservationDraft]:
-        return observations_of(_safe(turn))
+    def observe(self, turn: Turn) -> Observed:
+        return Observed(tuple(observations_of(_safe(turn))))
 
-    def summarize(self, turn: Turn) -> SummaryDraft | SummarySkipped:
-        return summary_of(_safe(turn))
+    def summarize(self, turn: Turn) -> Summarized:
+        return Summarized(summary_of(_safe(turn)))
 
 
 def _safe(turn: Turn) -> Turn:

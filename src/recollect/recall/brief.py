@@ -81,7 +81,7 @@ def _pinned(page: _Page, pinned: list[Observation]) -> set[int]:
     told: set[int] = set()
     for observation in pinned:
         heading = [] if told else ["", "## Pinned"]
-        facts = [f"  - {fenced(one_line(fact, 160))}" for fact in observation.draft.facts]
+        facts = [f"  - {fenced(one_line(fact, 160))}" for fact in observation.draft.sure_facts]
         if any(
             page.add([*heading, index_line(observation), *lines], PINNED_SHARE)
             for lines in (facts, [])
@@ -123,7 +123,7 @@ def _ways_to_tell(newest_first: list[Summary], *, newest: bool) -> Iterator[list
 
 
 def _summary_lines(summary: Summary, *, full: bool, with_next: bool = True) -> list[str]:
-    draft = summary.draft
+    draft = summary.draft.sure
     parts = [("Asked", draft.request, 200), ("Done", draft.completed, 400 if full else 160)]
     if full:
         parts.insert(1, ("Learned", draft.learned, 300))

@@ -36,7 +36,7 @@ def recall(
             session.project_id, path, untold_in=session.id, limit=MOST_PER_FILE
         )
         for observation in known:
-            facts = [f for f in observation.draft.facts if path.rpartition("/")[2] in f]
+            facts = [f for f in observation.draft.sure_facts if path.rpartition("/")[2] in f]
             block = [index_line(observation)]
             block += [f"  - {fenced(one_line(fact, 160))}" for fact in facts[:2]]
             cost = sum(tokens(line) + 1 for line in block)

@@ -8,42 +8,69 @@ from collections.abc import Mapping
 
 from recollect.agents.protocol import Agent
 from recollect.clock import Clock
-from recollect.model.jobs import OBSERVE, Done, Fenced, Job, Outcome
-from recollect.model.observations import SummaryDraft, SummarySkipped
-from recollect.model.sessions import SessionTitle
+from recollect.model.jobs import OBSERVE, Done, Fenced, Job, Outcome, Postponed, Retry
+from recollect.model.observations import ObservationDraft, SummaryDraft
+from recollect.model.requests import Failure, Refused
+from recollect.model.sessions import Session, SessionTitle
 from recollect.model.turns import Turn
-from recollect.providers.protocol import Provider
+from recollect.providers.protocol import Observed, Summarized, Writer
 from recollect.store.protocol import Store
-from recollect.synthesis import turns
+from recollect.synthesis import duplicates, turns
 from recollect.text import one_line
 
 TITLE_LENGTH = 80
 SUBTITLE_LENGTH = 160
+CANDIDATES = 12  # older observations that a new one is compared with
 
 
 def run(
-    store: Store, agents: Mapping[str, Agent], provider: Provider, job: Job, clock: Clock
+    store: Store,
+    agents: Mapping[str, Agent],
+    writer: Writer,
+    job: Job,
+    session: Session,
+    clock: Clock,
 ) -> Outcome:
-    turn = turns.build(store, agents, job)
+    turn = turns.build(store, agents, job, session)
     if job.kind == OBSERVE:
-        return _observe(store, provider, job, turn, clock)
-    return _summarize(store, provider, job, turn, clock)
+        return _observe(store, writer, job, session, turn, clock)
+    return _summarize(store, writer, job, turn, clock)
 
 
-def _observe(store: Store, provider: Provider, job: Job, turn: Turn, clock: Clock) -> Outcome:
+def _observe(
+    store: Store, writer: Writer, job: Job, session: Session, turn: Turn, clock: Clock
+) -> Outcome:
+    written = writer.observe(turn)
+    if not isinstance(written, Observed):
+        return _failed(written)
     # A long turn is worked up in parts; the prompt's own decision must not be told in each of them.
     told = store.titles_of_prompt(job)
-    drafts = [d for d in provider.observe(turn) if (d.type, d.title) not in told]
-    stored = store.finish_observe(job, provider.name, drafts, turn.at, clock())
+    drafts = [d for d in written.drafts if d.title is None or (d.type, d.title) not in told]
+    placed = [_placed(store, job, session.project_id, draft) for draft in drafts]
+    stored = store.finish_observe(job, writer.author, placed, turn.at, clock())
     return stored if isinstance(stored, Fenced) else Done()
 
 
-def _summarize(store: Store, provider: Provider, job: Job, turn: Turn, clock: Clock) -> Outcome:
-    written = provider.summarize(turn)
-    draft = None if isinstance(written, SummarySkipped) else written
+def _placed(store: Store, job: Job, project_id: int, draft: ObservationDraft) -> ObservationDraft:
+    """Beside what the project knows already: saying the same again is not a new thing."""
+    known = store.similar_observations(
+        project_id, duplicates.words(draft), not_of_job=job.id, limit=CANDIDATES
+    )
+    return duplicates.placed(draft, known)
+
+
+def _summarize(store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock) -> Outcome:
+    written = writer.summarize(turn)
+    if not isinstance(written, Summarized):
+        return _failed(written)
+    draft = written.draft if isinstance(written.draft, SummaryDraft) else None
     title = SessionTitle(_title(turn), _subtitle(draft))
-    stored = store.finish_summary(job, provider.name, draft, turn.at, clock(), title=title)
+    stored = store.finish_summary(job, writer.author, draft, turn.at, clock(), title=title)
     return stored if isinstance(stored, Fenced) else Done()
+
+
+def _failed(failure: Failure) -> Outcome:
+    return Retry(failure.why) if isinstance(failure, Refused) else Postponed(failure)
 
 
 def _title(turn: Turn) -> str | None:

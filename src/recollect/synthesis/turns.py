@@ -7,6 +7,7 @@ from recollect.agents.protocol import Agent
 from recollect.model.captures import Unreadable
 from recollect.model.events import TurnEnded
 from recollect.model.jobs import OBSERVE, Job
+from recollect.model.sessions import Session
 from recollect.model.stored import StoredEvent
 from recollect.model.turns import Turn, TurnEvent
 from recollect.store.protocol import Reading
@@ -15,10 +16,8 @@ TOLD_KINDS = ("tool", "subagent_stop")
 REMEMBERED_EVENTS = 200  # of the session before this turn: enough to see what failed earlier
 
 
-def build(store: Reading, agents: Mapping[str, Agent], job: Job) -> Turn:
+def build(store: Reading, agents: Mapping[str, Agent], job: Job, session: Session) -> Turn:
     """The job's own events for observations, all of the turn's for a summary."""
-    session = store.session(job.session_id)
-    assert session is not None, "jobs are deleted with their session"
     project = store.project(session.project_id)
     agent = agents[session.agent]
     whole = store.events_of_prompt(job.session_id, job.prompt_number)
@@ -26,6 +25,8 @@ def build(store: Reading, agents: Mapping[str, Agent], job: Job) -> Turn:
     own = [e for e in chosen if e.kind in TOLD_KINDS and not e.boring]
     before = store.events_before(own[0], REMEMBERED_EVENTS) if own else []
     prompt = store.prompt(job.session_id, job.prompt_number)
+    first = store.prompt(job.session_id, 1)
+    written = store.observations_of_prompt(job.session_id, job.prompt_number)
     ends = [e.event.what for e in _read(agent, session.project_dir, whole)]
     last = [what.last_message for what in ends if isinstance(what, TurnEnded)]
     times = [e.at for e in whole]
@@ -42,6 +43,8 @@ def build(store: Reading, agents: Mapping[str, Agent], job: Job) -> Turn:
         # A turn that a finished background task woke again stopped twice; both messages count.
         last_message="\n\n".join(dict.fromkeys(last)) if last else None,
         interrupted=not last,
+        observed=tuple(observation.draft for observation in written),
+        goal=first.text if first else None,
     )
 
 

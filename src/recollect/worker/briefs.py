@@ -15,7 +15,6 @@ from recollect.paths import Paths, write_private
 from recollect.recall import brief, prompt
 from recollect.settings import Settings
 from recollect.store.protocol import Store
-from recollect.worker.health import problem
 from recollect.worker.projects import ProjectFinder
 
 SOON_TRIES, SOON_PAUSE = 10, 0.02  # together less than the hook's deadline for a prompt
@@ -30,7 +29,7 @@ class Briefs:
     finder: ProjectFinder
     settings: Settings
     clock: Clock
-    fault: Callable[[], str | None]
+    problem: Callable[[], str | None]
 
     def answer(self, request: bytes) -> bytes:
         """What the hook prints for this capture."""
@@ -77,9 +76,8 @@ class Briefs:
             self.settings.number("brief.tokens"),
             resuming=current if source == "compact" else None,
         )
-        note = problem(self.paths, self.store.health(), self.clock(), self.fault())
         log.action("brief.answered", source=source, project=project_id, size=len(text))
-        return agent.reply("context", text, note=note)
+        return agent.reply("context", text, note=self.problem())
 
     def _session_soon(self, event: Event) -> Session | None:
         """The question may overtake the capture that creates its session; the hook waits for a while."""

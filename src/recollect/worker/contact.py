@@ -37,6 +37,14 @@ def ask(paths: Paths, request: bytes, *, seconds: float = 5.0) -> bytes:
     return answer
 
 
+def order(paths: Paths, verb: str, **values: object) -> dict[str, Any]:
+    """Have the worker do something; it is started if need be."""
+    start(paths)
+    answer = json.loads(ask(paths, f"{verb} {json.dumps(values)}".encode()))
+    assert isinstance(answer, dict)
+    return answer
+
+
 def status(paths: Paths) -> dict[str, Any]:
     found = json.loads(ask(paths, b"status\n"))
     assert isinstance(found, dict)

@@ -1,34 +1,34 @@
-"""Runs the jobs that are due, one after the other. A failure is a value: retry, or park."""
+"""Runs the jobs that are due, one after the other. A failure is a value: retry, wait, or park."""
 
 import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from recollect import log
 from recollect.agents.protocol import Agent
 from recollect.clock import SECOND, Clock
 from recollect.errors import StoreError
-from recollect.model.jobs import MAX_TRIES, Done, Fenced, Job, Outcome, Retry
-from recollect.providers.protocol import Provider
+from recollect.model.jobs import MAX_TRIES, Done, Fenced, Job, Outcome, Postponed, Retry
+from recollect.model.requests import Away
+from recollect.model.sessions import Session
+from recollect.providers.protocol import Writer
 from recollect.store.protocol import Store
 from recollect.synthesis import synthesize
+from recollect.wiring import Choice
+from recollect.worker.gate import Closed, Gate, Heard, pause
 
-FIRST_DELAY = 5 * SECOND
-LONGEST_DELAY = 600 * SECOND
-
-
-def delay(tries: int, luck: float) -> int:
-    """Exponential, with `luck` in 0..1 spreading it by half either way: retries must not march in step."""
-    return round(min(LONGEST_DELAY, FIRST_DELAY << (tries - 1)) * (0.5 + luck))
+DOCTORS = "doctor-"  # sessions of the doctor's proof cost nothing
+BEHIND = SECOND  # a job that found nobody comes after the others that wait
 
 
 @dataclass(slots=True)
 class JobRunner:
     store: Store
     agents: Mapping[str, Agent]
-    provider: Provider
+    choice: Choice
+    gate: Gate
     holder: str
     lease: int
     clock: Clock
@@ -37,44 +37,76 @@ class JobRunner:
     def run_due(self, go_on: Callable[[], bool]) -> int:
         """Everything that is due, while `go_on` says so. How many tries were made."""
         tries = 0
-        while go_on():
+        while go_on() and not self.rests():
             now = self.clock()
             job = self.store.claim_job(self.holder, now, now + self.lease)
             if job is None:
                 break
             tries += 1
             try:
-                self._settle(job, self._try(job))
+                outcome = self._try(job)
+                if go_on() or not isinstance(outcome, Postponed):
+                    self._settle(job, outcome)
+                else:
+                    self.store.give_back(job)  # the request was cut off because we are to stop
             except StoreError:
                 with suppress(StoreError):
                     self.store.give_back(job)
                 raise
         return tries
 
+    def rests(self) -> Closed | None:
+        """Why the jobs wait, if they do. With a stand-in they never have to."""
+        return None if self.choice.stands_in else self.gate.closed()
+
     def _try(self, job: Job) -> Outcome:
+        session = self.store.session(job.session_id)
+        assert session is not None, "jobs are deleted with their session"
         try:
-            return synthesize.run(self.store, self.agents, self.provider, job, self.clock)
+            return synthesize.run(
+                self.store, self.agents, self._writer(job, session), job, session, self.clock
+            )
         except StoreError:
             raise  # a lock or a full disk says nothing about the job
         except Exception as error:
             # Whatever a provider does wrong costs a try, never the worker and never the events.
             return Retry(f"{type(error).__name__}: {error}")
 
+    def _writer(self, job: Job, session: Session) -> Writer:
+        if session.ref.startswith(DOCTORS) or self.gate.closed():
+            return self.choice.without_model()
+        model = self.choice.model
+        heard = replace(self.choice, model=Heard(model, self.gate)) if model else self.choice
+        return heard.writer(self.store, job, self.clock)
+
     def _settle(self, job: Job, outcome: Outcome) -> None:
         match outcome:
             case Done():
+                self.gate.done(job)
                 log.action("job.done", job=job.id, kind=job.kind, session=job.session_id)
                 session = self.store.session(job.session_id)
                 if session is not None:
                     self.on_done(session.project_id)
-            case Retry(why) if job.tries < MAX_TRIES:
-                due_at = self.clock() + delay(job.tries, random.random())
-                self.store.retry_job(job, why, due_at)
-                log.warning("job.retried", job=job.id, kind=job.kind, tries=job.tries)
+            case Postponed(absence) if isinstance(absence, Away) and self.gate.blames(job):
+                self._failed(job, absence.why)
+            case Postponed(absence):
+                until = self.gate.shut(absence)
+                if self.choice.stands_in:
+                    self.store.give_back(job)  # and at once to the stand-in
+                else:
+                    self.store.postpone(job, absence.why, until + BEHIND)
+                log.warning("model.away", job=job.id, seconds=(until - self.clock()) // SECOND)
             case Retry(why):
-                self.store.skip_job(job, why, self.clock())
-                log.warning("job.skipped", job=job.id, kind=job.kind, tries=job.tries)
+                self._failed(job, why)
             case Fenced():
                 log.warning("job.fenced", job=job.id, kind=job.kind, tries=job.tries)
             case _:
                 assert_never(outcome)
+
+    def _failed(self, job: Job, why: str) -> None:
+        if job.tries < MAX_TRIES:
+            self.store.retry_job(job, why, self.clock() + pause(job.tries, random.random()))
+            log.warning("job.retried", job=job.id, kind=job.kind, tries=job.tries)
+        else:
+            self.store.skip_job(job, why, self.clock())
+            log.warning("job.skipped", job=job.id, kind=job.kind, tries=job.tries)

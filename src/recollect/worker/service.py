@@ -14,15 +14,18 @@ from recollect.wiring import AGENTS, Home
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
 from recollect.worker.briefs import Briefs
+from recollect.worker.gate import Gate
 from recollect.worker.health import capture_failures, problem, waiting
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
 from recollect.worker.listener import Listener
+from recollect.worker.orders import Orders
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
 
 LOSS_SECONDS = 1.0  # how long a deletion may take
+LOOK_EVERY_SECONDS, LOOK_AFTER_SECONDS = 30.0, 600.0
 FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
 
 
@@ -38,10 +41,11 @@ class Service:
         self._faults: dict[str, str] = {}  # by thread
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
         self.must_restart = False
-        self._choice = choose_provider(home.settings)
+        self._choice = choose_provider(home, clock)
+        self._gate = Gate(clock)
         self._finder = finder = ProjectFinder(store, clock)
         self._briefs = Briefs(
-            self._paths, store, AGENTS, finder, self._settings, clock, self._fault
+            self._paths, store, AGENTS, finder, self._settings, clock, self._problem
         )
         boring = self._settings.names("capture.boring_tools")
         self._ingest = Ingest(self._paths, store, AGENTS, finder, boring, clock)
@@ -49,11 +53,23 @@ class Service:
         self._runner = JobRunner(
             store,
             AGENTS,
-            self._choice.provider,
+            self._choice,
+            self._gate,
             lease_name(),
-            self._settings.number("worker.lease_seconds") * SECOND,
+            self._lease(),
             clock,
             self._changed.add,
+        )
+
+        self._orders = Orders(
+            store,
+            self._choice,
+            self._gate,
+            self._briefs,
+            finder,
+            self._busy,
+            self._jobs_wake,
+            clock,
         )
 
     def open(self) -> Listener:
@@ -64,9 +80,7 @@ class Service:
                 "ask": self._answer,
                 "status": lambda _: json.dumps(self.status()).encode(),
                 "stop": self._told_to_stop,
-                "pin": self._pin,
-                "retry": self._retry,
-                "forget": self._forget,
+                **self._orders.verbs(),
             },
         )
 
@@ -78,8 +92,7 @@ class Service:
         try:
             self._run_ingest(watch)
         finally:
-            self._stopping.set()
-            self._jobs_wake.set()
+            self.stop()
             jobs.join()
             watch.close()
 
@@ -88,6 +101,8 @@ class Service:
         self._stopping.set()
         self._spool_wake.set()
         self._jobs_wake.set()
+        if self._choice.model is not None:
+            self._choice.model.close()  # a request may take minutes; its job is given back
 
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
@@ -103,14 +118,15 @@ class Service:
             "pid": os.getpid(),
             "uptime_s": (self._clock() - self._started_at) // SECOND,
             "memory_kb": _memory_kb(),
-            "provider": self._choice.provider.name,
+            "provider": str(self._choice.author),
             "provider_why": self._choice.why,
+            "parked": asdict(parked) if (parked := self._gate.reason()) else None,
             "spool": waiting(self._paths),
             "quarantine": health.quarantined,
             "capture_failures": capture_failures(self._paths),
             "idle": self._idle(),
             "fault": self._fault(),
-            "problem": problem(self._paths, health, self._clock(), self._fault()),
+            "problem": self._problem(),
             "queue": asdict(health),
         }
 
@@ -163,21 +179,44 @@ class Service:
     def _run_jobs(self) -> None:
         while not self._stopping.is_set():
             self._jobs_wake.clear()
-            wait = self._idle_seconds()
             try:
                 with self._busy:
                     if self._runner.run_due(lambda: not self._stopping.is_set()):
                         self._active_at = time.monotonic()
                     while self._changed:
                         self._briefs.prepare(self._changed.pop())
-                due = self._store.next_due()
-                if due is not None:
-                    wait = max(0.01, (due - self._clock()) / SECOND)
+                wait = self._until_next_job()
                 self._faults.pop("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest
                 self._note_fault("jobs", error)
                 wait = FAULT_SECONDS[1]
             self._jobs_wake.wait(wait)
+
+    def _until_next_job(self) -> float:
+        """Seconds. A model that was asked a while ago is looked after: what it keeps open may go."""
+        wait = self._idle_seconds()
+        due = self._store.next_due()
+        if due is not None:
+            closed = self._runner.rests()
+            wait = max(0.01, (max(due, closed.until if closed else 0) - self._clock()) / SECOND)
+        if self._choice.model is not None:
+            self._choice.model.idle()
+            if time.monotonic() - self._active_at < LOOK_AFTER_SECONDS:
+                wait = min(wait, LOOK_EVERY_SECONDS)
+        return wait
+
+    def _problem(self) -> str | None:
+        closed = self._gate.reason()
+        parked = closed.why if closed and closed.for_user else None
+        health = self._store.health()
+        return problem(self._paths, health, self._clock(), self._fault(), parked)
+
+    def _lease(self) -> int:
+        """A reply, and another after a repair, may take their time."""
+        seconds = self._settings.number("worker.lease_seconds")
+        if self._choice.model is not None:
+            seconds += 2 * self._settings.number("synthesis.timeout_seconds")
+        return seconds * SECOND
 
     def _answer(self, request: bytes) -> bytes:
         self._active_at = time.monotonic()
@@ -188,31 +227,6 @@ class Service:
         log.action("worker.told_to_stop")
         self.stop()
         return b"stopping\n"
-
-    def _pin(self, request: bytes) -> bytes:
-        number, _, pinned = request.decode().strip().partition(" ")
-        found = self._store.pin(int(number), pinned=pinned == "1")
-        observation = self._store.observation(int(number))
-        if found and observation is not None:
-            self._briefs.prepare(observation.project_id)
-        return json.dumps({"found": found}).encode()
-
-    def _retry(self, request: bytes) -> bytes:
-        chosen = request.decode().strip()
-        count = self._store.requeue_skipped(int(chosen) if chosen else None, self._clock())
-        self._jobs_wake.set()
-        return json.dumps({"requeued": count}).encode()
-
-    def _forget(self, request: bytes) -> bytes:
-        """Remove a session of the doctor's. Its scratch project goes with it, if nothing else is in it."""
-        reference = request.decode().strip()
-        session = self._store.session_by_ref("claude-code", reference)
-        if session is not None and reference.startswith("doctor-"):
-            with self._busy:
-                self._store.drop_session(session.id, session.project_id)
-            self._finder.forget(session.project_dir)
-            self._briefs.drop(session.project_dir)
-        return b"forgotten\n"
 
     def _idle(self) -> bool:
         """Nothing waits and nothing is being done."""

@@ -14,11 +14,13 @@ from recollect.model.events import (
     PromptSubmitted,
     SessionEnded,
     SessionStarted,
+    ToolUsed,
     TurnEnded,
 )
-from recollect.model.jobs import OBSERVE, SUMMARIZE
 from recollect.model.stored import StoredEvent
+from recollect.store.sqlite import turns
 from recollect.store.sqlite.database import Database, Row, write, write_one
+from recollect.store.sqlite.values import safe
 from recollect.text import sqlite_safe
 
 # Two installations of our hooks deliver the same bytes a few milliseconds apart. Where the agent
@@ -46,10 +48,10 @@ class Events(Database):
     def interrupt_stale(self, before: int, now: int) -> int:
         """Sessions without activity become interrupted; what they left behind is worked up (A8)."""
         with self.transaction() as connection:
-            stale = write(connection, "events", "stale_sessions", {"before": before}).fetchall()
+            stale = write(connection, "sessions", "stale", {"before": before}).fetchall()
             for row in stale:
-                write(connection, "events", "interrupt_session", {"id": row["id"]})
-                _close_turn(connection, row["id"], row["prompts"], now, only_if_unclaimed=True)
+                write(connection, "sessions", "interrupt", {"id": row["id"]})
+                turns.close(connection, row["id"], row["prompts"], now, only_if_open=True)
         return len(stale)
 
     def add_quarantine(self, name: str, why: str, size: int, at: int) -> None:
@@ -58,21 +60,19 @@ class Events(Database):
             write(connection, "events", "quarantine", values)
 
     def events_of_job(self, job_id: int) -> list[StoredEvent]:
-        return [_stored(r) for r in self.rows("events", "events_of_job", job_id=job_id)]
+        return [_stored(r) for r in self.rows("events", "of_job", job_id=job_id)]
 
     def events_of_prompt(self, session_id: int, number: int) -> list[StoredEvent]:
         return [
             _stored(row)
-            for row in self.rows(
-                "events", "events_of_prompt", session_id=session_id, prompt_number=number
-            )
+            for row in self.rows("events", "of_prompt", session_id=session_id, prompt_number=number)
         ]
 
     def events_before(self, first: StoredEvent, limit: int) -> list[StoredEvent]:
         """Earlier tool events of the same session, oldest first."""
         rows = self.rows(
             "events",
-            "events_before",
+            "before",
             session_id=first.session_id,
             at=first.at,
             id=first.id,
@@ -81,7 +81,7 @@ class Events(Database):
         return [_stored(row) for row in reversed(rows)]
 
     def events_of_session(self, session_id: int) -> list[StoredEvent]:
-        return [_stored(r) for r in self.rows("events", "events_of_session", session_id=session_id)]
+        return [_stored(r) for r in self.rows("events", "of_session", session_id=session_id)]
 
 
 def _add(connection: sqlite3.Connection, arrival: Arrival, now: int) -> int | None:
@@ -99,16 +99,16 @@ def _add(connection: sqlite3.Connection, arrival: Arrival, now: int) -> int | No
     stored = write_one(
         connection,
         "events",
-        "add_event",
+        "add",
         same
         | {
             "key": sqlite_safe(event.key or f"capture:{capture.id}"),
-            "tool": _safe(event.tool),
+            "tool": safe(event.tool),
             "hook": sqlite_safe(capture.hook),
             "capture_id": sqlite_safe(capture.id),
             "at": capture.at,
             "prompt_number": number,
-            "subagent_type": _safe(event.subagent.type) if event.subagent else None,
+            "subagent_type": safe(event.subagent.type) if event.subagent else None,
             "boring": arrival.boring,
             "size": len(capture.body),
             "body": zlib.compress(capture.body, FASTEST),
@@ -118,9 +118,9 @@ def _add(connection: sqlite3.Connection, arrival: Arrival, now: int) -> int | No
         return None
     write(
         connection,
-        "events",
-        "touch_session",
-        {"id": session_id, "at": capture.at, "transcript": _safe(event.transcript)},
+        "sessions",
+        "touch",
+        {"id": session_id, "at": capture.at, "transcript": safe(event.transcript)},
     )
     return _apply(connection, arrival, session_id, number, now)
 
@@ -133,52 +133,30 @@ def _apply(
     match arrival.event.what:
         case PromptSubmitted(by_machine=False, text=text):
             # Esc fires no Stop: the next prompt is what ends the turn before it.
-            closed = _close_turn(connection, session_id, number - 1, now, only_if_unclaimed=True)
-            row = write_one(connection, "events", "count_prompt", {"id": session_id})
+            closed = turns.close(connection, session_id, number - 1, now, only_if_open=True)
+            row = write_one(connection, "sessions", "count_prompt", {"id": session_id})
             assert row is not None
             values = {"session_id": session_id, "at": at, "text": sqlite_safe(text)}
-            prompt = values | {"number": row[0], "prompt_id": _safe(arrival.event.prompt_id)}
-            write(connection, "events", "add_prompt", prompt)
-            write(connection, "events", "reopen_session", {"id": session_id})
+            prompt = values | {"number": row[0], "prompt_id": safe(arrival.event.prompt_id)}
+            write(connection, "sessions", "add_prompt", prompt)
+            write(connection, "sessions", "reopen", {"id": session_id})
             return closed
         case SessionStarted():
-            write(connection, "events", "reopen_session", {"id": session_id})
+            write(connection, "sessions", "reopen", {"id": session_id})
         case TurnEnded():
-            return _close_turn(connection, session_id, number, now, only_if_unclaimed=False)
+            return turns.close(connection, session_id, number, now, only_if_open=False)
         case CompactionBegan():
             # The brief after the compaction should know what went before it.
-            return _close_turn(connection, session_id, number, now, only_if_unclaimed=True)
+            return turns.close(connection, session_id, number, now, only_if_open=True)
         case SessionEnded():
-            closed = _close_turn(connection, session_id, number, now, only_if_unclaimed=True)
-            write(connection, "events", "end_session", {"id": session_id, "at": at})
+            closed = turns.close(connection, session_id, number, now, only_if_open=True)
+            write(connection, "sessions", "end", {"id": session_id, "at": at})
             return closed
+        case ToolUsed() if not arrival.boring:
+            turns.begin_early(connection, session_id, number, at, now)
         case _:
             pass
     return 0
-
-
-def _close_turn(
-    connection: sqlite3.Connection,
-    session_id: int,
-    number: int,
-    now: int,
-    *,
-    only_if_unclaimed: bool,
-) -> int:
-    """Queue the work on everything since the last time, then the summary behind it (B4)."""
-    session = {"session_id": session_id}
-    waiting = write_one(connection, "events", "unclaimed", session)
-    if only_if_unclaimed and not (waiting and waiting[0]):
-        return 0
-    turn = session | {"prompt_number": number, "now": now}
-    # A summary that nobody has begun would be written twice: the later one covers more.
-    for row in write(connection, "jobs", "waiting_summary", turn).fetchall():
-        write(connection, "jobs", "drop_job", {"id": row["id"]})
-    job = write_one(connection, "jobs", "add_job", turn | {"kind": OBSERVE})
-    assert job is not None
-    write(connection, "events", "claim_events", session | {"job_id": job["id"]})
-    write(connection, "jobs", "add_job", turn | {"kind": SUMMARIZE}).fetchall()
-    return 1
 
 
 def _session(connection: sqlite3.Connection, arrival: Arrival) -> Row:
@@ -188,11 +166,11 @@ def _session(connection: sqlite3.Connection, arrival: Arrival) -> Row:
         "ref": sqlite_safe(event.session),
         "project_id": arrival.project_id,
         "project_dir": sqlite_safe(capture.project_dir),
-        "transcript": _safe(event.transcript),
+        "transcript": safe(event.transcript),
         "at": capture.at,
     }
-    row = write_one(connection, "events", "session_by_ref", values)
-    row = row or write_one(connection, "events", "add_session", values)
+    row = write_one(connection, "sessions", "by_ref", values)
+    row = row or write_one(connection, "sessions", "add", values)
     assert row is not None
     return row
 
@@ -203,13 +181,9 @@ def _prompt_number(connection: sqlite3.Connection, session: Row, event: Event) -
         return int(session["prompts"]) + 1
     if event.prompt_id:
         values = {"session_id": session["id"], "prompt_id": sqlite_safe(event.prompt_id)}
-        if row := write_one(connection, "events", "prompt_number", values):
+        if row := write_one(connection, "sessions", "prompt_number", values):
             return int(row[0])
     return int(session["prompts"])
-
-
-def _safe(text: str | None) -> str | None:
-    return None if text is None else sqlite_safe(text)
 
 
 def _stored(row: Row) -> StoredEvent:

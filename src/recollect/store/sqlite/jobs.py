@@ -1,13 +1,16 @@
 """The queue: claimed by lease, acknowledged last, in the same transaction as the effect."""
 
 import sqlite3
+from collections.abc import Iterable
+from dataclasses import asdict
 
-from recollect.model.jobs import MAX_TRIES, SKIPPED, Fenced, Job, JobRow
-from recollect.model.observations import ObservationDraft, SummaryDraft
+from recollect.model.jobs import MAX_TRIES, SKIPPED, Again, Fenced, Job, JobRow
+from recollect.model.observations import Author, ObservationDraft, SummaryDraft
 from recollect.model.sessions import UNTITLED, SessionTitle
 from recollect.model.stored import Health
 from recollect.store.sqlite.database import Database, write, write_one
-from recollect.store.sqlite.records import add_observation, add_summary
+from recollect.store.sqlite.drafts import replace_observations, replace_summary
+from recollect.store.sqlite.values import safe
 from recollect.text import sqlite_safe
 
 LISTED = 50
@@ -34,36 +37,30 @@ class Jobs(Database):
             return write(connection, "jobs", "release", {}).rowcount
 
     def finish_observe(
-        self, job: Job, provider: str, drafts: list[ObservationDraft], at: int, now: int
+        self, job: Job, author: Author, drafts: Iterable[ObservationDraft], at: int, now: int
     ) -> tuple[int, ...] | Fenced:
         """Store what a job found and acknowledge it. Running it twice replaces, never doubles."""
         with self.transaction() as connection:
-            if not _acknowledge(connection, job, now):
+            if not _acknowledge(connection, job, author, now):
                 return Fenced()
-            write(connection, "observations", "drop_of_job", {"job_id": job.id})
-            return tuple(
-                add_observation(connection, job, provider, at, ordinal, draft)
-                for ordinal, draft in enumerate(drafts)
-            )
+            return replace_observations(connection, job, author, drafts, at)
 
     def finish_summary(
         self,
         job: Job,
-        provider: str,
+        author: Author,
         draft: SummaryDraft | None,
         at: int,
         now: int,
         *,
         title: SessionTitle = UNTITLED,
     ) -> int | Fenced | None:
+        names = {"title": safe(title.title), "subtitle": safe(title.subtitle)}
         with self.transaction() as connection:
-            if not _acknowledge(connection, job, now):
+            if not _acknowledge(connection, job, author, now):
                 return Fenced()
-            turn = {"session_id": job.session_id, "prompt_number": job.prompt_number}
-            write(connection, "observations", "drop_summary", turn)
-            names = {"title": title.title, "subtitle": title.subtitle}
-            write(connection, "events", "title_session", names | {"id": job.session_id})
-            return add_summary(connection, job, provider, at, draft) if draft else None
+            write(connection, "sessions", "entitle", names | {"id": job.session_id})
+            return replace_summary(connection, job, author, draft, at)
 
     def retry_job(self, job: Job, why: str, due_at: int) -> None:
         values = _held(job) | {"why": sqlite_safe(why), "due_at": due_at}
@@ -74,6 +71,11 @@ class Jobs(Database):
         with self.transaction() as connection:
             write(connection, "jobs", "give_back", _held(job))
 
+    def postpone(self, job: Job, why: str, due_at: int) -> None:
+        values = _held(job) | {"why": sqlite_safe(why), "due_at": due_at}
+        with self.transaction() as connection:
+            write(connection, "jobs", "postpone", values)
+
     def skip_job(self, job: Job, why: str, now: int) -> None:
         with self.transaction() as connection:
             write(connection, "jobs", "skip", _held(job) | {"why": sqlite_safe(why), "now": now})
@@ -81,6 +83,21 @@ class Jobs(Database):
     def requeue_skipped(self, job_id: int | None, now: int) -> int:
         with self.transaction() as connection:
             return write(connection, "jobs", "requeue", {"id": job_id, "now": now}).rowcount
+
+    def make_due(self, now: int) -> int:
+        with self.transaction() as connection:
+            return write(connection, "jobs", "make_due", {"now": now}).rowcount
+
+    def do_again(self, again: Again, now: int) -> int:
+        """What is there stays until something takes its place."""
+        with self.transaction() as connection:
+            chosen = write(connection, "jobs", "again", _limits(again)).fetchall()
+            for row in chosen:
+                write(connection, "jobs", "do_again", {"id": row["id"], "now": now})
+        return len(chosen)
+
+    def count_again(self, again: Again) -> int:
+        return len(self.rows("jobs", "again", **_limits(again)))
 
     def next_due(self) -> int | None:
         row = self.row("jobs", "next_due")
@@ -96,10 +113,18 @@ class Jobs(Database):
         return Health(**dict(row))
 
 
-def _acknowledge(connection: sqlite3.Connection, job: Job, now: int) -> bool:
+def _acknowledge(connection: sqlite3.Connection, job: Job, author: Author, now: int) -> bool:
     """False when the lease went to somebody else meanwhile: then this try must have no effect."""
-    return write(connection, "jobs", "finish", _held(job) | {"now": now}).rowcount == 1
+    values = _held(job) | {"now": now, "author": safe(str(author))}
+    if write(connection, "jobs", "finish", values).rowcount != 1:
+        return False
+    write(connection, "ledger", "settle", {"job_id": job.id})
+    return True
 
 
 def _held(job: Job) -> dict[str, object]:
     return {"id": job.id, "holder": job.holder, "tries": job.tries}
+
+
+def _limits(again: Again) -> dict[str, object]:
+    return asdict(again) | {"author": sqlite_safe(again.author)}

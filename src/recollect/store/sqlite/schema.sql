@@ -43,12 +43,26 @@ CREATE TABLE jobs (
   last_error TEXT,
   created_at INTEGER NOT NULL,
   finished_at INTEGER
-);
+, written_by TEXT);
 
 CREATE TABLE observation_concepts (
   observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
   concept TEXT NOT NULL,
   PRIMARY KEY (observation_id, concept)
+) WITHOUT ROWID;
+
+CREATE TABLE observation_doubts (
+  observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL,
+  part TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (observation_id, ordinal)
+) WITHOUT ROWID;
+
+CREATE TABLE observation_events (
+  observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
+  event_id INTEGER NOT NULL REFERENCES events ON DELETE CASCADE,
+  PRIMARY KEY (observation_id, event_id)
 ) WITHOUT ROWID;
 
 CREATE TABLE observation_facts (
@@ -82,7 +96,7 @@ CREATE TABLE observations (
   subtitle TEXT,
   narrative TEXT,
   subagent_type TEXT,
-  pinned INTEGER NOT NULL DEFAULT 0,
+  pinned INTEGER NOT NULL DEFAULT 0, model TEXT, edited INTEGER NOT NULL DEFAULT 0, repeats INTEGER REFERENCES observations ON DELETE SET NULL, follows INTEGER REFERENCES observations ON DELETE SET NULL,
   UNIQUE (job_id, ordinal)
 );
 
@@ -122,6 +136,30 @@ CREATE TABLE quarantine (
   at INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE requests (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  prompts TEXT NOT NULL,
+  purpose TEXT NOT NULL CHECK (purpose IN ('observe', 'summarize', 'repair')),
+  digest TEXT NOT NULL,
+  session_id INTEGER REFERENCES sessions ON DELETE SET NULL,
+  project_id INTEGER REFERENCES projects ON DELETE SET NULL,
+  job_id INTEGER REFERENCES jobs ON DELETE SET NULL,
+  outcome TEXT NOT NULL CHECK (outcome IN ('answered', 'unusable', 'failed')),
+  error TEXT,
+  sent INTEGER NOT NULL,
+  cached INTEGER NOT NULL,
+  written INTEGER NOT NULL,
+  received INTEGER NOT NULL,
+  estimated INTEGER NOT NULL,
+  microdollars INTEGER,
+  milliseconds INTEGER NOT NULL,
+  stored INTEGER NOT NULL DEFAULT 0,
+  reply BLOB
+);
+
 CREATE VIRTUAL TABLE search_index USING fts5 (
   title, body, content = 'search_documents', content_rowid = 'rowid', tokenize = 'porter unicode61'
 );
@@ -155,9 +193,17 @@ CREATE TABLE summaries (
   learned TEXT,
   completed TEXT,
   next_steps TEXT,
-  notes TEXT,
+  notes TEXT, model TEXT,
   UNIQUE (session_id, prompt_number)
 );
+
+CREATE TABLE summary_doubts (
+  summary_id INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL,
+  part TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (summary_id, ordinal)
+) WITHOUT ROWID;
 
 CREATE TABLE summary_files (
   summary_id INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE,
@@ -165,6 +211,25 @@ CREATE TABLE summary_files (
   role TEXT NOT NULL CHECK (role IN ('read', 'edited')),
   PRIMARY KEY (summary_id, path, role)
 ) WITHOUT ROWID;
+
+CREATE VIEW doubted_facts AS
+  SELECT id, observation_id FROM observation_facts AS f
+  WHERE EXISTS (
+    SELECT 1 FROM observation_doubts AS d
+    WHERE d.observation_id = f.observation_id AND d.part IN ('facts', 'facts ' || f.ordinal)
+  );
+
+CREATE VIEW doubted_observations AS
+  SELECT observation_id AS id FROM observation_doubts AS doubt
+  WHERE part IN ('title', 'subtitle')
+    OR (
+      EXISTS (SELECT 1 FROM observation_facts AS f WHERE f.observation_id = doubt.observation_id)
+      AND NOT EXISTS (
+        SELECT 1 FROM observation_facts AS f
+        WHERE f.observation_id = doubt.observation_id
+          AND NOT EXISTS (SELECT 1 FROM doubted_facts AS d WHERE d.id = f.id)
+      )
+    );
 
 CREATE VIEW search_documents AS
   SELECT id * 8 + 1 AS rowid, coalesce(title, '') AS title,
@@ -178,6 +243,19 @@ CREATE VIEW search_documents AS
   UNION ALL
   SELECT id * 8 + 4, '', text FROM prompts;
 
+CREATE VIEW superseded_observations AS
+  SELECT follows AS id FROM observations AS next
+  WHERE follows IS NOT NULL AND EXISTS (
+    WITH RECURSIVE later (id, repeats) AS (
+      SELECT next.id, next.repeats
+      UNION
+      SELECT o.id, o.repeats FROM observations AS o JOIN later ON o.follows = later.id
+    )
+    SELECT 1 FROM later
+    WHERE repeats IS NULL
+      AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = later.id)
+  );
+
 CREATE INDEX events_by_content ON events (session_id, content_hash);
 
 CREATE INDEX events_by_job ON events (job_id);
@@ -189,17 +267,25 @@ WHERE job_id IS NULL AND kind IN ('tool', 'subagent_stop') AND NOT boring;
 
 CREATE INDEX facts_by_document ON observation_facts (id * 8 + 2);
 
+CREATE INDEX jobs_by_turn ON jobs (session_id, prompt_number, id);
+
 CREATE INDEX jobs_due ON jobs (due_at) WHERE state = 'pending';
 
 CREATE INDEX jobs_waiting ON jobs (session_id, id) WHERE state = 'pending';
 
 CREATE INDEX observation_concepts_by_concept ON observation_concepts (concept);
 
+CREATE INDEX observation_events_by_event ON observation_events (event_id);
+
 CREATE INDEX observation_files_by_name ON observation_files (name);
 
 CREATE INDEX observations_by_document ON observations (id * 8 + 1);
 
+CREATE INDEX observations_by_follows ON observations (follows) WHERE follows IS NOT NULL;
+
 CREATE INDEX observations_by_project ON observations (project_id, at);
+
+CREATE INDEX observations_by_repeats ON observations (repeats) WHERE repeats IS NOT NULL;
 
 CREATE INDEX observations_by_session ON observations (session_id, prompt_number);
 
@@ -212,6 +298,14 @@ CREATE INDEX project_identities_by_project ON project_identities (project_id);
 CREATE INDEX prompts_by_document ON prompts (id * 8 + 4);
 
 CREATE INDEX prompts_by_prompt_id ON prompts (session_id, prompt_id);
+
+CREATE INDEX requests_by_job ON requests (job_id, digest);
+
+CREATE INDEX requests_by_project ON requests (project_id);
+
+CREATE INDEX requests_by_session ON requests (session_id);
+
+CREATE INDEX requests_by_time ON requests (at);
 
 CREATE INDEX sessions_by_project ON sessions (project_id, last_event_at);
 

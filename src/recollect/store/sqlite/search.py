@@ -2,6 +2,7 @@
 
 from recollect.model.search import Hit
 from recollect.store.sqlite.database import Database
+from recollect.store.sqlite.values import matching
 from recollect.text import words
 
 MOST_TERMS = 64
@@ -17,12 +18,11 @@ class Search(Database):
         limit: int,
     ) -> list[Hit]:
         """Best first. All words must occur; where nothing has all of them, any of them."""
-        # Every term is quoted: raw text in MATCH is a query language of its own.
-        terms = [f'"{word}"' for word in words(text)[:MOST_TERMS]]
+        terms = words(text)[:MOST_TERMS]
         if not terms:
             return []
-        for operator in (" AND ", " OR "):
-            match = operator.join(terms)
+        for operator in ("AND", "OR"):
+            match = matching(terms, operator)
             rows = self.rows(
                 "search", "search", match=match, project_id=project_id, type=type, limit=limit
             )
@@ -37,6 +37,7 @@ class Search(Database):
                 at=row["at"],
                 type=row["type"],
                 title=row["title"] or "",
+                doubted=bool(row["doubted"]),
                 excerpt=self._excerpt(match, row["doc"]),
             )
             for row in rows

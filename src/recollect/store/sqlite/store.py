@@ -2,10 +2,13 @@
 
 from recollect.store.sqlite.events import Events
 from recollect.store.sqlite.jobs import Jobs
+from recollect.store.sqlite.ledger import Ledger
+from recollect.store.sqlite.observations import Observations
 from recollect.store.sqlite.projects import Projects
-from recollect.store.sqlite.records import Records
 from recollect.store.sqlite.search import Search
+from recollect.store.sqlite.sessions import Sessions
+from recollect.store.sqlite.summaries import Summaries
 
 
-class SqliteStore(Projects, Events, Jobs, Records, Search):
+class SqliteStore(Projects, Sessions, Events, Jobs, Observations, Summaries, Search, Ledger):
     pass

@@ -8,6 +8,16 @@ SELECT id FROM jobs
 WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'summarize'
   AND state = 'pending' AND lease_until IS NULL;
 
+-- A part of the turn was worked up early, and no summary stands behind it yet.
+-- name: unsummarized
+SELECT 1 FROM jobs AS job
+WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'observe' AND NOT EXISTS (
+  SELECT 1 FROM jobs AS later
+  WHERE later.session_id = job.session_id AND later.prompt_number = job.prompt_number
+    AND later.kind = 'summarize' AND later.id > job.id
+)
+LIMIT 1;
+
 -- name: drop_job
 DELETE FROM jobs WHERE id = :id;
 
@@ -41,8 +51,14 @@ WHERE state = 'pending' AND NOT EXISTS (
 UPDATE jobs SET lease_until = NULL, tries = tries - 1
 WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
 
+-- Nobody was there to do it: the try does not count, and the job waits until `due_at`.
+-- name: postpone
+UPDATE jobs SET lease_until = NULL, tries = tries - 1, due_at = :due_at, last_error = :why
+WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
+
 -- name: finish
-UPDATE jobs SET state = 'done', lease_until = NULL, last_error = NULL, finished_at = :now
+UPDATE jobs SET state = 'done', lease_until = NULL, last_error = NULL, finished_at = :now,
+                written_by = :author
 WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
 
 -- name: retry
@@ -56,6 +72,33 @@ WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
 -- name: requeue
 UPDATE jobs SET state = 'pending', tries = 0, due_at = :now, lease_until = NULL, finished_at = NULL
 WHERE state = 'skipped' AND (:id IS NULL OR id = :id);
+
+-- Whatever it was waiting for is to be tried now.
+-- name: make_due
+UPDATE jobs SET due_at = :now WHERE state = 'pending' AND lease_until IS NULL AND due_at > :now;
+
+-- Finished work of anybody else. A turn is as old as its last event. The doctor's own sessions are no work.
+-- name: again
+SELECT job.id FROM jobs AS job JOIN sessions AS session ON session.id = job.session_id
+WHERE job.state = 'done' AND job.written_by IS NOT :author AND session.ref NOT LIKE 'doctor-%'
+  AND (:session_id IS NULL OR job.session_id = :session_id)
+  AND (:project_id IS NULL OR session.project_id = :project_id)
+  AND (
+    :since IS NULL OR :since <= coalesce(
+      (
+        SELECT max(at) FROM events
+        WHERE session_id = job.session_id AND prompt_number = job.prompt_number
+      ),
+      session.last_event_at
+    )
+  )
+ORDER BY job.id;
+
+-- It has been waiting since now, not since it was first done.
+-- name: do_again
+UPDATE jobs SET state = 'pending', tries = 0, due_at = :now, created_at = :now, lease_until = NULL,
+                finished_at = NULL
+WHERE id = :id;
 
 -- name: jobs_in_state
 SELECT id, kind, session_id, prompt_number, state, tries, due_at, last_error FROM jobs

@@ -1,12 +1,22 @@
+-- What a person has pinned or edited is theirs; everything else of the job is written anew.
 -- name: drop_of_job
-DELETE FROM observations WHERE job_id = :job_id;
+DELETE FROM observations WHERE job_id = :job_id AND NOT pinned AND NOT edited;
+
+-- name: kept_of_job
+SELECT title, ordinal FROM observations WHERE job_id = :job_id;
 
 -- name: add
-INSERT INTO observations (session_id, project_id, job_id, ordinal, prompt_number, at, provider, type,
-                          title, subtitle, narrative, subagent_type)
-VALUES (:session_id, :project_id, :job_id, :ordinal, :prompt_number, :at, :provider, :type,
-        :title, :subtitle, :narrative, :subagent_type)
+INSERT INTO observations (session_id, project_id, job_id, ordinal, prompt_number, at, provider, model, type,
+                          title, subtitle, narrative, subagent_type, repeats, follows)
+VALUES (:session_id, :project_id, :job_id, :ordinal, :prompt_number, :at, :provider, :model, :type,
+        :title, :subtitle, :narrative, :subagent_type, :repeats, :follows)
 RETURNING id;
+
+-- The observation that another may point to: not one that is folded itself, but what it is folded into.
+-- name: standing
+SELECT said.id, said.at FROM observations AS target
+JOIN observations AS said ON said.id = coalesce(target.repeats, target.id)
+WHERE target.id = :id AND said.project_id = :project_id AND said.job_id IS NOT :job_id;
 
 -- name: add_fact
 INSERT INTO observation_facts (observation_id, ordinal, text) VALUES (:observation_id, :ordinal, :text);
@@ -20,6 +30,34 @@ INSERT INTO observation_files (observation_id, path, name, role)
 VALUES (:observation_id, :path, :name, :role)
 ON CONFLICT DO NOTHING;
 
+-- name: add_doubt
+INSERT INTO observation_doubts (observation_id, ordinal, part, reason)
+VALUES (:observation_id, :ordinal, :part, :reason);
+
+-- An event of another session, or none at all, is no evidence.
+-- name: add_event
+INSERT INTO observation_events (observation_id, event_id)
+SELECT :observation_id, id FROM events WHERE id = :event_id AND session_id = :session_id
+ON CONFLICT DO NOTHING;
+
+-- A person has spoken: it is doubted no longer, and stands by itself.
+-- name: edit
+UPDATE observations
+SET type = :type, title = :title, subtitle = :subtitle, narrative = :narrative, edited = 1, repeats = NULL
+WHERE id = :id;
+
+-- name: drop_facts
+DELETE FROM observation_facts WHERE observation_id = :id;
+
+-- name: drop_concepts
+DELETE FROM observation_concepts WHERE observation_id = :id;
+
+-- name: drop_doubts
+DELETE FROM observation_doubts WHERE observation_id = :id;
+
+-- name: pin
+UPDATE observations SET pinned = :pinned WHERE id = :id;
+
 -- name: one
 SELECT * FROM observations WHERE id = :id;
 
@@ -32,82 +70,81 @@ SELECT concept FROM observation_concepts WHERE observation_id = :id ORDER BY con
 -- name: files
 SELECT path, role FROM observation_files WHERE observation_id = :id ORDER BY path;
 
+-- name: doubts
+SELECT part, reason FROM observation_doubts WHERE observation_id = :id ORDER BY ordinal;
+
+-- name: events
+SELECT event_id FROM observation_events WHERE observation_id = :id ORDER BY event_id;
+
 -- name: of_session
 SELECT * FROM observations WHERE session_id = :session_id ORDER BY at, id;
 
+-- name: of_prompt
+SELECT * FROM observations WHERE session_id = :session_id AND prompt_number = :prompt_number
+ORDER BY at, id;
+
+-- What is told unasked: the newest of each story, once, and nothing doubtful.
 -- name: recent
-SELECT * FROM observations WHERE project_id = :project_id ORDER BY at DESC, id DESC LIMIT :limit;
-
--- name: pinned
-SELECT * FROM observations WHERE project_id = :project_id AND pinned ORDER BY at DESC, id DESC;
-
--- name: pin
-UPDATE observations SET pinned = :pinned WHERE id = :id;
-
--- name: titles_of_session
-SELECT title FROM observations WHERE session_id = :session_id AND title IS NOT NULL ORDER BY at, id;
-
--- name: titles_of_prompt
-SELECT type, title FROM observations
-WHERE session_id = :session_id AND prompt_number = :prompt_number
-  AND (job_id IS NULL OR job_id <> :job_id);
+SELECT * FROM observations AS o
+WHERE project_id = :project_id AND repeats IS NULL
+  AND NOT EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id)
+  AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
+ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: about_file
 SELECT o.* FROM observations AS o JOIN observation_files AS f ON f.observation_id = o.id
 WHERE f.name = :name AND f.role = 'modified' AND o.project_id = :project_id
   AND (f.path = :path OR f.path LIKE '%/' || :escaped ESCAPE '\')
-  AND o.session_id <> :session_id
+  AND o.session_id <> :session_id AND o.repeats IS NULL
   AND NOT EXISTS (
     SELECT 1 FROM injections AS i WHERE i.session_id = :session_id AND i.observation_id = o.id
   )
+  AND NOT EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id)
+  AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
 GROUP BY o.id ORDER BY o.at DESC LIMIT :limit;
+
+-- name: pinned
+SELECT * FROM observations WHERE project_id = :project_id AND pinned ORDER BY at DESC, id DESC;
+
+-- What a waiting job wrote before is about to be replaced: it counts as not yet recorded.
+-- name: titles_of_session
+SELECT title FROM observations AS o
+WHERE session_id = :session_id AND title IS NOT NULL AND repeats IS NULL
+  AND (
+    pinned OR edited
+    OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
+  )
+ORDER BY at, id;
+
+-- name: titles_of_prompt
+SELECT type, title FROM observations AS o
+WHERE session_id = :session_id AND prompt_number = :prompt_number AND job_id IS NOT :job_id
+  AND (
+    pinned OR edited
+    OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
+  );
+
+-- The best by everything they share with the words; of those, the newest first.
+-- name: similar
+WITH found AS MATERIALIZED (
+  SELECT rowid AS doc, rank AS score FROM search_index WHERE search_index MATCH :match
+), scored AS (
+  SELECT doc / 8 AS id, score FROM found WHERE doc % 8 = 1
+  UNION ALL
+  SELECT f.observation_id, score FROM found
+  JOIN observation_facts AS f ON doc % 8 = 2 AND f.id = doc / 8
+), best AS (
+  SELECT o.id FROM scored JOIN observations AS o ON o.id = scored.id
+  WHERE o.project_id = :project_id AND o.repeats IS NULL AND o.job_id IS NOT :job_id
+    AND (
+      o.pinned OR o.edited
+      OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
+    )
+  GROUP BY o.id ORDER BY sum(score), o.at DESC LIMIT :limit
+)
+SELECT o.* FROM best JOIN observations AS o ON o.id = best.id ORDER BY o.at DESC, o.id DESC;
 
 -- name: add_injection
 INSERT INTO injections (session_id, observation_id, hook, reason, at)
 VALUES (:session_id, :observation_id, :hook, :reason, :at)
 ON CONFLICT DO NOTHING;
-
--- name: drop_summary
-DELETE FROM summaries WHERE session_id = :session_id AND prompt_number = :prompt_number;
-
--- name: add_summary
-INSERT INTO summaries (session_id, project_id, prompt_number, at, provider, request, investigated,
-                       learned, completed, next_steps, notes)
-VALUES (:session_id, :project_id, :prompt_number, :at, :provider, :request, :investigated,
-        :learned, :completed, :next_steps, :notes)
-RETURNING id;
-
--- name: add_summary_file
-INSERT INTO summary_files (summary_id, path, role) VALUES (:summary_id, :path, :role)
-ON CONFLICT DO NOTHING;
-
--- name: summary_files
-SELECT path, role FROM summary_files WHERE summary_id = :id ORDER BY path;
-
--- name: summaries_of_session
-SELECT * FROM summaries WHERE session_id = :session_id ORDER BY prompt_number;
-
--- name: last_summaries
-SELECT * FROM summaries WHERE session_id = :session_id ORDER BY prompt_number DESC LIMIT :limit;
-
--- name: session
-SELECT * FROM sessions WHERE id = :id;
-
--- name: sessions
-SELECT * FROM sessions WHERE :project_id IS NULL OR project_id = :project_id
-ORDER BY last_event_at DESC, id DESC LIMIT :limit;
-
--- name: summarized_sessions
-SELECT * FROM sessions WHERE project_id = :project_id
-  AND EXISTS (SELECT 1 FROM summaries WHERE session_id = sessions.id)
-ORDER BY last_event_at DESC, id DESC LIMIT :limit;
-
--- name: sessions_by_prefix
-SELECT * FROM sessions WHERE ref LIKE :prefix || '%' ESCAPE '\' ORDER BY last_event_at DESC LIMIT 3;
-
--- name: prompts_of_session
-SELECT session_id, number, at, text FROM prompts WHERE session_id = :session_id ORDER BY number;
-
--- name: prompt
-SELECT session_id, number, at, text FROM prompts
-WHERE session_id = :session_id AND number = :number;

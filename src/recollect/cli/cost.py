@@ -1,0 +1,244 @@
+"""`recollect cost`: the ledger as a table, a chart by day, and what one remembered thing takes."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date, timedelta
+
+import click
+
+from recollect import clock, wiring
+from recollect.cli import period, places
+from recollect.cli.output import (
+    console,
+    count,
+    heading,
+    json_option,
+    print_json,
+    say,
+    styled,
+    table,
+)
+from recollect.model.ledger import Spent, Written
+from recollect.settings import Settings
+from recollect.store.protocol import Reading
+from recollect.synthesis.budget import Budget, day_of
+
+GROUPINGS = ("day", "model", "project", "session", "purpose")
+NARROW = 70
+MOST_DAYS = 31  # a chart of more does not fit on a screen
+WIDEST_BAR = 60
+BLOCKS = " ▏▎▍▌▋▊▉█"  # by eighths
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """All that one look shows."""
+
+    by: str
+    project: str | None
+    since: int
+    until: int
+    rows: list[Spent]
+    days: list[Spent]
+    total: Spent
+    today: Spent
+    budget: Budget
+    written: Written
+
+
+@click.command()
+@click.option(
+    "--by", type=click.Choice(GROUPINGS), default="day", show_default=True, help="A row for each."
+)
+@click.option(
+    "--since",
+    metavar="WHEN",
+    callback=period.since,
+    default="30d",
+    show_default=True,
+    help=f"Requests since: {period.EXAMPLES}.",
+)
+@click.option(
+    "--project",
+    metavar="NAME",
+    shell_complete=places.completing(places.project_names),
+    help="Only this one: its name, its folder, or `.` for the one you are in.",
+)
+@json_option
+def cost(by: str, since: int, project: str | None, as_json: bool) -> None:
+    """What models were asked, how many tokens that took and what it cost.
+
+    `cached` tokens are a part of those sent: the provider had read them before, and charges less. Dollars
+    are what the provider said or the list price; `unknown` where neither is known.
+    """
+    costs = _look(places.store(), wiring.home().settings, by, since, project)
+    if as_json:
+        _print_json(costs)
+    elif costs.total.requests:
+        _print(costs)
+    else:
+        _print_nothing(costs)
+
+
+def _look(
+    store: Reading, settings: Settings, by: str, since: int, project_name: str | None
+) -> Costs:
+    project = places.project_named(store, project_name) if project_name else None
+    key = project.id if project else None
+    until = clock.now() + 1
+    days = store.spent_by("day", since, until, project_id=key)
+    tokens, cents = settings.number("cost.daily_tokens"), settings.number("cost.daily_cents")
+    return Costs(
+        by=by,
+        project=project.name if project else None,
+        since=since,
+        until=until,
+        rows=days if by == "day" else store.spent_by(by, since, until, project_id=key),
+        days=days,
+        total=_total(days),
+        today=replace(store.spent(*day_of(clock.now())), label="today"),
+        budget=Budget(tokens, cents, clock.now),
+        written=store.written(since, until, project_id=key),
+    )
+
+
+def _total(rows: Sequence[Spent]) -> Spent:
+    return Spent(
+        "total",
+        sum(row.requests for row in rows),
+        sum(row.sent for row in rows),
+        sum(row.cached for row in rows),
+        sum(row.received for row in rows),
+        sum(row.microdollars for row in rows),
+        sum(row.unpriced for row in rows),
+    )
+
+
+def _each(costs: Costs) -> int | None:
+    """Tokens for one remembered thing."""
+    things = costs.written.observations + costs.written.summaries
+    return _tokens(costs.total) // things if things else None
+
+
+def _tokens(spent: Spent) -> int:
+    return spent.sent + spent.received
+
+
+def _print_json(costs: Costs) -> None:
+    budget = costs.budget
+    print_json(
+        {
+            "by": costs.by,
+            "project": costs.project,
+            "since": costs.since,
+            "until": costs.until,
+            "rows": [asdict(row) for row in costs.rows],
+            "days": [asdict(row) for row in costs.days],
+            "total": asdict(costs.total),
+            "today": asdict(costs.today),
+            "budget": {"daily_tokens": budget.tokens, "daily_cents": budget.cents},
+            "written": asdict(costs.written) | {"tokens_each": _each(costs)},
+        }
+    )
+
+
+def _print_nothing(costs: Costs) -> None:
+    where = f" for {costs.project}" if costs.project else ""
+    say(
+        f"No model was asked anything{where} since {clock.day_and_time(costs.since)}. "
+        "What the provider `rules` writes costs nothing."
+    )
+    _print_budget(costs)
+
+
+def _print(costs: Costs) -> None:
+    rows = [*costs.rows, costs.total]
+    columns = {
+        costs.by: [row.label for row in rows],
+        "requests": _aligned("requests", [f"{row.requests:,}" for row in rows]),
+        "sent": _aligned("sent", [f"{row.sent:,}" for row in rows]),
+        "of which cached": _aligned("of which cached", [f"{row.cached:,}" for row in rows]),
+        "received": _aligned("received", [f"{row.received:,}" for row in rows]),
+        "dollars": _aligned("dollars", [dollars(row) for row in rows]),
+    }
+    narrow = console().width < NARROW
+    shown = [name for name in columns if not narrow or name not in ("requests", "of which cached")]
+    place = f" for {costs.project}" if costs.project else ""
+    say(heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
+    table(None, shown, zip(*(columns[name] for name in shown), strict=True))
+    for line in chart(costs.days, console().width, blocks=_can_say(BLOCKS)):
+        say(line)
+    say()
+    _print_each(costs)
+    _print_budget(costs)
+    if costs.total.unpriced:
+        say(
+            styled(
+                f"The price of {count(costs.total.unpriced, 'request')} is not known. Tell it with "
+                "`recollect config set cost.prices MODEL=INPUT/OUTPUT`, for those to come.",
+                dim=True,
+            )
+        )
+
+
+def _print_each(costs: Costs) -> None:
+    each, written = _each(costs), costs.written
+    if each is not None:
+        say(
+            f"{count(written.observations, 'observation')} and {count(written.summaries, 'summary')} "
+            f"written by models: {each:,} tokens each."
+        )
+
+
+def _print_budget(costs: Costs) -> None:
+    if left := costs.budget.left(costs.today):
+        say(f"Budget: {left}.")
+
+
+def dollars(spent: Spent) -> str:
+    """`unknown`, or what is known of it."""
+    if spent.unpriced == spent.requests:
+        return "unknown"
+    amount = spent.microdollars / MILLION
+    shown = f"{amount:,.2f}" if amount >= 1 or not amount else f"{amount:.4f}"
+    return f"{shown} + unknown" if spent.unpriced else shown
+
+
+def chart(days: Sequence[Spent], width: int, *, blocks: bool) -> list[str]:
+    """A bar for each day up to the last one, also for those without a request."""
+    if not days:
+        return []
+    known = {day.label: _tokens(day) for day in days}
+    last = date.fromisoformat(days[-1].label)
+    first = max(date.fromisoformat(days[0].label), last - timedelta(days=MOST_DAYS - 1))
+    labels = [str(first + timedelta(days=n)) for n in range((last - first).days + 1)]
+    most = max(1, *(known.get(label, 0) for label in labels))
+    figures = _aligned("", [f"{known.get(label, 0):,}" for label in labels])
+    room = max(4, min(WIDEST_BAR, width - len(labels[0]) - len(figures[0]) - 3))
+    return [
+        f"{label} {figure} {bar(known.get(label, 0) / most, room, blocks=blocks)}".rstrip()
+        for label, figure in zip(labels, figures, strict=True)
+    ]
+
+
+def bar(share: float, room: int, *, blocks: bool) -> str:
+    """Something is never drawn as nothing."""
+    if not blocks:
+        return "#" * (max(1, round(share * room)) if share else 0)
+    eighths = max(1, round(share * room * 8)) if share else 0
+    return BLOCKS[8] * (eighths // 8) + BLOCKS[eighths % 8].strip()
+
+
+def _aligned(name: str, cells: list[str]) -> list[str]:
+    width = max(len(name), *map(len, cells))
+    return [cell.rjust(width) for cell in cells]
+
+
+def _can_say(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,136 @@
+"""`recollect edit`: an observation in a person's own words."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from recollect.cli import form, places
+from recollect.cli.output import json_option, print_json, say
+from recollect.errors import ConfigError, NotFound, RecollectError
+from recollect.model.observations import TYPES, Observation
+from recollect.paths import Paths
+from recollect.text import clean
+from recollect.worker import contact
+
+
+@click.command()
+@click.argument(
+    "number", metavar="ID", shell_complete=places.completing(places.observation_numbers)
+)
+@click.option("--title", help="What it is about, in a few words.")
+@click.option("--subtitle", help="One sentence.")
+@click.option("--narrative", help="The story.")
+@click.option("--type", "kind", type=click.Choice(TYPES), help="What kind of thing it is.")
+@click.option("--fact", "facts", multiple=True, help="One fact; repeat it. Replaces all there are.")
+@click.option(
+    "--concept", "concepts", multiple=True, help="One concept; repeat it. Replaces all there are."
+)
+@click.option(
+    "--form",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A form that was filled in before.",
+)
+@json_option
+def edit(
+    number: str,
+    title: str | None,
+    subtitle: str | None,
+    narrative: str | None,
+    kind: str | None,
+    facts: tuple[str, ...],
+    concepts: tuple[str, ...],
+    file: Path | None,
+    as_json: bool,
+) -> None:
+    """Put observation ID into your own words.
+
+    Without an option your editor ($VISUAL or $EDITOR) opens on a form. An empty value takes a field away.
+    What you have edited stands: it is no longer marked unverified, and `synthesize --again` keeps it.
+    """
+    observation = _observation(number)
+    before = form.fields_of(observation.draft)
+    options = _options(
+        {"title": title, "subtitle": subtitle, "narrative": narrative, "type": kind},
+        {"facts": facts, "concepts": concepts},
+    )
+    if options:
+        _store(observation, _changes(before, _told(form.checked(before | options))), as_json)
+        return
+    text = file.read_text("utf-8", "replace") if file else _typed(observation, before)
+    if text is None:
+        _store(observation, {}, as_json)
+        return
+    try:
+        _store(observation, _changes(before, _told(form.read(text))), as_json)
+    except RecollectError as error:
+        kept = file or _kept(observation, text)
+        fix = f"Your text is kept: {kept}. Mend it, then: recollect edit {observation.id} --form {kept}"
+        raise type(error)(f"{error} {fix}") from None
+
+
+def _options(texts: dict[str, str | None], lists: dict[str, tuple[str, ...]]) -> form.Fields:
+    """Those that were given."""
+    given: form.Fields = {n: clean(v).strip() or None for n, v in texts.items() if v is not None}
+    for name, values in lists.items():
+        if values:
+            given[name] = [text for value in values if (text := clean(value).strip())]
+    return given
+
+
+def _observation(number: str) -> Observation:
+    digits = number.removeprefix("#")
+    if not digits.isdecimal():
+        raise NotFound(f"{number!r} is not the number of an observation, such as 12 or #12.")
+    found = places.store().observation(int(digits))
+    if found is None:
+        raise NotFound(f"There is no observation #{digits}. Find one with `recollect search`.")
+    return found
+
+
+def _typed(observation: Observation, fields: form.Fields) -> str | None:
+    """What the editor left; None when it was not saved."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if editor is None and not sys.stdin.isatty():
+        raise ConfigError(
+            "There is no terminal to open an editor on. Set EDITOR, or say what to change: "
+            "`recollect edit ID --title …`."
+        )
+    return click.edit(form.written(observation.id, fields), editor=editor, extension=".txt")
+
+
+def _told(fields: form.Fields | form.Unusable) -> form.Fields:
+    if isinstance(fields, form.Unusable):
+        raise ConfigError(f"The observation was left as it is: {fields.why}.")
+    return fields
+
+
+def _changes(before: form.Fields, after: form.Fields) -> form.Fields:
+    return {name: value for name, value in after.items() if value != before[name]}
+
+
+def _kept(observation: Observation, text: str) -> Path:
+    """Readable by its owner alone, as everything that was captured."""
+    handle, name = tempfile.mkstemp(prefix=f"recollect-{observation.id}-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
+        stream.write(text)
+    return Path(name)
+
+
+def _store(observation: Observation, changes: form.Fields, as_json: bool) -> None:
+    if changes:
+        answer = contact.order(Paths.of(os.environ), "edit", id=observation.id, **changes)
+        if not answer["found"]:
+            raise NotFound(
+                f"Observation #{observation.id} is gone: it was written anew meanwhile. Find its "
+                "successor with `recollect search`."
+            )
+    if as_json:
+        print_json({"id": observation.id, "changed": sorted(changes)})
+    elif changes:
+        say(f"#{observation.id} now stands as you wrote it; `synthesize --again` keeps it.")
+    else:
+        say(f"#{observation.id} is as it was.")

@@ -1,0 +1,33 @@
+"""Since when: `30d`, `12h`, `2w`, or a day such as `2026-11-01`."""
+
+import re
+from datetime import date, datetime, time, timedelta
+
+import click
+
+from recollect import clock
+from recollect.clock import HOUR, SECOND
+
+AGO = re.compile(r"([0-9]{1,5})\s*([hdw])", re.IGNORECASE)
+EXAMPLES = "30d, 12h, 2w, or a day such as 2026-11-01"
+
+
+def since(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """The callback of an option."""
+    try:
+        return None if value is None else begin(value.strip(), clock.now())
+    except (ValueError, OverflowError):
+        raise click.BadParameter(f"{value!r} is not a time. Write {EXAMPLES}.") from None
+
+
+def begin(text: str, now: int) -> int:
+    """In milliseconds. Days and weeks are whole: they begin at midnight, so that the first day of a table
+    is not half a day."""
+    if found := AGO.fullmatch(text):
+        number, unit = int(found[1]), found[2].lower()
+        if unit == "h":
+            return now - number * HOUR
+        day = clock.local(now).date() - timedelta(days=number * (7 if unit == "w" else 1))
+    else:
+        day = date.fromisoformat(text)
+    return round(datetime.combine(day, time()).astimezone().timestamp() * SECOND)

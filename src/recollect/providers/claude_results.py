@@ -1,0 +1,119 @@
+"""What Claude Code's messages for one request come to: a reply, or a failure by its kind.
+
+The client reports an error as a message of its own making, whose text reads like an answer; here it
+never becomes one. Which kind it is, is read off the error's category and the HTTP status; the text
+counts only where there is neither.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from recollect.clock import MINUTE, SECOND
+from recollect.model.requests import (
+    Away,
+    Failure,
+    Misconfigured,
+    Refused,
+    Reply,
+    Usage,
+    Wait,
+)
+from recollect.text import one_line
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import Message, ResultMessage
+
+# When the limit does not say until when: a rate limit counts minutes, a plan's limit counts hours.
+RATE_PAUSE = MINUTE
+PLAN_PAUSE = 15 * MINUTE
+
+_UNTIL = re.compile(r"limit reached\|(\d{10})\b")
+_PLAN = re.compile(r"hit your .*limit|usage limit|out of usage credits", re.IGNORECASE)
+_LOGIN = re.compile(r"not logged in|/login|invalid (api key|auth token)", re.IGNORECASE)
+_ASK_LOGIN = "Run `claude` and type /login, or mend ANTHROPIC_API_KEY"
+
+
+@dataclass(slots=True)
+class Heard:
+    """The messages of one request, as they come."""
+
+    parts: list[str] = field(default_factory=list)
+    model: str = ""
+    error: str | None = None  # the client's category, when it could not get an answer
+    resets_at: int | None = None  # seconds since the epoch: when a refused plan's window ends
+    nudges: int = 0  # how often the client asked on by itself: the answer was cut off, or empty
+
+    def add(self, message: "Message") -> None:
+        from claude_agent_sdk import AssistantMessage, RateLimitEvent, TextBlock, UserMessage
+
+        match message:
+            case AssistantMessage(error=error) if error is not None:
+                self.error = error
+            case AssistantMessage(content=content, model=model):
+                self.model = model
+                self.parts += [block.text for block in content if isinstance(block, TextBlock)]
+            case UserMessage():
+                self.nudges += 1
+            case RateLimitEvent(rate_limit_info=info) if info.status == "rejected":
+                self.resets_at = info.resets_at
+            case _:
+                pass
+
+
+def outcome(
+    heard: Heard, result: "ResultMessage", *, model: str, spent: float, now: int
+) -> Reply | Failure:
+    """`spent`: what the client had counted before this request; its total runs on."""
+    if heard.error is None and (not result.is_error or heard.nudges):
+        cost = None if result.total_cost_usd is None else max(0.0, result.total_cost_usd - spent)
+        return Reply(
+            text="".join(heard.parts),
+            model=heard.model or model,
+            usage=_usage(result.usage or {}, cost),
+            complete=result.stop_reason != "max_tokens" and not result.is_error,
+        )
+    told = result.result or "; ".join(result.errors or []) or result.subtype
+    status = result.api_error_status
+    return failure(heard.error, status, told, model=model, resets_at=heard.resets_at, now=now)
+
+
+def failure(
+    error: str | None, status: int | None, told: str, *, model: str, resets_at: int | None, now: int
+) -> Failure:
+    why = one_line(told, 200)
+    if error == "rate_limit" or status == 429 or _UNTIL.search(told):
+        return Wait(why, _until(told, resets_at, now))
+    if error == "model_not_found" or status == 404:
+        fix = "Choose another one: `recollect config set synthesis.model NAME`"
+        return Misconfigured(f"Claude Code has no model {model!r}. {fix}.")
+    if error == "authentication_failed" or status in (401, 403) or _LOGIN.search(told):
+        return Misconfigured(f"Claude Code cannot log in ({why}). {_ASK_LOGIN}.")
+    if error == "billing_error":
+        return Misconfigured(f"Claude Code is not paid for ({why}). See your plan or your credit.")
+    if error == "invalid_request" or (status is not None and 400 <= status < 500):
+        return Refused(why)
+    return Away(why)
+
+
+def _until(told: str, resets_at: int | None, now: int) -> int:
+    if found := _UNTIL.search(told):
+        resets_at = int(found[1])
+    if resets_at is not None and resets_at * SECOND > now:
+        return resets_at * SECOND
+    return now + (PLAN_PAUSE if _PLAN.search(told) else RATE_PAUSE)
+
+
+def _usage(counted: dict[str, Any], dollars: float | None) -> Usage:
+    def number(name: str) -> int:
+        value = counted.get(name)
+        return value if isinstance(value, int) else 0
+
+    cached, written = number("cache_read_input_tokens"), number("cache_creation_input_tokens")
+    return Usage(
+        sent=number("input_tokens") + cached + written,
+        cached=cached,
+        written=written,
+        received=number("output_tokens"),
+        microdollars=None if dollars is None else round(dollars * 1_000_000),
+    )

@@ -1,0 +1,151 @@
+"""Drafts on their way into rows. The caller holds the transaction, and has seen that the job is still his."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from recollect.model.jobs import Job
+from recollect.model.observations import (
+    FALLBACK_TYPE,
+    TYPES,
+    Author,
+    ObservationDraft,
+    SummaryDraft,
+)
+from recollect.store.sqlite.database import write, write_one
+from recollect.store.sqlite.values import file_name, safe
+from recollect.text import sqlite_safe
+
+Values = dict[str, object]
+
+
+def replace_observations(
+    connection: sqlite3.Connection,
+    job: Job,
+    author: Author,
+    drafts: Iterable[ObservationDraft],
+    at: int,
+) -> tuple[int, ...]:
+    """What the job wrote before goes, but not what a person has pinned or edited. A draft with the title
+    of one of those says what is there already."""
+    write(connection, "observations", "drop_of_job", {"job_id": job.id})
+    kept = write(connection, "observations", "kept_of_job", {"job_id": job.id}).fetchall()
+    titles = {row["title"] for row in kept} - {None}
+    first = max((row["ordinal"] + 1 for row in kept), default=0)
+    place = _place(connection, job, author, at)
+    new = [draft for draft in drafts if safe(draft.title) not in titles]
+    return tuple(
+        _add_observation(connection, place | {"ordinal": ordinal}, draft)
+        for ordinal, draft in enumerate(new, first)
+    )
+
+
+def edit_observation(
+    connection: sqlite3.Connection, observation_id: int, draft: ObservationDraft
+) -> bool:
+    owner = {"id": observation_id}
+    if not write(connection, "observations", "edit", _texts(draft) | owner).rowcount:
+        return False
+    for parts in ("drop_facts", "drop_concepts", "drop_doubts"):
+        write(connection, "observations", parts, owner)
+    _add_words(connection, observation_id, draft)
+    return True
+
+
+def replace_summary(
+    connection: sqlite3.Connection, job: Job, author: Author, draft: SummaryDraft | None, at: int
+) -> int | None:
+    place = _place(connection, job, author, at)
+    write(connection, "summaries", "drop", place)
+    if draft is None:
+        return None
+    texts = {
+        "request": safe(draft.request),
+        "investigated": safe(draft.investigated),
+        "learned": safe(draft.learned),
+        "completed": safe(draft.completed),
+        "next_steps": safe(draft.next_steps),
+        "notes": safe(draft.notes),
+    }
+    row = write_one(connection, "summaries", "add", place | texts)
+    assert row is not None
+    owner: Values = {"summary_id": row["id"]}
+    for role, paths in (("read", draft.files_read), ("edited", draft.files_edited)):
+        for path in paths:
+            values = owner | {"path": sqlite_safe(path), "role": role}
+            write(connection, "summaries", "add_file", values)
+    for number, doubt in enumerate(draft.doubts):
+        said = {"part": sqlite_safe(doubt.part), "reason": sqlite_safe(doubt.reason)}
+        write(connection, "summaries", "add_doubt", owner | said | {"ordinal": number})
+    return int(row["id"])
+
+
+def _add_observation(connection: sqlite3.Connection, place: Values, draft: ObservationDraft) -> int:
+    links = {
+        "repeats": _link(connection, place, draft.repeats),
+        "follows": _link(connection, place, draft.follows, only_earlier=True),
+        "subagent_type": safe(draft.subagent_type),
+    }
+    row = write_one(connection, "observations", "add", place | _texts(draft) | links)
+    assert row is not None
+    key = int(row["id"])
+    _add_words(connection, key, draft)
+    owner: Values = {"observation_id": key}
+    for role, paths in (("read", draft.files_read), ("modified", draft.files_modified)):
+        for path in paths:
+            stored = sqlite_safe(path)
+            values = owner | {"path": stored, "name": file_name(stored), "role": role}
+            write(connection, "observations", "add_file", values)
+    for number, doubt in enumerate(draft.doubts):
+        said = {"part": sqlite_safe(doubt.part), "reason": sqlite_safe(doubt.reason)}
+        write(connection, "observations", "add_doubt", owner | said | {"ordinal": number})
+    for event in draft.evidence:
+        values = owner | {"event_id": event, "session_id": place["session_id"]}
+        write(connection, "observations", "add_event", values)
+    return key
+
+
+def _texts(draft: ObservationDraft) -> Values:
+    return {
+        "type": draft.type if draft.type in TYPES else FALLBACK_TYPE,
+        "title": safe(draft.title),
+        "subtitle": safe(draft.subtitle),
+        "narrative": safe(draft.narrative),
+    }
+
+
+def _add_words(
+    connection: sqlite3.Connection, observation_id: int, draft: ObservationDraft
+) -> None:
+    owner: Values = {"observation_id": observation_id}
+    for number, fact in enumerate(draft.facts):
+        values = owner | {"ordinal": number, "text": sqlite_safe(fact)}
+        write(connection, "observations", "add_fact", values)
+    for concept in draft.concepts:
+        write(connection, "observations", "add_concept", owner | {"concept": sqlite_safe(concept)})
+
+
+def _link(
+    connection: sqlite3.Connection, place: Values, target: int | None, *, only_earlier: bool = False
+) -> int | None:
+    """Where a draft may really point to. A turn that is worked up again may not take the place of what was
+    written about later ones."""
+    if target is None:
+        return None
+    row = write_one(connection, "observations", "standing", place | {"id": target})
+    if row is None or (only_earlier and row["at"] > place["at"]):
+        return None
+    return int(row["id"])
+
+
+def _place(connection: sqlite3.Connection, job: Job, author: Author, at: int) -> Values:
+    session = write_one(connection, "sessions", "one", {"id": job.session_id})
+    assert session is not None
+    return {
+        "session_id": job.session_id,
+        "project_id": session["project_id"],
+        "job_id": job.id,
+        "prompt_number": job.prompt_number,
+        "at": at,
+        "provider": author.provider,
+        "model": safe(author.model),
+    }

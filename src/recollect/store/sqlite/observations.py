@@ -1,0 +1,142 @@
+"""Observations, as they are read, and what people do to them.
+
+One that repeats another is folded into it: it is found by its id and in its session only. What is told
+unasked leaves out more: what a later one carries on, and what is doubted.
+"""
+
+from collections.abc import Iterable
+
+from recollect.model.jobs import Job
+from recollect.model.observations import Doubt, Observation, ObservationDraft
+from recollect.store.sqlite import drafts
+from recollect.store.sqlite.database import Database, Row, write
+from recollect.store.sqlite.values import escaped, file_name, matching
+from recollect.text import words as words_of
+
+MOST_WORDS = 64
+
+
+class Observations(Database):
+    def observation(self, observation_id: int) -> Observation | None:
+        row = self.row("observations", "one", id=observation_id)
+        return self._observation(row) if row else None
+
+    def observations_of_session(self, session_id: int) -> list[Observation]:
+        rows = self.rows("observations", "of_session", session_id=session_id)
+        return [self._observation(row) for row in rows]
+
+    def observations_of_prompt(self, session_id: int, number: int) -> list[Observation]:
+        turn = {"session_id": session_id, "prompt_number": number}
+        return [self._observation(row) for row in self.rows("observations", "of_prompt", **turn)]
+
+    def recent_observations(self, project_id: int, limit: int) -> list[Observation]:
+        """Newest first."""
+        rows = self.rows("observations", "recent", project_id=project_id, limit=limit)
+        return [self._observation(row) for row in rows]
+
+    def pinned_observations(self, project_id: int) -> list[Observation]:
+        rows = self.rows("observations", "pinned", project_id=project_id)
+        return [self._observation(row) for row in rows]
+
+    def observations_about(
+        self, project_id: int, path: str, *, untold_in: int, limit: int
+    ) -> list[Observation]:
+        """What changed a file, newest first, without what that session did or was told already."""
+        rows = self.rows(
+            "observations",
+            "about_file",
+            project_id=project_id,
+            path=path,
+            name=file_name(path),
+            escaped=escaped(path),
+            session_id=untold_in,
+            limit=limit,
+        )
+        return [self._observation(row) for row in rows]
+
+    def similar_observations(
+        self, project_id: int, words: Iterable[str], *, not_of_job: int, limit: int
+    ) -> list[Observation]:
+        """Those that share most with the words, newest first. Whether they say the same is not ours to
+        judge."""
+        terms = list(dict.fromkeys(term for word in words for term in words_of(word)))[:MOST_WORDS]
+        if not terms:
+            return []
+        rows = self.rows(
+            "observations",
+            "similar",
+            match=matching(terms, "OR"),
+            project_id=project_id,
+            job_id=not_of_job,
+            limit=limit,
+        )
+        return [self._observation(row) for row in rows]
+
+    def titles_of_session(self, session_id: int) -> tuple[str, ...]:
+        rows = self.rows("observations", "titles_of_session", session_id=session_id)
+        return tuple(row[0] for row in rows)
+
+    def titles_of_prompt(self, job: Job) -> frozenset[tuple[str, str | None]]:
+        """(type, title) of what other jobs wrote about the same turn."""
+        rows = self.rows(
+            "observations",
+            "titles_of_prompt",
+            session_id=job.session_id,
+            prompt_number=job.prompt_number,
+            job_id=job.id,
+        )
+        return frozenset((row[0], row[1]) for row in rows)
+
+    def pin(self, observation_id: int, *, pinned: bool) -> bool:
+        values = {"id": observation_id, "pinned": pinned}
+        with self.transaction() as connection:
+            return write(connection, "observations", "pin", values).rowcount == 1
+
+    def edit(self, observation_id: int, draft: ObservationDraft) -> bool:
+        """Files and events stay as they were: they are what happened, not what was said of it."""
+        with self.transaction() as connection:
+            return drafts.edit_observation(connection, observation_id, draft)
+
+    def add_injections(
+        self, session_id: int, hook: str, told: Iterable[tuple[int, str]], at: int
+    ) -> None:
+        """`told`: which observations, and why each."""
+        common = {"session_id": session_id, "hook": hook, "at": at}
+        with self.transaction() as connection:
+            for number, reason in told:
+                values = common | {"observation_id": number, "reason": reason}
+                write(connection, "observations", "add_injection", values)
+
+    def _observation(self, row: Row) -> Observation:
+        key = row["id"]
+        return Observation(
+            id=key,
+            session_id=row["session_id"],
+            project_id=row["project_id"],
+            prompt_number=row["prompt_number"],
+            at=row["at"],
+            provider=row["provider"],
+            model=row["model"],
+            pinned=bool(row["pinned"]),
+            draft=self._draft(row),
+        )
+
+    def _draft(self, row: Row) -> ObservationDraft:
+        key = row["id"]
+        files = self.rows("observations", "files", id=key)
+        doubts = self.rows("observations", "doubts", id=key)
+        return ObservationDraft(
+            type=row["type"],
+            title=row["title"],
+            subtitle=row["subtitle"],
+            facts=tuple(r[0] for r in self.rows("observations", "facts", id=key)),
+            narrative=row["narrative"],
+            concepts=tuple(r[0] for r in self.rows("observations", "concepts", id=key)),
+            files_read=tuple(r["path"] for r in files if r["role"] == "read"),
+            files_modified=tuple(r["path"] for r in files if r["role"] == "modified"),
+            subagent_type=row["subagent_type"],
+            evidence=tuple(r[0] for r in self.rows("observations", "events", id=key)),
+            doubts=tuple(Doubt(r["part"], r["reason"]) for r in doubts),
+            repeats=row["repeats"],
+            follows=row["follows"],
+        )

@@ -1,0 +1,62 @@
+-- name: by_ref
+SELECT * FROM sessions WHERE agent = :agent AND ref = :ref;
+
+-- name: add
+INSERT INTO sessions (agent, ref, project_id, project_dir, transcript, status, started_at, last_event_at)
+VALUES (:agent, :ref, :project_id, :project_dir, :transcript, 'active', :at, :at)
+RETURNING *;
+
+-- name: touch
+UPDATE sessions
+SET last_event_at = max(last_event_at, :at),
+    started_at = min(started_at, :at),
+    transcript = coalesce(:transcript, transcript)
+WHERE id = :id;
+
+-- name: reopen
+UPDATE sessions SET status = 'active', ended_at = NULL WHERE id = :id AND status <> 'active';
+
+-- name: end
+UPDATE sessions SET status = 'completed', ended_at = :at WHERE id = :id;
+
+-- name: interrupt
+UPDATE sessions SET status = 'interrupted', ended_at = last_event_at WHERE id = :id;
+
+-- name: stale
+SELECT id, prompts FROM sessions WHERE status = 'active' AND last_event_at < :before;
+
+-- name: entitle
+UPDATE sessions SET title = coalesce(title, :title), subtitle = coalesce(:subtitle, subtitle)
+WHERE id = :id;
+
+-- name: one
+SELECT * FROM sessions WHERE id = :id;
+
+-- name: newest
+SELECT * FROM sessions WHERE :project_id IS NULL OR project_id = :project_id
+ORDER BY last_event_at DESC, id DESC LIMIT :limit;
+
+-- name: summarized
+SELECT * FROM sessions WHERE project_id = :project_id
+  AND EXISTS (SELECT 1 FROM summaries WHERE session_id = sessions.id)
+ORDER BY last_event_at DESC, id DESC LIMIT :limit;
+
+-- name: by_prefix
+SELECT * FROM sessions WHERE ref LIKE :prefix || '%' ESCAPE '\' ORDER BY last_event_at DESC LIMIT 3;
+
+-- name: add_prompt
+INSERT INTO prompts (session_id, number, prompt_id, at, text)
+VALUES (:session_id, :number, :prompt_id, :at, :text);
+
+-- name: count_prompt
+UPDATE sessions SET prompts = prompts + 1 WHERE id = :id RETURNING prompts;
+
+-- name: prompt_number
+SELECT number FROM prompts WHERE session_id = :session_id AND prompt_id = :prompt_id;
+
+-- name: prompts
+SELECT session_id, number, at, text FROM prompts WHERE session_id = :session_id ORDER BY number;
+
+-- name: prompt
+SELECT session_id, number, at, text FROM prompts
+WHERE session_id = :session_id AND number = :number;

@@ -1,0 +1,39 @@
+"""Summaries, as they are read."""
+
+from recollect.model.observations import Doubt, Summary, SummaryDraft
+from recollect.store.sqlite.database import Database, Row
+
+TEXTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+class Summaries(Database):
+    def summaries_of_session(self, session_id: int) -> list[Summary]:
+        rows = self.rows("summaries", "of_session", session_id=session_id)
+        return [self._summary(row) for row in rows]
+
+    def last_summaries(self, session_id: int, limit: int) -> list[Summary]:
+        """Newest first."""
+        rows = self.rows("summaries", "last", session_id=session_id, limit=limit)
+        return [self._summary(row) for row in rows]
+
+    def _summary(self, row: Row) -> Summary:
+        files = self.rows("summaries", "files", id=row["id"])
+        draft = SummaryDraft(
+            **{text: row[text] for text in TEXTS},
+            files_read=tuple(r["path"] for r in files if r["role"] == "read"),
+            files_edited=tuple(r["path"] for r in files if r["role"] == "edited"),
+            doubts=tuple(
+                Doubt(r["part"], r["reason"])
+                for r in self.rows("summaries", "doubts", id=row["id"])
+            ),
+        )
+        return Summary(
+            id=row["id"],
+            session_id=row["session_id"],
+            project_id=row["project_id"],
+            prompt_number=row["prompt_number"],
+            at=row["at"],
+            provider=row["provider"],
+            model=row["model"],
+            draft=draft,
+        )

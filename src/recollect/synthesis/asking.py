@@ -1,0 +1,87 @@
+"""Questions on behalf of a job: within the budget, each one in the ledger, none paid for twice.
+
+The reply is stored before anybody looks at it. If the worker is killed between a reply and its effect, the
+next try finds the reply instead of asking again.
+"""
+
+from dataclasses import dataclass
+
+from recollect import log
+from recollect.clock import Clock
+from recollect.ids import digest
+from recollect.model.jobs import Job
+from recollect.model.ledger import ANSWERED, FAILED, Entry, Kept
+from recollect.model.requests import Away, Failure, Reply, Request, Usage
+from recollect.providers.protocol import Model
+from recollect.store.protocol import Store
+from recollect.synthesis.budget import Budget
+from recollect.synthesis.prices import Prices
+
+NOTHING = Usage(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which questions are asked at all."""
+
+    prompts: str
+    prices: Prices
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    store: Store
+    model: Model
+    terms: Terms
+    clock: Clock
+    job: Job
+
+    def ask(self, request: Request, purpose: str) -> Kept | Failure:
+        if kept := self.store.kept_reply(self.job.id, self._digest(request)):
+            log.action("model.reused", job=self.job.id, purpose=purpose)
+            return kept
+        terms = self.terms
+        refusal = terms.budget.refusal(self.store, terms.prices, self.model.model, request)
+        if refusal is not None:
+            return refusal
+        began = self.clock()
+        answer = self.model.ask(request)
+        took = self.clock() - began
+        outcome = type(answer).__name__.lower()
+        number = self.store.add_request(self._entry(request, purpose, answer, began, took))
+        log.action("model.asked", job=self.job.id, purpose=purpose, outcome=outcome, ms=took)
+        return Kept(number, answer.text) if isinstance(answer, Reply) else answer
+
+    def unusable(self, reply: Kept) -> None:
+        """Kept as it came, but the next try asks anew."""
+        self.store.mark_unusable(reply.id)
+
+    def _digest(self, request: Request) -> str:
+        return digest(f"{self.model.name}\0{self.model.model}\0{request.digest}", 32)
+
+    def _entry(
+        self, request: Request, purpose: str, answer: Reply | Failure, at: int, took: int
+    ) -> Entry:
+        reply = answer if isinstance(answer, Reply) else None
+        if isinstance(answer, Away):
+            reply = answer.partial  # what was cut off was paid for too
+        usage = reply.usage if reply else NOTHING
+        model = reply.model if reply else self.model.model
+        return Entry(
+            at=at,
+            provider=self.model.name,
+            model=model,
+            prompts=self.terms.prompts,
+            purpose=purpose,
+            digest=self._digest(request),
+            session_id=self.job.session_id,
+            job_id=self.job.id,
+            outcome=ANSWERED if isinstance(answer, Reply) else FAILED,
+            error=None if isinstance(answer, Reply) else answer.why,
+            usage=usage,
+            # Nothing answered, nothing counted: that is no unknown price.
+            microdollars=self.terms.prices.microdollars(model, usage) if reply else 0,
+            milliseconds=took,
+            reply=reply.text if reply else None,
+        )

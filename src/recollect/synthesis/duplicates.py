@@ -1,0 +1,129 @@
+"""Whether a new observation says again what an old one says, or carries its story on.
+
+Pure, and careful: a repetition is shown no more, so one that is not quite the same must not be called one.
+`retries 3 times` and `retries 5 times` differ, as do `works` and `does not work`; unsure means neither.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from recollect import text
+from recollect.model.flat import sentences
+from recollect.model.observations import Observation, ObservationDraft
+from recollect.synthesis.statements import (
+    COMMON_STEMS,
+    STOP_WORDS,
+    Statement,
+    contradict,
+    likeness,
+    says,
+    statement,
+    stem,
+)
+
+MOST_WORDS = 12
+SAME_SUBJECT = 0.5  # likeness of titles, for two that say the same
+NEAR_TITLE = 0.66  # likeness of titles, for two that tell of one thing and share a file
+SAME_TITLE = 0.8  # ... or share none
+KNOWN_WORDS = 0.75  # of what subtitle and narrative say
+
+
+def words(draft: ObservationDraft) -> list[str]:
+    """The words to look for older ones with, the most telling first."""
+    files = (PurePosixPath(path).stem for path in (*draft.files_modified, *draft.files_read))
+    title = draft.title or " ".join([*draft.facts[:1], draft.narrative or ""][:1])
+    found: dict[str, str] = {}
+    for source in (title, *draft.concepts, *files):
+        for word in text.words(text.one_line(source, 400)):
+            low = word.lower()
+            if low not in STOP_WORDS and stem(low) not in COMMON_STEMS and len(low) > 1:
+                found.setdefault(stem(low), word)
+    return list(found.values())[:MOST_WORDS]
+
+
+def placed(draft: ObservationDraft, known: Sequence[Observation]) -> ObservationDraft:
+    """With the older one that it repeats or follows, if there is one."""
+    new = _read(draft)
+    read = [(old, _read(old.draft)) for old in known]
+    read.sort(key=lambda pair: (_nearness(new, pair[1]), pair[0].at), reverse=True)
+    for old, told in read:
+        # Words that the events did not bear out must not stand for the same words that they did.
+        if not (old.draft.doubts and not draft.doubts) and _repeats(new, told):
+            return replace(draft, repeats=_target(old), follows=None)
+    for old, told in read:
+        if _follows(new, told):
+            return replace(draft, repeats=None, follows=_target(old))
+    return replace(draft, repeats=None, follows=None)
+
+
+def _target(old: Observation) -> int:
+    return old.id if old.draft.repeats is None else old.draft.repeats
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    title: Statement
+    facts: tuple[Statement, ...]
+    rest: tuple[Statement, ...]
+    files: frozenset[str]
+    concepts: frozenset[str]
+
+    @property
+    def all(self) -> tuple[Statement, ...]:
+        return (self.title, *self.facts, *self.rest)
+
+
+def _read(draft: ObservationDraft) -> _Read:
+    rest = [*filter(None, [draft.subtitle]), *sentences(draft.narrative or "")]
+    return _Read(
+        statement(draft.title or ""),
+        tuple(statement(each) for fact in draft.facts for each in sentences(fact)),
+        tuple(map(statement, rest)),
+        frozenset((*draft.files_read, *draft.files_modified)),
+        frozenset(stem(word.lower()) for each in draft.concepts for word in text.words(each)),
+    )
+
+
+def _nearness(new: _Read, old: _Read) -> float:
+    return likeness(new.title.order, old.title.order)
+
+
+def _repeats(new: _Read, old: _Read) -> bool:
+    told = _union(old.all)
+    if not (new.facts or new.rest):
+        return says(old.title, new.title)
+    return (
+        likeness(new.title.strong, old.title.strong) >= SAME_SUBJECT
+        and not contradict(new.title, old.title)
+        and new.title.exact <= told
+        and all(any(says(each, fact) for each in old.all) for fact in new.facts)
+        and all(_is_known(each, old, told) for each in new.rest)
+        and not (new.concepts & _union(new.all)) - told - COMMON_STEMS
+    )
+
+
+def _is_known(new: Statement, old: _Read, told: frozenset[str]) -> bool:
+    """Told before, in other sentences perhaps: no other number or name, and hardly another word."""
+    if any(says(each, new) for each in old.all):
+        return True
+    nearest = max(old.all, key=lambda each: likeness(each.order, new.order))
+    shared = len(new.strong & told) >= KNOWN_WORDS * len(new.strong)
+    return new.exact <= told and shared and not contradict(nearest, new)
+
+
+def _follows(new: _Read, old: _Read) -> bool:
+    mine, theirs = (each.title.strong - each.title.exact for each in (new, old))
+    names = new.title.exact - _numbers(new.title), old.title.exact - _numbers(old.title)
+    if names[0] != names[1] or len(mine & theirs) + len(names[0]) < 2:
+        return False
+    near = likeness(mine | names[0], theirs | names[1])
+    return near >= (NEAR_TITLE if new.files & old.files else SAME_TITLE)
+
+
+def _numbers(one: Statement) -> frozenset[str]:
+    return frozenset(word for word in one.exact if word[0].isdigit())
+
+
+def _union(statements: Iterable[Statement]) -> frozenset[str]:
+    return frozenset(word for each in statements for word in each.order)

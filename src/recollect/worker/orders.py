@@ -1,0 +1,98 @@
+"""What commands ask the worker to do, because only the worker writes. Requests and answers are JSON."""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recollect.clock import Clock
+from recollect.model.jobs import Again
+from recollect.model.observations import Observation
+from recollect.store.protocol import Store
+from recollect.wiring import Choice
+from recollect.worker.briefs import Briefs
+from recollect.worker.gate import Gate
+from recollect.worker.projects import ProjectFinder
+
+Json = dict[str, Any]
+EDITABLE = ("type", "title", "subtitle", "narrative", "facts", "concepts")
+
+
+@dataclass(slots=True)
+class Orders:
+    store: Store
+    choice: Choice
+    gate: Gate
+    briefs: Briefs
+    finder: ProjectFinder
+    busy: threading.Lock  # held while jobs are run
+    wake_jobs: threading.Event
+    clock: Clock
+
+    def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:
+        orders = {
+            "pin": self._pin,
+            "edit": self._edit,
+            "retry": self._retry,
+            "wake": self._wake,
+            "again": self._again,
+            "forget": self._forget,
+        }
+        return {verb: _json(order) for verb, order in orders.items()}
+
+    def _pin(self, order: Json) -> Json:
+        found = self.store.pin(order["id"], pinned=order["pinned"])
+        self._refresh(self.store.observation(order["id"]))
+        return {"found": found}
+
+    def _edit(self, order: Json) -> Json:
+        """Some fields of an observation, in a person's words."""
+        observation = self.store.observation(order["id"])
+        if observation is None:
+            return {"found": False}
+        fields = {name: order[name] for name in EDITABLE if name in order}
+        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+        self.store.edit(observation.id, replace(observation.draft, **(fields | lists)))
+        self._refresh(observation)
+        return {"found": True}
+
+    def _retry(self, order: Json) -> Json:
+        count = self.store.requeue_skipped(order["id"], self.clock())
+        self._now()
+        return {"requeued": count}
+
+    def _wake(self, _: Json) -> Json:
+        """What waits is tried now, whatever it was waiting for."""
+        self._now()
+        return {}
+
+    def _again(self, order: Json) -> Json:
+        """What the provider in force did not write is written anew by it."""
+        again = Again(author=str(self.choice.author), **order)
+        count = self.store.do_again(again, self.clock())
+        self._now()
+        return {"requeued": count, "author": again.author}
+
+    def _forget(self, order: Json) -> Json:
+        """Remove a session of the doctor's. Its scratch project goes with it, if nothing else is in it."""
+        session = self.store.session_by_ref("claude-code", order["session"])
+        if session is not None and session.ref.startswith("doctor-"):
+            with self.busy:
+                self.store.drop_session(session.id, session.project_id)
+            self.finder.forget(session.project_dir)
+            self.briefs.drop(session.project_dir)
+        return {"found": session is not None}
+
+    def _now(self) -> None:
+        self.gate.open()
+        self.store.make_due(self.clock())  # the jobs that the gate has put off
+        self.wake_jobs.set()
+
+    def _refresh(self, observation: Observation | None) -> None:
+        if observation is not None:
+            self.briefs.prepare(observation.project_id)
+
+
+def _json(order: Callable[[Json], Json]) -> Callable[[bytes], bytes]:
+    return lambda request: json.dumps(order(json.loads(request))).encode()

@@ -1,0 +1,75 @@
+"""How the client's own words for trouble become values, each by what can be done about it."""
+
+import pytest
+
+from recollect.clock import HOUR, MINUTE
+from recollect.model.requests import Away, Failure, Misconfigured, Refused, Wait
+from recollect.providers.claude_results import PLAN_PAUSE, RATE_PAUSE, failure
+
+NOW = 1_800_000_000_000
+LATER = NOW // 1000 + 3600
+
+
+def told(
+    text: str, error: str | None = None, status: int | None = None, resets_at: int | None = None
+) -> Failure:
+    return failure(error, status, text, model="haiku", resets_at=resets_at, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "resets_at", "until"),
+    [
+        (f"Claude AI usage limit reached|{LATER}", None, NOW + HOUR),
+        ("You've hit your 5-hour limit · resets 4:19am (UTC)", LATER, NOW + HOUR),
+        ("You've hit your weekly limit", None, NOW + PLAN_PAUSE),
+        ("You've hit your weekly limit", LATER - 7200, NOW + PLAN_PAUSE),
+        ("API Error: Request rejected (429) · slow down", None, NOW + RATE_PAUSE),
+    ],
+)
+def test_a_limit_is_waited_for_until_it_ends_or_a_while(
+    text: str, resets_at: int | None, until: int
+) -> None:
+    assert told(text, "rate_limit", 429, resets_at) == Wait(text, until)
+
+
+def test_the_old_form_of_a_limit_needs_no_category() -> None:
+    text = f"Claude AI usage limit reached|{LATER}"
+    assert told(text) == Wait(text, NOW + 60 * MINUTE)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "status", "kind", "names"),
+    [
+        (
+            "Not logged in · Please run /login",
+            "authentication_failed",
+            None,
+            Misconfigured,
+            "/login",
+        ),
+        ("Not logged in · Please run /login", None, None, Misconfigured, "/login"),
+        ("Invalid API key · Fix external API key", "unknown", 401, Misconfigured, "API_KEY"),
+        ("Failed to authenticate. API Error: 403", "unknown", 403, Misconfigured, "/login"),
+        ("Credit balance is too low", "billing_error", 400, Misconfigured, "credit"),
+        ("There's an issue", "model_not_found", 404, Misconfigured, "synthesis.model"),
+        ("Prompt is too long", "invalid_request", 400, Refused, "too long"),
+        ("API Error: 400 no", "unknown", 400, Refused, "400"),
+        ("API Error: 529 Overloaded.", "server_error", 529, Away, "529"),
+        ("API Error: Connection was lost", "server_error", None, Away, "lost"),
+        ("error_during_execution", None, None, Away, "execution"),
+        ("something newer than this", "brand_new", None, Away, "newer"),
+    ],
+)
+def test_trouble_is_told_by_category_and_status(
+    text: str, error: str | None, status: int | None, kind: type[Failure], names: str
+) -> None:
+    found = told(text, error, status)
+    assert isinstance(found, kind)
+    assert names in found.why
+
+
+def test_a_message_is_one_short_line() -> None:
+    found = told("API Error: 500 \x1b[31m" + "long\n" * 400, "server_error", 500)
+    assert isinstance(found, Away)
+    assert len(found.why) <= 200
+    assert found.why.isprintable()

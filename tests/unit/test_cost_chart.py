@@ -1,0 +1,88 @@
+"""The chart and the figures of `recollect cost`, and the times it takes."""
+
+from datetime import datetime
+
+import pytest
+
+from recollect import clock
+from recollect.cli.cost import BLOCKS, bar, chart, dollars
+from recollect.cli.period import begin
+from recollect.clock import HOUR
+from recollect.model.ledger import Spent
+
+NOW = round(datetime(2026, 11, 16, 15, 30).astimezone().timestamp() * 1000)
+
+
+def spent(
+    label: str, sent: int = 0, *, requests: int = 1, price: int = 0, unpriced: int = 0
+) -> Spent:
+    return Spent(label, requests, sent, 0, 0, price, unpriced)
+
+
+def test_the_largest_day_has_the_longest_bar_and_a_day_between_has_none() -> None:
+    lines = chart([spent("2026-11-14", 500), spent("2026-11-16", 1_000)], 80, blocks=True)
+    assert [line[:10] for line in lines] == ["2026-11-14", "2026-11-15", "2026-11-16"]
+    assert lines[1] == "2026-11-15     0"
+    assert lines[2].count("█") == 2 * lines[0].count("█") == 60
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+@pytest.mark.parametrize("blocks", [True, False])
+def test_the_chart_fits_the_terminal(width: int, blocks: bool) -> None:
+    lines = chart([spent("2026-11-14", 1), spent("2026-11-16", 123)], width, blocks=blocks)
+    assert all(len(line) <= max(width, 22) for line in lines)
+    assert len("".join(lines).encode("ascii", "ignore")) == len("".join(lines)) or blocks
+
+
+def test_a_long_time_is_cut_to_its_last_days() -> None:
+    assert len(chart([spent("2026-01-01", 5), spent("2026-11-16", 5)], 80, blocks=True)) == 31
+
+
+def test_no_day_no_chart_and_days_of_nothing_are_no_error() -> None:
+    assert chart([], 80, blocks=True) == []
+    assert chart([spent("2026-11-16", 0)], 80, blocks=True) == ["2026-11-16 0"]
+
+
+def test_something_is_never_drawn_as_nothing() -> None:
+    assert bar(0.0001, 10, blocks=True) == BLOCKS[1]
+    assert bar(0.0001, 10, blocks=False) == "#"
+    assert bar(0, 10, blocks=True) == bar(0, 10, blocks=False) == ""
+    assert bar(0.55, 10, blocks=True) == "█████▌"
+
+
+@pytest.mark.parametrize(
+    ("row", "shown"),
+    [
+        (spent("", price=0), "0.00"),
+        (spent("", price=1_234), "0.0012"),
+        (spent("", price=12_345_678), "12.35"),
+        (spent("", unpriced=1), "unknown"),
+        (spent("", requests=3, price=20_000, unpriced=1), "0.0200 + unknown"),
+    ],
+)
+def test_dollars_are_told_as_far_as_they_are_known(row: Spent, shown: str) -> None:
+    assert dollars(row) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("0d", "2026-11-16 00:00"),
+        ("1d", "2026-11-15 00:00"),
+        ("30D", "2026-10-17 00:00"),
+        ("2w", "2026-11-02 00:00"),
+        ("2026-11-01", "2026-11-01 00:00"),
+    ],
+)
+def test_days_and_weeks_are_whole(text: str, day: str) -> None:
+    assert clock.day_and_time(begin(text, NOW)) == day
+
+
+def test_hours_are_counted_from_now() -> None:
+    assert begin("12h", NOW) == NOW - 12 * HOUR
+
+
+@pytest.mark.parametrize("text", ["", "soon", "30", "d", "-1d", "2026-13-01", "1.5d"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, OverflowError)):
+        begin(text, NOW)

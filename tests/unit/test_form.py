@@ -1,0 +1,96 @@
+"""The form that people edit: what is not touched comes back as it was."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.cli.form import SECTIONS, Fields, Unusable, checked, read, written
+from recollect.model.observations import TYPES
+from recollect.text import clean
+
+FIELDS: Fields = {
+    "type": "bugfix",
+    "title": "Importer takes decimal commas",
+    "subtitle": None,
+    "facts": ["The cause was cell.parse().", "It has\n- two\n  lines"],
+    "narrative": "# not a comment\n\n[a link]\n\\[facts]\n[facts]",
+    "concepts": ["csv-import", "number-format"],
+}
+pieces = st.sampled_from(
+    [*(f"[{name}]" for name in SECTIONS), "\\", "- ", "  ", "\n", "#", '"', "'''"]
+)
+texts = st.lists(pieces | st.text(max_size=12), max_size=8).map("".join).map(clean).map(str.strip)
+lines = texts.map(lambda text: " ".join(text.split()) or None)
+items = st.lists(texts.filter(bool), max_size=4)
+
+
+def test_what_was_written_is_read_back() -> None:
+    assert read(written(12, FIELDS)) == FIELDS
+
+
+@given(st.sampled_from(TYPES), lines, lines, items, texts, items)
+def test_any_text_comes_back_as_it_was(
+    kind: str,
+    title: str | None,
+    subtitle: str | None,
+    facts: list[str],
+    story: str,
+    about: list[str],
+) -> None:
+    fields: Fields = {
+        "type": kind,
+        "title": title or "t",
+        "subtitle": subtitle,
+        "facts": facts,
+        "narrative": story or None,
+        "concepts": about,
+    }
+    assert read(written(1, fields)) == fields
+
+
+def test_the_form_explains_itself() -> None:
+    form = written(12, FIELDS)
+    assert form.startswith("# Observation #12.")
+    assert all(kind in form for kind in TYPES)
+
+
+def test_people_need_no_dashes_and_may_leave_empty_lines() -> None:
+    form = written(1, FIELDS | {"facts": []}).replace(
+        "[facts]\n", "[facts]\n\none\n\n- two\n\n\n", 1
+    )
+    found = read(form)
+    assert isinstance(found, dict)
+    assert found["facts"] == ["one", "two"]
+
+
+def test_a_title_on_two_lines_becomes_one() -> None:
+    found = read(written(1, FIELDS | {"title": "Importer\ntakes   commas"}))
+    assert isinstance(found, dict)
+    assert found["title"] == "Importer takes commas"
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        (written(1, FIELDS).replace("bugfix", "bug"), "'bug'"),
+        (written(1, FIELDS).replace("[subtitle]", ""), "[subtitle] is missing"),
+        (written(1, FIELDS) + "\n[title]\nagain", "[title] is there twice"),
+        ("", "[type]"),
+        ("not a form at all", "[concepts]"),
+    ],
+)
+def test_what_cannot_be_taken_is_told(form: str, why: str) -> None:
+    found = read(form)
+    assert isinstance(found, Unusable)
+    assert why in found.why
+
+
+def test_an_observation_must_say_something() -> None:
+    empty: Fields = dict.fromkeys(SECTIONS)
+    found = checked(empty | {"type": "change", "facts": [], "concepts": ["a"]})
+    assert isinstance(found, Unusable)
+
+
+@given(st.text())
+def test_whatever_an_editor_leaves_is_read_or_refused_without_an_error(text: str) -> None:
+    assert isinstance(read(text), Unusable)
