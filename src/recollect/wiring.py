@@ -28,6 +28,7 @@ from recollect.synthesis.prices import Prices
 from recollect.synthesis.prompting import VERSION, Style
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+PACKAGES = {"claude": "claude_agent_sdk", "anthropic": "anthropic", "openai": "openai"}
 DEFAULT_CLAUDE = "claude-haiku-5-5"
 AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (ClaudeCode(),)}
 

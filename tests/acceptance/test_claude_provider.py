@@ -345,6 +345,7 @@ def test_close_brings_a_hanging_request_back_and_leaves_no_process(
 
     assert isinstance(answers[0], Away)
     assert agents(user.root) == set()
+    assert list(user.home.glob(".claude/sessions/*")) == []
     assert isinstance(agent.ask(question("Batch")), Away)
     agent.close()
 

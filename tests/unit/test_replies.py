@@ -10,8 +10,8 @@ from recollect.model.observations import (
     SummaryDraft,
     SummarySkipped,
 )
-from recollect.synthesis.fields import LONGEST_FIELD
-from recollect.synthesis.replies import (
+from recollect.synthesis.parsing.fields import LONGEST_FIELD
+from recollect.synthesis.parsing.replies import (
     ParsedObservations,
     ParsedSummary,
     Unusable,

@@ -6,7 +6,7 @@ from dataclasses import astuple
 from random import Random
 
 from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.synthesis.replies import (
+from recollect.synthesis.parsing.replies import (
     ParsedObservations,
     ParsedSummary,
     Unusable,

@@ -8,10 +8,12 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-from recollect import __version__, wiring
+from recollect import __version__, clock, wiring
 from recollect.agents import claude_code_install as claude_code
 from recollect.cli.install import settings_file
 from recollect.errors import RecollectError, StoreMissing, WorkerError
@@ -48,6 +50,24 @@ def config() -> Iterator[Finding]:
     file = Paths.of(os.environ).config_file
     wiring.home()
     yield Finding("ok", "config", str(file) if file.exists() else "defaults, no file")
+
+
+def provider() -> Iterator[Finding]:
+    """Who writes, and whether it answers."""
+    home = wiring.home()
+    choice = wiring.provider(home, clock.now)
+    name = choice.author.provider
+    if name in wiring.PACKAGES and find_spec(wiring.PACKAGES[name]) is None:
+        fix = f"pip install 'recollect[{name}]'"
+        yield Finding("fault", "provider", f"{name}: its package is not installed", fix)
+        return
+    parked = None
+    with suppress(WorkerError):
+        parked = contact.status(home.paths)["parked"]
+    if parked:
+        yield Finding("warning", "provider", f"{choice.author} does not answer: {parked['why']}")
+    else:
+        yield Finding("ok", "provider", f"{choice.author}: {choice.why}")
 
 
 def hooks() -> Iterator[Finding]:
@@ -226,4 +246,13 @@ def worker() -> Iterator[Finding]:
         yield Finding("ok", "worker", f"answers, pid {found['pid']}")
 
 
-CHECKS: tuple[Check, ...] = (versions, config, folders, spool, database, worker, hooks)
+CHECKS: tuple[Check, ...] = (
+    versions,
+    config,
+    folders,
+    spool,
+    database,
+    worker,
+    provider,
+    hooks,
+)

@@ -118,7 +118,7 @@ class ClaudeAgent:
         if work.done():
             return work.result()
         if self._process:
-            self._process.kill()
+            await self._process.stop()
         # Its end ends the work; a cancelled SDK could leave the process behind.
         await asyncio.wait({work}, timeout=5)
         work.cancel()

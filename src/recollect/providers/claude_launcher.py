@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 NAME = "claude"
-_SCRIPT = '#!/bin/sh\nexec {setpriv} --pdeathsig KILL {client} "$@"\n'
+_SCRIPT = '#!/bin/sh\nexec {setpriv} --pdeathsig TERM {client} "$@"\n'
 
 
 def executable(client: str | None, folder: Path) -> str | None:

@@ -9,6 +9,7 @@ A question goes in marked as composed by a program. Otherwise an `@/path` in it,
 anybody's text, would make the client read that file and send it.
 """
 
+import asyncio
 import json
 import os
 from collections import deque
@@ -104,6 +105,9 @@ class ClaudeProcess:
         async for said in self._client.receive_response():
             heard.add(said)
             if isinstance(said, ResultMessage):
+                if said.origin and said.origin.get("kind") not in ("human", None):
+                    # Running clients can write to each other, and this one cannot be hidden.
+                    return Away("Another session spoke to the agent process")
                 answer = outcome(heard, said, model=self._model, spent=self._spent, now=now)
                 self._spent = said.total_cost_usd or self._spent
                 self.fresh = await self._rewound(turn)
@@ -115,15 +119,25 @@ class ClaudeProcess:
         return Away("Claude Code ended in the middle of an answer")
 
     async def end(self) -> None:
-        """Leaves no process behind. Its input closes; it has five seconds, less if it was killed."""
+        """Its input closes, which ends it between requests; the SDK waits and then insists."""
+        process = self._process
         with suppress(Exception):
             await self._client.disconnect()
-        self.kill()
-
-    def kill(self) -> None:
-        process = self._process
         if process is not None and process.returncode is None:
-            with suppress(ProcessLookupError):
+            with suppress(Exception):
+                process.kill()
+                await process.wait()
+
+    async def stop(self) -> None:
+        """In the middle of a request too. Asked first: it then takes its files with it."""
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        with suppress(Exception):
+            process.terminate()
+            await asyncio.wait_for(process.wait(), 1)
+        if process.returncode is None:
+            with suppress(Exception):
                 process.kill()
 
     async def _rewound(self, turn: str) -> bool:

@@ -64,14 +64,17 @@ class Heard:
 def outcome(
     heard: Heard, result: "ResultMessage", *, model: str, spent: float, now: int
 ) -> Reply | Failure:
-    """`spent`: what the client had counted before this request; its total runs on."""
-    if heard.error is None and (not result.is_error or heard.nudges):
+    """`spent`: what the client had counted before this request; its total runs on.
+
+    A reply that had to be continued stands, cut, even if the continuing failed."""
+    failed = heard.error is not None or result.is_error
+    if not failed or (heard.nudges and heard.parts):
         cost = None if result.total_cost_usd is None else max(0.0, result.total_cost_usd - spent)
         return Reply(
             text="".join(heard.parts),
             model=heard.model or model,
             usage=_usage(result.usage or {}, cost),
-            complete=result.stop_reason != "max_tokens" and not result.is_error,
+            complete=result.stop_reason != "max_tokens" and not failed,
         )
     told = result.result or "; ".join(result.errors or []) or result.subtype
     status = result.api_error_status

@@ -13,8 +13,9 @@ from recollect.model.observations import Author, ObservationDraft, SummaryDraft,
 from recollect.model.requests import Away, Failure, Misconfigured, Refused, Request, Wait
 from recollect.model.turns import Turn
 from recollect.providers.protocol import Observed, Summarized
-from recollect.synthesis import grounding, prompting, replies, shaping
+from recollect.synthesis import grounding, prompting, shaping
 from recollect.synthesis.asking import Asking
+from recollect.synthesis.parsing import replies
 
 Parsed = TypeVar("Parsed")
 SHORTEST_PROMPT = 40  # characters; a shorter one without any event says nothing that lasts

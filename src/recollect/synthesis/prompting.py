@@ -35,7 +35,7 @@ NARRATIVES = {
     "normal": "two to four sentences that tell what was done, how it works and why",
     "verbose": "a paragraph of 100 to 300 words that tells what was done, how it works and why",
 }
-# Shown that <none/> is an answer, small models give no other. So it is offered only where it may be due.
+# Where <none/> is offered, small models give no other answer. So it is offered only where it may be due.
 CHANGED = "Files changed: {files}. Write at least one observation, about what these changes do."
 UNCHANGED = (
     "No file was changed: write an observation if something worth keeping was found out, "
@@ -69,7 +69,7 @@ def observe(turn: Turn, style: Style, budget: int) -> Request:
         closing=_closing(turn),
         ask=CHANGED.format(files=", ".join(changed)) if changed else UNCHANGED,
     )
-    return Request(system(style), examples(routine=not changed), message, REPLY_TOKENS)
+    return Request(system(style), examples(), message, REPLY_TOKENS)
 
 
 def summarize(turn: Turn, style: Style) -> Request:
@@ -109,13 +109,11 @@ def system(style: Style) -> str:
 
 
 @cache
-def examples(*, routine: bool = False) -> tuple[tuple[str, str], ...]:
-    """`routine`: also one where nothing is worth keeping. It stands last, so that the rest still caches."""
-    pairs = (
+def examples() -> tuple[tuple[str, str], ...]:
+    return (
         (_file("example_summary_request"), _file("example_summary")),
         (_file("example_batch"), _file("example_observations")),
     )
-    return (*pairs, (_file("example_routine"), "<none/>")) if routine else pairs
 
 
 @cache

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from recollect.synthesis.tags import (
+from recollect.synthesis.parsing.tags import (
     CARRIERS,
     WRAPPERS,
     Tag,

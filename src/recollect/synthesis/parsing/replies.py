@@ -16,7 +16,7 @@ from recollect.model.observations import (
     SummaryDraft,
     SummarySkipped,
 )
-from recollect.synthesis.fields import (
+from recollect.synthesis.parsing.fields import (
     capped,
     items,
     more,
@@ -27,8 +27,8 @@ from recollect.synthesis.fields import (
     paths,
     said,
 )
-from recollect.synthesis.markup import Part, parts
-from recollect.synthesis.tags import Vocabulary, says_nothing
+from recollect.synthesis.parsing.markup import Part, parts
+from recollect.synthesis.parsing.tags import Vocabulary, says_nothing
 
 FILE_LISTS = {
     "files_read": "file",

@@ -1,0 +1,1 @@
+"""A model's reply, read whatever its shape."""
