@@ -138,6 +138,9 @@ def test_the_rules_may_take_over_what_a_model_wrote(
     work(project, "aaaa1111")
     assert {o.provider for o in by_session(settled(home))["aaaa1111"]} == {"openai"}
     monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    told = recollect("synthesize", "--again")
+    assert told.returncode == 0
+    assert "recollect worker restart" in told.stderr  # it knows nothing of the change yet
     restart()
     assert synthesize("--again")["requeued"] == 2
     assert {o.provider for o in by_session(settled(home))["aaaa1111"]} == {"rules"}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.synthesis.claims import is_command, read_claims
-from recollect.synthesis.figures import spelled
+from recollect.synthesis.grounding.claims import is_command, read_claims
+from recollect.synthesis.grounding.figures import spelled
 
 
 def _of(prose: str, *kinds: str) -> set[str]:

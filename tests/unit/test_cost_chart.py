@@ -54,10 +54,11 @@ def test_something_is_never_drawn_as_nothing() -> None:
     ("row", "shown"),
     [
         (spent("", price=0), "0.00"),
+        (spent("", price=1), "0.0001"),
         (spent("", price=1_234), "0.0012"),
         (spent("", price=12_345_678), "12.35"),
         (spent("", unpriced=1), "unknown"),
-        (spent("", requests=3, price=20_000, unpriced=1), "0.0200 + unknown"),
+        (spent("", requests=3, price=20_000, unpriced=1), "0.0200 + ?"),
     ],
 )
 def test_dollars_are_told_as_far_as_they_are_known(row: Spent, shown: str) -> None:

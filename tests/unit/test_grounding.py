@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from recollect.model.events import Failure, Subagent, ToolUsed
 from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
 from recollect.model.turns import Turn
-from recollect.synthesis.grounding import ground_observation, ground_summary
-from recollect.synthesis.sources import Sources
+from recollect.synthesis.grounding.drafts import ground_observation, ground_summary
+from recollect.synthesis.grounding.sources import Sources
 from tests.support.observed import EXTENDED, GREEN, MENDED, PRICING, RED
 from tests.support.turns import ROOT, by, edited, failed, ran, read, turn, wrote
 from tests.unit.test_rules_properties import TEXT, TURNS

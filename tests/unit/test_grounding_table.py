@@ -4,7 +4,7 @@ import pytest
 
 from recollect.model.observations import ObservationDraft
 from recollect.model.turns import Turn
-from recollect.synthesis.grounding import ground_observation
+from recollect.synthesis.grounding.drafts import ground_observation
 from tests.support.coding_turns import (
     BUILD,
     CONFIG,

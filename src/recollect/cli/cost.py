@@ -1,7 +1,7 @@
 """`recollect cost`: the ledger as a table, a chart by day, and what one remembered thing takes."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 
@@ -18,6 +18,7 @@ from recollect.cli.output import (
     say,
     styled,
     table,
+    wrapped,
 )
 from recollect.model.ledger import Spent, Written
 from recollect.settings import Settings
@@ -25,11 +26,31 @@ from recollect.store.protocol import Reading
 from recollect.synthesis.budget import Budget, day_of
 
 GROUPINGS = ("day", "model", "project", "session", "purpose")
-NARROW = 70
+NARROW = 60
 MOST_DAYS = 31  # a chart of more does not fit on a screen
 WIDEST_BAR = 60
 BLOCKS = " ▏▎▍▌▋▊▉█"  # by eighths
 MILLION = 1_000_000
+SMALLEST = 0.0001  # dollars; less is shown as this, not as nothing
+
+
+def dollars(spent: Spent) -> str:
+    """`unknown`, or what is known of it."""
+    if spent.unpriced == spent.requests:
+        return "unknown"
+    amount = spent.microdollars / MILLION
+    shown = f"{amount:,.2f}" if amount >= 1 or not amount else f"{max(amount, SMALLEST):.4f}"
+    return f"{shown} + ?" if spent.unpriced else shown
+
+
+NUMBERS: Mapping[str, Callable[[Spent], str]] = {
+    "requests": lambda row: f"{row.requests:,}",
+    "sent": lambda row: f"{row.sent:,}",
+    "cached": lambda row: f"{row.cached:,}",
+    "received": lambda row: f"{row.received:,}",
+    "dollars": dollars,
+}
+NARROW_NUMBERS = ("sent", "received", "dollars")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,33 +175,22 @@ def _print_nothing(costs: Costs) -> None:
 
 
 def _print(costs: Costs) -> None:
-    rows = [*costs.rows, costs.total]
-    columns = {
-        costs.by: [row.label for row in rows],
-        "requests": _aligned("requests", [f"{row.requests:,}" for row in rows]),
-        "sent": _aligned("sent", [f"{row.sent:,}" for row in rows]),
-        "of which cached": _aligned("of which cached", [f"{row.cached:,}" for row in rows]),
-        "received": _aligned("received", [f"{row.received:,}" for row in rows]),
-        "dollars": _aligned("dollars", [dollars(row) for row in rows]),
-    }
-    narrow = console().width < NARROW
-    shown = [name for name in columns if not narrow or name not in ("requests", "of which cached")]
+    figures = NUMBERS if console().width >= NARROW else NARROW_NUMBERS
+    rows = [
+        (row.label, *(NUMBERS[name](row) for name in figures)) for row in (*costs.rows, costs.total)
+    ]
     place = f" for {costs.project}" if costs.project else ""
     say(heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
-    table(None, shown, zip(*(columns[name] for name in shown), strict=True))
+    table(None, (f"by {costs.by}", *figures), rows, numbers=figures)
     for line in chart(costs.days, console().width, blocks=_can_say(BLOCKS)):
         say(line)
     say()
     _print_each(costs)
     _print_budget(costs)
     if costs.total.unpriced:
-        say(
-            styled(
-                f"The price of {count(costs.total.unpriced, 'request')} is not known. Tell it with "
-                "`recollect config set cost.prices MODEL=INPUT/OUTPUT`, for those to come.",
-                dim=True,
-            )
-        )
+        told = "Tell it, for those to come: `recollect config set cost.prices MODEL=INPUT/OUTPUT`."
+        unknown = f"The price of {count(costs.total.unpriced, 'request')} is not known. {told}"
+        say(styled(wrapped(unknown), dim=True))
 
 
 def _print_each(costs: Costs) -> None:
@@ -197,15 +207,6 @@ def _print_budget(costs: Costs) -> None:
         say(f"Budget: {left}.")
 
 
-def dollars(spent: Spent) -> str:
-    """`unknown`, or what is known of it."""
-    if spent.unpriced == spent.requests:
-        return "unknown"
-    amount = spent.microdollars / MILLION
-    shown = f"{amount:,.2f}" if amount >= 1 or not amount else f"{amount:.4f}"
-    return f"{shown} + unknown" if spent.unpriced else shown
-
-
 def chart(days: Sequence[Spent], width: int, *, blocks: bool) -> list[str]:
     """A bar for each day up to the last one, also for those without a request."""
     if not days:
@@ -215,11 +216,11 @@ def chart(days: Sequence[Spent], width: int, *, blocks: bool) -> list[str]:
     first = max(date.fromisoformat(days[0].label), last - timedelta(days=MOST_DAYS - 1))
     labels = [str(first + timedelta(days=n)) for n in range((last - first).days + 1)]
     most = max(1, *(known.get(label, 0) for label in labels))
-    figures = _aligned("", [f"{known.get(label, 0):,}" for label in labels])
-    room = max(4, min(WIDEST_BAR, width - len(labels[0]) - len(figures[0]) - 3))
+    digits = len(f"{most:,}")
+    room = max(4, min(WIDEST_BAR, width - len(labels[0]) - digits - 3))
     return [
-        f"{label} {figure} {bar(known.get(label, 0) / most, room, blocks=blocks)}".rstrip()
-        for label, figure in zip(labels, figures, strict=True)
+        f"{label} {tokens:>{digits},} {bar(tokens / most, room, blocks=blocks)}".rstrip()
+        for label, tokens in ((label, known.get(label, 0)) for label in labels)
     ]
 
 
@@ -229,11 +230,6 @@ def bar(share: float, room: int, *, blocks: bool) -> str:
         return "#" * (max(1, round(share * room)) if share else 0)
     eighths = max(1, round(share * room * 8)) if share else 0
     return BLOCKS[8] * (eighths // 8) + BLOCKS[eighths % 8].strip()
-
-
-def _aligned(name: str, cells: list[str]) -> list[str]:
-    width = max(len(name), *map(len, cells))
-    return [cell.rjust(width) for cell in cells]
 
 
 def _can_say(text: str) -> bool:

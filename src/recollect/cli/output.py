@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -45,15 +45,25 @@ def console() -> "Console":
     return found
 
 
-def table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table that fits the terminal. Cells are captured text: cleaned, and never taken as markup."""
+def table(
+    title: str | None,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numbers: Collection[str] = (),
+) -> None:
+    """A table that fits the terminal. Cells are captured text: cleaned, and never taken as markup. The
+    columns of `numbers` stand at the right and are never broken."""
     from rich import box
     from rich.table import Table
 
     view = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for column in columns:
         view.add_column(
-            column, overflow="fold", no_wrap=column in ("id", "when", "session", "type")
+            column,
+            overflow="fold",
+            no_wrap=column in ("id", "when", "session", "type", *numbers),
+            justify="right" if column in numbers else "left",
         )
     for row in rows:
         view.add_row(*(_cell(column, cell) for column, cell in zip(columns, row, strict=True)))

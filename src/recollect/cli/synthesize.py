@@ -83,6 +83,7 @@ def synthesize(
     if dry_run:
         _print_plan(home, limits if again else None, as_json)
         return
+    _warn_of_another_author(home)
     requeued = 0
     if again:
         requeued = int(contact.order(home.paths, "again", **limits)["requeued"])
@@ -92,7 +93,7 @@ def synthesize(
     if as_json:
         print_json(asdict(result))
     else:
-        _print(home, result, again=again)
+        _print(result, again=again)
     if result.stopped or result.failed:
         raise SystemExit(NEEDS_ATTENTION)
 
@@ -137,6 +138,18 @@ def _author(home: wiring.Home) -> str:
     if contact.running_pid(home.paths) is not None:
         return str(contact.status(home.paths)["provider"])
     return str(wiring.provider(home, clock.now).author)
+
+
+def _warn_of_another_author(home: wiring.Home) -> None:
+    """Before anything is spent: a worker that was started before a change of the settings knows nothing of
+    it."""
+    wanted, running = str(wiring.provider(home, clock.now).author), contact.start(home.paths)
+    if wanted != running["provider"]:
+        click.echo(
+            f"The worker writes as {running['provider']}; by the settings, as this terminal sees them, it "
+            f"would be {wanted}. `recollect worker restart` makes it read them anew.",
+            err=True,
+        )
 
 
 def _watch(paths: Paths, requeued: int, *, quiet: bool) -> Result:
@@ -199,7 +212,7 @@ def _progress(*, quiet: bool) -> Iterator[Any]:
         yield lambda done, most: bar.update(task, completed=done, total=most)
 
 
-def _print(home: wiring.Home, result: Result, *, again: bool) -> None:
+def _print(result: Result, *, again: bool) -> None:
     if not result.done and not result.waiting:
         nothing = f"Everything there is was written by {result.author}." if again else ""
         say(nothing or "Nothing waits.")
@@ -214,12 +227,3 @@ def _print(home: wiring.Home, result: Result, *, again: bool) -> None:
         )
     if result.stopped:
         click.echo(f"Not all is written: {result.stopped}", err=True)
-    wanted = str(wiring.provider(home, clock.now).author)
-    if wanted != result.author:
-        say(
-            styled(
-                f"The settings say {wanted}, but the worker was started before that, or elsewhere. "
-                "`recollect worker restart` makes it read them.",
-                fg="yellow",
-            )
-        )

@@ -13,8 +13,9 @@ from recollect.model.observations import Author, ObservationDraft, SummaryDraft,
 from recollect.model.requests import Away, Failure, Misconfigured, Refused, Request, Wait
 from recollect.model.turns import Turn
 from recollect.providers.protocol import Observed, Summarized
-from recollect.synthesis import grounding, prompting, shaping
+from recollect.synthesis import prompting, shaping
 from recollect.synthesis.asking import Asking
+from recollect.synthesis.grounding.drafts import ground_observation, ground_summary
 from recollect.synthesis.parsing import replies
 
 Parsed = TypeVar("Parsed")
@@ -48,7 +49,7 @@ class ByModel:
             return parsed
         if isinstance(parsed.draft, SummaryDraft):
             examples = prompting.example_fields()
-            return Summarized(grounding.ground_summary(parsed.draft, turn, examples))
+            return Summarized(ground_summary(parsed.draft, turn, examples))
         return Summarized(parsed.draft)
 
     def _read(
@@ -79,4 +80,4 @@ class ByModel:
 
 def _checked(draft: ObservationDraft, turn: Turn) -> ObservationDraft:
     shaped = shaping.shaped(draft)
-    return shaping.located(grounding.ground_observation(shaped, turn, prompting.example_fields()))
+    return shaping.located(ground_observation(shaped, turn, prompting.example_fields()))

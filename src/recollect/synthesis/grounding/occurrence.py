@@ -5,11 +5,11 @@ from pathlib import PurePosixPath
 
 from recollect import text
 from recollect.providers.reading.steps import relative
-from recollect.synthesis.claims import Claim
-from recollect.synthesis.figures import number_doubt
-from recollect.synthesis.names import KEYWORDS, is_known
-from recollect.synthesis.sources import Sources
-from recollect.synthesis.wording import IDENTIFIER, bounded, stream
+from recollect.synthesis.grounding.claims import Claim
+from recollect.synthesis.grounding.figures import number_doubt
+from recollect.synthesis.grounding.names import KEYWORDS, is_known
+from recollect.synthesis.grounding.sources import Sources
+from recollect.synthesis.grounding.wording import IDENTIFIER, bounded, stream
 
 SHOWN = 60
 CUT = re.compile(r"…|\.{3,}|\[\.\.\.\]")

@@ -6,11 +6,11 @@ from recollect.model.events import CommandRun, FileChanged, FileRead, ToolUsed
 from recollect.model.observations import ObservationDraft
 from recollect.model.turns import TurnEvent
 from recollect.providers.reading.commands import read_command
-from recollect.synthesis.assertions import NOUNS
-from recollect.synthesis.claims import Claim, read_claims
-from recollect.synthesis.seen import Seen
-from recollect.synthesis.sources import Sources
-from recollect.synthesis.wording import bounded, objects, stems, stream
+from recollect.synthesis.grounding.assertions import NOUNS
+from recollect.synthesis.grounding.claims import Claim, read_claims
+from recollect.synthesis.grounding.seen import Seen
+from recollect.synthesis.grounding.sources import Sources
+from recollect.synthesis.grounding.wording import bounded, objects, stems, stream
 
 ENOUGH = 2
 LOOKED_AT = 40_000

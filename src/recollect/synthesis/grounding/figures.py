@@ -4,8 +4,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
-from recollect.synthesis.claims import Claim
-from recollect.synthesis.sources import SPELLED, Sources
+from recollect.synthesis.grounding.claims import Claim
+from recollect.synthesis.grounding.sources import SPELLED, Sources
 
 SMALL = 10
 FACTORS = {

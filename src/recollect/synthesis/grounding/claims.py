@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recollect.providers.reading.commands import read_command
-from recollect.synthesis.names import (
+from recollect.synthesis.grounding.names import (
     EXTENSIONS,
     FOLDERS,
     INTERPRETERS,
     NAMED_FILES,
     is_known,
 )
-from recollect.synthesis.wording import stream
+from recollect.synthesis.grounding.wording import stream
 
 LOOKED_AT = 20_000
 MOST = 200

@@ -13,14 +13,14 @@ from recollect.model.events import FileChanged, FileRead, ToolUsed
 from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
 from recollect.model.turns import Turn, TurnEvent
 from recollect.providers.reading.steps import relative
-from recollect.synthesis.claims import LOOKED_AT, read_claims
-from recollect.synthesis.echoes import echoes
-from recollect.synthesis.evidence import find_evidence, parts
-from recollect.synthesis.figures import spelled
-from recollect.synthesis.occurrence import doubt_of, has_path
-from recollect.synthesis.plans import plan_doubts
-from recollect.synthesis.sources import Sources
-from recollect.synthesis.verdicts import outcome_doubts
+from recollect.synthesis.grounding.claims import LOOKED_AT, read_claims
+from recollect.synthesis.grounding.echoes import echoes
+from recollect.synthesis.grounding.evidence import find_evidence, parts
+from recollect.synthesis.grounding.figures import spelled
+from recollect.synthesis.grounding.occurrence import doubt_of, has_path
+from recollect.synthesis.grounding.plans import plan_doubts
+from recollect.synthesis.grounding.sources import Sources
+from recollect.synthesis.grounding.verdicts import outcome_doubts
 
 MOST_DOUBTS = 4  # of one part: more reasons make it no more doubtful
 ECHO = "repeats the worked example"

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from recollect.providers.reading import markup, messages
-from recollect.synthesis.assertions import clauses
-from recollect.synthesis.sources import Sources
-from recollect.synthesis.wording import objects, stems
+from recollect.synthesis.grounding.assertions import clauses
+from recollect.synthesis.grounding.sources import Sources
+from recollect.synthesis.grounding.wording import objects, stems
 from recollect.text import clean, one_line
 
 LOOKED_AT = 12_000

@@ -11,7 +11,7 @@ from recollect import text
 from recollect.model.events import OtherTool, ToolUsed
 from recollect.providers.reading.commands import CHECKS
 from recollect.providers.reading.steps import Run
-from recollect.synthesis.assertions import (
+from recollect.synthesis.grounding.assertions import (
     COUNT,
     DELIVERED,
     FAILED,
@@ -28,8 +28,8 @@ from recollect.synthesis.assertions import (
     VERIFIED,
     clauses,
 )
-from recollect.synthesis.sources import Sources
-from recollect.synthesis.wording import bounded
+from recollect.synthesis.grounding.sources import Sources
+from recollect.synthesis.grounding.wording import bounded
 
 LOOKS = frozenset(("routine", "run", "server", "deploy"))
 OVER = ("passed", "failed", "quiet", "unseen")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from recollect.synthesis.sources import Sources
-from recollect.synthesis.wording import objects, stream
+from recollect.synthesis.grounding.sources import Sources
+from recollect.synthesis.grounding.wording import objects, stream
 
 ALIKE = 0.75
 LEAST_WORDS = 3

@@ -14,8 +14,8 @@ from recollect.model.events import CommandRun, FileChanged, FileRead, OtherTool,
 from recollect.model.turns import Turn, TurnEvent
 from recollect.providers.reading.markup import plain_prompt
 from recollect.providers.reading.steps import AGENTS, SEARCHES, Edit, Run, Step, read_steps
-from recollect.synthesis.seen import TAIL, Seen, ends, see
-from recollect.synthesis.wording import IDENTIFIER, bounded, squeezed, stems, stream
+from recollect.synthesis.grounding.seen import TAIL, Seen, ends, see
+from recollect.synthesis.grounding.wording import IDENTIFIER, bounded, squeezed, stems, stream
 from recollect.text import words
 
 MOST = 3_000_000

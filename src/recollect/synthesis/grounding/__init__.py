@@ -1,0 +1,1 @@
+"""What a model wrote, checked against the events without a model."""
