@@ -4,7 +4,6 @@ Prints shares and costs. Only a person can say which facts are true, so every fa
 beside the events that it should rest on. Takes an hour with a small model on a laptop: run it by name.
 """
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,10 +30,10 @@ def run(*, quick: bool, file: Path | None, endpoint: str | None, report: Path) -
         made = table.Table("A real model", ("",))
         made.notes.append("Left out: name --transcript FILE and --endpoint URL.")
         return [made]
-    root = tempfile.gettempdir()
+    root = transcript.directory(file)
     found = transcript.events(transcript.in_stretches(file, STRETCH), root)
     with tokens.replayed(root) as (store, project):
-        work = tokens.runner(store, _choice(endpoint, root))
+        work = tokens.runner(store, _choice(endpoint))
         for capture, event in found[: 3 * STRETCH] if quick else found:
             store.add_events([Arrival(capture, event, project, False)], capture.at)
         began = clock.now()
@@ -44,9 +43,9 @@ def run(*, quick: bool, file: Path | None, endpoint: str | None, report: Path) -
         return [_table(store, took, report)]
 
 
-def _choice(endpoint: str, folder: str) -> wiring.Choice:
+def _choice(endpoint: str) -> wiring.Choice:
     env = {
-        "RECOLLECT_HOME": f"{folder}/recollect-bench",  # nothing is written there
+        "RECOLLECT_HOME": "/nonexistent",
         "RECOLLECT_SYNTHESIS_PROVIDER": "openai",
         "RECOLLECT_SYNTHESIS_ENDPOINT": endpoint,
         "RECOLLECT_SYNTHESIS_MODEL": "local",

@@ -46,7 +46,7 @@ def run(*, quick: bool, file: Path | None) -> list[table.Table]:
     del quick  # nothing is timed
     if file is None:
         return [_skipped()]
-    root = tempfile.gettempdir()
+    root = transcript.directory(file)
     found = transcript.events(transcript.payloads(file), root)
     calls = [(c, e) for c, e in found if e.kind == "tool" and not _boring(e)]
     grown, windowed = _conversation(found)

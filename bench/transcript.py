@@ -48,6 +48,11 @@ def payloads(file: Path) -> Iterator[tuple[int, Json]]:
         yield at, common | {"hook_event_name": "Stop", "last_assistant_message": said}
 
 
+def directory(file: Path) -> str:
+    """Where the recorded session was started."""
+    return str(next(payload["cwd"] for _, payload in payloads(file)))
+
+
 def events(told: Iterable[tuple[int, Json]], root: str) -> list[tuple[Capture, Event]]:
     found = []
     for number, (at, payload) in enumerate(told):

@@ -161,13 +161,18 @@ class Installation:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def _processes(self, command: str) -> list[int]:
+    def agents(self) -> list[int]:
+        """Processes of the client that answer the worker's questions."""
+        return self._processes(self.client.cli, "RECOLLECT_INSIDE=1")
+
+    def _processes(self, command: str, variable: str = "") -> list[int]:
         """Processes of this user, and of no other, that run the command."""
         mine = f"RECOLLECT_HOME={self.paths.state}\0".encode()
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 line = (process / "cmdline").read_bytes()
-                if command.encode() in line and mine in (process / "environ").read_bytes():
+                env = (process / "environ").read_bytes()
+                if command.encode() in line and mine in env and variable.encode() in env:
                     found.append(int(process.name))
         return found

@@ -22,8 +22,7 @@ PROMPT_ROOM, CLOSING_ROOM, GOAL_ROOM, REPLY_ROOM = 1_600, 1_600, 240, 4_000
 RECORDED_LINES, RECORDED_ROOM = 30, 90
 DONE_ROOM = 2_000
 FILES_ROOM = 600
-REPLY_TOKENS = 3_000
-SUMMARY_TOKENS = 1_000
+REPLY_TOKENS = 3_000  # one for all: a client of Claude Code is started for a limit
 
 AMOUNTS = {
     "minimal": "Write at most one observation, and only of a bug fixed, a feature built or a decision made.",
@@ -82,7 +81,7 @@ def summarize(turn: Turn, style: Style) -> Request:
         events=_done(turn),
         closing=_closing(turn),
     )
-    return Request(system(style), examples(), message, SUMMARY_TOKENS)
+    return Request(system(style), examples(), message, REPLY_TOKENS)
 
 
 def repair(request: Request, reply: str, kind: str) -> Request:

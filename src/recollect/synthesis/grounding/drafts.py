@@ -24,6 +24,7 @@ from recollect.synthesis.grounding.verdicts import outcome_doubts
 
 MOST_DOUBTS = 4  # of one part: more reasons make it no more doubtful
 ECHO = "repeats the worked example"
+UNNAMED = "the agent named no next step"
 NO_FILE = re.compile(r"\W*(?:none|n/?a|null|nil|unknown|no files?.*)?\W*", re.IGNORECASE)
 
 
@@ -62,6 +63,8 @@ def ground_summary(draft: SummaryDraft, turn: Turn, examples: Sequence[str] = ()
         if text
         for doubt in _doubts(part, text, sources, examples, past=past)
     ]
+    if draft.next_steps and not turn.last_message:
+        doubts.append(Doubt("next_steps", UNNAMED))
     changed, looked = _changed(turn.events, turn.root), _looked(turn.events, turn.root)
     named = [*draft.files_read, *draft.files_edited]
     files_read, strange = _files(looked, named, changed, sources)
