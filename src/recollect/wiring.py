@@ -29,7 +29,6 @@ from recollect.synthesis.prompting import VERSION, Style
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 PACKAGES = {"claude": "claude_agent_sdk", "anthropic": "anthropic", "openai": "openai"}
-DEFAULT_CLAUDE = "claude-haiku-5-5"
 AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (ClaudeCode(),)}
 
 
@@ -134,16 +133,15 @@ def _model(name: str, home: Home, clock: Clock, env: Mapping[str, str]) -> tuple
                 model=wanted or "haiku", seconds=seconds, clock=clock, cwd=folder
             ), False
         case "anthropic":
-            model = wanted or DEFAULT_CLAUDE
-            return (
-                AnthropicApi(model=model, api_key=key, base_url=None, seconds=seconds, clock=clock),
-                False,
+            api = AnthropicApi(
+                model=wanted, api_key=key, base_url=None, seconds=seconds, clock=clock
             )
+            return api, False
         case _:
             endpoint = endpoints.find(settings.text("synthesis.endpoint") or "openai")
             if key is None and endpoint.key_variable:
                 key = env.get(endpoint.key_variable)
-            api = OpenAiApi(
+            compatible = OpenAiApi(
                 endpoint=endpoint, model=wanted, api_key=key, seconds=seconds, clock=clock
             )
-            return api, endpoint.local
+            return compatible, endpoint.local

@@ -94,6 +94,16 @@ def test_the_last_static_block_alone_is_marked_for_the_cache(make: Make) -> None
     assert (body["model"], body["max_tokens"], body["stream"]) == ("m-1", 700, True)
 
 
+def test_thinking_is_off_unless_the_model_cannot_do_without(make: Make) -> None:
+    why = '{"error": {"type": "invalid_request_error", "message": "thinking cannot be disabled"}}'
+    with ScriptedAnthropic(Status(400, body=why), "one", "two") as server:
+        api = make(server)
+        replies = [api.ask(REQUEST), api.ask(REQUEST)]
+        asked = [body.get("thinking") for body in server.bodies]
+    assert [reply.text for reply in replies if isinstance(reply, Reply)] == ["one", "two"]
+    assert asked == [{"type": "disabled"}, None, None]
+
+
 def test_without_examples_the_system_block_is_marked(make: Make) -> None:
     with ScriptedAnthropic("yes") as server:
         make(server).ask(Request("System.", (), "Message.", 10))

@@ -90,6 +90,19 @@ def test_after_the_absence_nobody_is_asked_more_than_once_for_each_job(desk: Des
     assert sum(at >= end for at in desk.model.when) == JOBS
 
 
+def test_outages_that_follow_each_other_skip_nothing(desk: Desk) -> None:
+    """Ten minutes away, five seconds there, all day long: a few jobs get through each time."""
+    began = desk.clock()
+
+    def flapping(_: Request) -> Step:
+        desk.clock.at += SECOND  # an answer takes its time
+        return dutiful if (desk.clock() - began) % (10 * MINUTE) > 590 * SECOND else Away("gone")
+
+    desk.model.then = flapping
+    desk.work()
+    assert Counter(state for _, state, _, _ in desk.jobs()) == {"done": JOBS}
+
+
 def test_the_queue_says_why_it_waits(desk: Desk) -> None:
     desk.model.then = Away("the server is overloaded")
     desk.work(desk.clock() + MINUTE)
@@ -240,7 +253,7 @@ def test_a_reply_that_came_just_before_the_stop_is_stored(desk: Desk) -> None:
 
 
 def test_a_spent_budget_parks_the_queue_until_midnight(home: Paths, opened: list[Desk]) -> None:
-    desk = Desk.of(home, StubModel(), tokens=16_000)
+    desk = Desk.of(home, StubModel(), tokens=9_000)
     opened.append(desk)
     for number in range(1, TURNS + 1):
         desk.turns.add("s1", number)
@@ -251,13 +264,13 @@ def test_a_spent_budget_parks_the_queue_until_midnight(home: Paths, opened: list
     reason = desk.runner.gate.reason()
     assert reason is not None
     assert (reason.until, reason.for_user) == (midnight, True)
-    assert "16,000 tokens a day" in reason.why
+    assert "9,000 tokens a day" in reason.why
     spent = desk.store.spent(*day_of(desk.model.when[0]))
-    assert spent.sent + spent.received <= 16_000
+    assert spent.sent + spent.received <= 9_000
     desk.work()
     assert Counter((state, tries) for _, state, tries, _ in desk.jobs()) == {("done", 1): 2 * TURNS}
     days = {day_of(at) for at in desk.model.when}
     assert len(days) > 1
     for day in days:
         spent = desk.store.spent(*day)
-        assert spent.sent + spent.received <= 16_000
+        assert spent.sent + spent.received <= 9_000

@@ -124,6 +124,27 @@ def test_a_job_is_blamed_when_others_were_answered_and_it_fails_again() -> None:
     assert at.blames(job(1))
 
 
+def test_a_job_stays_to_blame_while_it_is_the_only_one_that_fails() -> None:
+    at, clock = gate()
+    at.blames(job(1))
+    clock.at += MINUTE
+    at.answered()
+    clock.at += MINUTE
+    assert at.blames(job(1))
+    clock.at += MINUTE
+    assert at.blames(job(1))
+
+
+def test_a_job_is_not_to_blame_when_others_fail_too() -> None:
+    at, clock = gate()
+    at.blames(job(1))
+    clock.at += MINUTE
+    at.answered()
+    clock.at += MINUTE
+    assert not at.blames(job(2))
+    assert not at.blames(job(1))
+
+
 def test_a_job_that_was_done_at_last_begins_with_a_clean_record() -> None:
     at, clock = gate()
     at.blames(job(1))

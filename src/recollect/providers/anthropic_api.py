@@ -13,13 +13,13 @@ from recollect.clock import Clock
 from recollect.model.requests import Away, Failure, Misconfigured, Refused, Reply, Request, Usage
 from recollect.providers import endpoints
 from recollect.providers.http_calls import Arriving, Calls
-from recollect.providers.http_failures import Service, failure_of, unusable
+from recollect.providers.http_failures import Service, failure_of, rejects, unusable
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
     from anthropic.types import MessageParam, RawMessageStreamEvent, TextBlockParam
 
-DEFAULT_MODEL = "claude-haiku-4-5"
+DEFAULT_MODEL = "claude-haiku-5-5"
 URL = "https://api.anthropic.com"
 KEY_FIX = "ANTHROPIC_API_KEY, or `recollect config set synthesis.api_key …`"
 NOT_INSTALLED = (
@@ -40,6 +40,7 @@ class AnthropicApi:
         self._seconds = seconds
         self._clock = clock
         self._calls = Calls(seconds)
+        self._thinks = False
 
     def ask(self, request: Request) -> Reply | Failure:
         arriving = Arriving(request, self.model)
@@ -104,13 +105,25 @@ class AnthropicApi:
     def _converse(
         self, client: "Anthropic", arriving: Arriving, service: Service
     ) -> Reply | Failure:
+        """Notes need no thinking, which is paid for; but not every model can do without."""
+        try:
+            return self._once(client, arriving, service)
+        except Exception as error:
+            if self._thinks or not rejects(error, "thinking"):
+                raise
+        self._thinks = True
+        return self._once(client, arriving, service)
+
+    def _once(self, client: "Anthropic", arriving: Arriving, service: Service) -> Reply | Failure:
         request = arriving.request
+        optional: dict[str, Any] = {} if self._thinks else {"thinking": {"type": "disabled"}}
         stream = client.messages.create(
             model=self.model,
             max_tokens=request.most_tokens,
             system=[_block(request.system, cached=not request.examples)],
             messages=_messages(request),
             stream=True,
+            **optional,
         )
         reading = _Reading(arriving)
         with stream:

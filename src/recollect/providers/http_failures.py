@@ -246,3 +246,15 @@ STATUS_OF = {
     "overloaded_error": 529,
     **{str(status): status for status in range(400, 600)},
 }
+
+
+def rejects(error: Exception, parameter: str) -> bool:
+    """Whether a server names a parameter of ours in its refusal."""
+    response = getattr(error, "response", None)
+    if response is None or response.status_code not in (400, 422):
+        return False
+    said = told(response.status_code, {}, getattr(error, "body", None))
+    # A request that is too long is told in terms of `max_tokens`, too, and doing without does not help.
+    if TOO_LONG.search(f"{said.codes} {said.message}"):
+        return False
+    return parameter in f"{said.codes} {said.message or said.body}"

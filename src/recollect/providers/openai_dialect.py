@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.providers.http_failures import TOO_LONG, told
+from recollect.providers.http_failures import rejects
 
 MOST_REJECTIONS = 3  # as many as there are parameters that can be given up
 
@@ -43,12 +43,4 @@ class Dialect:
 
 def rejected(error: Exception, dialect: Dialect) -> str | None:
     """The parameter that a server names in its refusal, if we can do without."""
-    response = getattr(error, "response", None)
-    if response is None or response.status_code not in (400, 422):
-        return None
-    said = told(response.status_code, {}, getattr(error, "body", None))
-    # A request that is too long is told in terms of `max_tokens`, too, and another name does not help.
-    if TOO_LONG.search(f"{said.codes} {said.message}"):
-        return None
-    named = f"{said.codes} {said.message or said.body}"
-    return next((name for name in dialect.names if name in named), None)
+    return next((name for name in dialect.names if rejects(error, name)), None)

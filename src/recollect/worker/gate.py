@@ -49,7 +49,8 @@ class Gate:
     _closed: Closed | None = None
     _failures: int = 0
     _answered_at: int = 0
-    _away_at: dict[int, int] = field(default_factory=dict)  # by job
+    _first_away: dict[int, int] = field(default_factory=dict)  # by job that waits
+    _failing: set[int] = field(default_factory=set)  # jobs, since the last answer
 
     def closed(self) -> Closed | None:
         """Why nothing may be asked now. A reason outlives its time until something is answered."""
@@ -60,10 +61,11 @@ class Gate:
 
     def answered(self) -> None:
         self._closed, self._failures, self._answered_at = None, 0, self.clock()
+        self._failing.clear()
 
     def done(self, job: Job) -> None:
         """Perhaps without asking: that says nothing about the model."""
-        self._away_at.pop(job.id, None)
+        self._first_away.pop(job.id, None)
 
     def shut(self, absence: Absence) -> int:
         """Until when."""
@@ -81,11 +83,11 @@ class Gate:
         return self._closed.until
 
     def blames(self, job: Job) -> bool:
-        """Whether the job itself, not the model, is at fault: others were answered since its last
-        failure, and it fails again."""
-        before = self._away_at.get(job.id)
-        self._away_at[job.id] = self.clock()
-        return before is not None and self._answered_at > before
+        """Whether the job itself, not the model, is at fault: others were answered since it failed first,
+        it fails again, and nobody else does."""
+        first = self._first_away.setdefault(job.id, self.clock())
+        self._failing.add(job.id)
+        return self._answered_at > first and self._failing == {job.id}
 
     def open(self) -> None:
         """The user says that it should be tried now."""

@@ -21,6 +21,7 @@ from recollect.worker.gate import Closed, Gate, Heard, pause
 
 DOCTORS = "doctor-"  # sessions of the doctor's proof cost nothing
 BEHIND = SECOND  # a job that found nobody comes after the others that wait
+BLAMED_PAUSE = 300 * SECOND  # time for others to show that it is the model after all
 
 
 @dataclass(slots=True)
@@ -88,7 +89,7 @@ class JobRunner:
                 if session is not None:
                     self.on_done(session.project_id)
             case Postponed(absence) if isinstance(absence, Away) and self.gate.blames(job):
-                self._failed(job, absence.why)
+                self._failed(job, absence.why, BLAMED_PAUSE)
             case Postponed(absence):
                 until = self.gate.shut(absence)
                 if self.choice.stands_in:
@@ -97,15 +98,15 @@ class JobRunner:
                     self.store.postpone(job, absence.why, until + BEHIND)
                 log.warning("model.away", job=job.id, seconds=(until - self.clock()) // SECOND)
             case Retry(why):
-                self._failed(job, why)
+                self._failed(job, why, pause(job.tries, random.random()))
             case Fenced():
                 log.warning("job.fenced", job=job.id, kind=job.kind, tries=job.tries)
             case _:
                 assert_never(outcome)
 
-    def _failed(self, job: Job, why: str) -> None:
+    def _failed(self, job: Job, why: str, wait: int) -> None:
         if job.tries < MAX_TRIES:
-            self.store.retry_job(job, why, self.clock() + pause(job.tries, random.random()))
+            self.store.retry_job(job, why, self.clock() + wait)
             log.warning("job.retried", job=job.id, kind=job.kind, tries=job.tries)
         else:
             self.store.skip_job(job, why, self.clock())

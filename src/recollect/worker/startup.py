@@ -36,6 +36,7 @@ def _work(home: wiring.Home) -> bool:
     try:
         if orphans := store.release_leases():
             log.action("job.orphaned", count=orphans)
+        store.make_due(clock.now())  # a new start may have a new budget, key or model
         service = Service(home, store, clock.now)
         listener = service.open()
         # Hooks of a plugin do not know which interpreter has recollect.
