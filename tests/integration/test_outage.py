@@ -161,7 +161,8 @@ def test_wrong_settings_park_the_queue_and_are_the_users_to_mend(desk: Desk) -> 
 
 def poison(name: str, absence: Away) -> Step:
     """The one request that the server cannot stand."""
-    return lambda request: absence if f"{name}.py" in request.message else dutiful
+    bad = f"Created {name}.py\n+"  # the diff: it is not in the request for the summary
+    return lambda request: absence if bad in request.message else dutiful
 
 
 def test_a_job_that_nobody_answers_while_others_are_answered_is_skipped(desk: Desk) -> None:

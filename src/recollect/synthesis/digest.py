@@ -191,7 +191,7 @@ def in_one_line(tool: ToolUsed, root: str) -> str:
         case FileRead(path=path):
             return f"Read {shown(path, root)}{failed}"
         case CommandRun(command=command, background=background):
-            ended = failed or ("" if background else " → exit code 0")
+            ended = failed or ("" if background else " → succeeded")
             return f"Ran: {one_line(command, 120)}{ended}"
         case OtherTool(input=given):
             return f"{one_line(tool.name, 60)}: {one_line(given, 120)}{failed}"

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 from recollect.model.observations import ObservationDraft
-from recollect.text import ELLIPSIS
+from recollect.text import ELLIPSIS, cut
 
 TITLE_WORDS, SUBTITLE_WORDS = 8, 24
 LEAST_TITLE_WORDS = 3
@@ -29,12 +29,13 @@ def shaped(draft: ObservationDraft) -> ObservationDraft:
     title, more_title = _title(draft.title)
     subtitle, more_subtitle = _subtitle(draft.subtitle)
     facts = list(dict.fromkeys(piece for fact in draft.facts for piece in _pieces(fact)))
-    moved = [text for text in (more_title, more_subtitle, *facts[FACTS:]) if text]
+    long = [fact for fact in facts[:FACTS] if len(fact) > FACT_LENGTH]
+    moved = [text for text in (more_title, more_subtitle, *long, *facts[FACTS:]) if text]
     return replace(
         draft,
         title=title,
         subtitle=subtitle,
-        facts=tuple(facts[:FACTS]),
+        facts=tuple(cut(fact, FACT_LENGTH) for fact in facts[:FACTS]),
         narrative=_with(draft.narrative, moved),
         concepts=draft.concepts[:CONCEPTS],
     )
