@@ -1,6 +1,7 @@
 """Whole sessions with a model: real hooks, the real worker, and servers that speak the real protocols."""
 
 import json
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,14 @@ from tests.support.product import fire, recollect, settled, until, work
 from tests.support.scripted_models import (
     Broken,
     Cut,
+    Hang,
     ScriptedAnthropic,
     ScriptedOpenAi,
     Status,
     Step,
 )
 from tests.support.scripted_notes import MODEL, use
+from tests.support.stub_model import rows
 
 Json = dict[str, Any]
 Server = ScriptedAnthropic | ScriptedOpenAi
@@ -87,7 +90,8 @@ def remembered(home: Paths, project: Path) -> tuple[Reading, list[Observation], 
 
 def brief(project: Path) -> Json:
     """What the client is told when the next session starts."""
-    done = fire("SessionStart", {"session_id": "next", "source": "startup"}, project=project)
+    start = {"session_id": str(uuid.uuid4()), "source": "startup"}
+    done = fire("SessionStart", start, project=project)
     assert done.returncode == 0
     found: Json = json.loads(done.stdout)
     return found
@@ -127,7 +131,7 @@ def test_the_changed_files_are_those_that_the_tools_changed(
     _, observations, (summary,) = remembered(home, project)
     assert observations[0].draft.files_modified == ("hello.py",)
     assert summary.draft.files_edited == ("hello.py",)
-    assert all("never_touched.py" not in o.draft.files_modified[0:] for o in observations)
+    assert not any("src/never_touched.py" in o.draft.files_modified for o in observations)
 
 
 def test_what_was_made_up_is_marked_and_not_told_unasked(
@@ -202,6 +206,26 @@ def test_a_reply_that_breaks_off_leaves_the_job_waiting(
     until(lambda: store.health().pending == 0)
     health = store.health()
     assert (health.skipped, health.observations, health.summaries) == (0, 2, 1)
+
+
+def test_a_worker_that_is_stopped_in_the_middle_of_a_request_gives_its_job_back(
+    home: Paths, project: Path, server: Server
+) -> None:
+    server.then = Hang()
+    work(project, "session-1")
+    until(lambda: server.requests)
+    assert recollect("worker", "stop").returncode == 0
+    assert {row[1:3] for row in jobs(home)} == {("pending", 0)}
+
+    server.then = scripted
+    contact.start(home)
+    store = settled(home)
+    assert {row[1:3] for row in jobs(home)} == {("done", 1)}
+    assert store.health().observations == 2
+
+
+def jobs(home: Paths) -> list[tuple[object, ...]]:
+    return rows(home.database, "SELECT kind, state, tries FROM jobs")
 
 
 def test_a_wrong_key_is_said_in_status_and_at_session_start_until_it_is_mended(

@@ -1,7 +1,8 @@
 """The doctor's proof: a synthetic session in a scratch project, through the real hook lines.
 
 It takes the whole way of the data (hook, spool, worker, store, observation, brief) in the user's own home,
-and leaves nothing behind.
+and leaves nothing behind. No model is asked; where one is in force, the proof ends at the store, because the
+queue may be waiting for it.
 """
 
 import json
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from recollect import wiring
+from recollect import clock, wiring
 from recollect.agents.claude_code_install import HOOK_EVENTS, hook_command
 from recollect.cli.doctor_checks import Finding
 from recollect.cli.install import hook_dir
@@ -40,7 +41,8 @@ def whole_path() -> Iterator[Finding]:
             for event, details in _session(reference, scratch):
                 common = {"session_id": reference, "hook_event_name": event, "cwd": scratch}
                 _fire(event, common | details, scratch)
-            yield _remembered(paths, reference, began)
+            with_model = wiring.provider(wiring.home(), clock.now).model is not None
+            yield _remembered(paths, reference, began, with_model=with_model)
         except (RecollectError, subprocess.SubprocessError, ValueError) as error:
             yield Finding("fault", "whole path", str(error), "recollect worker logs")
         finally:
@@ -85,7 +87,7 @@ def _fire(event: str, payload: dict[str, object], scratch: str) -> None:
         json.loads(done.stdout)
 
 
-def _remembered(paths: Paths, reference: str, began: float) -> Finding:
+def _remembered(paths: Paths, reference: str, began: float, *, with_model: bool) -> Finding:
     while time.monotonic() - began < WAIT_SECONDS:
         try:
             store = wiring.open_for_reading(paths)
@@ -95,6 +97,10 @@ def _remembered(paths: Paths, reference: str, began: float) -> Finding:
         session = store.session_by_ref(AGENT, reference)
         # Only when its last event is in: one that came after the clean-up would bring it back.
         ended = session is not None and session.status == COMPLETED
+        if session and ended and with_model:
+            store.close()
+            what = f"hook, spool, worker, store: {time.monotonic() - began:.1f} s"
+            return Finding("ok", "whole path", what)
         if session and ended and store.summaries_of_session(session.id):
             observations = store.observations_of_session(session.id)
             store.close()

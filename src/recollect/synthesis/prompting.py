@@ -148,7 +148,7 @@ def _recorded(turn: Turn) -> str:
 
 def _observed(turn: Turn) -> str:
     lines = [
-        f"- {one_line(': '.join(filter(None, (draft.title, *draft.facts[:2]))), 400)}"
+        f"- {one_line(': '.join(filter(None, (draft.title, *draft.sure_facts[:2]))), 400)}"
         for draft in turn.observed
     ]
     return "\n".join(lines) or "- nothing"
