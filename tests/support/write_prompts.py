@@ -80,9 +80,9 @@ def snapshots() -> dict[str, str]:
         "observe-nothing-changed.md": prompting.observe(LOOKED, Style(), 6_000).message,
         "observe-cut-short.md": prompting.observe(_long(), Style(), 500).message,
         "summarize.md": _whole(prompting.summarize(WORK, Style())),
-        "repair.md": prompting.repair(observe, CHATTER, "observe").message,
+        "repair.md": prompting.repair(observe, CHATTER, "observe", prompting.UNREADABLE).message,
         "repair-of-an-empty-summary.md": prompting.repair(
-            prompting.summarize(LOOKED, Style()), "", "summarize"
+            prompting.summarize(LOOKED, Style()), "", "summarize", prompting.UNREADABLE
         ).message,
     }
 

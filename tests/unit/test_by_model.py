@@ -11,7 +11,7 @@ from recollect.model.requests import Away, Misconfigured, Refused, Request, Wait
 from recollect.paths import Paths
 from recollect.providers.protocol import Observed, Summarized
 from recollect.store.sqlite.store import SqliteStore
-from recollect.synthesis import turns
+from recollect.synthesis import prompting, turns
 from recollect.synthesis.by_model import ByModel
 from recollect.synthesis.prompting import Style
 from recollect.wiring import AGENTS
@@ -93,7 +93,20 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_itself_in_it(de
     assert CHATTER in second.message
     assert first.message in second.message
     assert second.static_digest == first.static_digest
-    assert ledger(desk) == [("observe", "unusable"), ("repair", "answered")]
+    # It stays kept until all is stored: after a crash nothing is paid for again.
+    assert ledger(desk) == [("observe", "answered"), ("repair", "answered")]
+
+
+def test_nothing_is_no_answer_where_files_were_changed(desk: Desk) -> None:
+    (draft,) = drafts(writer(desk, "<none/>", GOOD).observe(FIX))
+    assert draft.title == "Bulk discount fixed"
+    assert prompting.EMPTY in desk.model.requests[1].message
+
+
+@pytest.mark.parametrize("second", ["<none/>", CHATTER, Refused("no")])
+def test_nothing_said_again_is_taken_for_an_answer(desk: Desk, second: str | Refused) -> None:
+    assert drafts(writer(desk, "<none/>", second).observe(FIX)) == ()
+    assert len(desk.model.requests) == 2
 
 
 def test_an_empty_reply_is_asked_for_once_more(desk: Desk) -> None:

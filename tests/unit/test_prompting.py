@@ -54,7 +54,9 @@ def test_the_static_part_is_the_same_for_every_turn_of_a_set_up() -> None:
         prompting.observe(WORK, style, 6_000),
         prompting.observe(LOOKED, style, 500),
         prompting.summarize(WORK, style),
-        prompting.repair(prompting.observe(WORK, style, 6_000), "chatter", "observe"),
+        prompting.repair(
+            prompting.observe(WORK, style, 6_000), "chatter", "observe", prompting.UNREADABLE
+        ),
     ]
     assert len({request.static_digest for request in requests}) == 1
     assert len({request.digest for request in requests}) == len(requests)
@@ -109,7 +111,9 @@ def test_the_sessions_first_prompt_is_told_from_the_second_on() -> None:
 
 def test_the_repair_holds_the_request_the_reply_and_the_form() -> None:
     request = prompting.observe(WORK, Style(), 6_000)
-    repair = prompting.repair(request, observation("Half an answer"), "observe")
+    repair = prompting.repair(
+        request, observation("Half an answer"), "observe", prompting.UNREADABLE
+    )
     assert request.message in repair.message
     assert observation("Half an answer") in repair.message
     assert prompting.FORMS["observe"] in repair.message
@@ -147,4 +151,4 @@ def test_whatever_was_said_a_request_stays_bounded(text: str, times: int, budget
     request = _bounded(made, budget)
     assert tokens(request.message) <= 4 * budget + 20_000
     prompting.summarize(made, Style())
-    prompting.repair(request, huge, "observe")
+    prompting.repair(request, huge, "observe", prompting.UNREADABLE)

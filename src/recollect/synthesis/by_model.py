@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from recollect.model.ledger import OBSERVE, REPAIR, SUMMARIZE
+from recollect.model.ledger import OBSERVE, REPAIR, SUMMARIZE, Kept
 from recollect.model.observations import Author, ObservationDraft, SummaryDraft, SummarySkipped
-from recollect.model.requests import Away, Failure, Misconfigured, Refused, Request, Wait
+from recollect.model.requests import Failure, Refused, Request
 from recollect.model.turns import Turn
 from recollect.providers.protocol import Observed, Summarized
 from recollect.synthesis import prompting, shaping
@@ -35,7 +35,13 @@ class ByModel:
         if not turn.events and len(turn.prompt or "") < SHORTEST_PROMPT:
             return Observed(())
         request = prompting.observe(turn, self.style, self.budget)
-        parsed = self._read(request, OBSERVE, replies.observations)
+        must = bool(prompting.changed_files(turn))
+        parsed = self._read(
+            request,
+            OBSERVE,
+            replies.observations,
+            lambda found: prompting.EMPTY if must and found.none else None,
+        )
         if not isinstance(parsed, replies.ParsedObservations):
             return parsed
         return Observed(tuple(_checked(draft, turn) for draft in parsed.drafts))
@@ -53,29 +59,35 @@ class ByModel:
         return Summarized(parsed.draft)
 
     def _read(
-        self, request: Request, kind: str, parse: Callable[[str], Parsed | replies.Unusable]
+        self,
+        request: Request,
+        kind: str,
+        parse: Callable[[str], Parsed | replies.Unusable],
+        lacking: Callable[[Parsed], str | None] = lambda _: None,
     ) -> Parsed | Failure:
-        """The reply as values. One that yields nothing where something was due is asked for once more;
-        then it costs the job a try."""
+        """The reply as values. One that yields nothing where something was due is asked for once more.
+        Said twice, nothing is taken for an answer; what cannot be read costs the job a try."""
         answer = self.asking.ask(request, kind)
-        if isinstance(answer, Away | Wait | Misconfigured | Refused):
+        if not isinstance(answer, Kept):
             return answer
         parsed = parse(answer.text)
+        fault = prompting.UNREADABLE if isinstance(parsed, replies.Unusable) else lacking(parsed)
+        if fault is None:
+            assert not isinstance(parsed, replies.Unusable)
+            return parsed
+        # The first answer stays kept until all is stored: after a crash the next try goes on from here.
+        mended = self.asking.ask(prompting.repair(request, answer.text, kind, fault), REPAIR)
+        again = parse(mended.text) if isinstance(mended, Kept) else mended
+        if not isinstance(again, replies.Unusable | Refused):
+            return again
         if not isinstance(parsed, replies.Unusable):
             return parsed
-        mended = self.asking.ask(prompting.repair(request, answer.text, kind), REPAIR)
-        if isinstance(mended, Away | Wait | Misconfigured):
-            return mended  # the first answer stays kept: the next try goes on from here
         self.asking.unusable(answer)
-        if isinstance(mended, Refused):
-            return mended
-        again = parse(mended.text)
-        if isinstance(again, replies.Unusable):
+        if isinstance(mended, Kept):
             self.asking.unusable(mended)
-            return Refused(
-                f"the model's reply could not be used, also when asked again: {again.why}"
-            )
-        return again
+        if isinstance(again, Refused):
+            return again
+        return Refused(f"the model's reply could not be used, also when asked again: {again.why}")
 
 
 def _checked(draft: ObservationDraft, turn: Turn) -> ObservationDraft:

@@ -22,7 +22,7 @@ from recollect.model.events import (
 )
 from recollect.model.turns import Turn, TurnEvent
 from recollect.providers.reading.symbols import definition, language_of
-from recollect.synthesis.excerpts import cut_mark, excerpt, first_lines, shortened
+from recollect.synthesis.excerpts import cut_mark, excerpt, first_lines, nested, shortened
 from recollect.text import one_line, tokens
 
 SHRINKING = (1.0, 0.6, 0.35, 0.2, 0.1)  # the room for each event, until all of them fit
@@ -105,9 +105,9 @@ def _block(number: int, told_: _Told, root: str, room: Room) -> str:
     head = f"[{number}] {local(each.at):%H:%M:%S}{agent} "
     match each.event.what:
         case ToolUsed() as tool:
-            return head + _tool(tool, root, room, told_)
+            return head + nested(_tool(tool, root, room, told_))
         case SubagentEnded(last_message=message):
-            return f"{head}Sub-agent reported:\n{excerpt(message, room.words)}"
+            return head + nested(f"Sub-agent reported:\n{excerpt(message, room.words)}")
         case _:
             return head.rstrip()
 

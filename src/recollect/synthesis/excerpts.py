@@ -1,11 +1,17 @@
-"""Long text, cut to what a model needs to see of it. Every cut is marked, with how much is missing."""
+"""Captured text as a model may see it: fenced, and cut to what it needs. Every cut is marked, with how much
+is missing.
+
+Captured text may try to look like something else. It cannot look like the client's own tags, and `nested`
+puts its lines where ours never begin.
+"""
 
 from collections.abc import Sequence
 
-from recollect.text import clean
+from recollect.text import fenced
 
 HEAD = 0.6  # of the room: what it is about stands at the beginning, errors and results at the end
 LOOKED_AT = 8  # times the room, at either end: outputs can be huge
+MARGIN = "  "
 LONGEST_LINE = 400  # of a diff: what is minified says nothing
 
 
@@ -13,12 +19,12 @@ def excerpt(text: str, limit: int) -> str:
     """The beginning and the end, cut at line ends where there are some near."""
     ends = LOOKED_AT * limit
     if len(text) <= 2 * ends:
-        whole = clean(text).strip()
+        whole = fenced(text).strip()
         if len(whole) <= limit:
             return whole
         begin, end, unseen = whole, whole, 0
     else:
-        begin, end = clean(text[:ends]).strip(), clean(text[-ends:]).strip()
+        begin, end = fenced(text[:ends]).strip(), fenced(text[-ends:]).strip()
         whole, unseen = begin + end, len(text) - 2 * ends
     room = int(limit * HEAD)
     head = _to_line_end(begin[:room])
@@ -42,11 +48,16 @@ def first_lines(lines: Sequence[str], limit: int, what: str) -> list[str]:
 
 def shortened(line: str, limit: int) -> str:
     """The beginning of one line."""
-    seen = clean(line[: LOOKED_AT * limit])
+    seen = fenced(line[: LOOKED_AT * limit])
     gone = max(len(seen), len(line)) - limit
     if gone <= 0 or (len(seen) <= limit and len(line) <= LOOKED_AT * limit):
         return seen
     return f"{seen[:limit]}{cut_mark(gone, 'characters')}"
+
+
+def nested(text: str) -> str:
+    """All lines but the first moved in: what begins at the margin is ours."""
+    return text.replace("\n", f"\n{MARGIN}")
 
 
 def cut_mark(count: int, what: str) -> str:

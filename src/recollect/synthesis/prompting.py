@@ -13,8 +13,8 @@ from recollect.model.events import FileChanged, SubagentEnded, ToolUsed
 from recollect.model.requests import Request
 from recollect.model.turns import Turn
 from recollect.synthesis import digest
-from recollect.synthesis.excerpts import excerpt, first_lines
-from recollect.text import one_line
+from recollect.synthesis.excerpts import excerpt, first_lines, nested
+from recollect.text import fenced, one_line
 
 VERSION = "v1"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -40,8 +40,10 @@ UNCHANGED = (
     "No file was changed: write an observation if something worth keeping was found out, "
     "else answer <none/>."
 )
+UNREADABLE = "could not be read, because it was not in the form of the examples"
+EMPTY = "recorded nothing, though files were changed"
 FORMS = {
-    "observe": "one <observation> for each result, or <none/>",
+    "observe": "one <observation> for each result",
     "summarize": 'one <summary>, or <skip_summary reason="nothing was done"/>',
 }
 
@@ -56,7 +58,7 @@ class Style:
 
 
 def observe(turn: Turn, style: Style, budget: int) -> Request:
-    changed = _changed_files(turn)
+    changed = changed_files(turn)
     message = _fill(
         _file("batch"),
         project=one_line(turn.project, 80),
@@ -84,11 +86,12 @@ def summarize(turn: Turn, style: Style) -> Request:
     return Request(system(style), examples(), message, REPLY_TOKENS)
 
 
-def repair(request: Request, reply: str, kind: str) -> Request:
+def repair(request: Request, reply: str, kind: str, fault: str) -> Request:
     message = _fill(
         _file("repair"),
         message=request.message,
-        reply=excerpt(reply, REPLY_ROOM) or "(it was empty)",
+        fault=fault,
+        reply=nested(f"  {excerpt(reply, REPLY_ROOM)}") if reply.strip() else "  (it was empty)",
         form=FORMS[kind],
     )
     return Request(request.system, request.examples, message, request.most_tokens)
@@ -130,7 +133,7 @@ def _goal(turn: Turn) -> str:
     return f"The session began with: {one_line(turn.goal, GOAL_ROOM)}\n"
 
 
-def _changed_files(turn: Turn) -> list[str]:
+def changed_files(turn: Turn) -> list[str]:
     tools = (each.event.what for each in turn.events if isinstance(each.event.what, ToolUsed))
     changes = (tool.action for tool in tools if not tool.failure)
     paths = (digest.shown(c.path, turn.root) for c in changes if isinstance(c, FileChanged))
@@ -138,7 +141,7 @@ def _changed_files(turn: Turn) -> list[str]:
 
 
 def _prompt(turn: Turn) -> str:
-    return excerpt(turn.prompt, PROMPT_ROOM) if turn.prompt else "(not known)"
+    return nested(excerpt(turn.prompt, PROMPT_ROOM)) if turn.prompt else "(not known)"
 
 
 def _recorded(turn: Turn) -> str:
@@ -170,13 +173,15 @@ def _done(turn: Turn) -> str:
 def _closing(turn: Turn) -> str:
     if not turn.last_message:
         return ""  # interrupted, or still going on
-    said = excerpt(turn.last_message, CLOSING_ROOM)
-    return f"\nThe agent's closing message (its own words, no proof):\n{said}\n"
+    said = nested(
+        f"The agent's closing message (its own words, no proof):\n{excerpt(turn.last_message, CLOSING_ROOM)}"
+    )
+    return f"\n{said}\n"
 
 
 def _fill(template: str, **values: str) -> str:
-    """In one pass: what is filled in is not looked at again."""
-    return PLACE.sub(lambda place: values[place[1]], template).strip()
+    """In one pass: what is filled in is not looked at again. And fenced: most of it was captured."""
+    return PLACE.sub(lambda place: fenced(values[place[1]]), template).strip()
 
 
 @cache
