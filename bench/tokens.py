@@ -85,6 +85,7 @@ class Scripted:
     requests: list[Request] = field(default_factory=list)
     name: str = "scripted"
     model: str = "scripted"
+    longest_seconds: float = 1.0
     _told: int = 0
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
 

@@ -9,6 +9,7 @@ from recollect import settings as settings_module
 from recollect.agents.claude_code import ClaudeCode
 from recollect.agents.protocol import Agent
 from recollect.clock import Clock
+from recollect.errors import ConfigError
 from recollect.model.jobs import Job
 from recollect.model.observations import Author
 from recollect.paths import Paths
@@ -18,6 +19,7 @@ from recollect.providers.claude_agent import ClaudeAgent
 from recollect.providers.openai_api import OpenAiApi
 from recollect.providers.protocol import Model, Writer
 from recollect.providers.rules import Rules
+from recollect.providers.wrong_settings import WrongSettings
 from recollect.settings import Settings
 from recollect.store.protocol import Reading, Store
 from recollect.store.sqlite.store import SqliteStore
@@ -57,10 +59,12 @@ def open_for_writing(paths: Paths) -> Store:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The provider in force, and why it is that one. `model` is None for rules."""
+    """The provider in force, and why it is that one. `model` is None for rules; `fallback`: nobody chose
+    them, there is just nothing better."""
 
     author: Author
     why: str
+    fallback: bool = False
     stands_in: bool = False
     model: Model | None = None
     terms: Terms | None = None
@@ -85,10 +89,15 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
         wanted, why = _best(home.settings, env)
     else:
         why = "chosen in the settings"
-    if wanted == "rules":
-        return Choice(Rules().author, why)
-    model, free = _model(wanted, home, clock, env)
     settings = home.settings
+    if wanted == "rules":
+        return Choice(Rules().author, why, settings.text("synthesis.provider") == "auto")
+    try:
+        model, free = _model(wanted, home, clock, env)
+        prices = Prices.of(settings.names("cost.prices"), all_free=free)
+    except ConfigError as error:
+        # Said at session start and in `status`; capture goes on, and the work waits.
+        model, prices = WrongSettings(wanted, str(error)), Prices.of(())
     style = Style(
         settings.text("synthesis.verbosity"),
         settings.text("synthesis.language"),
@@ -97,15 +106,14 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
     budget = Budget(
         settings.number("cost.daily_tokens"), settings.number("cost.daily_cents"), clock
     )
-    prices = Prices.of(settings.names("cost.prices"), all_free=free)
     return Choice(
         Author(model.name, model.model, VERSION),
         why,
-        settings.text("synthesis.stand_in") == "rules",
-        model,
-        Terms(VERSION, prices, budget),
-        style,
-        settings.number("synthesis.request_tokens"),
+        stands_in=settings.text("synthesis.stand_in") == "rules",
+        model=model,
+        terms=Terms(VERSION, prices, budget),
+        style=style,
+        request_tokens=settings.number("synthesis.request_tokens"),
     )
 
 
@@ -133,9 +141,7 @@ def _model(name: str, home: Home, clock: Clock, env: Mapping[str, str]) -> tuple
                 model=wanted or "haiku", seconds=seconds, clock=clock, cwd=folder
             ), False
         case "anthropic":
-            api = AnthropicApi(
-                model=wanted, api_key=key, base_url=None, seconds=seconds, clock=clock
-            )
+            api = AnthropicApi(model=wanted, api_key=key, seconds=seconds, clock=clock)
             return api, False
         case _:
             endpoint = endpoints.find(settings.text("synthesis.endpoint") or "openai")

@@ -1,9 +1,7 @@
-"""The `openai` provider with the real SDK, against a scripted server that speaks the protocol."""
+"""What is the `openai` provider's own, with the real SDK, against a scripted server. What it shares with
+the other one is in `tests/contract/test_http_providers.py`."""
 
 import json
-import socket
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,21 +11,15 @@ import pytest
 
 from recollect import text
 from recollect.clock import SECOND
-from recollect.model.requests import Away, Misconfigured, Refused, Reply, Request, Wait
+from recollect.model.requests import Misconfigured, Refused, Reply, Request, Wait
 from recollect.providers.endpoints import Endpoint, find
 from recollect.providers.openai_api import OpenAiApi
 from recollect.providers.protocol import Model
-from tests.support.model_faults import FAULTS, Fault
 from tests.support.scripted_models import (
-    Broken,
-    Cut,
-    Hang,
     Raw,
-    Say,
     ScriptedOpenAi,
     Status,
     Step,
-    count,
 )
 
 KEY = "sk-scripted-0123456789"
@@ -76,13 +68,6 @@ def test_it_is_a_model_with_the_default_of_its_endpoint() -> None:
     api: Model = at(find("gemini"), model="")
     assert (api.name, api.model) == ("openai", find("gemini").default_model)
     api.idle()
-
-
-def test_a_streamed_reply_is_put_together(make: Make) -> None:
-    words = "<observation>" + "ünd so weiter… " * 40 + "</observation>"
-    reply = ask(make, words)
-    assert isinstance(reply, Reply)
-    assert (reply.text, reply.model, reply.complete) == (words, "m-1", True)
 
 
 def test_a_request_has_the_examples_as_turns_and_no_chance_in_it(make: Make) -> None:
@@ -134,43 +119,14 @@ def test_a_price_is_kept_in_microdollars(make: Make) -> None:
     assert reply.usage.microdollars == 1230
 
 
-def test_an_empty_reply_is_a_reply(make: Make) -> None:
-    reply = ask(make, "")
-    assert isinstance(reply, Reply)
-    assert (reply.text, reply.complete) == ("", True)
-
-
-def test_a_reply_that_hits_the_limit_is_not_complete(make: Make) -> None:
-    reply = ask(make, Say("half a sent", stop="length"))
-    assert isinstance(reply, Reply)
-    assert (reply.text, reply.complete) == ("half a sent", False)
-
-
-def test_a_filtered_reply_is_refused(make: Make) -> None:
-    assert isinstance(ask(make, Say("I", stop="content_filter")), Refused)
-
-
 def test_a_refusal_in_words_is_refused(make: Make) -> None:
     delta = {"choices": [{"index": 0, "delta": {"refusal": "I may not."}, "finish_reason": "stop"}]}
     found = ask(make, Raw(f"data: {json.dumps(delta)}\n\n".encode()))
     assert isinstance(found, Refused)
     assert "I may not." in found.why
-
-
-@pytest.mark.parametrize(
-    ("step", "left"),
-    [
-        (Say("Yes.", thoughts="Let me think about it."), "Yes."),
-        ("<think>\nHm, <b>well</b>.\n</think>\n\nYes.", "Yes."),
-        ("<think></think>Yes, <think> is kept here.", "Yes, <think> is kept here."),
-        ("<think>It never came to", ""),
-        ("Yes. <think>no</think>", "Yes. <think>no</think>"),
-    ],
-)
-def test_reasoning_is_no_part_of_the_reply(make: Make, step: Step, left: str) -> None:
-    reply = ask(make, step)
-    assert isinstance(reply, Reply)
-    assert reply.text == left
+    assert found.usage is not None
+    assert found.usage.estimated  # this server does not count
+    assert found.usage.received == text.tokens("I may not.")
 
 
 def test_a_server_that_does_not_stream_is_understood(make: Make) -> None:
@@ -246,14 +202,6 @@ def test_a_request_that_is_too_long_is_not_sent_again_under_another_name(make: M
     assert "longer than" in found.why
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_every_fault_is_a_value(make: Make, fault: Fault) -> None:
-    failure = ask(make, fault.step)
-    assert isinstance(failure, fault.kind), failure
-    assert fault.words in failure.why
-    assert KEY not in failure.why
-
-
 def test_a_key_that_a_server_repeats_is_not_shown(make: Make) -> None:
     told = {"error": {"message": f"Incorrect API key provided: {KEY}."}}
     found = ask(make, Status(401, body=json.dumps(told)))
@@ -266,89 +214,6 @@ def test_a_limit_is_waited_for(make: Make) -> None:
     found = ask(make, Status(429, {"x-ratelimit-reset-requests": "30s"}))
     assert isinstance(found, Wait)
     assert found.until == NOW + 30 * SECOND
-
-
-def test_it_asks_once_and_leaves_retrying_to_the_worker(make: Make) -> None:
-    with ScriptedOpenAi(Status(500), "late") as server:
-        make(server).ask(REQUEST)
-        assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("cut", [Cut("What came so far"), Cut("What came so far", clean=True)])
-def test_a_cut_stream_keeps_what_arrived(make: Make, cut: Cut) -> None:
-    found = ask(make, cut)
-    assert isinstance(found, Away)
-    assert found.partial is not None
-    assert (found.partial.text, found.partial.complete) == (cut.text, False)
-    assert found.partial.usage.sent > 0
-    assert found.partial.usage.received == count(cut.text)
-    assert found.partial.usage.estimated
-
-
-def test_an_error_in_the_middle_of_a_stream_keeps_what_arrived(make: Make) -> None:
-    found = ask(make, Broken("So far", {"code": 502, "message": "Upstream is gone"}))
-    assert isinstance(found, Away)
-    assert "Upstream is gone" in found.why
-    assert found.partial is not None
-    assert found.partial.text == "So far"
-
-
-def test_silence_is_a_time_out(make: Make) -> None:
-    for step in (Hang(), Hang(after="So far")):
-        with ScriptedOpenAi(step) as server:
-            found = make(server, seconds=0.5).ask(REQUEST)
-        assert isinstance(found, Away)
-        assert "in time" in found.why
-
-
-def test_a_slow_model_that_keeps_writing_is_no_time_out(make: Make) -> None:
-    words = "slow " * 40
-    with ScriptedOpenAi(Say(words, pause=0.4)) as server:
-        reply = make(server, seconds=2).ask(REQUEST)
-    assert isinstance(reply, Reply)
-    assert reply.text == words
-
-
-def test_a_stream_without_end_is_left(make: Make) -> None:
-    with ScriptedOpenAi(Say("on and on " * 5_000, pause=0.05)) as server:
-        found = make(server, seconds=0.4).ask(REQUEST)
-    assert isinstance(found, Away)
-    assert found.partial is not None
-    assert found.partial.text.startswith("on and on")
-
-
-def test_a_local_server_that_does_not_run_is_asked_after() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        found = at(find(f"http://127.0.0.1:{unused.getsockname()[1]}/v1")).ask(REQUEST)
-    assert isinstance(found, Away)
-    assert "is it running? e.g. `ollama serve`" in found.why
-
-
-@pytest.mark.parametrize("step", [Hang(), Hang(after="So far")], ids=["before", "amid"])
-def test_closing_ends_the_request_under_way_and_every_later_one(make: Make, step: Hang) -> None:
-    with ScriptedOpenAi(step) as server:
-        api = make(server, seconds=60)
-        found: list[object] = []
-        asking = threading.Thread(target=lambda: found.append(api.ask(REQUEST)))
-        asking.start()
-        while not server.requests:
-            threading.Event().wait(0.01)
-        api.close()
-        asking.join(30)
-        assert not asking.is_alive()
-        assert isinstance(found[0], Away)
-        assert isinstance(api.ask(REQUEST), Away)
-        assert len(server.requests) == 1
-
-
-def test_a_missing_package_names_its_installation(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    found = at(find("ollama")).ask(REQUEST)
-    assert isinstance(found, Misconfigured)
-    assert "is not installed. Install it with: pip install 'recollect[openai]'" in found.why
 
 
 def test_a_missing_key_names_the_variable_and_the_setting() -> None:
@@ -383,29 +248,6 @@ def test_what_is_meant_for_openai_goes_to_nobody_else(
     with ScriptedOpenAi("yes") as server:
         assert isinstance(make(server, key=None).ask(REQUEST), Reply)
         assert "of-the-user" not in str(server.requests[0].headers)
-
-
-def test_this_machine_is_not_reached_through_a_proxy(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.delenv("no_proxy", raising=False)
-    assert isinstance(ask(make, "yes"), Reply)
-
-
-def test_another_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ScriptedOpenAi() as proxy:  # which knows POST and GET, but not CONNECT
-        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
-        monkeypatch.setenv("https_proxy", proxy.url)
-        found = at(find("https://models.invalid/v1")).ask(REQUEST)
-    assert isinstance(found, Away)
-    assert "ProxyError" in found.why
-
-
-def test_half_a_character_does_not_stop_a_request(make: Make) -> None:
-    assert isinstance(ask(make, "yes", Request("s", (), "half \ud83d of it", 10)), Reply)
 
 
 def test_the_sdk_is_the_one_we_know() -> None:

@@ -10,6 +10,7 @@ from itertools import groupby
 import pytest
 
 from recollect.clock import HOUR, MINUTE, SECOND
+from recollect.model.jobs import Again
 from recollect.model.requests import Away, Misconfigured, Request, Wait
 from recollect.paths import Paths
 from recollect.synthesis.budget import day_of
@@ -161,7 +162,7 @@ def test_wrong_settings_park_the_queue_and_are_the_users_to_mend(desk: Desk) -> 
 
 def poison(name: str, absence: Away) -> Step:
     """The one request that the server cannot stand."""
-    bad = f"Created {name}.py\n+"  # the diff: it is not in the request for the summary
+    bad = f"Created {name}.py\n  +"  # the diff: it is not in the request for the summary
     return lambda request: absence if bad in request.message else dutiful
 
 
@@ -207,6 +208,23 @@ def test_the_rules_stand_in_at_once_and_the_model_is_not_stormed(
     assert desk.rows("SELECT DISTINCT provider FROM observations") == [("rules",)]
     assert desk.rows("SELECT DISTINCT written_by FROM jobs") == [("rules",)]
     assert len(desk.model.when) == 1
+
+
+def test_a_stand_in_never_replaces_what_a_model_wrote(home: Paths, opened: list[Desk]) -> None:
+    desk = Desk.of(home, StubModel(), stands_in=True)
+    opened.append(desk)
+    desk.turns.add("s1", 1)
+    desk.work()
+    written = desk.rows("SELECT id, provider, title FROM observations")
+    desk.model.then = Away("overloaded")
+    assert desk.store.do_again(Again("another model"), desk.clock()) == 2
+    desk.work(desk.clock() + HOUR)
+    assert desk.rows("SELECT id, provider, title FROM observations") == written
+    assert desk.rows("SELECT DISTINCT state FROM jobs") == [("pending",)]
+    desk.model.then = dutiful
+    desk.work()
+    assert desk.rows("SELECT provider FROM observations") == [("stub",)]
+    assert desk.rows("SELECT DISTINCT state FROM jobs") == [("done",)]
 
 
 def test_the_model_takes_over_from_its_stand_in_when_it_is_back(

@@ -26,7 +26,7 @@ FAULTS = (
     ),
     Fault("wrong key", Status(401), Misconfigured, "synthesis.api_key"),
     Fault("no permission", Status(403), Misconfigured, "synthesis.api_key"),
-    Fault("unknown model", Status(404), Misconfigured, "`synthesis.model` or `synthesis.endpoint`"),
+    Fault("unknown model", Status(404), Misconfigured, "Set `synthesis.model`"),
     Fault("must pay", Status(402), Misconfigured, "no credit"),
     Fault(
         "no quota",
@@ -45,7 +45,7 @@ FAULTS = (
     Fault("an error without a body", Status(500, body=""), Away, "500"),
     Fault("an error that is not JSON", Status(400, body="{{{"), Refused, "400"),
     Fault("an error that is a list", Status(503, body="[[], 1]"), Away, "503"),
-    Fault("a redirect to nowhere", Status(302), Misconfigured, "synthesis.endpoint"),
+    Fault("a redirect to nowhere", Status(302), Misconfigured, "or this address"),
     Fault("nothing", Raw(b""), Away, "broke off"),
     Fault("a page", Raw(b"<html><body>Log in</body></html>", "text/html"), Away, "broke off"),
     Fault("not JSON", Raw(b"event: message_start\ndata: {nope\n\n"), Away, "cannot be read"),

@@ -12,13 +12,12 @@ sessions need no care. It knows nothing of recollect and refuses everything but 
 
 import json
 import re
-import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal, Self, TypedDict, assert_never
+from typing import Any, Literal, TypedDict, assert_never
 from uuid import uuid4
+
+from tests.support.loopback import Handler, Loopback, Server
 
 Json = dict[str, Any]
 Kind = Literal["main", "compact", "side"]
@@ -213,7 +212,7 @@ def _events(message: Json) -> Iterator[Json]:
     yield {"type": "message_stop"}
 
 
-class ScriptedApi:
+class ScriptedApi(Loopback):
     """The server, in a thread. The first rule that fits wins; after its steps comes `otherwise`."""
 
     def __init__(self, *, otherwise: str = "Done.", summary: str = "A scripted summary.") -> None:
@@ -221,16 +220,11 @@ class ScriptedApi:
         self.requests: list[Request] = []
         self.otherwise = otherwise
         self.summary = summary
-        self.closing = threading.Event()
-        self._server = _Server(self)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), daemon=True
-        )
-        self._thread.start()
+        super().__init__(_Handler)  # from here on it is asked
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://127.0.0.1:{self.port}"
 
     def when(self, contains: str, *steps: Step) -> None:
         self.rules.append((contains, steps))
@@ -266,45 +260,17 @@ class ScriptedApi:
                 return step
         return Text(self.otherwise)
 
-    def close(self) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, api: ScriptedApi) -> None:
-        self.api = api
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        # A client that is interrupted or killed hangs up in the middle of an answer.
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    protocol_version = "HTTP/1.1"
+class _Handler(Handler):
+    server: Server[ScriptedApi]
     wbufsize = -1
-    disable_nagle_algorithm = True
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if self.path.partition("?")[0] != "/v1/messages":
             self._send(404, "application/json", b"{}")
             return
-        answer = self.server.api.answer(body)
+        answer = self.server.owner.answer(body)
         if isinstance(answer, Fail):
             self._send(answer.status, "application/json", answer.body(), headers=answer.headers)
             return
@@ -334,6 +300,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data[: int(len(data) * share)])
         self.close_connection = self.close_connection or share < 1
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: the requests are kept, and a test's output is for failures."""

@@ -1,18 +1,15 @@
 """The server below the scripted models: HTTP, the order of the steps, and what was counted.
 
-`scripted_models.py` has the protocols, `scripted_steps.py` what a script can say. Everything listens on
-127.0.0.1, on a port of the system's choice.
+`scripted_models.py` has the protocols, `scripted_steps.py` what a script can say.
 """
 
 import json
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
 
+from tests.support.loopback import Handler, Loopback, Server
 from tests.support.scripted_steps import Broken, Bytes, Cut, Hang, Json, Raw, Say, Status, Step
 
 PIECE = 24  # characters in one event of a stream
@@ -44,7 +41,7 @@ def count(text: str) -> int:
     return len(text) // 4
 
 
-class ScriptedModel:
+class ScriptedModel(Loopback):
     """The server, in a thread. See the two protocols below."""
 
     path: str
@@ -54,18 +51,9 @@ class ScriptedModel:
         self.then = then
         self.requests: list[Recorded] = []
         self.sent = self.cached = self.written = self.received = 0
-        self.closing = threading.Event()
         self._lock = threading.Lock()
         self._known: set[str] = set()
-        self._server = _Server(self)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), daemon=True
-        )
-        self._thread.start()
-
-    @property
-    def port(self) -> int:
-        return self._server.server_port
+        super().__init__(_Handler)  # from here on it is asked
 
     @property
     def bodies(self) -> list[Json]:
@@ -127,46 +115,18 @@ class ScriptedModel:
         for at in range(0, len(text), PIECE):
             yield self.piece(body, text[at : at + PIECE], thought=thought)
 
-    def close(self) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
-    def __enter__(self) -> Self:
-        return self
+class _Handler(Handler):
+    server: Server[ScriptedModel]
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, script: ScriptedModel) -> None:
-        self.script = script
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        # A client that is closed or killed hangs up in the middle of an answer.
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         if self.path.endswith("/models"):
             self._send(200, {}, json.dumps({"object": "list", "data": [{"id": "scripted"}]}))
         else:
-            self._send(404, {}, json.dumps(self.server.script.error(404)))
+            self._send(404, {}, json.dumps(self.server.owner.error(404)))
 
-    def do_POST(self) -> None:
-        script = self.server.script
+    def do_POST(self) -> None:  # noqa: N802
+        script = self.server.owner
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
         if self.path.partition("?")[0] != script.path:
@@ -187,7 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._fail(body, step)
 
     def _fail(self, body: Json, step: Step) -> None:
-        script = self.server.script
+        script = self.server.owner
         self.close_connection = True
         match step:
             case Cut(text, clean):
@@ -208,7 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
                 raise AssertionError(f"not a step: {step!r}")
 
     def _say(self, body: Json, say: Say) -> None:
-        script = self.server.script
+        script = self.server.owner
         counts = script.counted(body, say.thoughts + say.text)
         if not body.get("stream"):
             self._send(200, {}, json.dumps(script.whole(body, say, counts)))
@@ -227,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _start(self, body: Json, text: str) -> None:
         """As much of a reply as that text; it is counted like any other."""
-        script = self.server.script
+        script = self.server.owner
         counts = script.counted(body, text)
         self._head()
         for event in (*script.opening(body, counts), *script.pieces(body, text)):
@@ -250,6 +210,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: the requests are kept, and a test's output is for failures."""

@@ -65,6 +65,7 @@ class StubModel:
     when: list[int] = field(default_factory=list)
     name: str = "stub"
     model: str = "stub-1"
+    longest_seconds: float = 1.0
 
     def ask(self, request: Request) -> Reply | Failure:
         self.requests.append(request)

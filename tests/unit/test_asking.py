@@ -106,6 +106,37 @@ def test_what_a_cut_connection_had_delivered_is_kept_and_counted(
     assert store.kept_reply(job.id, QUESTION.digest) is None
 
 
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Away("timed out", usage=Usage(700, 0, 0, 30, estimated=True)),
+        Wait("a quota", 1, Usage(700, 0, 0, 30)),
+        Refused("declined", Usage(700, 0, 0, 30)),
+    ],
+    ids=lambda failure: type(failure).__name__,
+)
+def test_what_a_failure_cost_is_counted_at_its_price(
+    store: Store, clock: FakeClock, job: Job, database: Path, failure: Failure
+) -> None:
+    model = StubModel([failure], model="claude-haiku-4-5")
+    assert asking(store, model, clock, job).ask(QUESTION, OBSERVE) == failure
+    assert rows(database, "SELECT outcome, sent, received, microdollars FROM requests") == [
+        ("failed", 700, 30, 700 * 1 + 30 * 5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answered", "price"),
+    [("the-servers-own-name", 100 * 1 + 10 * 5), ("claude-opus-4-1", 100 * 15 + 10 * 75)],
+)
+def test_a_reply_under_a_name_without_a_price_costs_what_the_asked_model_does(
+    store: Store, clock: FakeClock, job: Job, database: Path, answered: str, price: int
+) -> None:
+    cut = Away("cut", Reply("<", answered, Usage(100, 0, 0, 10), complete=False))
+    asking(store, StubModel([cut], model="claude-haiku-4-5"), clock, job).ask(QUESTION, OBSERVE)
+    assert rows(database, "SELECT model, microdollars FROM requests") == [(answered, price)]
+
+
 def test_a_reply_whose_effect_was_not_stored_is_not_asked_for_again(
     store: Store, clock: FakeClock, job: Job
 ) -> None:

@@ -17,6 +17,7 @@ REQUEST = Request("s" * 400, (("q" * 200, "a" * 200),), "m" * 800, 600)
 MOST = 1_600 // 4 * 5 // 4 + 600
 MODEL = "claude-haiku-4-5"
 PRICES = Prices.of([f"{MODEL}=1/5"])
+LARGEST = largest(REQUEST, "anthropic")
 ENTRY = Entry(
     at=START,
     provider="anthropic",
@@ -36,7 +37,7 @@ ENTRY = Entry(
 
 
 def refusal(store: Store, budget: Budget, model: str = MODEL) -> Failure | None:
-    return budget.refusal(store, PRICES, model, REQUEST)
+    return budget.refusal(store, PRICES, model, LARGEST)
 
 
 def tokens(limit: int, at: int = START) -> Budget:
@@ -60,12 +61,21 @@ def test_without_a_budget_nothing_is_refused(store: Store) -> None:
 
 
 def test_a_request_that_fits_exactly_is_made_and_one_token_more_is_not(store: Store) -> None:
-    assert largest(REQUEST) == Usage(MOST - 600, 0, 0, 600)
+    assert Usage(MOST - 600, 0, 0, 600) == LARGEST
     spend(store, 700, 300)
     assert refusal(store, tokens(1_000 + MOST)) is None
     refused = refusal(store, tokens(999 + MOST))
     assert isinstance(refused, Wait)
     assert f"{999 + MOST:,} tokens a day is used up" in refused.why
+
+
+def test_what_claude_code_may_ask_on_by_itself_is_within_the_budget(store: Store) -> None:
+    most = largest(REQUEST, "claude")
+    assert most.received == 3 * 600
+    assert most.sent == 3 * (MOST - 600) + 600 + 2 * 600  # what was written is sent back each time
+    assert tokens(most.sent + most.received).refusal(store, PRICES, MODEL, most) is None
+    refused = tokens(most.sent + most.received - 1).refusal(store, PRICES, MODEL, most)
+    assert isinstance(refused, Misconfigured)
 
 
 def test_the_wait_is_until_the_users_midnight_and_then_all_is_free_again(store: Store) -> None:
@@ -88,7 +98,7 @@ def test_a_budget_that_no_request_fits_into_is_a_mistake_not_a_wait(store: Store
     assert isinstance(refused, Misconfigured)
     assert "config set cost.daily_tokens" in refused.why
     dear = Prices.of([f"{MODEL}=1000/5000"])
-    refused = cents(1).refusal(store, dear, MODEL, REQUEST)
+    refused = cents(1).refusal(store, dear, MODEL, LARGEST)
     assert isinstance(refused, Misconfigured)
     assert "config set cost.daily_cents" in refused.why
 

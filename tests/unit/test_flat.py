@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.model.flat import known_type, lifted, sentences
-from recollect.model.observations import TYPES, ObservationDraft
+from recollect.model.flat import lifted
+from recollect.model.observations import TYPES, ObservationDraft, known_type
+from recollect.model.prose import sentences
 
 
 def test_a_sentence_becomes_title_subtitle_fact_and_narrative() -> None:
@@ -53,24 +54,6 @@ def test_every_sentence_is_a_fact() -> None:
 )
 def test_a_title_is_the_first_clause_cut_at_a_word(text: str, title: str) -> None:
     assert lifted("change", text).title == title
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("Uses e.g. Redis. It is fast.", ["Uses e.g. Redis.", "It is fast."]),
-        (
-            "Version 1.2 of src/a.py came. 3 tests fail.",
-            ["Version 1.2 of src/a.py came.", "3 tests fail."],
-        ),
-        ('It said "done." Then it ended.', ['It said "done."', "Then it ended."]),
-        ("- first thing\n- second thing", ["first thing", "second thing"]),
-        ("登录已修复。测试已添加。", ["登录已修复。", "测试已添加。"]),
-        ("", []),
-    ],
-)
-def test_sentences_end_where_readers_see_it(text: str, parts: list[str]) -> None:
-    assert sentences(text) == parts
 
 
 def test_a_long_sentence_is_parted_where_its_clauses_join() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recollect.clock import HOUR, MINUTE, SECOND
 from recollect.model.jobs import OBSERVE, Job
 from recollect.model.requests import Away, Failure, Misconfigured, Refused, Request, Wait
-from recollect.worker.gate import FIRST_PAUSE, LONGEST_PAUSE, Gate, Heard, pause
+from recollect.worker.gate import FIRST_PAUSE, LONGEST_PAUSE, Gate, GatedModel, pause
 from tests.support.stub_model import FakeClock, StubModel
 
 QUESTION = Request("You keep notes.", (), "What was done?", 100)
@@ -175,13 +175,13 @@ def test_a_new_outage_is_not_the_fault_of_a_job_that_failed_in_it_only() -> None
 def test_only_an_answer_opens_it(answer: str | Failure, opens: bool) -> None:
     shut, _ = gate()
     shut.shut(Away("overloaded"))
-    Heard(StubModel([answer]), shut).ask(QUESTION)
+    GatedModel(StubModel([answer]), shut).ask(QUESTION)
     assert (shut.closed() is None) is opens
 
 
 def test_a_model_that_is_listened_to_is_the_model_itself() -> None:
     model = StubModel(["<none/>"])
-    heard = Heard(model, gate()[0])
+    heard = GatedModel(model, gate()[0])
     assert (heard.name, heard.model) == ("stub", "stub-1")
     heard.ask(QUESTION)
     heard.idle()

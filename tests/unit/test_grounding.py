@@ -125,7 +125,19 @@ def test_a_request_and_next_steps_are_no_deeds() -> None:
     draft = SummaryDraft(
         "Add a finally block", next_steps="All tests pass in CI; added to the plan"
     )
-    assert ground_summary(draft, turn("Add a finally block", read("a.py", "x"))).doubts == ()
+    made = turn("Add a finally block", read("a.py", "x"), said="Next it goes to CI.")
+    assert ground_summary(draft, made).doubts == ()
+
+
+def test_a_name_that_was_made_up_in_an_earlier_title_is_still_doubted() -> None:
+    title = "Fixed computeDiscount"
+    known = replace(FIXED, recorded=(title,))
+    again = ObservationDraft("bugfix", None, facts=("computeDiscount rounds up",))
+    assert _parts(ground_observation(again, known).doubts) == ["facts 0"]
+    first = ground_observation(ObservationDraft("bugfix", title), known)
+    assert _parts(first.doubts) == ["title"]
+    summary = SummaryDraft(None, learned="computeDiscount rounds up")
+    assert _parts(ground_summary(summary, replace(known, observed=(first,))).doubts) == ["learned"]
 
 
 def test_a_copy_of_the_worked_example_is_doubted() -> None:

@@ -13,7 +13,6 @@ from recollect.clock import DAY, MINUTE, SECOND
 from recollect.model.requests import Away, Failure, Misconfigured, Refused, Wait
 from recollect.providers import rate_limits
 from recollect.providers.http_failures import (
-    SERVERS_WORDS,
     Service,
     failure_of,
     meaning,
@@ -22,6 +21,7 @@ from recollect.providers.http_failures import (
     unreachable,
     unusable,
 )
+from recollect.providers.scrubbing import MOST_SHOWN
 
 NOW = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 KEY = "sk-test-0123456789abcdef"
@@ -33,6 +33,7 @@ def service(*, local: bool = False, usual: bool = True, key: str = KEY) -> Servi
         place="api.example.com",
         model="m-1",
         key_fix="EXAMPLE_KEY",
+        address_fix="EXAMPLE_URL",
         keyed=bool(key),
         local=local,
         usual=usual,
@@ -52,10 +53,10 @@ def failure(status: int, body: object = None, **headers: str) -> Failure:
         (401, Misconfigured, "EXAMPLE_KEY"),
         (402, Misconfigured, "no credit"),
         (403, Misconfigured, "EXAMPLE_KEY"),
-        (404, Misconfigured, "`synthesis.model` or `synthesis.endpoint`"),
-        (405, Misconfigured, "`synthesis.endpoint`"),
+        (404, Misconfigured, "`synthesis.model`"),
+        (405, Misconfigured, "mend EXAMPLE_URL"),
         (407, Misconfigured, "HTTPS_PROXY"),
-        (301, Misconfigured, "`synthesis.endpoint`"),
+        (301, Misconfigured, "mend EXAMPLE_URL"),
         (408, Away, "408"),
         (409, Away, "409"),
         (413, Refused, "413"),
@@ -218,7 +219,7 @@ def test_a_key_is_never_shown_wherever_it_hides() -> None:
 def test_a_servers_words_are_short_and_on_one_line() -> None:
     words = shown("a\x1b[31m\n\tb " + "word " * 5_000, service())
     assert words.startswith("a b word")
-    assert len(words) <= SERVERS_WORDS
+    assert len(words) <= MOST_SHOWN
 
 
 def test_of_a_page_only_the_title_is_shown() -> None:
@@ -247,11 +248,12 @@ def caused(cause: BaseException) -> Exception:
         (ConnectionRefusedError(), True, Away, "may be down"),
         (ConnectionResetError(), True, Away, "ConnectionResetError"),
         (socket.gaierror(), True, Away, "not found"),
-        (socket.gaierror(), False, Away, "`synthesis.endpoint`"),
+        (socket.gaierror(), False, Away, "mend EXAMPLE_URL"),
         (ssl.SSLError(), True, Away, "SSLError"),
         (ssl.SSLCertVerificationError(), True, Away, "not trusted"),
         (ssl.SSLCertVerificationError(), False, Misconfigured, "SSL_CERT_FILE"),
-        (json.JSONDecodeError("x", "y", 0), True, Away, "cannot be read"),
+        (json.JSONDecodeError("x", "y", 0), True, Away, "cannot be read (JSONDecodeError)"),
+        (json.JSONDecodeError("x", "y", 0), True, Away, "mend EXAMPLE_URL"),
     ],
 )
 def test_no_answer_at_all_is_told_by_its_cause(

@@ -1,15 +1,17 @@
 """`recollect config`: the settings in force, where each came from, and changing them."""
 
 import os
+from dataclasses import replace
 
 import click
 import tomlkit
 
+from recollect import clock, wiring
 from recollect import settings as settings_module
-from recollect import wiring
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.errors import ConfigError
 from recollect.paths import Paths, private_dir, write_private
+from recollect.providers.wrong_settings import WrongSettings
 from recollect.settings import Row, Value
 
 
@@ -74,6 +76,7 @@ def set_setting(name: str, value: str, as_json: bool) -> None:
     """Write one setting to the file; lists are written with commas. Comments in the file stay."""
     row = settings_module.row_named(name)
     parsed = settings_module.parse(row, value, "recollect config set")
+    _check_provider(row, parsed)
     _edit(row.name, parsed)
     if as_json:
         print_json({row.name: _plain(row, parsed)})
@@ -108,6 +111,18 @@ def path(as_json: bool) -> None:
         print_json(file)
     else:
         say(file)
+
+
+def _check_provider(row: Row, value: Value) -> None:
+    """A name or a price that no provider can take is refused before it is written."""
+    try:
+        home = wiring.home()
+    except ConfigError:
+        return  # the file is broken already, and this may be mending it
+    chosen = replace(home.settings, values={**home.settings.values, row.name: value})
+    choice = wiring.provider(replace(home, settings=chosen), clock.now)
+    if isinstance(choice.model, WrongSettings):
+        raise ConfigError(choice.model.why)
 
 
 def _edit(name: str, value: Value | None) -> None:

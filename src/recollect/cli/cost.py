@@ -20,12 +20,11 @@ from recollect.cli.output import (
     table,
     wrapped,
 )
-from recollect.model.ledger import Spent, Written
+from recollect.model.ledger import GROUPINGS, Spent, Written
 from recollect.settings import Settings
 from recollect.store.protocol import Reading
 from recollect.synthesis.budget import Budget, day_of
 
-GROUPINGS = ("day", "model", "project", "session", "purpose")
 NARROW = 60
 MOST_DAYS = 31  # a chart of more does not fit on a screen
 WIDEST_BAR = 60

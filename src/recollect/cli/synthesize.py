@@ -14,6 +14,7 @@ import click
 from recollect import clock, wiring
 from recollect.cli import period, places
 from recollect.cli.output import console, count, json_option, print_json, say, styled
+from recollect.errors import ConfigError
 from recollect.model.jobs import Again
 from recollect.paths import Paths
 from recollect.store.protocol import Reading
@@ -86,7 +87,13 @@ def synthesize(
     _warn_of_another_author(home)
     requeued = 0
     if again:
-        requeued = int(contact.order(home.paths, "again", **limits)["requeued"])
+        answer = contact.order(home.paths, "again", **limits)
+        if "refused" in answer:
+            raise ConfigError(
+                f"The rules only stand in here ({answer['refused']}) and would replace what a model wrote. "
+                "If you want that: recollect config set synthesis.provider rules"
+            )
+        requeued = int(answer["requeued"])
     else:
         contact.order(home.paths, "wake")
     result = _watch(home.paths, requeued, quiet=as_json)

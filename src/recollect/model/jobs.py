@@ -11,7 +11,8 @@ MAX_TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`tries` counts this try too and fences it: a later claim has a higher number."""
+    """`tries` counts this try too and fences it: a later claim has a higher number. `written_by`: whose
+    work this try is to replace."""
 
     id: int
     kind: str
@@ -19,6 +20,7 @@ class Job:
     prompt_number: int
     tries: int
     holder: str
+    written_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

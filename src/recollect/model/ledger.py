@@ -6,6 +6,7 @@ from recollect.model.requests import Usage
 
 OBSERVE, SUMMARIZE, REPAIR = "observe", "summarize", "repair"
 ANSWERED, UNUSABLE, FAILED = "answered", "unusable", "failed"
+GROUPINGS = ("day", "model", "project", "session", "purpose")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A reply that was paid for but whose effect was not stored: a crash came between."""
+    """A reply as the ledger has it: just given, or paid for before a crash that lost its effect."""
 
     id: int
     text: str

@@ -1,11 +1,25 @@
 """What is remembered: observations and summaries, before and after they are stored."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from recollect.text import clean
+
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 FALLBACK_TYPE = "change"
+OTHER_NAMES = {"fix": "bugfix", "bug": "bugfix", "bugfixes": "bugfix", "refactoring": "refactor"}
 SUMMARY_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+def known_type(said: str) -> str:
+    """One of ours, however it was spelt. What names none of them, or several, is the fallback."""
+    found = re.findall(r"[a-z]+", clean(said).casefold())
+    whole = "".join(found)
+    if OTHER_NAMES.get(whole, whole) in TYPES:
+        return OTHER_NAMES.get(whole, whole)
+    named = {OTHER_NAMES.get(word, word) for word in found} & set(TYPES)
+    return named.pop() if len(named) == 1 else FALLBACK_TYPE
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
 from recollect.ids import digest
 
@@ -52,18 +53,20 @@ class Reply:
 @dataclass(frozen=True, slots=True)
 class Away:
     """Overloaded, unreachable or broken just now: worth another try after a pause. `partial` is what had
-    arrived before the connection was cut."""
+    arrived before the connection was cut, with its usage; `usage`, what was paid where no text is known."""
 
     why: str
     partial: Reply | None = None
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A quota or a rate limit: nothing will be answered before `until`."""
+    """A quota or a rate limit: nothing will be answered before `until`. `usage`: what was paid for."""
 
     why: str
     until: int
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,23 @@ class Misconfigured:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """This one request cannot be answered, however often it is sent."""
+    """This one request cannot be answered, however often it is sent. `usage`: what the refusal cost."""
 
     why: str
+    usage: Usage | None = None
 
 
 Failure = Away | Wait | Misconfigured | Refused
+
+
+def paid(answer: Reply | Failure) -> Usage | None:
+    """What an answer cost, also one that is none."""
+    match answer:
+        case Reply(usage=usage) | Away(partial=Reply(usage=usage)):
+            return usage
+        case Away(usage=spent) | Wait(usage=spent) | Refused(usage=spent):
+            return spent
+        case Misconfigured():
+            return None
+        case _:
+            assert_never(answer)

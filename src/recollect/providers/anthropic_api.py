@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "claude-haiku-5-5"
 URL = "https://api.anthropic.com"
+ADDRESS = "ANTHROPIC_BASE_URL"
 KEY_FIX = "ANTHROPIC_API_KEY, or `recollect config set synthesis.api_key …`"
 NOT_INSTALLED = (
     "The package anthropic is not installed. Install it with: pip install 'recollect[anthropic]'"
@@ -31,16 +32,17 @@ CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 class AnthropicApi:
     name = "anthropic"
 
-    def __init__(
-        self, *, model: str, api_key: str | None, base_url: str | None, seconds: float, clock: Clock
-    ) -> None:
+    def __init__(self, *, model: str, api_key: str | None, seconds: float, clock: Clock) -> None:
         self.model = model or DEFAULT_MODEL
         self._key = (api_key or "").strip() or None
-        self._url = base_url or None
         self._seconds = seconds
         self._clock = clock
         self._calls = Calls(seconds)
         self._thinks = False
+
+    @property
+    def longest_seconds(self) -> float:
+        return self._calls.most_seconds
 
     def ask(self, request: Request) -> Reply | Failure:
         arriving = Arriving(request, self.model)
@@ -53,11 +55,9 @@ class AnthropicApi:
         self._calls.close()
 
     def _answer(self, arriving: Arriving) -> Reply | Failure:
-        url = self._url or os.environ.get("ANTHROPIC_BASE_URL") or URL
+        url = os.environ.get(ADDRESS) or URL
         if not endpoints.is_address(url):
-            return Misconfigured(
-                "The address is not an http(s) one. Mend `synthesis.endpoint` or ANTHROPIC_BASE_URL."
-            )
+            return Misconfigured(f"The address is not an http(s) one. Mend {ADDRESS}.")
         try:
             client = self._client(direct=endpoints.is_loopback(url))
         except ImportError:
@@ -82,7 +82,6 @@ class AnthropicApi:
 
         return anthropic.Anthropic(
             api_key=self._key,
-            base_url=self._url,
             timeout=self._seconds,
             max_retries=0,  # the worker does the retrying
             http_client=httpx2.Client(trust_env=False, follow_redirects=True) if direct else None,
@@ -96,6 +95,7 @@ class AnthropicApi:
             place=endpoints.place(url),
             model=self.model,
             key_fix=KEY_FIX,
+            address_fix=ADDRESS,
             keyed=bool(found or client.credentials),
             local=endpoints.is_loopback(url),
             usual=url.rstrip("/") == URL,
@@ -135,7 +135,8 @@ class AnthropicApi:
             why = f"{service.where} broke off, or it does not speak this protocol."
             return Away(why, arriving.partial)
         if reading.stop_reason == "refusal":
-            return Refused(f"The model {arriving.model} declined to answer this one.")
+            why = f"The model {arriving.model} declined to answer this one."
+            return Refused(why, arriving.usage)
         complete = reading.stop_reason not in CUT_SHORT
         return Reply(arriving.text, arriving.model, arriving.usage, complete)
 

@@ -10,6 +10,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,12 +19,14 @@ from recollect.model.requests import Away, Failure, Misconfigured, Reply, Reques
 from recollect.paths import PRIVATE_DIR
 from recollect.providers.claude_launcher import executable
 from recollect.providers.claude_process import ClaudeProcess
+from recollect.providers.protocol import PATIENCE
 
 T = TypeVar("T")
 
 NO_SDK = "The `claude` provider needs a package: pip install 'recollect[claude]'."
 NO_CLI = "There is no Claude Code client. Install it: pip install 'recollect[claude]'."
 CLOSED = "The provider was closed"
+TO_END = 30.0  # seconds that the end of a process may take, with every pause in it
 
 
 class ClaudeAgent:
@@ -52,6 +55,10 @@ class ClaudeAgent:
         self._thread: threading.Thread | None = None
         self._process: ClaudeProcess | None = None
         self._used = 0.0
+
+    @property
+    def longest_seconds(self) -> float:
+        return PATIENCE * self._seconds + TO_END
 
     @property
     def pid(self) -> int | None:
@@ -85,8 +92,10 @@ class ClaudeAgent:
         # `closed` before the loop is looked at, and the other way round in a request: so either
         # this one finds the loop, or the request finds that it may not begin.
         self._closed = True
-        if self._loop:
-            self._loop.call_soon_threadsafe(self._stop.set)
+        under_way = self._loop  # read once: another thread may be closing too
+        if under_way:
+            with suppress(RuntimeError):  # it has just been closed
+                under_way.call_soon_threadsafe(self._stop.set)
         with self._asking:
             loop, thread = self._loop, self._thread
             if loop is None or thread is None:
@@ -107,23 +116,41 @@ class ClaudeAgent:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     async def _bounded(self, request: Request) -> Reply | Failure:
-        """The answer, or `Away` at the time limit or on `close`, with the process gone."""
+        """The answer, or `Away` after a silence, at the time limit or on `close`, with the process gone."""
         if self._closed:
             return Away(CLOSED)
         work = asyncio.create_task(self._answer(request))
         stop = asyncio.create_task(self._stop.wait())
-        await asyncio.wait({work, stop}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+        late = await self._late(work, stop)
         stopped = stop.done()
         stop.cancel()
         if work.done():
             return work.result()
+        why = CLOSED if stopped else late
+        answer = self._process.cut(why) if self._process else Away(why)
         if self._process:
             await self._process.stop()
         # Its end ends the work; a cancelled SDK could leave the process behind.
         await asyncio.wait({work}, timeout=5)
         work.cancel()
         await self._end()
-        return Away(CLOSED if stopped else f"No answer within {self._seconds:g} s")
+        return answer
+
+    async def _late(self, *ends: asyncio.Task[Any]) -> str:
+        """Until one of them has come, or for as long as we wait; then why no longer."""
+        began = time.monotonic()
+        most = PATIENCE * self._seconds
+        while True:
+            heard = max(began, self._process.heard_at if self._process else began)
+            silence, whole = heard + self._seconds, began + most
+            left = min(silence, whole) - time.monotonic()
+            if left <= 0 and whole <= silence:
+                return f"The answer was not complete after {most:g} s"
+            if left <= 0:
+                return f"Claude Code said nothing for {self._seconds:g} s"
+            done, _ = await asyncio.wait(ends, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            if done:
+                return ""
 
     async def _answer(self, request: Request) -> Reply | Failure:
         from claude_agent_sdk import CLINotFoundError
@@ -135,9 +162,12 @@ class ClaudeAgent:
             await self._end()
             return Misconfigured(NO_CLI)
         except Exception as error:  # the SDK raises bare Exceptions too; none may stop the worker
-            why = (self._process.complaint if self._process else "") or type(error).__name__
+            found = self._process
+            why = (found.complaint if found else "") or type(error).__name__
+            told = f"Claude Code ended in the middle of an answer: {why}"
+            answer = found.cut(told) if found else Away(told)
             await self._end()
-            return Away(f"Claude Code ended in the middle of an answer: {why}")
+            return answer
         if process.worn:
             await self._end()
         return answer

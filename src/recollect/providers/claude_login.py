@@ -22,6 +22,10 @@ VARIABLES = (
     "CLAUDE_CODE_USE_VERTEX",
     "CLAUDE_CODE_USE_FOUNDRY",
 )
+SECRETS = (
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+    *("AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+)
 
 
 def usable(env: Mapping[str, str]) -> str | None:
@@ -29,6 +33,11 @@ def usable(env: Mapping[str, str]) -> str | None:
     if find_spec("claude_agent_sdk") is None:
         return NO_PACKAGE
     return None if _logged_in(env) else NO_LOGIN
+
+
+def secrets(env: Mapping[str, str]) -> tuple[str, ...]:
+    """What no message may repeat."""
+    return tuple(env[name] for name in SECRETS if env.get(name))
 
 
 def key_helper(env: Mapping[str, str]) -> str | None:

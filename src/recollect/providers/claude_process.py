@@ -12,6 +12,7 @@ anybody's text, would make the client read that file and send it.
 import asyncio
 import json
 import os
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -21,8 +22,8 @@ from uuid import uuid4
 
 from recollect.model.requests import Away, Failure, Reply, Request
 from recollect.providers.claude_login import key_helper
-from recollect.providers.claude_results import Heard, outcome
-from recollect.text import one_line, tokens
+from recollect.providers.claude_results import Heard, counted, outcome, shown
+from recollect.text import tokens
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions
@@ -70,8 +71,11 @@ class ClaudeProcess:
             request.most_tokens,
             model,
         )
+        self._system_tokens = tokens(system)
+        self._under_way: Heard | None = None
         self._requests = 0
         self._spent = 0.0
+        self.heard_at = time.monotonic()
         self.fresh = True
 
     async def start(self) -> None:
@@ -92,7 +96,7 @@ class ClaudeProcess:
 
     @property
     def complaint(self) -> str:
-        return one_line(" ".join(self._complaints), 200)
+        return shown(" ".join(self._complaints))
 
     async def ask(self, message: str, *, now: int) -> Reply | Failure:
         from claude_agent_sdk import ResultMessage
@@ -101,22 +105,30 @@ class ClaudeProcess:
         self.fresh = False
         self._requests += 1
         await self._client.query(_composed(message, turn))
-        heard = Heard()
+        self._under_way = heard = Heard(self._system_tokens + tokens(message))
         async for said in self._client.receive_response():
+            self.heard_at = time.monotonic()
             heard.add(said)
             if isinstance(said, ResultMessage):
+                spent, self._spent = self._spent, said.total_cost_usd or self._spent
+                self._under_way = None
                 if said.origin and said.origin.get("kind") not in ("human", None):
                     # Running clients can write to each other, and this one cannot be hidden.
-                    return Away("Another session spoke to the agent process")
-                answer = outcome(heard, said, model=self._model, spent=self._spent, now=now)
-                self._spent = said.total_cost_usd or self._spent
+                    why = "Another session spoke to the agent process"
+                    return Away(why, usage=counted(said, spent))
+                answer = outcome(heard, said, model=self._model, spent=spent, now=now)
                 self.fresh = await self._rewound(turn)
                 return answer
             if heard.nudges > 1:
                 # It goes on by itself after the token limit. Once completes most replies; more is
                 # a model that runs away.
                 await self._client.interrupt()
-        return Away("Claude Code ended in the middle of an answer")
+        return self.cut("Claude Code ended in the middle of an answer")
+
+    def cut(self, why: str) -> Away:
+        """For a question that gets no answer. Once the client has it, so may the API, and it is paid for."""
+        heard = self._under_way
+        return Away(why, usage=heard.estimate if heard else None)
 
     async def end(self) -> None:
         """Its input closes, which ends it between requests; the SDK waits and then insists."""
@@ -210,6 +222,7 @@ def _options(
         setting_sources=[],
         strict_mcp_config=True,
         max_turns=1,
+        include_partial_messages=True,  # a model that writes is not a silent one
         thinking={"type": "disabled"},
         effort="low",
         cwd=cwd,

@@ -5,8 +5,9 @@ never becomes one. Which kind it is, is read off the error's category and the HT
 counts only where there is neither.
 """
 
+import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from recollect.clock import MINUTE, SECOND
@@ -19,7 +20,9 @@ from recollect.model.requests import (
     Usage,
     Wait,
 )
-from recollect.text import one_line
+from recollect.providers.claude_login import secrets
+from recollect.providers.scrubbing import scrubbed
+from recollect.text import tokens
 
 if TYPE_CHECKING:
     from claude_agent_sdk import Message, ResultMessage
@@ -36,8 +39,10 @@ _ASK_LOGIN = "Run `claude` and type /login, or mend ANTHROPIC_API_KEY"
 
 @dataclass(slots=True)
 class Heard:
-    """The messages of one request, as they come."""
+    """The messages of one request, as they come. `sent`: its tokens, as far as we know them."""
 
+    sent: int = 0
+    streamed: list[str] = field(default_factory=list)  # the same text as `parts`, but at once
     parts: list[str] = field(default_factory=list)
     model: str = ""
     error: str | None = None  # the client's category, when it could not get an answer
@@ -45,9 +50,17 @@ class Heard:
     nudges: int = 0  # how often the client asked on by itself: the answer was cut off, or empty
 
     def add(self, message: "Message") -> None:
-        from claude_agent_sdk import AssistantMessage, RateLimitEvent, TextBlock, UserMessage
+        from claude_agent_sdk import (
+            AssistantMessage,
+            RateLimitEvent,
+            StreamEvent,
+            TextBlock,
+            UserMessage,
+        )
 
         match message:
+            case StreamEvent(event={"delta": {"type": "text_delta", "text": str() as text}}):
+                self.streamed.append(text)
             case AssistantMessage(error=error) if error is not None:
                 self.error = error
             case AssistantMessage(content=content, model=model):
@@ -60,6 +73,12 @@ class Heard:
             case _:
                 pass
 
+    @property
+    def estimate(self) -> Usage:
+        """For an answer that was cut off, so that nobody counted."""
+        received = tokens("".join(self.streamed or self.parts))
+        return Usage(self.sent, 0, 0, received, estimated=True)
+
 
 def outcome(
     heard: Heard, result: "ResultMessage", *, model: str, spent: float, now: int
@@ -68,23 +87,28 @@ def outcome(
 
     A reply that had to be continued stands, cut, even if the continuing failed."""
     failed = heard.error is not None or result.is_error
+    usage = counted(result, spent)
     if not failed or (heard.nudges and heard.parts):
-        cost = None if result.total_cost_usd is None else max(0.0, result.total_cost_usd - spent)
         return Reply(
             text="".join(heard.parts),
             model=heard.model or model,
-            usage=_usage(result.usage or {}, cost),
+            usage=usage,
             complete=result.stop_reason != "max_tokens" and not failed,
         )
     told = result.result or "; ".join(result.errors or []) or result.subtype
     status = result.api_error_status
-    return failure(heard.error, status, told, model=model, resets_at=heard.resets_at, now=now)
+    found = failure(heard.error, status, told, model=model, resets_at=heard.resets_at, now=now)
+    if isinstance(found, Misconfigured):
+        return found
+    if usage.sent or usage.received or usage.microdollars:
+        return replace(found, usage=usage)
+    return replace(found, usage=heard.estimate) if heard.streamed else found
 
 
 def failure(
     error: str | None, status: int | None, told: str, *, model: str, resets_at: int | None, now: int
 ) -> Failure:
-    why = one_line(told, 200)
+    why = shown(told)
     if error == "rate_limit" or status == 429 or _UNTIL.search(told):
         return Wait(why, _until(told, resets_at, now))
     if error == "model_not_found" or status == 404:
@@ -107,9 +131,18 @@ def _until(told: str, resets_at: int | None, now: int) -> int:
     return now + (PLAN_PAUSE if _PLAN.search(told) else RATE_PAUSE)
 
 
-def _usage(counted: dict[str, Any], dollars: float | None) -> Usage:
+def shown(words: str) -> str:
+    """What may be shown of the client's words."""
+    return scrubbed(words, secrets(os.environ))
+
+
+def counted(result: "ResultMessage", spent: float) -> Usage:
+    """As the client counted. Its dollars are a running total, of which `spent` was there before."""
+    total = result.total_cost_usd
+    counts: dict[str, Any] = result.usage or {}
+
     def number(name: str) -> int:
-        value = counted.get(name)
+        value = counts.get(name)
         return value if isinstance(value, int) else 0
 
     cached, written = number("cache_read_input_tokens"), number("cache_creation_input_tokens")
@@ -118,5 +151,5 @@ def _usage(counted: dict[str, Any], dollars: float | None) -> Usage:
         cached=cached,
         written=written,
         received=number("output_tokens"),
-        microdollars=None if dollars is None else round(dollars * 1_000_000),
+        microdollars=None if total is None else round(max(0.0, total - spent) * 1_000_000),
     )

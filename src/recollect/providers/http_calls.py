@@ -6,21 +6,17 @@ answer, the end of its patience, or `close`.
 """
 
 import queue
-import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from recollect import text
-from recollect.model.requests import Away, Failure, Reply, Request, Usage
+from recollect.model.requests import Away, Failure, Misconfigured, Reply, Request, Usage, paid
+from recollect.providers.protocol import PATIENCE
 
-PATIENCE = 5  # times the time without a byte that a whole request may take
 LONGEST_NAME = 100
 CLOSING = "recollect is closing."
-REASONING = re.compile(
-    r"\A\s*<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)\s*", re.IGNORECASE | re.DOTALL
-)
 
 
 @dataclass
@@ -37,8 +33,7 @@ class Arriving:
 
     @property
     def text(self) -> str:
-        """Without the thoughts that some models write in front of their reply."""
-        return REASONING.sub("", "".join(self.parts))
+        return "".join(self.parts)
 
     @property
     def usage(self) -> Usage:
@@ -70,12 +65,20 @@ class Arriving:
             self.model = text.one_line(model, LONGEST_NAME)
 
     def cut(self, failure: Failure) -> Failure:
-        return Away(failure.why, self.partial) if isinstance(failure, Away) else failure
+        """With what had arrived before it."""
+        partial = self.partial
+        match failure:
+            case Misconfigured():
+                return failure
+            case Away(why):
+                return Away(why, partial)
+            case _:
+                return replace(failure, usage=paid(partial) if partial else None)
 
 
 class Calls:
     def __init__(self, seconds: float) -> None:
-        self._most_seconds = PATIENCE * seconds
+        self.most_seconds = PATIENCE * seconds
         self._lock = threading.Lock()
         self._under_way: set[queue.SimpleQueue[Reply | Failure | None]] = set()
         self._closed = False
@@ -89,11 +92,11 @@ class Calls:
             self._under_way.add(box)
         threading.Thread(target=lambda: box.put(answer()), name="ask", daemon=True).start()
         try:
-            answered = box.get(timeout=self._most_seconds)
+            answered = box.get(timeout=self.most_seconds)
             why = CLOSING
         except queue.Empty:
             answered = None
-            why = f"The answer was not complete after {self._most_seconds:g} s."
+            why = f"The answer was not complete after {self.most_seconds:g} s."
         finally:
             with self._lock:
                 self._under_way.discard(box)

@@ -10,27 +10,27 @@ import ssl
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from recollect import text
 from recollect.model.requests import Away, Failure, Misconfigured, Refused, Wait
 from recollect.providers import rate_limits
+from recollect.providers.scrubbing import scrubbed
 
-SERVERS_WORDS = 200  # of its message
 DEEPEST_CAUSE = 12
 OF_SUCCESS = 200
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
 
 TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
-LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|key|AIza)[-\w]{16,}|(?<=Bearer )\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Who was asked, as a message names it. `usual`: at its own address, not at one the user typed."""
+    """Who was asked, as a message names it. `usual`: at its own address, not at one the user typed.
+    `address_fix`: where the user did."""
 
     name: str
     place: str
     model: str
     key_fix: str
+    address_fix: str
     keyed: bool  # there is a key, or none is needed
     local: bool
     usual: bool
@@ -56,7 +56,7 @@ class Told:
 @dataclass(frozen=True, slots=True)
 class Row:
     """`says`: what its codes or its message must contain. `why` may use {name}, {where}, {model},
-    {key_fix} and {status}."""
+    {key_fix}, {address_fix} and {status}."""
 
     statuses: Collection[int]
     says: re.Pattern[str] | None
@@ -112,6 +112,7 @@ def meaning(error: Told, service: Service, *, now: int) -> Failure:
         where=service.where,
         model=service.model,
         key_fix=service.key_fix,
+        address_fix=service.address_fix,
         status=error.status,
     ) + (f" It said: {words}" if words else "")
     if issubclass(row.kind, Wait):
@@ -130,31 +131,28 @@ def unreachable(error: BaseException, service: Service) -> Failure:
         hint = "is it running? e.g. `ollama serve`" if service.local else "it may be down"
         return Away(f"{where} refuses connections: {hint}.")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        hint = "" if service.usual else " If the network is up, mend `synthesis.endpoint`."
+        hint = "" if service.usual else f" If the network is up, mend {service.address_fix}."
         return Away(f"The address of {where} is not found.{hint}")
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         why = f"The certificate of {where} is not trusted."
         # In a hotel's network that is true of everybody for a while.
-        fix = " Name the authority's file in SSL_CERT_FILE, or mend `synthesis.endpoint`."
+        fix = f" Name the authority's file in SSL_CERT_FILE, or mend {service.address_fix}."
         return Away(why) if service.usual else Misconfigured(why + fix)
     kind = type(causes[-1]).__name__
     if any(isinstance(cause, UNREADABLE) for cause in causes):
         return Away(
             f"{where} answered in a form that cannot be read ({kind}). "
-            "If that stays, mend `synthesis.endpoint`."
+            f"If that stays, mend {service.address_fix}."
         )
     return Away(f"The connection to {where} failed ({kind}).")
 
 
 def shown(words: str, service: Service) -> str:
-    """What may be shown of a server's words. Cleaned first: a key may hide between control characters."""
+    """What may be shown of a server's words: of a page, its title."""
     title = TITLE.search(words[:4_000])
     if words.lstrip()[:1] == "<":
         words = title[1] if title else ""
-    plain = text.one_line(words, SERVERS_WORDS * 8)
-    for secret in service.secrets:
-        plain = plain.replace(secret, text.ELLIPSIS)
-    return text.one_line(LOOKS_LIKE_A_KEY.sub(text.ELLIPSIS, plain), SERVERS_WORDS)
+    return scrubbed(words, service.secrets)
 
 
 def _error_in(body: object) -> dict[str, object]:
@@ -203,7 +201,7 @@ KEY = "{name} does not accept the key ({status}). Set {key_fix}."
 LONG = "The request is longer than {model} can take."
 NAMES = (
     "{where} does not know the model {model} or this address ({status}). "
-    "Set `synthesis.model` or `synthesis.endpoint` with `recollect config set`."
+    "Set `synthesis.model` with `recollect config set`, or mend {address_fix}."
 )
 NO = "{name} refuses this request ({status})."
 

@@ -53,6 +53,10 @@ class OpenAiApi:
         self._dialect = Dialect()
         self._calls = Calls(seconds)
 
+    @property
+    def longest_seconds(self) -> float:
+        return self._calls.most_seconds
+
     def ask(self, request: Request) -> Reply | Failure:
         arriving = Arriving(request, self.model)
         return self._calls.run(lambda: self._answer(arriving), arriving)
@@ -100,6 +104,7 @@ class OpenAiApi:
             place=endpoints.place(endpoint.url),
             model=self.model,
             key_fix=f"{variable}, or {setting}" if variable else f"it with {setting}",
+            address_fix="`synthesis.endpoint`",
             keyed=bool(key) or variable is None,
             local=endpoint.local,
             usual=endpoint.preset,
@@ -195,13 +200,12 @@ class _Reading:
         if self.finish is None:
             why = f"{service.where} broke off, or it does not speak this protocol."
             return Away(why, self.arriving.partial)
+        usage = self.arriving.usage
         if self.finish == "content_filter":
-            return Refused(f"The content filter of {service.name} refused this one.")
+            return Refused(f"The content filter of {service.name} refused this one.", usage)
         if self.refusal and not self.arriving.parts:
-            return Refused(f"The model declined: {shown(self.refusal, service)}")
-        return Reply(
-            self.arriving.text, self.arriving.model, self.arriving.usage, self.finish != "length"
-        )
+            return Refused(f"The model declined: {shown(self.refusal, service)}", usage)
+        return Reply(self.arriving.text, self.arriving.model, usage, self.finish != "length")
 
     def _say(self, said: Any) -> None:
         if isinstance(said.content, str) and said.content:
@@ -210,7 +214,9 @@ class _Reading:
             thought = getattr(said, name, None)
             if isinstance(thought, str):
                 self.arriving.thoughts.append(thought)
-        self.refusal += getattr(said, "refusal", None) or ""
+        if refusal := getattr(said, "refusal", None):
+            self.arriving.thoughts.append(refusal)
+            self.refusal += refusal
 
     def _count(self, usage: Any) -> None:
         details = getattr(usage, "prompt_tokens_details", None)

@@ -11,6 +11,8 @@ from recollect.model.observations import Author, ObservationDraft, SummaryDraft,
 from recollect.model.requests import Failure, Reply, Request
 from recollect.model.turns import Turn
 
+PATIENCE = 5  # times as long as it may say nothing, a model may take for a whole request
+
 
 class Model(Protocol):
     @property
@@ -21,13 +23,18 @@ class Model(Protocol):
     def model(self) -> str:
         """The model's name, as it was asked for."""
 
+    @property
+    def longest_seconds(self) -> float:
+        """After which `ask` has come back, whatever the model does."""
+
     def ask(self, request: Request) -> Reply | Failure: ...
 
     def idle(self) -> None:
         """Called now and then while nothing is asked: what is kept open for the next request may go."""
 
     def close(self) -> None:
-        """From any thread. A request that is under way comes back as `Away`; so does every later one."""
+        """From any thread, any number of times. A request that is under way comes back as `Away`; so does
+        every later one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from recollect.clock import Clock
 from recollect.ids import digest
 from recollect.model.jobs import Job
 from recollect.model.ledger import ANSWERED, FAILED, Entry, Kept
-from recollect.model.requests import Away, Failure, Reply, Request, Usage
+from recollect.model.requests import Away, Failure, Reply, Request, Usage, paid
 from recollect.providers.protocol import Model
 from recollect.store.protocol import Store
-from recollect.synthesis.budget import Budget
+from recollect.synthesis.budget import Budget, largest
 from recollect.synthesis.prices import Prices
 
 NOTHING = Usage(0, 0, 0, 0)
@@ -42,7 +42,8 @@ class Asking:
             log.action("model.reused", job=self.job.id, purpose=purpose)
             return kept
         terms = self.terms
-        refusal = terms.budget.refusal(self.store, terms.prices, self.model.model, request)
+        most = largest(request, self.model.name)
+        refusal = terms.budget.refusal(self.store, terms.prices, self.model.model, most)
         if refusal is not None:
             return refusal
         began = self.clock()
@@ -65,8 +66,8 @@ class Asking:
     ) -> Entry:
         reply = answer if isinstance(answer, Reply) else None
         if isinstance(answer, Away):
-            reply = answer.partial  # what was cut off was paid for too
-        usage = reply.usage if reply else NOTHING
+            reply = answer.partial
+        usage = paid(answer)
         model = reply.model if reply else self.model.model
         return Entry(
             at=at,
@@ -79,9 +80,16 @@ class Asking:
             job_id=self.job.id,
             outcome=ANSWERED if isinstance(answer, Reply) else FAILED,
             error=None if isinstance(answer, Reply) else answer.why,
-            usage=usage,
+            usage=usage or NOTHING,
             # Nothing answered, nothing counted: that is no unknown price.
-            microdollars=self.terms.prices.microdollars(model, usage) if reply else 0,
+            microdollars=self._price(model, usage) if usage else 0,
             milliseconds=took,
             reply=reply.text if reply else None,
         )
+
+    def _price(self, answered: str, usage: Usage) -> int | None:
+        """Of the model that answered; else of the one that was asked, whose price the budget went by. A
+        server may have a name of its own for it, and money must not go uncounted for that."""
+        prices = self.terms.prices
+        price = prices.microdollars(answered, usage)
+        return prices.microdollars(self.model.model, usage) if price is None else price

@@ -14,6 +14,9 @@ from recollect.synthesis.prices import Prices
 from recollect.text import tokens
 
 CENT = 10_000  # in microdollars
+# How many requests one question may become. Claude Code goes on by itself where the token limit cut it off:
+# once with our leave, and once more before it can be interrupted.
+ROUNDS = {"claude": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +27,12 @@ class Budget:
     cents: int
     clock: Clock
 
-    def refusal(
-        self, store: Reading, prices: Prices, model: str, request: Request
-    ) -> Failure | None:
-        """Why this request must not be made now, or nothing."""
+    def refusal(self, store: Reading, prices: Prices, model: str, most: Usage) -> Failure | None:
+        """Why a request that may take as much must not be made now, or nothing."""
         if not self.tokens and not self.cents:
             return None
         begin, end = day_of(self.clock())
         spent = store.spent(begin, end)
-        most = largest(request)
         return self._in_tokens(spent, most, end) or self._in_money(spent, prices, model, most, end)
 
     def _in_tokens(self, spent: Spent, most: Usage, end: int) -> Failure | None:
@@ -77,10 +77,13 @@ class Budget:
         return f"{' and '.join(parts)} used today" if parts else None
 
 
-def largest(request: Request) -> Usage:
+def largest(request: Request, provider: str) -> Usage:
     """What a request may cost at most. Our count of tokens is rough, so a quarter is added."""
     texts = (request.system, request.message, *(t for pair in request.examples for t in pair))
-    return Usage(sum(map(tokens, texts)) * 5 // 4, 0, 0, request.most_tokens)
+    sent = sum(map(tokens, texts)) * 5 // 4
+    rounds = ROUNDS.get(provider, 1)
+    replies_sent_back = sum(range(rounds)) * request.most_tokens
+    return Usage(rounds * sent + replies_sent_back, 0, 0, rounds * request.most_tokens)
 
 
 def day_of(at: int) -> tuple[int, int]:

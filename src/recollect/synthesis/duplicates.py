@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from recollect import text
-from recollect.model.flat import sentences
 from recollect.model.observations import Observation, ObservationDraft
+from recollect.model.prose import sentences
+from recollect.synthesis.english import STOP_WORDS
 from recollect.synthesis.statements import (
     COMMON_STEMS,
-    STOP_WORDS,
     Statement,
     contradict,
     likeness,
     says,
+    sense,
     statement,
-    stem,
 )
 
 MOST_WORDS = 12
@@ -37,8 +37,8 @@ def words(draft: ObservationDraft) -> list[str]:
     for source in (title, *draft.concepts, *files):
         for word in text.words(text.one_line(source, 400)):
             low = word.lower()
-            if low not in STOP_WORDS and stem(low) not in COMMON_STEMS and len(low) > 1:
-                found.setdefault(stem(low), word)
+            if low not in STOP_WORDS and sense(low) not in COMMON_STEMS and len(low) > 1:
+                found.setdefault(sense(low), word)
     return list(found.values())[:MOST_WORDS]
 
 
@@ -81,7 +81,7 @@ def _read(draft: ObservationDraft) -> _Read:
         tuple(statement(each) for fact in draft.facts for each in sentences(fact)),
         tuple(map(statement, rest)),
         frozenset((*draft.files_read, *draft.files_modified)),
-        frozenset(stem(word.lower()) for each in draft.concepts for word in text.words(each)),
+        frozenset(sense(word.lower()) for each in draft.concepts for word in text.words(each)),
     )
 
 

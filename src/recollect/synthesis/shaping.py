@@ -4,18 +4,23 @@ Titles have at most 8 words, subtitles 24, facts 150 characters; there are at mo
 rest goes to the narrative, which has no limit.
 """
 
-import re
 from dataclasses import replace
 
 from recollect.model.observations import ObservationDraft
+from recollect.model.prose import (
+    CLAUSE_END,
+    CONCEPTS,
+    FACT_LENGTH,
+    FACTS,
+    LEAST_TITLE_WORDS,
+    SENTENCE_END,
+    SUBTITLE_WORDS,
+    TITLE_WORDS,
+    split,
+)
 from recollect.text import ELLIPSIS, cut
 
-TITLE_WORDS, SUBTITLE_WORDS = 8, 24
-LEAST_TITLE_WORDS = 3
-FACT_LENGTH, SHORT_FACT = 150, 50
-FACTS, CONCEPTS = 7, 5
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"(\d/])")
-CLAUSE_END = re.compile(r";\s+|,\s+(?=(?:and|but|so|which|while|because)\s)")
+SHORT_FACT = 50  # characters
 # Before these a title can end early and still say what it is about.
 BREAKS = frozenset(
     (
@@ -31,6 +36,7 @@ def shaped(draft: ObservationDraft) -> ObservationDraft:
     facts = list(dict.fromkeys(piece for fact in draft.facts for piece in _pieces(fact)))
     long = [fact for fact in facts[:FACTS] if len(fact) > FACT_LENGTH]
     moved = [text for text in (more_title, more_subtitle, *long, *facts[FACTS:]) if text]
+    moved += filter(None, [", ".join(draft.concepts[CONCEPTS:])])
     return replace(
         draft,
         title=title,
@@ -61,7 +67,7 @@ def _title(title: str | None) -> tuple[str | None, str | None]:
 def _subtitle(subtitle: str | None) -> tuple[str | None, str | None]:
     if subtitle is None or len(subtitle.split()) <= SUBTITLE_WORDS:
         return subtitle, None
-    first = SENTENCE_END.split(subtitle)[0]
+    first = split(subtitle, SENTENCE_END)[0]
     if len(first.split()) <= SUBTITLE_WORDS:
         return first, subtitle
     return " ".join(subtitle.split()[:SUBTITLE_WORDS]).rstrip(",;:") + ELLIPSIS, subtitle
@@ -72,7 +78,7 @@ def _pieces(fact: str) -> list[str]:
     if len(fact) <= FACT_LENGTH:
         return [fact]
     for ends in (SENTENCE_END, CLAUSE_END):
-        parts = [part.strip() for part in ends.split(fact)]
+        parts = [part.rstrip(",;") for part in split(fact, ends)]
         if len(parts) > 1 and min(map(len, parts)) >= SHORT_FACT:
             return parts
     return [fact]

@@ -5,8 +5,8 @@ and whether it denies. Enough to see that two sentences say the same, if one is 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
+from recollect.synthesis.english import NUMBER_WORDS, STOP_WORDS, stem
 from recollect.text import words
 
 TOKEN = re.compile(r"\w+(?:[./'’]\w+)*")
@@ -14,22 +14,10 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 WIDE = re.compile(
     r"[\u2e80-\U0003ffff]{2,}"
 )  # scripts without spaces: pairs of characters stand for words
-NUMBER_WORDS = {
-    word: str(number)
-    for number, word in enumerate(
-        words("two three four five six seven eight nine ten eleven twelve"), start=2
-    )
-} | {"twice": "2", "thrice": "3", "hundred": "100", "thousand": "1000"}
+# `one` is a pronoun more often than a number.
+NUMBERS = {word: number for word, number in NUMBER_WORDS.items() if word != "one"}
 DENIALS = frozenset(
     words("no not never none nothing neither nor without cannot unable nobody nowhere")
-)
-STOP_WORDS = frozenset(
-    words(
-        "a about all also an and any are as at be been being both but by can could did do does each for from "
-        "had has have if in into is it its just more most much of on only onto or other our out over own per "
-        "s same so some still such than that the their them then there these they this those through to too "
-        "under up upon very was we were what when where which while who why will with would yet you your now"
-    )
 )
 # Verbs and nouns of every report: they tell little about what it is about.
 COMMON = frozenset(
@@ -101,10 +89,10 @@ def statement(text: str) -> Statement:
     for token in _tokens(text):
         low = token.lower()
         denies |= low in DENIALS or low.endswith(("n't", "n’t"))
-        directed |= stem(low) in DIRECTED
+        directed |= sense(low) in DIRECTED
         if low in STOP_WORDS or low in DENIALS:
             continue
-        order.append(stem(low))
+        order.append(sense(low))
         if _is_exact(token):
             exact |= {order[-1]}
     return Statement(
@@ -144,22 +132,12 @@ def likeness(one: Iterable[str], other: Iterable[str]) -> float:
     return 2 * len(mine & theirs) / (len(mine) + len(theirs)) if mine and theirs else 0.0
 
 
-@lru_cache(maxsize=8192)
-def stem(word: str) -> str:
-    """Without the commonest English endings, so that `retries` and `retried` are one word."""
+def sense(word: str) -> str:
+    """The stem, or that of a word which means the same."""
     if NUMBER.fullmatch(word):
         return word.replace(",", "")
-    word = NUMBER_WORDS.get(word, word)
-    if not (word.isascii() and word.isalpha()) or len(word) < 4:
-        return word
-    for ending, put in (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            word = word.removesuffix(ending) + put
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
-        word = word[:-1]
-    word = word.removesuffix("e") if len(word) > 3 else word
-    return SYNONYM_STEMS.get(word, word)
+    bare = stem(NUMBERS.get(word, word))
+    return SYNONYM_STEMS.get(bare, bare)
 
 
 def _tokens(text: str) -> list[str]:
@@ -177,18 +155,16 @@ def _tokens(text: str) -> list[str]:
 def _is_exact(token: str) -> bool:
     """Numbers, paths, `snake_case`, `camelCase` and ABBREVIATIONS."""
     named = any(c in "._/" for c in token) or any(map(str.isupper, token[1:]))
-    return named or any(map(str.isdigit, token)) or token.lower() in NUMBER_WORDS
+    return named or any(map(str.isdigit, token)) or token.lower() in NUMBERS
 
 
 def _ordered(order: tuple[str, ...], shared: set[str]) -> list[str]:
     return list(dict.fromkeys(word for word in order if word in shared))
 
 
-SYNONYM_STEMS: dict[str, str] = {}
-SYNONYM_STEMS.update({stem(word): stem(same) for word, same in SYNONYMS.items()})
-stem.cache_clear()
-COMMON_STEMS = frozenset(map(stem, COMMON))
-DIRECTED = frozenset(map(stem, DIRECTIONS))
+SYNONYM_STEMS = {stem(word): stem(same) for word, same in SYNONYMS.items()}
+COMMON_STEMS = frozenset(map(sense, COMMON))
+DIRECTED = frozenset(map(sense, DIRECTIONS))
 OPPOSITE_STEMS = tuple(
-    (stem(one), stem(other)) for one, other in (pair.split() for pair in OPPOSITES.split("|"))
+    (sense(one), sense(other)) for one, other in (pair.split() for pair in OPPOSITES.split("|"))
 )

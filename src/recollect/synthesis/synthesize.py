@@ -78,5 +78,7 @@ def _title(turn: Turn) -> str | None:
 
 
 def _subtitle(draft: SummaryDraft | None) -> str | None:
-    done = draft.completed or draft.learned if draft else None
+    if draft is None:
+        return None
+    done = draft.sure.completed or draft.sure.learned
     return one_line(done, SUBTITLE_LENGTH) if done else None

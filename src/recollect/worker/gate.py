@@ -95,7 +95,7 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class GatedModel:
     """A model whose answers open the gate."""
 
     real: Model
@@ -108,6 +108,10 @@ class Heard:
     @property
     def model(self) -> str:
         return self.real.model
+
+    @property
+    def longest_seconds(self) -> float:
+        return self.real.longest_seconds
 
     def ask(self, request: Request) -> Reply | Failure:
         answer = self.real.ask(request)

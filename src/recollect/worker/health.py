@@ -38,10 +38,10 @@ def not_recording(paths: Paths) -> str | None:
 def problem(
     paths: Paths, health: Health, now: int, fault: str | None = None, parked: str | None = None
 ) -> str | None:
-    """`fault`: what a thread of the worker stumbles over just now. `parked`: why the model rests."""
+    """`fault`: what a thread of the worker stumbles over. `parked`: that the model rests, and why."""
     faults = [f"the worker is held up ({fault})"] if fault else []
     if parked:
-        faults.append(f"nothing is written down for now: {parked.rstrip('.')}")
+        faults.append(parked.rstrip("."))
     if failed := capture_failures(paths):
         faults.append(f"{failed} events could not be written to the spool")
     if health.skipped:

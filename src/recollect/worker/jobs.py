@@ -17,7 +17,7 @@ from recollect.providers.protocol import Writer
 from recollect.store.protocol import Store
 from recollect.synthesis import synthesize
 from recollect.wiring import Choice
-from recollect.worker.gate import Closed, Gate, Heard, pause
+from recollect.worker.gate import Closed, Gate, GatedModel, pause
 
 DOCTORS = "doctor-"  # sessions of the doctor's proof cost nothing
 BEHIND = SECOND  # a job that found nobody comes after the others that wait
@@ -45,6 +45,10 @@ class JobRunner:
                 break
             tries += 1
             try:
+                if (closed := self.gate.closed()) and job.written_by:
+                    # A stand-in fills gaps; it must not replace what somebody has written.
+                    self.store.postpone(job, closed.why, closed.until + BEHIND)
+                    continue
                 outcome = self._try(job)
                 if go_on() or not isinstance(outcome, Postponed):
                     self._settle(job, outcome)
@@ -77,7 +81,7 @@ class JobRunner:
         if session.ref.startswith(DOCTORS) or self.gate.closed():
             return self.choice.without_model()
         model = self.choice.model
-        heard = replace(self.choice, model=Heard(model, self.gate)) if model else self.choice
+        heard = replace(self.choice, model=GatedModel(model, self.gate)) if model else self.choice
         return heard.writer(self.store, job, self.clock)
 
     def _settle(self, job: Job, outcome: Outcome) -> None:

@@ -53,9 +53,9 @@ class Orders:
             return {"found": False}
         fields = {name: order[name] for name in EDITABLE if name in order}
         lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-        self.store.edit(observation.id, replace(observation.draft, **(fields | lists)))
+        found = self.store.edit(observation.id, replace(observation.draft, **(fields | lists)))
         self._refresh(observation)
-        return {"found": True}
+        return {"found": found}
 
     def _retry(self, order: Json) -> Json:
         count = self.store.requeue_skipped(order["id"], self.clock())
@@ -69,6 +69,9 @@ class Orders:
 
     def _again(self, order: Json) -> Json:
         """What the provider in force did not write is written anew by it."""
+        if self.choice.fallback:
+            # A model's words must not go because its login or package is missing today.
+            return {"requeued": 0, "refused": self.choice.why}
         again = Again(author=str(self.choice.author), **order)
         count = self.store.do_again(again, self.clock())
         self._now()

@@ -206,17 +206,20 @@ class Service:
         return wait
 
     def _problem(self) -> str | None:
-        closed = self._gate.reason()
-        parked = closed.why if closed and closed.for_user else None
         health = self._store.health()
+        closed = self._gate.reason()
+        parked = None
+        if closed and closed.for_user and (health.pending or self._gate.closed()):
+            rests = "nothing is written down for now"
+            parked = f"{'the rules stand in' if self._choice.stands_in else rests}: {closed.why}"
         return problem(self._paths, health, self._clock(), self._fault(), parked)
 
     def _lease(self) -> int:
         """A reply, and another after a repair, may take their time."""
-        seconds = self._settings.number("worker.lease_seconds")
+        seconds: float = self._settings.number("worker.lease_seconds")
         if self._choice.model is not None:
-            seconds += 2 * self._settings.number("synthesis.timeout_seconds")
-        return seconds * SECOND
+            seconds += 2 * self._choice.model.longest_seconds
+        return round(seconds * SECOND)
 
     def _answer(self, request: bytes) -> bytes:
         self._active_at = time.monotonic()

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from recollect import text
+from recollect.model import prose
 
 FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 TRACE = re.compile(
@@ -21,12 +22,8 @@ SLASH = re.compile(r"<command-name>\s*(/?\S+)\s*</command-name>")
 ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 EMPHASIS = re.compile(r"\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
-BULLET = re.compile(r"^\s*(?:[-*+•‣●–]|\d{1,3}[.)]|\[[ xX]\])\s+")
 HEADING = re.compile(r"^\s*#{1,6}\s+(.+?)\s*#*$")
 LABEL = re.compile(r"^\s*(?:\*\*|__)([^*_\n]{2,60}?):?(?:\*\*|__):?\s*$")
-SENTENCE_END = re.compile(
-    r"(?<=[.!?。！？])[\"')\]]*\s+(?=`|[\"'(\[*]*[^\Wa-z])|(?<=[。！？])(?=\S)"
-)
 LOOKED_AT = 12_000
 
 
@@ -66,11 +63,13 @@ def blocks(source: str) -> list[Block]:
         title = heading(line)
         if title is not None or not line.strip() or _is_table(line):
             above, open_block = title or above, False
-        elif open_block and not BULLET.match(line):
+        elif open_block and not prose.BULLET.match(line):
             last = found[-1]
             found[-1] = Block(f"{last.text} {plain_line(line)}", last.heading, last.bullet)
         else:
-            found.append(Block(plain_line(BULLET.sub("", line)), above, bool(BULLET.match(line))))
+            found.append(
+                Block(plain_line(prose.BULLET.sub("", line)), above, bool(prose.BULLET.match(line)))
+            )
             open_block = True
     return [block for block in found if block.text]
 
@@ -81,7 +80,7 @@ def sentences(source: str) -> list[str]:
 
 
 def split(paragraph: str) -> list[str]:
-    return [part.strip() for part in SENTENCE_END.split(paragraph) if part.strip(" .!-*_")]
+    return [part for part in prose.split(paragraph, prose.SENTENCE_END) if part.strip(" .!-*_")]
 
 
 def _is_table(line: str) -> bool:
@@ -92,4 +91,4 @@ def _is_table(line: str) -> bool:
 def heading(line: str) -> str | None:
     """The words of a heading, or of a bold line that stands for one."""
     mark = HEADING.match(line) or LABEL.match(line)
-    return BULLET.sub("", plain_line(mark[1])).rstrip(":") if mark else None
+    return prose.BULLET.sub("", plain_line(mark[1])).rstrip(":") if mark else None

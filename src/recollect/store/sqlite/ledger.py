@@ -2,18 +2,12 @@
 
 import zlib
 
-from recollect.model.ledger import Entry, Kept, Quality, Spent, Written
+from recollect.model.ledger import GROUPINGS, Entry, Kept, Quality, Spent, Written
 from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.values import safe
 from recollect.text import sqlite_safe
 
-GROUPINGS = {
-    "day": "spent_by_day",
-    "model": "spent_by_model",
-    "project": "spent_by_project",
-    "session": "spent_by_session",
-    "purpose": "spent_by_purpose",
-}
+QUERIES = {grouping: f"spent_by_{grouping}" for grouping in GROUPINGS}
 
 
 class Ledger(Database):
@@ -64,7 +58,7 @@ class Ledger(Database):
     ) -> list[Spent]:
         """`grouping` is one of GROUPINGS. Days in their order, everything else by its size."""
         time = {"since": since, "until": until}
-        rows = self.rows("ledger", GROUPINGS[grouping], **time, project_id=project_id)
+        rows = self.rows("ledger", QUERIES[grouping], **time, project_id=project_id)
         return [Spent(**dict(row)) for row in rows]
 
     def written(self, since: int, until: int, *, project_id: int | None = None) -> Written:

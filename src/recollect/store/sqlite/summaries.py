@@ -1,9 +1,7 @@
 """Summaries, as they are read."""
 
-from recollect.model.observations import Doubt, Summary, SummaryDraft
+from recollect.model.observations import SUMMARY_PARTS, Doubt, Summary, SummaryDraft
 from recollect.store.sqlite.database import Database, Row
-
-TEXTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
 class Summaries(Database):
@@ -19,7 +17,7 @@ class Summaries(Database):
     def _summary(self, row: Row) -> Summary:
         files = self.rows("summaries", "files", id=row["id"])
         draft = SummaryDraft(
-            **{text: row[text] for text in TEXTS},
+            **{part: row[part] for part in SUMMARY_PARTS},
             files_read=tuple(r["path"] for r in files if r["role"] == "read"),
             files_edited=tuple(r["path"] for r in files if r["role"] == "edited"),
             doubts=tuple(

@@ -2,6 +2,8 @@
 
 import re
 
+# Finer than `prose.CLAUSE_END`, which parts what is shown: here a hedge must excuse its own clause alone, so
+# every comma and every turn of thought ends one, and the words that end it may go.
 CLAUSE = re.compile(
     r"(?:[.;:,!?](?=\s|$))|\s[-–—]\s|\n|\b(?:but|although|though|while|whereas|because|which|after"
     r"|and then)\b"

@@ -4,8 +4,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
+from recollect.synthesis.english import NUMBER_WORDS, SMALL_NUMBERS
 from recollect.synthesis.grounding.claims import Claim
-from recollect.synthesis.grounding.sources import SPELLED, Sources
+from recollect.synthesis.grounding.sources import Sources
 
 SMALL = 10
 FACTORS = {
@@ -35,7 +36,7 @@ CHANGED = re.compile(
 )
 LISTING = re.compile(r"(?:git (?:-\S+ \S+ )?(?!commit|status|diff|add)|gh )")
 WORDS = re.compile(
-    rf"\b({'|'.join(list(SPELLED)[2:11])})\b(?=(?:\s+[a-z-]+){{0,2}}?\s+(?:files|commands|commits)\b)",
+    rf"\b({'|'.join(SMALL_NUMBERS[2:11])})\b(?=(?:\s+[a-z-]+){{0,2}}?\s+(?:files|commands|commits)\b)",
     re.I,
 )
 
@@ -45,7 +46,7 @@ def spelled(prose: str) -> list[Claim]:
     return [
         Claim(
             "number",
-            SPELLED[m[1].lower()],
+            NUMBER_WORDS[m[1].lower()],
             prose[m.end() : m.end() + 40],
             prose[max(0, m.start() - 30) : m.start()],
         )

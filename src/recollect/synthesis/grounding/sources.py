@@ -1,7 +1,8 @@
 """What a turn says, indexed once: the text that names, numbers and quotations of a reply must occur in.
 
-Events, the prompt, the last message and what is already recorded count alike here: somebody said it, so the
-model did not make it up. Whether a command succeeded is not looked up in text but in `runs`.
+Events, the prompt, the last message and the titles of this turn that nothing speaks against count alike here:
+somebody said it, so the model did not make it up. The session's other titles are no evidence: a name that was
+made up once would bear itself out. Whether a command succeeded is not looked up in text but in `runs`.
 
 Of a turn no more than `MOST` characters are indexed, and half as much of the events before it.
 """
@@ -14,8 +15,9 @@ from recollect.model.events import CommandRun, FileChanged, FileRead, OtherTool,
 from recollect.model.turns import Turn, TurnEvent
 from recollect.providers.reading.markup import plain_prompt
 from recollect.providers.reading.steps import AGENTS, SEARCHES, Edit, Run, Step, read_steps
+from recollect.synthesis.english import NUMBER_WORDS
 from recollect.synthesis.grounding.seen import TAIL, Seen, ends, see
-from recollect.synthesis.grounding.wording import IDENTIFIER, bounded, squeezed, stems, stream
+from recollect.synthesis.grounding.wording import IDENTIFIER, squeezed, stems, stream
 from recollect.text import words
 
 MOST = 3_000_000
@@ -28,8 +30,6 @@ LOOKING = frozenset((*SEARCHES, *AGENTS)) | frozenset(
     )
 )
 READING = frozenset(("routine", "test", "lint", "type check", "server", "push"))
-_SPELLED = "zero one two three four five six seven eight nine ten eleven twelve"
-SPELLED = {word: str(n) for n, word in enumerate(words(_SPELLED))}
 FILE_NAME = re.compile(
     r"(?<![A-Za-z0-9_@+.-])[A-Za-z0-9_@+-]{1,80}(?:\.[A-Za-z0-9_-]{1,40}){0,4}\.[A-Za-z]{1,5}\b"
 )
@@ -125,7 +125,7 @@ class Sources:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        found = {SPELLED[word] for word in self.lowered & SPELLED.keys()}
+        found = {NUMBER_WORDS[word] for word in self.lowered & NUMBER_WORDS.keys()}
         for token in set(NUMBER.findall(self.text)):
             found |= _forms(token)
         return frozenset(found | {str(n) for n in self.counts})
@@ -172,9 +172,6 @@ class Sources:
                 found.append((1, (action.after or "")[:MOST].count("\n") + 1))
         return tuple(found)
 
-    def has_word(self, word: str) -> bool:
-        return word in self.words or bounded(self.text, word)
-
     def says(self, phrase: str) -> bool:
         """The words of the phrase stand there in a row, whatever stands between them."""
         return f" {stream(phrase)} " in self.stream
@@ -190,7 +187,6 @@ def _sources(turn: Turn) -> Sources:
         turn.prompt or "",
         plain_prompt(turn.prompt or ""),
         turn.last_message or "",
-        *turn.recorded,
         turn.project,
         turn.root,
     ]

@@ -2,22 +2,22 @@
 
 import re
 
+from recollect.synthesis.english import STOP_WORDS, stem
+from recollect.text import words
+
 IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 WORD = re.compile(r"\w+")
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 SPACE = re.compile(r"\s+")
-STEM = 6
-_COMMON = """
-    without within between
-    the and that this these those with from into onto for was were are has have had been being
-    not but its their there then than when where which while will would should could can may
-    might must also all any each both only over under after before during through using use used
-    uses via per such now new old more most some other another same very just like make made
-    makes get gets got set sets let lets out off own how why what who whom does did done doing
-    one two three file files code function functions method methods class classes module project
-    change changes changed implementation feature support logic
-"""
-COMMON = frozenset(_COMMON.split())
+ROOT = 6
+COMMON = STOP_WORDS | frozenset(
+    words(
+        "without within between not should may might must during after before using use used uses via new "
+        "old another like make made makes get gets got set sets let lets off how whom done doing one two "
+        "three file files code function functions method methods class classes module project change changes "
+        "changed implementation feature support logic"
+    )
+)
 _DEEDS = """
     suggest suggested recommend recommended follow next later todo remain remains should need needs
     still upgrade upgraded bump bumped publish deploy document mock adding
@@ -44,21 +44,19 @@ def stream(source: str) -> str:
 def stems(source: str) -> set[str]:
     """The beginnings of the words that carry meaning; `retryCount` and `retry_count` are two words."""
     pieces = (piece.lower() for piece in PIECE.findall(source))
-    return {stem(p) for p in pieces if len(p) > 2 and p not in COMMON}
+    return {_root(p) for p in pieces if len(p) > 2 and p not in COMMON}
 
 
-def stem(word: str) -> str:
-    for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word.removesuffix(ending)
-            break
-    return word[:STEM]
+def _root(word: str) -> str:
+    """The beginning alone: `configure` and `configuration` are one here, as a false doubt is worse than none.
+    But no synonym: it is asked what was said, not what could have been meant."""
+    return stem(word)[:ROOT]
 
 
 def objects(source: str) -> set[str]:
     """The stems of what a sentence is about, without what was done to it."""
     pieces = (piece.lower() for piece in PIECE.findall(source))
-    return {stem(p) for p in pieces if len(p) > 3 and p not in COMMON and p not in DEEDS}
+    return {_root(p) for p in pieces if len(p) > 3 and p not in COMMON and p not in DEEDS}
 
 
 def bounded(source: str, name: str) -> bool:

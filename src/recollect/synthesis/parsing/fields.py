@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from recollect.model.flat import BULLET
+from recollect.model.prose import BULLET
 from recollect.text import clean, cut
 
 LONGEST_FIELD = 20_000  # characters: many times what is asked for
@@ -16,12 +16,13 @@ PLACEHOLDERS = frozenset(
 )
 
 
-def one_line(text: str) -> str:
+def unwrapped(text: str) -> str:
+    """On one line, however many it was written on."""
     return cut(" ".join(clean(text).split()), LONGEST_FIELD)
 
 
 def said(text: str) -> str | None:
-    line = one_line(text)
+    line = unwrapped(text)
     return None if is_empty(line) else line
 
 

@@ -8,24 +8,26 @@ is true.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from recollect.model.flat import known_type, lifted
+from recollect.model.flat import lifted
 from recollect.model.observations import (
     FALLBACK_TYPE,
+    SUMMARY_PARTS,
     TYPES,
     ObservationDraft,
     SummaryDraft,
     SummarySkipped,
+    known_type,
 )
 from recollect.synthesis.parsing.fields import (
     capped,
     items,
     more,
     once,
-    one_line,
     paragraphs,
     parted,
     paths,
     said,
+    unwrapped,
 )
 from recollect.synthesis.parsing.markup import Part, parts
 from recollect.synthesis.parsing.tags import Vocabulary, says_nothing
@@ -44,11 +46,10 @@ OBSERVATION = Vocabulary(
     fields=ONE_LINE | {"narrative", "text"},
     lines=ONE_LINE,
 )
-HEADINGS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 SUMMARY = Vocabulary(
     block="summary",
     lists=FILE_LISTS,
-    fields=frozenset({*HEADINGS, "file"}),
+    fields=frozenset({*SUMMARY_PARTS, "file"}),
     lines=frozenset({"file"}),
 )
 
@@ -76,7 +77,7 @@ def observations(reply: str) -> ParsedObservations | Unusable:
     drafts = dict.fromkeys(gathered.draft() for gathered in _with_text(_gathered(found)))
     if drafts:
         return ParsedObservations(tuple(drafts), none=False)
-    if _skipped(found) or one_line(reply).strip(" .`<>/").lower() == "none":
+    if _skipped(found) or unwrapped(reply).strip(" .`<>/").lower() == "none":
         return ParsedObservations((), none=True)
     return _unusable(reply, found, "observation")
 
@@ -88,7 +89,7 @@ def summary(reply: str) -> ParsedSummary | Unusable:
         return ParsedSummary(draft)
     skipped = _skipped(found)
     if skipped:
-        return ParsedSummary(SummarySkipped(one_line(skipped[0].text) or "no reason given"))
+        return ParsedSummary(SummarySkipped(unwrapped(skipped[0].text) or "no reason given"))
     return _unusable(reply, found, "summary")
 
 
@@ -122,13 +123,13 @@ class _Gathered:
         if not (self.facts or self.narrative or self.text):
             return False
         again = (name == "title" and self.title is not None) or (name == "type" and self.type != "")
-        return again and not (name == "title" and one_line(text) == self.title)
+        return again and not (name == "title" and unwrapped(text) == self.title)
 
     def take(self, part: Part) -> None:
         name, text = part.name or part.within or "", part.text
         match name:
             case "type":
-                self.type = self.type or one_line(text)
+                self.type = self.type or unwrapped(text)
             case "title" | "subtitle" if getattr(self, name) is None:
                 setattr(self, name, said(text))
             case "title" | "subtitle":
@@ -141,8 +142,8 @@ class _Gathered:
                 (self.modified if part.within in EDITED else self.read).extend(paths(text))
             case "text":
                 self.text += more(paragraphs(text))
-            case "" if not self.type and one_line(text) in TYPES:
-                self.type = one_line(text)
+            case "" if not self.type and unwrapped(text) in TYPES:
+                self.type = unwrapped(text)
             case _:
                 self.narrative += more(paragraphs(text))
 
@@ -212,7 +213,7 @@ def _with_attributes(found: Iterable[Part], block: str) -> Iterator[Part]:
 
 def _summary(found: Iterable[Part]) -> SummaryDraft | None:
     """Several blocks are one summary: what they say is put together under its headings."""
-    texts: dict[str, list[str]] = {name: [] for name in HEADINGS}
+    texts: dict[str, list[str]] = {name: [] for name in SUMMARY_PARTS}
     read: list[str] = []
     edited: list[str] = []
     for part in _with_attributes(found, SUMMARY.block):
@@ -225,7 +226,7 @@ def _summary(found: Iterable[Part]) -> SummaryDraft | None:
     if not any(texts.values()):
         return None
     request, investigated, learned, completed, next_steps, notes = (
-        capped("\n\n".join(once(texts[name]))) or None for name in HEADINGS
+        capped("\n\n".join(once(texts[name]))) or None for name in SUMMARY_PARTS
     )
     files = once(read), once(edited)
     return SummaryDraft(request, investigated, learned, completed, next_steps, *files, notes)

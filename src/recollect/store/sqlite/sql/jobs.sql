@@ -33,7 +33,7 @@ WHERE id = (
     )
   ORDER BY id LIMIT 1
 )
-RETURNING id, kind, session_id, prompt_number, tries, holder;
+RETURNING id, kind, session_id, prompt_number, tries, holder, written_by;
 
 -- name: release
 UPDATE jobs SET lease_until = NULL WHERE state = 'pending' AND lease_until IS NOT NULL;

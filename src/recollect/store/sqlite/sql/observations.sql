@@ -16,7 +16,8 @@ RETURNING id;
 -- name: standing
 SELECT said.id, said.at FROM observations AS target
 JOIN observations AS said ON said.id = coalesce(target.repeats, target.id)
-WHERE target.id = :id AND said.project_id = :project_id AND said.job_id IS NOT :job_id;
+WHERE target.id = :id AND said.project_id = :project_id
+  AND (said.job_id IS NOT :job_id OR said.pinned OR said.edited);
 
 -- name: add_fact
 INSERT INTO observation_facts (observation_id, ordinal, text) VALUES (:observation_id, :ordinal, :text);
@@ -135,10 +136,11 @@ WITH found AS MATERIALIZED (
   JOIN observation_facts AS f ON doc % 8 = 2 AND f.id = doc / 8
 ), best AS (
   SELECT o.id FROM scored JOIN observations AS o ON o.id = scored.id
-  WHERE o.project_id = :project_id AND o.repeats IS NULL AND o.job_id IS NOT :job_id
+  WHERE o.project_id = :project_id AND o.repeats IS NULL
     AND (
       o.pinned OR o.edited
-      OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
+      OR o.job_id IS NOT :job_id
+         AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
     )
   GROUP BY o.id ORDER BY sum(score), o.at DESC LIMIT :limit
 )
