@@ -12,9 +12,19 @@ from pathlib import Path
 import pytest
 
 from recollect import clock
-from recollect.model.requests import Away, Failure, Misconfigured, Refused, Reply, Request, Wait
+from recollect.model.requests import (
+    Away,
+    Failure,
+    Misconfigured,
+    Refused,
+    Reply,
+    Request,
+    Wait,
+    paid,
+)
 from recollect.providers.claude_agent import ClaudeAgent
 from recollect.providers.claude_process import ClaudeProcess
+from recollect.synthesis.budget import ROUNDS
 from tests.acceptance.product import Installation
 from tests.support.client import KEY, Client, HookDump, find_cli, until
 from tests.support.scripted_api import (
@@ -243,6 +253,10 @@ def test_what_the_api_refuses_is_a_failure_and_never_a_reply_and_the_next_one_is
         assert isinstance(failure, type(expected)), step
         assert expected.why in failure.why
         assert len(api.requests) - before <= 2  # some are tried once more without a stream
+        if isinstance(step, Cut | Text):
+            usage = paid(failure)
+            assert usage is not None
+            assert usage.sent > 0
         if isinstance(failure, Wait):
             assert 0 < failure.until - clock.now() <= clock.MINUTE
         assert isinstance(agent.ask(question("Another one")), Reply)
@@ -298,7 +312,9 @@ def test_a_reply_that_the_token_limit_cuts_is_continued_once_and_then_given_back
     api.otherwise = "gin</a>"
     once = agent.ask(question("Batch 1"))
     api.when("token limit", Text("more", stop="max_tokens"))
+    before = len(api.requests)
     always = agent.ask(question("Batch 2"))
+    assert len(api.requests) - before <= ROUNDS["claude"]
 
     assert isinstance(once, Reply)
     assert (once.text, once.complete) == ("<a>begin</a>", True)
@@ -325,6 +341,9 @@ def test_a_model_that_hangs_or_a_client_that_dies_is_away_and_the_next_request_i
     os.kill(agent.pid, signal.SIGKILL)
     asking.join()
     assert isinstance(answers[0], Away)
+    assert answers[0].usage is not None  # the API had it
+    assert answers[0].usage.sent > 0
+    assert answers[0].usage.estimated
     assert isinstance(agent.ask(question("Batch")), Reply)
 
 

@@ -16,6 +16,7 @@ from recollect.providers.anthropic_api import AnthropicApi
 from recollect.providers.endpoints import find
 from recollect.providers.openai_api import OpenAiApi
 from recollect.providers.protocol import PATIENCE, Model
+from recollect.text import tokens
 from tests.support.model_faults import FAULTS, Fault
 from tests.support.scripted_models import (
     Broken,
@@ -175,7 +176,7 @@ def test_a_refusal_in_the_middle_of_a_stream_is_paid_for(api: Api) -> None:
     assert isinstance(found, Refused)
     assert found.usage is not None
     assert found.usage.sent > 0
-    assert found.usage.received == count("So far")
+    assert found.usage.received == tokens("So far")
 
 
 def test_silence_is_a_time_out(api: Api) -> None:

@@ -97,13 +97,15 @@ def test_a_link_to_nothing_or_to_another_project_is_dropped(memory: Memory, stor
         assert (stored.draft.repeats, stored.draft.follows) == (None, None)
 
 
-def test_a_link_to_the_jobs_own_words_is_dropped(memory: Memory, store: Store) -> None:
-    """They are about to be replaced, or a person has kept them."""
-    session = memory.turn("p", draft("pinned"))
-    (kept,) = store.observations_of_session(session.id)
+def test_a_link_to_the_jobs_own_words_holds_only_if_a_person_keeps_them(
+    memory: Memory, store: Store
+) -> None:
+    """The others are about to be replaced."""
+    session = memory.turn("p", draft("pinned"), draft("plain"))
+    kept, plain = store.observations_of_session(session.id)
     store.pin(kept.id, pinned=True)
-    anew = again(memory, session, draft("new", repeats=kept.id, follows=kept.id))
-    assert sorted(anew) == [("new", None, None), ("pinned", None, None)]
+    anew = again(memory, session, draft("same", repeats=kept.id), draft("other", repeats=plain.id))
+    assert sorted(anew) == [("other", None, None), ("pinned", None, None), ("same", kept.id, None)]
 
 
 def test_an_old_turn_worked_up_again_does_not_take_a_later_ones_place(memory: Memory) -> None:

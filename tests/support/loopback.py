@@ -1,4 +1,4 @@
-"""An HTTP server on 127.0.0.1, on a port of the system's choice, in a thread: the ground of what is scripted."""
+"""An HTTP server on 127.0.0.1, on a port of the system's choice, in a thread: what is scripted stands on it."""
 
 import sys
 import threading

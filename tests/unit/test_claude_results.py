@@ -1,10 +1,20 @@
 """How the client's own words for trouble become values, each by what can be done about it."""
 
 import pytest
+from claude_agent_sdk import AssistantMessage, ResultMessage, StreamEvent, TextBlock
 
 from recollect.clock import HOUR, MINUTE
-from recollect.model.requests import Away, Failure, Misconfigured, Refused, Wait
-from recollect.providers.claude_results import PLAN_PAUSE, RATE_PAUSE, failure
+from recollect.model.requests import (
+    Away,
+    Failure,
+    Misconfigured,
+    Refused,
+    Reply,
+    Usage,
+    Wait,
+    paid,
+)
+from recollect.providers.claude_results import PLAN_PAUSE, RATE_PAUSE, Heard, failure, outcome
 
 NOW = 1_800_000_000_000
 LATER = NOW // 1000 + 3600
@@ -73,3 +83,67 @@ def test_a_message_is_one_short_line() -> None:
     assert isinstance(found, Away)
     assert len(found.why) <= 200
     assert found.why.isprintable()
+
+
+@pytest.mark.parametrize("variable", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
+def test_no_key_is_shown(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "of-no-known-shape-42")
+    for words in (
+        "invalid x-api-key: sk-ant-api03-0123456789abcdef",
+        "sent of-no-known-shape-42 in vain",
+        "Authorization: Bearer 0123456789",
+    ):
+        found = told(words, "authentication_failed", 401)
+        assert "0123456789" not in found.why
+        assert "shape-42" not in found.why
+        assert "…" in found.why
+
+
+def result(status: int | None, *, usage: dict[str, int] | None, cost: float) -> ResultMessage:
+    return ResultMessage(
+        subtype="success",
+        duration_ms=1,
+        duration_api_ms=1,
+        is_error=status is not None,
+        num_turns=1,
+        session_id="s",
+        total_cost_usd=cost,
+        usage=usage,
+        result="no",
+        api_error_status=status,
+    )
+
+
+def heard(*pieces: str) -> Heard:
+    found = Heard(sent=90)
+    for piece in pieces:
+        event = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": piece}}
+        found.add(StreamEvent("u", "s", event))
+    return found
+
+
+COUNTED = {"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 7}
+
+
+@pytest.mark.parametrize(("status", "kind"), [(400, Refused), (429, Wait), (529, Away)])
+def test_a_failure_that_was_paid_for_says_so(status: int, kind: type[Failure]) -> None:
+    said = result(status, usage=COUNTED, cost=0.75)
+    found = outcome(heard(), said, model="haiku", spent=0.5, now=NOW)
+    assert isinstance(found, kind)
+    assert paid(found) == Usage(120, 20, 0, 7, microdollars=250_000)
+
+
+def test_an_answer_that_broke_off_uncounted_is_estimated_and_one_that_never_began_is_free() -> None:
+    said = result(529, usage={"input_tokens": 0, "output_tokens": 0}, cost=0.5)
+    broken = outcome(heard("So f", "ar."), said, model="haiku", spent=0.5, now=NOW)
+    assert paid(broken) == Usage(90, 0, 0, 2, estimated=True)
+    assert paid(outcome(heard(), said, model="haiku", spent=0.5, now=NOW)) is None
+
+
+def test_what_is_streamed_is_not_said_twice() -> None:
+    found = heard("Do", "ne.")
+    found.add(AssistantMessage([TextBlock("Done.")], "claude-haiku"))
+    said = result(None, usage=COUNTED, cost=0.5)
+    reply = outcome(found, said, model="haiku", spent=0.0, now=NOW)
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.usage.received) == ("Done.", 7)

@@ -181,9 +181,9 @@ def test_only_an_answer_opens_it(answer: str | Failure, opens: bool) -> None:
 
 def test_a_model_that_is_listened_to_is_the_model_itself() -> None:
     model = StubModel(["<none/>"])
-    heard = GatedModel(model, gate()[0])
-    assert (heard.name, heard.model) == ("stub", "stub-1")
-    heard.ask(QUESTION)
-    heard.idle()
-    heard.close()
+    gated = GatedModel(model, gate()[0])
+    assert (gated.name, gated.model) == ("stub", "stub-1")
+    gated.ask(QUESTION)
+    gated.idle()
+    gated.close()
     assert model.requests == [QUESTION]

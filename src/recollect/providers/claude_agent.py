@@ -26,6 +26,7 @@ T = TypeVar("T")
 NO_SDK = "The `claude` provider needs a package: pip install 'recollect[claude]'."
 NO_CLI = "There is no Claude Code client. Install it: pip install 'recollect[claude]'."
 CLOSED = "The provider was closed"
+TO_LEAVE = 5.0  # seconds for an answer to notice that its process is gone
 TO_END = 30.0  # seconds that the end of a process may take, with every pause in it
 
 
@@ -131,7 +132,7 @@ class ClaudeAgent:
         if self._process:
             await self._process.stop()
         # Its end ends the work; a cancelled SDK could leave the process behind.
-        await asyncio.wait({work}, timeout=5)
+        await asyncio.wait({work}, timeout=TO_LEAVE)
         work.cancel()
         await self._end()
         return answer

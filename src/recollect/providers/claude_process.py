@@ -80,6 +80,7 @@ class ClaudeProcess:
 
     async def start(self) -> None:
         await self._client.connect()
+        self.heard_at = time.monotonic()
 
     def serves(self, request: Request) -> bool:
         return request.static_digest == self._static and request.most_tokens <= self._most_tokens

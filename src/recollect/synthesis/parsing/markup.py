@@ -24,11 +24,14 @@ from recollect.synthesis.parsing.tags import (
     whole,
     without_cdata,
 )
+from recollect.text import ELLIPSIS
 
-LONGEST_REPLY = 1_000_000  # characters; no model writes as much, a broken one may
+# Characters; no model writes as much, a broken one may.
+LONGEST_REPLY = 1_000_000
 LOOK_AHEAD = 32  # tags, to see whether a field goes on behind a tag that it contains
 LOOK_BACK = 200  # characters
 PREFIX = "r-"
+WORDS = frozenset({"type", "concept", "file"})  # fields that hold no sentence
 LIST_TAGS = frozenset({"ul", "ol", "li", "item"})
 ANY_TAG = re.compile(r"(?:(?<!\w)<|</)([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>")
 CLOSED = re.compile(r"</\s*([A-Za-z][\w-]*)")
@@ -107,7 +110,13 @@ class _Scanner:
                 continue
             out += [self._text(at, tag.start), self._markup(number, tag)]
             at = tag.end
-        return "".join([*out, self._text(at, len(self.source))])
+        return "".join([*out, self._text(at, len(self.source)), self._cut()])
+
+    def _cut(self) -> str:
+        """The mark of a reply that ends within a field, in the middle of a sentence."""
+        in_prose = self.in_field is not None and self.in_field not in WORDS
+        said = self.source[self.began :].rstrip() if in_prose else ""
+        return ELLIPSIS if said and said[-1].isalnum() else ""
 
     def _text(self, start: int, end: int) -> str:
         """Outside fields, an element that we did not ask for is a paragraph of the block's own text."""

@@ -1,0 +1,123 @@
+"""How the `claude` provider waits and is closed, with a client that is not the real one."""
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect.model.requests import Away, Failure, Reply, Request, Usage
+from recollect.providers import claude_agent
+from recollect.providers.claude_agent import ClaudeAgent
+from recollect.providers.protocol import PATIENCE, Model
+
+REQUEST = Request("You keep notes.", (), "What was done?", 100)
+NOW = 1_700_000_000_000
+
+
+def agent(folder: Path, *, seconds: float) -> ClaudeAgent:
+    """Its client starts and never says a word."""
+    mute = folder / "mute"
+    mute.write_text("#!/bin/sh\nexec sleep 600\n")
+    mute.chmod(0o700)
+    return ClaudeAgent(
+        model="haiku", seconds=seconds, clock=lambda: NOW, cwd=folder / "agent", cli=str(mute)
+    )
+
+
+class Speaking:
+    """A process that has a word every so often: `pauses` seconds before each, and then the answer."""
+
+    pauses: tuple[float, ...] = ()
+    pid, worn = 1, False
+
+    def __init__(self, request: Request, **_: object) -> None:
+        self.heard_at = time.monotonic()
+
+    def serves(self, request: Request) -> bool:
+        return True
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def end(self) -> None: ...
+
+    async def ask(self, message: str, *, now: int) -> Reply | Failure:
+        for pause in self.pauses:
+            await asyncio.sleep(pause)
+            self.heard_at = time.monotonic()
+        return Reply("Done.", "haiku", Usage(1, 0, 0, 1))
+
+    def cut(self, why: str) -> Away:
+        return Away(why, usage=Usage(1, 0, 0, 0, estimated=True))
+
+
+@pytest.mark.parametrize(
+    ("pauses", "why"),
+    [
+        ((0.2,) * 8, None),
+        ((0.2, 600), "said nothing for 0.5 s"),
+        ((0.2,) * 100, "not complete after 2.5 s"),
+    ],
+    ids=["speaks on", "falls silent", "never ends"],
+)
+def test_a_model_that_speaks_is_waited_for_up_to_the_longest_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pauses: tuple[float, ...], why: str | None
+) -> None:
+    monkeypatch.setattr(claude_agent, "ClaudeProcess", Speaking)
+    monkeypatch.setattr(Speaking, "pauses", pauses)
+    monkeypatch.setattr(claude_agent, "TO_LEAVE", 0.1)
+    made = agent(tmp_path, seconds=0.5)
+    answer = made.ask(REQUEST)
+    made.close()
+    if why is None:
+        assert isinstance(answer, Reply)
+    else:
+        assert isinstance(answer, Away)
+        assert why in answer.why
+        assert answer.usage is not None
+        assert answer.usage.estimated
+
+
+def test_a_client_that_never_says_a_word_is_left_and_nothing_was_paid(tmp_path: Path) -> None:
+    made = agent(tmp_path, seconds=0.5)
+    answer = made.ask(REQUEST)
+    assert isinstance(answer, Away)
+    assert "said nothing" in answer.why
+    assert answer.usage is None
+    made.close()
+
+
+def test_it_may_be_closed_from_many_threads_at_once(tmp_path: Path) -> None:
+    made: Model = agent(tmp_path, seconds=60)
+    answers: list[object] = []
+    raised: list[object] = []
+
+    def close() -> None:
+        try:
+            made.close()
+        except BaseException as error:
+            raised.append(error)
+
+    asking = threading.Thread(target=lambda: answers.append(made.ask(REQUEST)))
+    asking.start()
+    while getattr(made, "pid", None) is None:
+        threading.Event().wait(0.01)
+    closing = [threading.Thread(target=close) for _ in range(8)]
+    for thread in closing:
+        thread.start()
+    for thread in (*closing, asking):
+        thread.join(60)
+        assert not thread.is_alive()
+    assert isinstance(answers[0], Away)
+    assert raised == []
+    made.close()
+    assert isinstance(made.ask(REQUEST), Away)
+
+
+def test_the_longest_time_covers_the_whole_answer_and_the_end_of_its_process(
+    tmp_path: Path,
+) -> None:
+    assert agent(tmp_path, seconds=100).longest_seconds > PATIENCE * 100
