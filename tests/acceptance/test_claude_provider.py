@@ -253,7 +253,7 @@ def test_what_the_api_refuses_is_a_failure_and_never_a_reply_and_the_next_one_is
         assert isinstance(failure, type(expected)), step
         assert expected.why in failure.why
         assert len(api.requests) - before <= 2  # some are tried once more without a stream
-        if isinstance(step, Cut | Text):
+        if isinstance(step, Text):  # of a cut one the client may have seen nothing
             usage = paid(failure)
             assert usage is not None
             assert usage.sent > 0

@@ -1,4 +1,4 @@
-"""An HTTP server on 127.0.0.1, on a port of the system's choice, in a thread: what is scripted stands on it."""
+"""An HTTP server on 127.0.0.1, on a port of the system's choice, in a thread."""
 
 import sys
 import threading

@@ -71,8 +71,10 @@ def test_a_request_that_fits_exactly_is_made_and_one_token_more_is_not(store: St
 
 def test_what_claude_code_may_ask_on_by_itself_is_within_the_budget(store: Store) -> None:
     most = largest(REQUEST, "claude")
-    assert most.received == 3 * 600
-    assert most.sent == 3 * (MOST - 600) + 600 + 2 * 600  # what was written is sent back each time
+    assert most.received == 4 * 600
+    assert (
+        most.sent == 4 * (MOST - 600) + (1 + 2 + 3) * 600
+    )  # what was written is sent back each time
     assert tokens(most.sent + most.received).refusal(store, PRICES, MODEL, most) is None
     refused = tokens(most.sent + most.received - 1).refusal(store, PRICES, MODEL, most)
     assert isinstance(refused, Misconfigured)

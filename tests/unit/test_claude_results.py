@@ -138,6 +138,8 @@ def test_an_answer_that_broke_off_uncounted_is_estimated_and_one_that_never_bega
     broken = outcome(heard("So f", "ar."), said, model="haiku", spent=0.5, now=NOW)
     assert paid(broken) == Usage(90, 0, 0, 2, estimated=True)
     assert paid(outcome(heard(), said, model="haiku", spent=0.5, now=NOW)) is None
+    dollars = outcome(heard(), said, model="haiku", spent=0.25, now=NOW)
+    assert paid(dollars) == Usage(90, 0, 0, 0, microdollars=250_000, estimated=True)
 
 
 def test_what_is_streamed_is_not_said_twice() -> None:

@@ -107,6 +107,7 @@ class ClaudeProcess:
         self._requests += 1
         await self._client.query(_composed(message, turn))
         self._under_way = heard = Heard(self._system_tokens + tokens(message))
+        allowed = 1
         async for said in self._client.receive_response():
             self.heard_at = time.monotonic()
             heard.add(said)
@@ -120,9 +121,10 @@ class ClaudeProcess:
                 answer = outcome(heard, said, model=self._model, spent=spent, now=now)
                 self.fresh = await self._rewound(turn)
                 return answer
-            if heard.nudges > 1:
+            if heard.nudges > allowed:
                 # It goes on by itself after the token limit. Once completes most replies; more is
                 # a model that runs away.
+                allowed = heard.nudges
                 await self._client.interrupt()
         return self.cut("Claude Code ended in the middle of an answer")
 

@@ -42,6 +42,7 @@ class Heard:
     """The messages of one request, as they come. `sent`: its tokens, as far as we know them."""
 
     sent: int = 0
+    began: bool = False  # the API has begun to answer
     streamed: list[str] = field(default_factory=list)  # the same text as `parts`, but at once
     parts: list[str] = field(default_factory=list)
     model: str = ""
@@ -59,8 +60,11 @@ class Heard:
         )
 
         match message:
-            case StreamEvent(event={"delta": {"type": "text_delta", "text": str() as text}}):
-                self.streamed.append(text)
+            case StreamEvent(event=event):
+                self.began = True
+                match event:
+                    case {"delta": {"type": "text_delta", "text": str() as text}}:
+                        self.streamed.append(text)
             case AssistantMessage(error=error) if error is not None:
                 self.error = error
             case AssistantMessage(content=content, model=model):
@@ -100,9 +104,16 @@ def outcome(
     found = failure(heard.error, status, told, model=model, resets_at=heard.resets_at, now=now)
     if isinstance(found, Misconfigured):
         return found
-    if usage.sent or usage.received or usage.microdollars:
-        return replace(found, usage=usage)
-    return replace(found, usage=heard.estimate) if heard.streamed else found
+    return replace(found, usage=_cost(heard, usage))
+
+
+def _cost(heard: Heard, usage: Usage) -> Usage | None:
+    """Of a failure the client counts the dollars at times, and no tokens."""
+    if usage.sent or usage.received:
+        return usage
+    if heard.began or usage.microdollars:
+        return replace(heard.estimate, microdollars=usage.microdollars or None)
+    return None
 
 
 def failure(

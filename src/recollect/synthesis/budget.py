@@ -14,9 +14,9 @@ from recollect.synthesis.prices import Prices
 from recollect.text import tokens
 
 CENT = 10_000  # in microdollars
-# How many requests one question may become. Claude Code goes on by itself where the token limit cut it off:
-# once with our leave, and once more before it can be interrupted.
-ROUNDS = {"claude": 3}
+# How many requests one question may become. Claude Code goes on by itself where the token limit cut it off,
+# up to three times. It is interrupted at the second, which may come too late.
+ROUNDS = {"claude": 4}
 
 
 @dataclass(frozen=True, slots=True)
