@@ -16,6 +16,9 @@ from recollect.model.requests import Away, Failure, Misconfigured, Reply, Reques
 from recollect.providers.protocol import PATIENCE
 
 LONGEST_NAME = 100
+# A loop: the last words have been said this often in the last few hundred pieces of a stream.
+LOOP, MOST_TIMES, LEAST_LOOP = 40, 8, 800
+LOOK_EVERY, LOOK_AT = 32, 600
 CLOSING = "recollect is closing."
 
 
@@ -53,6 +56,14 @@ class Arriving:
         written = text.tokens("".join((*self.parts, *self.thoughts)))
         usage = replace(self.usage, received=max(self.usage.received, written), estimated=True)
         return Reply(self.text, self.model, usage, complete=False)
+
+    @property
+    def loops(self) -> bool:
+        """A small model that has lost its way says the same again and again, for minutes."""
+        if len(self.parts) % LOOK_EVERY:
+            return False
+        said = "".join(self.parts[-LOOK_AT:])
+        return len(said) >= LEAST_LOOP and said.count(said[-LOOP:]) >= MOST_TIMES
 
     @property
     def gone(self) -> Away | None:

@@ -164,6 +164,9 @@ class OpenAiApi:
                     if arriving.left:
                         break
                     reading.take(chunk)
+                    if arriving.loops:
+                        reading.finish = "length"
+                        break
         return reading.outcome(service)
 
 

@@ -79,7 +79,7 @@ class Asking:
             session_id=self.job.session_id,
             job_id=self.job.id,
             outcome=ANSWERED if isinstance(answer, Reply) else FAILED,
-            error=None if isinstance(answer, Reply) else answer.why,
+            error=_fault(answer),
             usage=usage or NOTHING,
             # Nothing answered, nothing counted: that is no unknown price.
             microdollars=self._price(model, usage) if usage else 0,
@@ -93,3 +93,9 @@ class Asking:
         prices = self.terms.prices
         price = prices.microdollars(answered, usage)
         return prices.microdollars(self.model.model, usage) if price is None else price
+
+
+def _fault(answer: Reply | Failure) -> str | None:
+    if isinstance(answer, Reply):
+        return None if answer.complete else "cut off by the token limit"
+    return answer.why

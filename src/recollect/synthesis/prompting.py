@@ -22,7 +22,9 @@ PROMPT_ROOM, CLOSING_ROOM, GOAL_ROOM, REPLY_ROOM = 1_600, 1_600, 240, 4_000
 RECORDED_LINES, RECORDED_ROOM = 30, 90
 DONE_ROOM = 2_000
 FILES_ROOM = 600
-REPLY_TOKENS = 3_000  # one for all: a client of Claude Code is started for a limit
+# A model that has lost its way repeats itself until the limit.
+REPLY_TOKENS = {"minimal": 800, "normal": 2_000, "verbose": 5_000}
+SUMMARY_TOKENS = 800
 
 AMOUNTS = {
     "minimal": "Write at most one observation, and only of a bug fixed, a feature built or a decision made.",
@@ -70,7 +72,7 @@ def observe(turn: Turn, style: Style, budget: int) -> Request:
         closing=_closing(turn),
         ask=CHANGED.format(files=", ".join(changed)) if changed else UNCHANGED,
     )
-    return Request(system(style), examples(), message, REPLY_TOKENS)
+    return Request(system(style), examples(), message, REPLY_TOKENS[style.verbosity])
 
 
 def summarize(turn: Turn, style: Style) -> Request:
@@ -83,7 +85,7 @@ def summarize(turn: Turn, style: Style) -> Request:
         events=_done(turn),
         closing=_closing(turn),
     )
-    return Request(system(style), examples(), message, REPLY_TOKENS)
+    return Request(system(style), examples(), message, SUMMARY_TOKENS)
 
 
 def repair(request: Request, reply: str, kind: str, fault: str) -> Request:
