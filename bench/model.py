@@ -5,7 +5,6 @@ beside the events that it should rest on. Takes an hour with a small model on a 
 """
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from bench import table, tokens, transcript
@@ -15,6 +14,7 @@ from recollect.model.arrivals import Arrival
 from recollect.model.events import Event
 from recollect.model.ledger import REPAIR
 from recollect.model.observations import Observation, ObservationDraft
+from recollect.model.sessions import Session
 from recollect.model.turns import Turn, TurnEvent
 from recollect.paths import Paths
 from recollect.store.sqlite.store import SqliteStore
@@ -102,7 +102,7 @@ def _report(store: SqliteStore) -> str:
         observations = store.observations_of_session(session.id)
         summaries = {s.prompt_number: s for s in store.summaries_of_session(session.id)}
         for prompt in store.prompts(session.id):
-            turn = _turn(store, session.id, prompt.number, prompt.text)
+            turn = _turn(store, session, prompt.number)
             lines += [f"# Turn {prompt.number}", digest.told(turn, REPORTED_TOKENS), ""]
             for observation in observations:
                 if observation.prompt_number == prompt.number:
@@ -124,13 +124,14 @@ def _told(observation: Observation) -> list[str]:
     return [*lines, f"  narrative: {draft.narrative}", f"  doubts: {others}", ""]
 
 
-def _turn(store: SqliteStore, session_id: int, number: int, prompt: str) -> Turn:
+def _turn(store: SqliteStore, session: Session, number: int) -> Turn:
     events = []
-    for row in store.events_of_prompt(session_id, number):
-        event = wiring.AGENTS["claude-code"].parse(replace(row.capture, agent="claude-code"))
+    for row in store.events_of_prompt(session.id, number):
+        event = wiring.AGENTS[session.agent].parse(row.capture)
         if row.kind == "tool" and isinstance(event, Event):
             events.append(TurnEvent(row.id, row.at, event))
-    return Turn("", "", "", number, prompt, 0, tuple(events), (), (), None, False)
+    root = session.project_dir
+    return Turn("", root, session.ref, number, None, 0, tuple(events), (), (), None, False)
 
 
 def _observations(store: SqliteStore) -> list[Observation]:
