@@ -48,6 +48,16 @@ def test_a_doubt_names_its_part() -> None:
     assert doubts[3].reason == "the file orders/rates.py occurs nowhere in the events"
 
 
+def test_a_name_of_the_example_that_nobody_said_is_an_echo() -> None:
+    draft = ObservationDraft(
+        "change", "Pricing", facts=("The rate was tested with the Brest file.",)
+    )
+    example = ("Stations such as Brest no longer crash the import.",)
+    assert _parts(ground_observation(draft, FIXED, example).doubts) == ["facts 0"]
+    said = replace(FIXED, prompt="Does it work with Brest?")
+    assert ground_observation(draft, said, example).doubts == ()
+
+
 def test_a_draft_is_kept_word_for_word() -> None:
     draft = ObservationDraft(
         "change", "Fixed makeItUp", facts=("nonsense_name does it",), concepts=("a", "b")
