@@ -23,7 +23,7 @@ ROWS: dict[str, tuple[Bench, str]] = {
 BY_NAME_ONLY: dict[str, tuple[Bench, str]] = {
     "model": (model.run, "how good a real model is at this (needs --transcript and --endpoint)"),
 }
-EXTRA = {"tokens": ("file",), "model": ("file", "endpoint", "report")}
+EXTRA = {"tokens": ("file",), "model": ("file", "endpoint", "report", "turns")}
 
 
 def main() -> int:
@@ -67,6 +67,9 @@ def _options() -> argparse.Namespace:
         type=Path,
         metavar="FILE",
         help="a session recorded by Claude Code (.jsonl)",
+    )
+    parser.add_argument(
+        "--turns", type=int, default=1_000, help="how many turns `model` replays at most"
     )
     parser.add_argument("--endpoint", metavar="URL", help="an OpenAI-compatible server")
     parser.add_argument(

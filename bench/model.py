@@ -26,7 +26,9 @@ PRONOUNS = ("it ", "this ", "they ", "these ", "that ", "its ", "their ")
 REPORTED_TOKENS = 6_000
 
 
-def run(*, quick: bool, file: Path | None, endpoint: str | None, report: Path) -> list[table.Table]:
+def run(
+    *, quick: bool, file: Path | None, endpoint: str | None, report: Path, turns: int
+) -> list[table.Table]:
     if file is None or endpoint is None:
         made = table.Table("A real model", ("",))
         made.notes.append("Left out: name --transcript FILE and --endpoint URL.")
@@ -35,8 +37,10 @@ def run(*, quick: bool, file: Path | None, endpoint: str | None, report: Path) -
     found = transcript.events(transcript.in_stretches(file, STRETCH), root)
     with tokens.replayed(root) as (store, project):
         work = tokens.runner(store, _choice(endpoint))
-        for capture, event in found[: 3 * STRETCH] if quick else found:
+        for capture, event in found:
             store.add_events([Arrival(capture, event, project, False)], capture.at)
+            if store.sessions(None, 1)[0].prompts > (2 if quick else turns):
+                break
         began = clock.now()
         while (due := store.next_due()) is not None:
             time.sleep(max(0, due - clock.now()) / 1000)  # a server that was away for a moment

@@ -20,6 +20,8 @@ VERSION = "v1"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 PROMPT_ROOM, CLOSING_ROOM, GOAL_ROOM, REPLY_ROOM = 1_600, 1_600, 240, 4_000
 RECORDED_LINES, RECORDED_ROOM = 30, 90
+# Tokens. A smaller request is for a small model, and that repeats earlier titles instead of reading events.
+ROOMY = 3_000
 DONE_ROOM = 2_000
 FILES_ROOM = 600
 # A model that has lost its way repeats itself until the limit.
@@ -64,10 +66,9 @@ def observe(turn: Turn, style: Style, budget: int) -> Request:
     message = _fill(
         _file("batch"),
         project=one_line(turn.project, 80),
-        goal=_goal(turn),
+        before=_before(turn) if budget >= ROOMY else "",
         number=str(turn.prompt_number),
         prompt=_prompt(turn),
-        recorded=_recorded(turn),
         events=digest.told(turn, budget),
         closing=_closing(turn),
         ask=CHANGED.format(files=", ".join(changed)) if changed else UNCHANGED,
@@ -129,10 +130,15 @@ def example_fields() -> tuple[str, ...]:
     )
 
 
-def _goal(turn: Turn) -> str:
-    if turn.goal is None or turn.prompt_number <= 1:
-        return ""
-    return f"The session began with: {one_line(turn.goal, GOAL_ROOM)}\n"
+def _before(turn: Turn) -> str:
+    """The session so far: what it began with, and what is written down."""
+    lines = []
+    if turn.goal and turn.prompt_number > 1:
+        lines.append(f"The session began with: {one_line(turn.goal, GOAL_ROOM)}")
+    if turn.recorded:
+        lines.append("Recorded already in this session, not to be written again:")
+        lines += [f"- {one_line(t, RECORDED_ROOM)}" for t in turn.recorded[-RECORDED_LINES:]]
+    return "\n".join(lines) + "\n\n" if lines else ""
 
 
 def changed_files(turn: Turn) -> list[str]:
@@ -144,11 +150,6 @@ def changed_files(turn: Turn) -> list[str]:
 
 def _prompt(turn: Turn) -> str:
     return nested(excerpt(turn.prompt, PROMPT_ROOM)) if turn.prompt else "(not known)"
-
-
-def _recorded(turn: Turn) -> str:
-    titles = [f"- {one_line(title, RECORDED_ROOM)}" for title in turn.recorded[-RECORDED_LINES:]]
-    return "\n".join(titles) or "- nothing yet"
 
 
 def _observed(turn: Turn) -> str:
