@@ -58,6 +58,15 @@ def test_a_name_of_the_example_that_nobody_said_is_an_echo() -> None:
     assert ground_observation(draft, said, example).doubts == ()
 
 
+def test_one_sentence_in_many_variants_is_doubted() -> None:
+    states = ("true", "false", "set", "unset")
+    loop = tuple(f"The discount of orders/pricing.py is shown when RATE is {s}." for s in states)
+    draft = ObservationDraft("change", "Pricing", facts=(*loop, "apply_discount uses 1 - RATE."))
+    doubts = ground_observation(draft, FIXED).doubts
+    assert _parts(doubts) == [f"facts {place}" for place in range(4)]
+    assert ground_observation(replace(draft, facts=loop[:3]), FIXED).doubts == ()
+
+
 def test_a_draft_is_kept_word_for_word() -> None:
     draft = ObservationDraft(
         "change", "Fixed makeItUp", facts=("nonsense_name does it",), concepts=("a", "b")

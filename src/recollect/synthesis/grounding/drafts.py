@@ -20,10 +20,12 @@ from recollect.synthesis.grounding.figures import spelled
 from recollect.synthesis.grounding.occurrence import doubt_of, has_path
 from recollect.synthesis.grounding.plans import plan_doubts
 from recollect.synthesis.grounding.sources import Sources
+from recollect.synthesis.grounding.variants import variants
 from recollect.synthesis.grounding.verdicts import outcome_doubts
 
 MOST_DOUBTS = 4  # of one part: more reasons make it no more doubtful
 ECHO = "repeats the worked example"
+VARIANT = "one of many variants of the same sentence"
 UNNAMED = "the agent named no next step"
 NO_FILE = re.compile(r"\W*(?:none|n/?a|null|nil|unknown|no files?.*)?\W*", re.IGNORECASE)
 
@@ -34,6 +36,7 @@ def ground_observation(
     sources = Sources.of(turn)
     evidence = find_evidence(draft, sources)
     doubts = [d for part, text in parts(draft) for d in _doubts(part, text, sources, examples)]
+    doubts += [Doubt(f"facts {place}", VARIANT) for place in variants(draft.facts)]
     changed, looked = _changed(evidence, turn.root), _looked(evidence, turn.root)
     named = [*draft.files_read, *draft.files_modified]
     files_read, strange = _files(looked, named, changed, sources)
