@@ -14,7 +14,7 @@ BULLET = re.compile(r"^\s*(?:[-*+•‣●–]|\d{1,2}[.)]|\[[ xX]\])\s+")
 SENTENCE_END = re.compile(
     r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[`/$@]|[\"'“‘(\[*]*[^\Wa-z])|(?<=[。！？])(?=\S)"
 )
-CLAUSE_END = re.compile(r";\s+|,\s+(?=(?:and|but|so|which|while|because)\s)")
+CLAUSE_END = re.compile(r";\s+|,\s+(?=(?:and|but|so)\s)")
 ABBREVIATIONS = frozenset(
     {"e.g.", "i.e.", "vs.", "cf.", "etc.", "approx.", "no.", "incl.", "resp."}
 )
