@@ -17,7 +17,7 @@ import pytest
 
 from recollect import clock
 from recollect.clock import HOUR
-from recollect.errors import WorkerHung
+from recollect.errors import WorkerError, WorkerHung
 from recollect.paths import Paths
 from recollect.worker import contact
 from tests.support.product import close_stores, fire, settled, until
@@ -25,7 +25,7 @@ from tests.support.transcripts import Written, read
 from tests.support.writers import start_no_worker
 
 SESSION = "0b7c5a52-8f0e-4a3e-9d0f-5a1c3e7d9b11"
-TURNS = 80
+TURNS = 50
 Rows = list[tuple[object, ...]]
 STATE = {
     "sessions": "SELECT ref, status, prompts, started_at, last_event_at, ended_at FROM sessions",
@@ -119,10 +119,17 @@ def start_worker(paths: Paths) -> None:
             return
 
 
+def is_idle(paths: Paths) -> bool:
+    with suppress(WorkerError):
+        return bool(contact.status(paths)["idle"])
+    return False
+
+
 def run_worker(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> int:
     """Until it has nothing left to do. How many events it healed."""
     monkeypatch.setenv("RECOLLECT_HOME", str(paths.state))
     start_worker(paths)
+    until(lambda: is_idle(paths), seconds=240)
     healed = settled(paths).health().healed
     close_stores()
     assert contact.stop(paths)
