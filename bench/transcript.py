@@ -1,14 +1,11 @@
-"""A client's transcript, read as the payloads that its hooks would have sent.
-
-Enough for replaying a recording: tool calls with their results, prompts and last messages, in order.
-"""
+"""A recorded session for replaying: what the client's hooks would have told of it, in order."""
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from recollect.agents import claude_code_transcript
 from recollect.agents.claude_code import ClaudeCode
 from recollect.model.captures import Capture, Unreadable
 from recollect.model.events import Event
@@ -18,39 +15,14 @@ Json = dict[str, Any]
 
 def payloads(file: Path) -> Iterator[tuple[int, Json]]:
     """(time, payload), in the order in which the hooks would have fired."""
-    calls: dict[str, Json] = {}
-    said = ""
-    with file.open(encoding="utf-8") as lines:
-        for line in lines:
-            entry = json.loads(line)
-            if entry.get("type") not in ("user", "assistant") or entry.get("isSidechain"):
-                continue
-            common = {"session_id": entry["sessionId"], "cwd": entry.get("cwd", "/")}
-            at = round(datetime.fromisoformat(entry["timestamp"]).timestamp() * 1000)
-            content = entry["message"]["content"]
-            if isinstance(content, str):
-                if said:
-                    yield at, common | {"hook_event_name": "Stop", "last_assistant_message": said}
-                    said = ""
-                if not entry.get("isCompactSummary"):
-                    yield at, common | {"hook_event_name": "UserPromptSubmit", "prompt": content}
-                continue
-            for block in content:
-                match block["type"]:
-                    case "text" if entry["type"] == "assistant":
-                        said = block["text"]
-                    case "tool_use":
-                        calls[block["id"]] = block
-                    case "tool_result" if block["tool_use_id"] in calls:
-                        call = calls.pop(block["tool_use_id"])
-                        yield at, common | _result(call, block, entry.get("toolUseResult"))
-    if said:
-        yield at, common | {"hook_event_name": "Stop", "last_assistant_message": said}
+    described = claude_code_transcript.described(str(file))
+    for told in ClaudeCode().read_transcript(described, None):
+        yield told.capture.at, json.loads(told.capture.body)
 
 
 def directory(file: Path) -> str:
     """Where the recorded session was started."""
-    return str(next(payload["cwd"] for _, payload in payloads(file)))
+    return claude_code_transcript.described(str(file)).cwd
 
 
 def events(told: Iterable[tuple[int, Json]], root: str) -> list[tuple[Capture, Event]]:
@@ -81,22 +53,3 @@ def in_stretches(file: Path, size: int) -> Iterator[tuple[int, Json]]:
             calls, prompts = 0, prompts + 1
         calls += payload["hook_event_name"].startswith("PostToolUse")
         yield at, payload | {"prompt_id": f"p{prompts}"}
-
-
-def _result(call: Json, block: Json, result: object) -> Json:
-    common = {
-        "hook_event_name": "PostToolUse",
-        "tool_name": call["name"],
-        "tool_input": call["input"],
-        "tool_use_id": call["id"],
-    }
-    text = _text(block.get("content"))
-    if block.get("is_error"):
-        return common | {"hook_event_name": "PostToolUseFailure", "error": text}
-    return common | {"tool_response": result if isinstance(result, dict) else text}
-
-
-def _text(content: object) -> str:
-    if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""

@@ -10,6 +10,7 @@ RecollectError
 ├── WorkerError        the worker cannot be reached or started
 │   ├── WorkerDown
 │   └── WorkerHung
+├── TransferError      an export or another program's memory cannot be taken
 └── NotFound           an id or name that does not exist
 """
 
@@ -61,6 +62,10 @@ class WorkerDown(WorkerError):
 
 class WorkerHung(WorkerError):
     """The worker does not answer. Restart it with `recollect worker restart`."""
+
+
+class TransferError(RecollectError):
+    """This cannot be taken. Nothing that was here has changed."""
 
 
 class NotFound(RecollectError):

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 
 from recollect import settings as settings_module
 from recollect.agents.claude_code import ClaudeCode
@@ -21,7 +22,8 @@ from recollect.providers.protocol import Model, Writer
 from recollect.providers.rules import Rules
 from recollect.providers.wrong_settings import WrongSettings
 from recollect.settings import Settings
-from recollect.store.protocol import Reading, Store
+from recollect.store.protocol import Reading, Scratch, Store
+from recollect.store.sqlite.scratch import ScratchStore
 from recollect.store.sqlite.store import SqliteStore
 from recollect.synthesis.asking import Asking, Terms
 from recollect.synthesis.budget import Budget
@@ -55,6 +57,11 @@ def open_for_reading(paths: Paths) -> Reading:
 def open_for_writing(paths: Paths) -> Store:
     """For the holder of the worker's lock only."""
     return SqliteStore(paths.database, writer=True)
+
+
+def open_scratch(folder: Path) -> Scratch:
+    """In a folder that its caller throws away."""
+    return ScratchStore(folder / "recollect.db")
 
 
 @dataclass(frozen=True, slots=True)

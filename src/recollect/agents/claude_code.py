@@ -7,9 +7,11 @@ JSON object or names no session, because then nothing says where it belongs.
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from recollect.agents import claude_code_tools
+from recollect import clock
+from recollect.agents import claude_code_tools, claude_code_transcript
 from recollect.ids import digest
 from recollect.model.captures import Capture, Unreadable
 from recollect.model.events import (
@@ -25,6 +27,7 @@ from recollect.model.events import (
     ToolUsed,
     TurnEnded,
 )
+from recollect.model.transcripts import Told, TranscriptFile
 
 NAME = "claude-code"
 REPLY_LIMIT = 10_000  # characters; above it the client shows the model a preview and a path
@@ -77,6 +80,12 @@ class ClaudeCode:
             }
         # ASCII only: the hook splices these bytes without knowing any encoding.
         return json.dumps(output).encode() if output else b""
+
+    def transcripts(self, env: Mapping[str, str]) -> Iterator[TranscriptFile]:
+        return claude_code_transcript.files(env)
+
+    def read_transcript(self, file: TranscriptFile, mark: str | None) -> Iterator[Told]:
+        return claude_code_transcript.read(file, mark, self.parse, clock.now())
 
 
 def _object(body: bytes) -> dict[str, Any] | Unreadable:

@@ -1,9 +1,11 @@
 """What recollect needs to know about a coding agent."""
 
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from recollect.model.captures import Capture, Unreadable
 from recollect.model.events import Event
+from recollect.model.transcripts import Told, TranscriptFile
 
 
 class Agent(Protocol):
@@ -15,3 +17,10 @@ class Agent(Protocol):
 
     def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:
         """What the hook prints: `context` for the model, `note` for the user; empty for nothing."""
+
+    def transcripts(self, env: Mapping[str, str]) -> Iterator[TranscriptFile]:
+        """Every session file on this machine, newest first."""
+
+    def read_transcript(self, file: TranscriptFile, mark: str | None) -> Iterator[Told]:
+        """What happened since `mark`, in order and as the hooks would have told it. A mark that does not
+        fit the file (it was replaced or cut) counts as none."""

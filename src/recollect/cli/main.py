@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from keyword import iskeyword
 from typing import NamedTuple
 
 import click
@@ -36,6 +37,8 @@ COMMANDS = (
     CommandRow("worker", "worker", "Start, stop and look at the background worker.", SETUP),
     CommandRow("retry", "retry", "Try failed jobs again.", SETUP),
     CommandRow("synthesize", "synthesize", "Work up what waits now, or anew.", SETUP),
+    CommandRow("export", "export", "Write everything that is remembered into a file.", SETUP),
+    CommandRow("import", "import_", "Take in what was remembered elsewhere.", SETUP),
     CommandRow("completion", "completion", "Print the shell completion script.", SETUP),
     CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS),
     CommandRow("new", "hooks", "UserPromptSubmit: store the prompt.", HOOKS),
@@ -57,7 +60,7 @@ class Commands(click.Group):
         if row is None:
             return None
         module = importlib.import_module(f"recollect.cli.{row.module}")
-        command = getattr(module, row.name)
+        command = getattr(module, f"{row.name}_" if iskeyword(row.name) else row.name)
         assert isinstance(command, click.Command)
         return command
 

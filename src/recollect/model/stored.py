@@ -18,7 +18,10 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What the store can say about itself in one look. Times are None when nothing happened yet."""
+    """What the store can say about itself in one look. Times are None when nothing happened yet.
+
+    `healed`: events that only the transcript told of; where hooks work, there are hardly any.
+    """
 
     pending: int
     skipped: int
@@ -31,6 +34,7 @@ class Health:
     observations: int
     summaries: int
     projects: int
+    healed: int = 0
 
 
 EMPTY = Health(0, 0, None, None, 0, 0, 0, 0, 0, 0, 0)

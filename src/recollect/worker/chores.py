@@ -3,9 +3,11 @@
 import os
 import time
 from pathlib import Path
+from typing import Protocol
 
 from recollect import log
 from recollect.clock import DAY, MINUTE, Clock
+from recollect.model.arrivals import Healed
 from recollect.paths import Paths
 from recollect.store.protocol import Store
 
@@ -15,10 +17,12 @@ EVERY_SECONDS = 3600.0
 ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
 
 
+class Healer(Protocol):
+    def session(self, agent: str, ref: str) -> Healed: ...
+
+
 def run(paths: Paths, store: Store, clock: Clock) -> None:
     now = clock()
-    if interrupted := store.interrupt_stale(now - DAY, now):
-        log.action("session.interrupted", count=interrupted)
     for session in store.sessions_by_prefix(DOCTORS):
         if (
             session.last_event_at < now - LEFT_BEHIND
@@ -27,6 +31,15 @@ def run(paths: Paths, store: Store, clock: Clock) -> None:
     for folder in (paths.spool_tmp, paths.run / "claims"):
         if swept := _sweep(folder):
             log.action("spool.swept", folder=folder.name, count=swept)
+
+
+def interrupt(store: Store, reconciler: Healer, clock: Clock) -> None:
+    """Sessions that were silent for a day are over. First their transcripts are read to the end."""
+    now = clock()
+    for session in store.stale_sessions(now - DAY):
+        reconciler.session(session.agent, session.ref)
+    if interrupted := store.interrupt_stale(now - DAY, now):
+        log.action("session.interrupted", count=interrupted)
 
 
 def _sweep(folder: Path) -> int:

@@ -8,16 +8,18 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
+from types import UnionType
 
 from recollect import log
 from recollect.agents.protocol import Agent
 from recollect.clock import Clock
 from recollect.errors import StoreError
-from recollect.model.arrivals import Arrival, Ingested
+from recollect.model.arrivals import Arrival, Ingested, SessionRef
 from recollect.model.captures import Capture, Unreadable, parse_capture
+from recollect.model.events import Happening, SessionEnded, SessionStarted, TurnEnded
 from recollect.paths import Paths, private_dir
 from recollect.store.protocol import Store
 from recollect.worker.projects import ProjectFinder
@@ -68,7 +70,11 @@ class Ingest:
             log.action("ingest.event", capture=capture.id, kind=event.kind, session=event.session)
         counts = {"added": result.added, "duplicates": result.duplicates}
         log.action("ingest.stored", **counts, closed_turns=result.closed_turns)
-        return result
+        return replace(
+            result,
+            begun=_sessions(arrivals, SessionStarted),
+            ended=_sessions(arrivals, TurnEnded | SessionEnded),
+        )
 
     def _try_to_read(self, file: _File) -> Arrival | None:
         """Whatever is wrong with one file must not hold up the others."""
@@ -125,6 +131,11 @@ class Ingest:
         log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
 
 
+def _sessions(arrivals: list[Arrival], what: type[Happening] | UnionType) -> frozenset[SessionRef]:
+    events = (arrival.event for arrival in arrivals)
+    return frozenset((e.agent, e.session) for e in events if isinstance(e.what, what))
+
+
 def is_boring(tool: str, patterns: tuple[str, ...]) -> bool:
     return any(tool.startswith(p[:-1]) if p.endswith("*") else tool == p for p in patterns)
 
@@ -162,4 +173,6 @@ def _sum(parts: list[Ingested]) -> Ingested:
         sum(p.duplicates for p in parts),
         sum(p.closed_turns for p in parts),
         frozenset().union(*(p.projects for p in parts)),
+        frozenset().union(*(p.begun for p in parts)),
+        frozenset().union(*(p.ended for p in parts)),
     )

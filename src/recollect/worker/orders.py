@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.clock import Clock
@@ -11,8 +11,10 @@ from recollect.model.jobs import Again
 from recollect.model.observations import Observation
 from recollect.store.protocol import Store
 from recollect.wiring import Choice
+from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.gate import Gate
+from recollect.worker.imports import Imports
 from recollect.worker.projects import ProjectFinder
 
 Json = dict[str, Any]
@@ -29,6 +31,11 @@ class Orders:
     busy: threading.Lock  # held while jobs are run
     wake_jobs: threading.Event
     clock: Clock
+    backfill: Backfill
+    imports: Imports = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.imports = Imports(self.store, self.clock, self._taken)
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:
         orders = {
@@ -38,6 +45,11 @@ class Orders:
             "wake": self._wake,
             "again": self._again,
             "forget": self._forget,
+            "import-begin": self.imports.begin,
+            "import-step": self.imports.step,
+            "import-cancel": self.imports.cancel,
+            "backfill-begin": self.backfill.begin,
+            "backfill-progress": self.backfill.progress,
         }
         return {verb: _json(order) for verb, order in orders.items()}
 
@@ -86,6 +98,12 @@ class Orders:
             self.finder.forget(session.project_dir)
             self.briefs.drop(session.project_dir)
         return {"found": session is not None}
+
+    def _taken(self, projects: frozenset[int]) -> None:
+        for project_id in projects:
+            self.briefs.prepare(project_id)
+        self.store.make_due(self.clock())  # it waited for somebody else's model
+        self.wake_jobs.set()
 
     def _now(self) -> None:
         self.gate.open()

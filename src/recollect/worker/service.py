@@ -1,4 +1,4 @@
-"""The running worker: one thread ingests, one runs jobs, a few answer hooks. It ends when idle."""
+"""The running worker: one thread ingests, one runs jobs, one heals, a few answer hooks. It ends when idle."""
 
 import json
 import os
@@ -13,19 +13,23 @@ from recollect.store.protocol import Store
 from recollect.wiring import AGENTS, Home
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
+from recollect.worker.backfill import HOLD, Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.gate import Gate
+from recollect.worker.healing import Healing
 from recollect.worker.health import capture_failures, problem, waiting
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
 from recollect.worker.listener import Listener
 from recollect.worker.orders import Orders
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.reconcile import Reconciler
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
 
 LOSS_SECONDS = 1.0  # how long a deletion may take
 LOOK_EVERY_SECONDS, LOOK_AFTER_SECONDS = 30.0, 600.0
+HEAL_FIRST_SECONDS = 10.0  # how long jobs wait for the first look at the transcripts
 FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
 
 
@@ -49,6 +53,17 @@ class Service:
         )
         boring = self._settings.names("capture.boring_tools")
         self._ingest = Ingest(self._paths, store, AGENTS, finder, boring, clock)
+        self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
+        held = Reconciler(store, AGENTS, finder, clock, os.environ, boring, HOLD)
+        backfill = Backfill(self._paths, store, AGENTS, clock, held)
+        self._healing = Healing(
+            self._reconciler,
+            on_healed=self._healed,
+            on_looked=self._looked,
+            on_fault=lambda error: self._note_fault("healing", error),
+            retry_seconds=FAULT_SECONDS[1],
+            backfill=backfill,
+        )
         self._changed: set[int] = set()
         self._runner = JobRunner(
             store,
@@ -70,6 +85,7 @@ class Service:
             self._busy,
             self._jobs_wake,
             clock,
+            backfill,
         )
 
     def open(self) -> Listener:
@@ -88,12 +104,15 @@ class Service:
         """Until told to stop, or idle for long enough."""
         watch = SpoolWatch(self._paths.spool_new, self._spool_wake)
         jobs = threading.Thread(target=self._run_jobs, name="jobs")
+        healing = threading.Thread(target=self._healing.run, name="healing")
         jobs.start()
+        healing.start()
         try:
             self._run_ingest(watch)
         finally:
             self.stop()
             jobs.join()
+            healing.join()
             watch.close()
 
     def stop(self) -> None:
@@ -101,6 +120,7 @@ class Service:
         self._stopping.set()
         self._spool_wake.set()
         self._jobs_wake.set()
+        self._healing.stop()
         if self._choice.model is not None:
             self._choice.model.close()  # a request may take minutes; its job is given back
 
@@ -142,14 +162,15 @@ class Service:
                 self.must_restart = self._paths.run.exists()
                 return
             try:
+                self._drain()
                 if time.monotonic() >= next_chores:
                     chores.run(self._paths, self._store, self._clock)
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
-                self._drain()
+                    self._healing.look()
                 if self._is_idle_for_long():
                     log.action("worker.idle")
                     return
-                self._faults.pop("ingest", None)
+                self._note_fault("ingest", None)
                 pause = FAULT_SECONDS[0]
             except Exception as error:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
@@ -163,8 +184,11 @@ class Service:
     def _fault(self) -> str | None:
         return next(iter(list(self._faults.values())), None)
 
-    def _note_fault(self, thread: str, error: Exception) -> None:
-        """Shown by `status`, `doctor` and the next session until the thread gets on again."""
+    def _note_fault(self, thread: str, error: Exception | None) -> None:
+        """Shown by `status`, `doctor` and the next session until the thread gets on again: None."""
+        if error is None:
+            self._faults.pop(thread, None)
+            return
         self._faults[thread] = f"{type(error).__name__}: {error}"
         log.warning(f"{thread}.waits", error=log.cause(error))
 
@@ -173,10 +197,21 @@ class Service:
         if ingested.added or ingested.duplicates:
             self._active_at = time.monotonic()
             self._briefs.prepare_missing(ingested.projects)
+            self._healing.after(ingested)
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._jobs_wake.set()
 
+    def _looked(self) -> None:
+        chores.interrupt(self._store, self._reconciler, self._clock)
+        self._jobs_wake.set()
+
+    def _healed(self) -> None:
+        self._active_at = time.monotonic()
+        self._jobs_wake.set()
+
     def _run_jobs(self) -> None:
+        # What the last worker left half told is written about once, when it is whole.
+        self._healing.wait_for_look(HEAL_FIRST_SECONDS)
         while not self._stopping.is_set():
             self._jobs_wake.clear()
             try:
@@ -186,7 +221,7 @@ class Service:
                     while self._changed:
                         self._briefs.prepare(self._changed.pop())
                 wait = self._until_next_job()
-                self._faults.pop("jobs", None)
+                self._note_fault("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest
                 self._note_fault("jobs", error)
                 wait = FAULT_SECONDS[1]
@@ -233,7 +268,12 @@ class Service:
 
     def _idle(self) -> bool:
         """Nothing waits and nothing is being done."""
-        if waiting(self._paths) or not self._busy.acquire(blocking=False):
+        if (
+            waiting(self._paths)
+            or self._orders.imports.at_work()
+            or not self._healing.idle()
+            or not self._busy.acquire(blocking=False)
+        ):
             return False
         try:
             due = self._store.next_due()

@@ -101,6 +101,8 @@ class Database:
                 if _version(connection) == 0:  # the worker is just about to make the tables
                     raise StoreMissing
                 _check_version(connection)
+                if _version(connection) < queries.migrations()[-1][0]:
+                    raise StoreError(_old(self._path))
             except sqlite3.DatabaseError as error:
                 connection.close()
                 raise translate(error, self._path) from error
@@ -138,13 +140,17 @@ class Database:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Every step is one transaction with its own number, so a kill leaves the old or the new schema."""
+    """The missing steps are one transaction: a kill leaves the old or the new schema, and nobody reads one
+    that is half made."""
     _check_version(connection)
-    for number, script in queries.migrations():
-        if number > _version(connection):
-            connection.executescript(
-                f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
-            )
+    before = _version(connection)
+    missing = [(number, script) for number, script in queries.migrations() if number > before]
+    if missing:
+        scripts = "\n".join(script for _, script in missing)
+        version = missing[-1][0]
+        connection.executescript(
+            f"BEGIN IMMEDIATE;\n{scripts}\nPRAGMA user_version = {version};\nCOMMIT;"
+        )
 
 
 def write(
@@ -175,6 +181,10 @@ def _damaged(path: Path, why: str) -> str:
         f"{path} is damaged ({why}). Stop the worker (`recollect worker stop`), move the file aside "
         "and start again; captured events wait in the spool."
     )
+
+
+def _old(path: Path) -> str:
+    return f"{path} is of an older recollect. Bring it up to date with `recollect worker start`."
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -4,7 +4,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable
 
-from recollect.clock import SECOND
+from recollect.clock import MINUTE, SECOND
 from recollect.ids import digest
 from recollect.model.arrivals import Arrival, Ingested
 from recollect.model.captures import Capture
@@ -23,10 +23,21 @@ from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.store.sqlite.values import safe
 from recollect.text import sqlite_safe
 
+Values = dict[str, object]
+
 # Two installations of our hooks deliver the same bytes a few milliseconds apart. Where the agent
 # gives no id, equal content within this time is one event.
 SAME_WITHIN = 5 * SECOND
 FASTEST = 1  # zlib level: a quarter of the size for a tenth of the time of level 9
+# What frames a turn has a key made of texts, or none. The transcript may word it otherwise and dates it by
+# its own line, so one of the same kind, near enough in time, is the same. A compaction may take minutes.
+NEAR = {
+    "prompt": 5 * SECOND,
+    "stop": 5 * SECOND,
+    "session_start": 5 * MINUTE,
+    "session_end": 5 * MINUTE,
+    "compact": 5 * MINUTE,
+}
 
 
 class Events(Database):
@@ -86,43 +97,68 @@ class Events(Database):
 
 def _add(connection: sqlite3.Connection, arrival: Arrival, now: int) -> int | None:
     """How many turns this event closed; None if it was stored before."""
-    event, capture = arrival.event, arrival.capture
-    session = _session(connection, arrival)
+    session = find_session(connection, arrival)
     session_id = int(session["id"])
-    content = digest(capture.body, 32)
-    same = {"session_id": session_id, "content_hash": content, "kind": event.kind}
-    if event.key is None and write_one(
-        connection, "events", "same_content", same | {"at": capture.at, "window": SAME_WITHIN}
-    ):
+    if _delivered_before(connection, session_id, arrival):
         return None
-    number = _prompt_number(connection, session, event)
+    number = _prompt_number(connection, session, arrival.event)
+    if not insert(connection, session_id, number, arrival):
+        return None
+    return _apply(connection, arrival, session_id, number, now)
+
+
+def insert(connection: sqlite3.Connection, session_id: int, number: int, arrival: Arrival) -> bool:
+    """The event's row, and its session's times. False if its key is there already."""
+    event, capture = arrival.event, arrival.capture
     stored = write_one(
         connection,
         "events",
         "add",
-        same
+        content_of(session_id, arrival)
         | {
-            "key": sqlite_safe(event.key or f"capture:{capture.id}"),
+            "key": key_of(arrival),
             "tool": safe(event.tool),
             "hook": sqlite_safe(capture.hook),
             "capture_id": sqlite_safe(capture.id),
             "at": capture.at,
             "prompt_number": number,
+            "prompt_id": safe(event.prompt_id),
             "subagent_type": safe(event.subagent.type) if event.subagent else None,
             "boring": arrival.boring,
+            "healed": arrival.healed,
             "size": len(capture.body),
             "body": zlib.compress(capture.body, FASTEST),
         },
     )
     if stored is None:
-        return None
-    write(
-        connection,
-        "sessions",
-        "touch",
-        {"id": session_id, "at": capture.at, "transcript": safe(event.transcript)},
-    )
-    return _apply(connection, arrival, session_id, number, now)
+        return False
+    times = {"id": session_id, "at": capture.at, "transcript": safe(event.transcript)}
+    write(connection, "sessions", "touch", times)
+    return True
+
+
+def key_of(arrival: Arrival) -> str:
+    return sqlite_safe(arrival.event.key or f"capture:{arrival.capture.id}")
+
+
+def content_of(session_id: int, arrival: Arrival) -> Values:
+    content = digest(arrival.capture.body, 32)
+    return {"session_id": session_id, "content_hash": content, "kind": arrival.event.kind}
+
+
+def _delivered_before(connection: sqlite3.Connection, session_id: int, arrival: Arrival) -> bool:
+    """What the key does not tell: the same bytes from two hooks, or a hook behind the transcript."""
+    event, at = arrival.event, arrival.capture.at
+    near = NEAR.get(event.kind)
+    if near is not None:
+        framing: Values = {"session_id": session_id, "kind": event.kind, "at": at, "window": near}
+        told = framing | {"prompt_id": safe(event.prompt_id)}
+        if write_one(connection, "healing", "told_already", told):
+            return True
+    if event.key is not None:
+        return False
+    same = content_of(session_id, arrival) | {"at": at, "window": SAME_WITHIN}
+    return write_one(connection, "events", "same_content", same) is not None
 
 
 def _apply(
@@ -159,7 +195,8 @@ def _apply(
     return 0
 
 
-def _session(connection: sqlite3.Connection, arrival: Arrival) -> Row:
+def find_session(connection: sqlite3.Connection, arrival: Arrival) -> Row:
+    """The arrival's own; made if it is new."""
     event, capture = arrival.event, arrival.capture
     values = {
         "agent": event.agent,

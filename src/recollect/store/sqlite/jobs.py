@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from recollect.clock import DAY
 from recollect.model.jobs import MAX_TRIES, SKIPPED, Again, Fenced, Job, JobRow
 from recollect.model.observations import Author, ObservationDraft, SummaryDraft
 from recollect.model.sessions import UNTITLED, SessionTitle
@@ -19,7 +20,7 @@ LISTED = 50
 class Jobs(Database):
     def claim_job(self, holder: str, now: int, lease_until: int) -> Job | None:
         """The next job that is due. One whose tries are used up by crashes is parked, not tried."""
-        values = {"holder": holder, "now": now, "lease_until": lease_until}
+        values = {"holder": holder, "now": now, "lease_until": lease_until, "lately": now - DAY}
         while True:
             with self.transaction() as connection:
                 row = write_one(connection, "jobs", "claim", values)

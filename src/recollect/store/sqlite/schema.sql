@@ -16,7 +16,7 @@ CREATE TABLE events (
   job_id INTEGER REFERENCES jobs ON DELETE SET NULL,
   content_hash TEXT NOT NULL,
   size INTEGER NOT NULL,
-  body BLOB NOT NULL,
+  body BLOB NOT NULL, healed INTEGER NOT NULL DEFAULT 0, prompt_id TEXT,
   UNIQUE (session_id, key)
 );
 
@@ -212,6 +212,14 @@ CREATE TABLE summary_files (
   PRIMARY KEY (summary_id, path, role)
 ) WITHOUT ROWID;
 
+CREATE TABLE transcript_marks (
+  agent TEXT NOT NULL,
+  ref TEXT NOT NULL,
+  mark TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (agent, ref)
+) WITHOUT ROWID;
+
 CREATE VIEW doubted_facts AS
   SELECT id, observation_id FROM observation_facts AS f
   WHERE EXISTS (
@@ -260,7 +268,12 @@ CREATE INDEX events_by_content ON events (session_id, content_hash);
 
 CREATE INDEX events_by_job ON events (job_id);
 
-CREATE INDEX events_by_prompt ON events (session_id, prompt_number, at, id);
+CREATE INDEX events_by_prompt ON events (session_id, prompt_number, at, id, prompt_id);
+
+CREATE INDEX events_framing ON events (session_id, kind, at, prompt_id, healed)
+WHERE kind <> 'tool' AND kind <> 'subagent_stop';
+
+CREATE INDEX events_healed ON events (session_id, kind, at) WHERE healed;
 
 CREATE INDEX events_unclaimed ON events (session_id)
 WHERE job_id IS NULL AND kind IN ('tool', 'subagent_stop') AND NOT boring;

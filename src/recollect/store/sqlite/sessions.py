@@ -24,6 +24,10 @@ class Sessions(Database):
         rows = self.rows("sessions", "by_prefix", prefix=escaped(sqlite_safe(prefix)))
         return [_session(row) for row in rows]
 
+    def stale_sessions(self, before: int) -> list[Session]:
+        """Those that `interrupt_stale` would take."""
+        return [_session(row) for row in self.rows("sessions", "stale", before=before)]
+
     def summarized_sessions(self, project_id: int, limit: int) -> list[Session]:
         """Sessions that have something to tell, newest first."""
         rows = self.rows("sessions", "summarized", project_id=project_id, limit=limit)

@@ -1,6 +1,7 @@
 """The SQLite store: the protocol of `store/protocol.py`, one file per noun."""
 
 from recollect.store.sqlite.events import Events
+from recollect.store.sqlite.healing import Healing
 from recollect.store.sqlite.jobs import Jobs
 from recollect.store.sqlite.ledger import Ledger
 from recollect.store.sqlite.observations import Observations
@@ -8,7 +9,23 @@ from recollect.store.sqlite.projects import Projects
 from recollect.store.sqlite.search import Search
 from recollect.store.sqlite.sessions import Sessions
 from recollect.store.sqlite.summaries import Summaries
+from recollect.store.sqlite.tallies import Tallies
+from recollect.store.sqlite.transcripts import Transcripts
+from recollect.store.sqlite.transfer import Transfer
 
 
-class SqliteStore(Projects, Sessions, Events, Jobs, Observations, Summaries, Search, Ledger):
+class SqliteStore(
+    Projects,
+    Sessions,
+    Events,
+    Healing,
+    Transcripts,
+    Tallies,
+    Jobs,
+    Observations,
+    Summaries,
+    Search,
+    Ledger,
+    Transfer,
+):
     pass

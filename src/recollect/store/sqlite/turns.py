@@ -1,6 +1,7 @@
 """Turns that become work: in parts while they go on, and to the end when they are over."""
 
 import sqlite3
+from collections.abc import Mapping
 
 from recollect.clock import MINUTE
 from recollect.model.jobs import OBSERVE, SUMMARIZE
@@ -63,7 +64,13 @@ def _queue_events(
 def _queue(
     connection: sqlite3.Connection, session_id: int, number: int, now: int, kind: str
 ) -> int:
-    values = {"kind": kind, "session_id": session_id, "prompt_number": number, "now": now}
-    row = write_one(connection, "jobs", "add_job", values)
+    turn = {"session_id": session_id, "prompt_number": number}
+    return queue_job(connection, turn, now, kind)
+
+
+def queue_job(
+    connection: sqlite3.Connection, turn: Mapping[str, object], now: int, kind: str
+) -> int:
+    row = write_one(connection, "jobs", "add_job", {**turn, "kind": kind, "now": now})
     assert row is not None
     return int(row["id"])

@@ -21,17 +21,29 @@ LIMIT 1;
 -- name: drop_job
 DELETE FROM jobs WHERE id = :id;
 
--- One job at a time per session, oldest first; an expired lease is up for grabs again.
+-- One job at a time per session, oldest first; an expired lease is up for grabs again. Sessions that
+-- something happened in lately come before those of the past, however much of that was imported.
 -- name: claim
 UPDATE jobs SET tries = tries + 1, holder = :holder, lease_until = :lease_until
-WHERE id = (
-  SELECT id FROM jobs AS job
-  WHERE state = 'pending' AND due_at <= :now AND (lease_until IS NULL OR lease_until <= :now)
-    AND NOT EXISTS (
-      SELECT 1 FROM jobs AS earlier
-      WHERE earlier.session_id = job.session_id AND earlier.state = 'pending' AND earlier.id < job.id
-    )
-  ORDER BY id LIMIT 1
+WHERE id = coalesce(
+  (
+    SELECT min(first.id) FROM sessions AS s CROSS JOIN jobs AS first
+    WHERE s.last_event_at >= :lately AND first.session_id = s.id AND first.state = 'pending'
+      AND first.due_at <= :now AND (first.lease_until IS NULL OR first.lease_until <= :now)
+      AND NOT EXISTS (
+        SELECT 1 FROM jobs AS earlier
+        WHERE earlier.session_id = s.id AND earlier.state = 'pending' AND earlier.id < first.id
+      )
+  ),
+  (
+    SELECT id FROM jobs AS job
+    WHERE state = 'pending' AND due_at <= :now AND (lease_until IS NULL OR lease_until <= :now)
+      AND NOT EXISTS (
+        SELECT 1 FROM jobs AS earlier
+        WHERE earlier.session_id = job.session_id AND earlier.state = 'pending' AND earlier.id < job.id
+      )
+    ORDER BY id LIMIT 1
+  )
 )
 RETURNING id, kind, session_id, prompt_number, tries, holder, written_by;
 
@@ -114,6 +126,7 @@ SELECT
   (SELECT count(*) FROM sessions WHERE status = 'active') AS active_sessions,
   (SELECT count(*) FROM sessions) AS sessions,
   (SELECT count(*) FROM events) AS events,
+  (SELECT count(*) FROM events WHERE healed) AS healed,
   (SELECT count(*) FROM observations) AS observations,
   (SELECT count(*) FROM summaries) AS summaries,
   (SELECT count(*) FROM projects) AS projects;

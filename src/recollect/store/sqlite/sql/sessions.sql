@@ -23,7 +23,7 @@ UPDATE sessions SET status = 'completed', ended_at = :at WHERE id = :id;
 UPDATE sessions SET status = 'interrupted', ended_at = last_event_at WHERE id = :id;
 
 -- name: stale
-SELECT id, prompts FROM sessions WHERE status = 'active' AND last_event_at < :before;
+SELECT * FROM sessions WHERE status = 'active' AND last_event_at < :before;
 
 -- name: entitle
 UPDATE sessions SET title = coalesce(title, :title), subtitle = coalesce(:subtitle, subtitle)
@@ -52,7 +52,8 @@ VALUES (:session_id, :number, :prompt_id, :at, :text);
 UPDATE sessions SET prompts = prompts + 1 WHERE id = :id RETURNING prompts;
 
 -- name: prompt_number
-SELECT number FROM prompts WHERE session_id = :session_id AND prompt_id = :prompt_id;
+SELECT number FROM prompts WHERE session_id = :session_id AND prompt_id = :prompt_id
+ORDER BY number LIMIT 1;
 
 -- name: prompts
 SELECT session_id, number, at, text FROM prompts WHERE session_id = :session_id ORDER BY number;

@@ -1,0 +1,224 @@
+"""Everything that is remembered, as values that can leave one store and enter another.
+
+A record names what it refers to by what that is called everywhere: a session by `agent/ref`, an event by its
+key, a job by its place in its session, an observation by `session#place`. No record knows a row's number.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from recollect.ids import digest
+
+IdentityKind = Literal["remote", "commit", "path"]
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityRecord:
+    kind: IdentityKind
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class DirRecord:
+    dir: str
+    seen_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRecord:
+    """`project` is its name among the records only. Strongest identity first."""
+
+    project: str
+    name: str
+    root: str
+    created_at: int
+    identities: tuple[IdentityRecord, ...] = ()
+    dirs: tuple[DirRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    session: str
+    project: str
+    agent: str
+    ref: str
+    project_dir: str
+    transcript: str | None
+    status: Literal["active", "completed", "interrupted"]
+    started_at: int
+    last_event_at: int
+    ended_at: int | None
+    title: str | None
+    subtitle: str | None
+    prompts: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRecord:
+    session: str
+    number: int
+    prompt_id: str | None
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """`job` is its place in its session. A lease is not carried over: whoever held it is elsewhere."""
+
+    session: str
+    job: int
+    kind: Literal["observe", "summarize"]
+    prompt_number: int
+    state: Literal["pending", "done", "skipped"]
+    tries: int
+    due_at: int
+    last_error: str | None
+    created_at: int
+    finished_at: int | None
+    written_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """`body`: the agent's own bytes. `healed`: the transcript told of it, and no hook."""
+
+    session: str
+    key: str
+    kind: str
+    tool: str | None
+    hook: str
+    capture_id: str
+    at: int
+    prompt_number: int
+    prompt_id: str | None
+    subagent_type: str | None
+    boring: bool
+    healed: bool
+    job: int | None
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtRecord:
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationRecord:
+    """`evidence`: keys of events of the same session. `repeats` and `follows`: other observations."""
+
+    session: str
+    observation: str
+    job: int | None
+    ordinal: int
+    prompt_number: int
+    at: int
+    provider: str
+    model: str | None
+    type: str
+    title: str | None
+    subtitle: str | None
+    narrative: str | None
+    subagent_type: str | None
+    pinned: bool
+    edited: bool
+    facts: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files_read: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+    doubts: tuple[DoubtRecord, ...] = ()
+    evidence: tuple[str, ...] = ()
+    repeats: str | None = None
+    follows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRecord:
+    session: str
+    prompt_number: int
+    at: int
+    provider: str
+    model: str | None
+    request: str | None
+    investigated: str | None
+    learned: str | None
+    completed: str | None
+    next_steps: str | None
+    notes: str | None
+    files_read: tuple[str, ...] = ()
+    files_edited: tuple[str, ...] = ()
+    doubts: tuple[DoubtRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """A line of the ledger. Its session, or even its project, may be gone; what was spent was spent."""
+
+    session: str | None
+    project: str | None
+    job: int | None
+    at: int
+    provider: str
+    model: str
+    prompts: str
+    purpose: Literal["observe", "summarize", "repair"]
+    digest: str
+    outcome: Literal["answered", "unusable", "failed"]
+    error: str | None
+    sent: int
+    cached: int
+    written: int
+    received: int
+    estimated: bool
+    microdollars: int | None
+    milliseconds: int
+    stored: bool
+    reply: str | None = None
+
+
+Part = PromptRecord | JobRecord | EventRecord | ObservationRecord | SummaryRecord | RequestRecord
+Record = ProjectRecord | SessionRecord | Part
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many of each."""
+
+    projects: int = 0
+    sessions: int = 0
+    prompts: int = 0
+    events: int = 0
+    jobs: int = 0
+    observations: int = 0
+    summaries: int = 0
+    requests: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def __iter__(self) -> Iterator[int]:
+        return (getattr(self, field.name) for field in fields(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of giving a block of records to a store: what was new, and what it had already."""
+
+    new: Counts
+    known: Counts
+    project_id: int | None  # where it went, if anything was new
+
+
+def session_name(agent: str, ref: str) -> str:
+    return f"{agent}/{ref}"
+
+
+def fingerprint(record: ObservationRecord) -> str:
+    """The same words about the same turn: whoever wrote them, and when, does not matter."""
+    texts = (record.type, record.title, record.subtitle, record.narrative, record.subagent_type)
+    sets = (record.concepts, record.files_read, record.files_modified)
+    words = (record.prompt_number, texts, record.facts, *(sorted(set(items)) for items in sets))
+    return digest(repr(words), 32)

@@ -1,0 +1,12 @@
+-- name: mark
+SELECT mark FROM transcript_marks WHERE agent = :agent AND ref = :ref;
+
+-- name: set_mark
+INSERT INTO transcript_marks (agent, ref, mark, at) VALUES (:agent, :ref, :mark, :now)
+ON CONFLICT (agent, ref) DO UPDATE SET mark = excluded.mark, at = excluded.at;
+
+-- name: path
+SELECT transcript FROM sessions WHERE agent = :agent AND ref = :ref;
+
+-- name: known_since
+SELECT created_at FROM projects WHERE id = :id;

@@ -1,0 +1,231 @@
+"""The lines of an export: JSON objects, one per record. `docs/reference/export-format.md` describes them.
+
+A record's fields are the line's fields, so a field is declared once, in `model/records.py`. An event's body
+is the agent's own bytes, and comes back byte for byte: as JSON where writing that JSON gives the same bytes,
+else as text, else as base64.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from recollect.model.records import (
+    EventRecord,
+    JobRecord,
+    ObservationRecord,
+    ProjectRecord,
+    PromptRecord,
+    Record,
+    RequestRecord,
+    SessionRecord,
+    SummaryRecord,
+)
+
+FORMAT = "recollect-export"
+VERSION = 1
+LARGEST_INTEGER = 2**63 - 1
+BODIES = ("body", "body_text", "body_base64")
+# How an agent writes its JSON. A body that is laid out in yet another way is text.
+SPACED, ASCII, NEWLINE = "spaced", "ascii", "newline"
+LAYOUTS: tuple[tuple[str, ...], ...] = ((), (SPACED, ASCII), (SPACED,), (ASCII,))
+
+
+class Malformed(ValueError):
+    """A line is not what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line. `project`: the name of the only one that is in it; `replies`: the ledger has them."""
+
+    format: str
+    version: int
+    at: int = 0
+    by: str = ""
+    project: str | None = None
+    replies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The last line: without it, the file was cut off. `lines` counts it too."""
+
+    lines: int
+
+
+Line = Header | Record | End
+NAMES: Mapping[type[Line], str] = {
+    Header: "export",
+    ProjectRecord: "project",
+    SessionRecord: "session",
+    PromptRecord: "prompt",
+    JobRecord: "job",
+    EventRecord: "event",
+    ObservationRecord: "observation",
+    SummaryRecord: "summary",
+    RequestRecord: "request",
+    End: "end",
+}
+TYPES = {name: kind for kind, name in NAMES.items()}
+
+
+def encoded(line: Line, *, ascii_only: bool = False) -> bytes:
+    """With its newline. `ascii_only`: for a terminal, which captured text must not steer."""
+    values = {"record": NAMES[type(line)]} | _plain(line)
+    try:
+        text = json.dumps(values, ensure_ascii=ascii_only, separators=(",", ":"))
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, in what a model said
+        return json.dumps(values, separators=(",", ":")).encode() + b"\n"
+
+
+def decoded(data: bytes) -> Line:
+    """Raises Malformed. Fields that are not known are left out: they are from a later release."""
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"it is not JSON ({type(error).__name__})") from None
+    if not isinstance(values, dict):
+        raise Malformed("it is not a JSON object")
+    name = values.get("record")
+    kind = TYPES.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise Malformed(f"{str(name)[:40]!r} is not a record of this format")
+    if kind is EventRecord:
+        values["body"] = _body(values)
+    found: Line = READERS[kind](values)
+    return found
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
+    for part in fields(value):
+        found = getattr(value, part.name)
+        if isinstance(found, bytes):
+            plain |= _told_body(found)
+        elif isinstance(found, tuple):
+            plain[part.name] = [_plain(item) if is_dataclass(item) else item for item in found]
+        else:
+            plain[part.name] = found
+    if plain.get("reply", "") is None:
+        del plain["reply"]
+    return plain
+
+
+def _told_body(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body, parse_constant=_refuse)
+        ended = [NEWLINE] if body.endswith(b"\n") else []
+        for layout in LAYOUTS:
+            if _laid_out(value, [*layout, *ended]) == body:
+                return {"body": value} | ({"body_as": [*layout, *ended]} if layout or ended else {})
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return {"body_text": body.decode()}
+    except UnicodeDecodeError:
+        return {"body_base64": base64.b64encode(body).decode()}
+
+
+def _body(values: dict[str, Any]) -> bytes:
+    told = [name for name in BODIES if name in values]
+    if len(told) != 1:
+        raise Malformed(f"an event has one of {', '.join(BODIES)}")
+    value = values.pop(told[0])
+    try:
+        if told[0] == "body":
+            return _laid_out(value, _list(values.get("body_as", [])))
+        text = _text(value)
+        return text.encode() if told[0] == "body_text" else base64.b64decode(text, validate=True)
+    except (UnicodeEncodeError, binascii.Error, RecursionError):
+        raise Malformed(f"`{told[0]}` cannot be read") from None
+
+
+def _laid_out(value: Any, layout: list[str]) -> bytes:
+    separators = (", ", ": ") if SPACED in layout else (",", ":")
+    text = json.dumps(value, ensure_ascii=ASCII in layout, separators=separators)
+    return text.encode() + b"\n" * (NEWLINE in layout)
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+Reader = Callable[[Any], Any]
+
+
+def _reader(hint: Any) -> Reader:
+    """What a field's type asks of its value."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        inner = _reader(next(part for part in arguments if part is not NoneType))
+        return lambda value: None if value is None else inner(value)
+    if origin is Literal:
+        return lambda value: _one_of(value, arguments)
+    if origin is tuple:
+        item = _reader(arguments[0])
+        return lambda value: tuple(item(each) for each in _list(value))
+    if is_dataclass(hint):
+        assert isinstance(hint, type)
+        return _object_reader(hint)
+    return {int: _integer, str: _text, bool: _truth, bytes: lambda value: value}[hint]
+
+
+def _object_reader(kind: type[Any]) -> Reader:
+    hints = get_type_hints(kind)
+    readers = {part.name: _reader(hints[part.name]) for part in fields(kind)}
+    optional = {part.name for part in fields(kind) if part.default is not MISSING}
+
+    def read(values: Any) -> Any:
+        if not isinstance(values, dict):
+            raise Malformed("an object was expected")
+        found = {}
+        for name, reader in readers.items():
+            if name not in values:
+                if name in optional:
+                    continue
+                raise Malformed(f"`{name}` is missing")
+            try:
+                found[name] = reader(values[name])
+            except Malformed as error:
+                raise Malformed(f"`{name}`: {error}") from None
+        return kind(**found)
+
+    return read
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int or abs(value) > LARGEST_INTEGER:
+        raise Malformed("a whole number was expected")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Malformed("text was expected")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Malformed("true or false was expected")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise Malformed("a list was expected")
+    return value
+
+
+def _one_of(value: Any, allowed: tuple[Any, ...]) -> Any:
+    if value not in allowed:
+        raise Malformed(f"one of {', '.join(allowed)} was expected")
+    return value
+
+
+READERS: Mapping[type[Line], Reader] = {kind: _object_reader(kind) for kind in NAMES}

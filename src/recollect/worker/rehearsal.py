@@ -1,0 +1,142 @@
+"""An import, rehearsed: done by the same code in a store that is thrown away, and counted there.
+
+So its counts are those of the import. The real store is only read.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from recollect.clock import DAY, Clock
+from recollect.errors import StoreMissing
+from recollect.model.ledger import Spent, Written
+from recollect.model.sessions import ACTIVE
+from recollect.model.tallies import Tally
+from recollect.store.protocol import Reading, Scratch
+from recollect.synthesis import estimates
+from recollect.synthesis.estimates import Expected, Needs
+from recollect.synthesis.prompting import Style
+from recollect.wiring import AGENTS, Choice, Home, open_for_reading, open_scratch
+from recollect.worker import backfill
+from recollect.worker.backfill import HOLD, Selected
+from recollect.worker.projects import ProjectFinder
+from recollect.worker.reconcile import Reconciler
+
+Tallies = dict[str, Tally]  # by session
+NOBODY_ASKED = (Written(0, 0, 0), Spent("", 0, 0, 0, 0, 0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    added: Tally
+    known: int  # sessions that would gain nothing
+    needs: Needs
+    expected: Expected
+
+
+def reading(home: Home) -> Reading | None:
+    """The real store; None if nothing was ever recorded."""
+    try:
+        return open_for_reading(home.paths)
+    except StoreMissing:
+        return None
+
+
+def tallies(store: Reading | None, selected: Iterable[Selected]) -> Tallies:
+    if store is None:
+        return {}
+    return {one.file.session: store.tally(one.agent, one.file.session) for one in selected}
+
+
+def added(before: Tallies, after: Tallies) -> Tally:
+    """What the sessions have gained; `sessions` are those that gained something."""
+    total = Tally()
+    for session, tally in after.items():
+        gained = tally.since(before.get(session, Tally()))
+        if gained != Tally():
+            total += replace(gained, sessions=1)
+    return total
+
+
+def sessions_in(selected: Iterable[Selected]) -> int:
+    return len({one.file.session for one in selected})
+
+
+def rehearse(
+    home: Home,
+    choice: Choice,
+    selected: list[Selected],
+    clock: Clock,
+    show: Callable[[int, int], None],
+) -> Plan:
+    live = reading(home)
+    try:
+        with TemporaryDirectory(prefix="recollect-") as folder:
+            scratch = open_scratch(Path(folder))
+            try:
+                return _rehearse(home, choice, selected, live, scratch, clock, show)
+            finally:
+                scratch.close()
+    finally:
+        if live is not None:
+            live.close()
+
+
+def _rehearse(
+    home: Home,
+    choice: Choice,
+    selected: list[Selected],
+    live: Reading | None,
+    scratch: Scratch,
+    clock: Clock,
+    show: Callable[[int, int], None],
+) -> Plan:
+    chosen = [one for one in selected if live is None or _has_more(live, one, clock)]
+    before = tallies(live, chosen)
+    if live is not None:
+        known = [(one.agent, one.file.session) for one in chosen if before[one.file.session].events]
+        scratch.borrow(home.paths.database, known)
+    waiting = {job.id for job in scratch.waiting_jobs()}
+    boring = home.settings.names("capture.boring_tools")
+    finder = ProjectFinder(scratch, clock)
+    reconciler = Reconciler(scratch, AGENTS, finder, clock, os.environ, boring, HOLD)
+    done, total = 0, sum(one.file.size for one in chosen)
+    for one in chosen:
+        for _ in backfill.bring_in(reconciler, scratch, AGENTS[one.agent], one.file, clock):
+            pass
+        done += one.file.size
+        show(done, total)
+    jobs = [job for job in scratch.waiting_jobs() if job.id not in waiting]
+    gained = added(before, tallies(scratch, chosen))
+    style = choice.style if choice.model else Style(home.settings.text("synthesis.verbosity"))
+    budget = home.settings.number("synthesis.request_tokens")
+    needed = estimates.needs(scratch, AGENTS, jobs, style, budget, choice.without_model())
+    past, spent = _past(live, clock)
+    needed, hoped = estimates.expected(
+        needed,
+        by_rules=choice.model is None,
+        verbosity=style.verbosity,
+        past=past,
+        spent=spent,
+    )
+    return Plan(gained, sessions_in(selected) - gained.sessions, needed, hoped)
+
+
+def _has_more(live: Reading, one: Selected, clock: Clock) -> bool:
+    """Whether its transcript tells something since the last time, or its end is still to be noticed."""
+    session = live.session_by_ref(one.agent, one.file.session)
+    if session is None:
+        return True
+    if session.status == ACTIVE and session.last_event_at < clock() - DAY:
+        return True
+    mark = live.transcript_mark(one.agent, one.file.session)
+    return next(iter(AGENTS[one.agent].read_transcript(one.file, mark)), None) is not None
+
+
+def _past(live: Reading | None, clock: Clock) -> tuple[Written, Spent]:
+    if live is None:
+        return NOBODY_ASKED
+    until = clock() + 1
+    return live.written(0, until), live.spent(0, until)

@@ -1,0 +1,245 @@
+"""What leaves a store and enters another is the same; what enters twice is there once."""
+
+import io
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from recollect.clock import DAY, HOUR
+from recollect.errors import TransferError
+from recollect.model.jobs import OBSERVE
+from recollect.model.observations import ObservationDraft, SummaryDraft
+from recollect.model.records import Counts, ProjectRecord, Record
+from recollect.store.sqlite.store import SqliteStore
+from recollect.transfer import export, importing
+from recollect.transfer.import_file import ExportFile
+from tests.support.arrivals import START, Told, repository
+from tests.support.canonical import dump
+from tests.support.generated_stores import DEEDS, Deed, Doer
+from tests.support.memory import Memory
+
+NOTHING = Counts()
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # durable commits, but quick ones
+
+
+def exported(store: SqliteStore, file: Path, *, project_id: int | None = None) -> Path:
+    with file.open("wb") as out:
+        export.write(store.records(project_id, replies=True), out, at=START, replies=True)
+    return file
+
+
+def taken(store: SqliteStore, file: Path, *, undo: bool = False) -> Counts:
+    return [importing.Progress(), *importing.run(store, ExportFile(file), undo=undo)][-1].new
+
+
+class Stores:
+    """A filled store, and empty ones."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._opened = folder, list[SqliteStore]()
+
+    def new(self, name: str) -> SqliteStore:
+        store = SqliteStore(self._folder / name / "recollect.db", writer=True)
+        self._opened.append(store)
+        return store
+
+    def dump(self, name: str) -> dict[str, list[str]]:
+        return dump(self._folder / name / "recollect.db")
+
+    def file(self, name: str) -> Path:
+        return self._folder / name
+
+    def close(self) -> None:
+        for store in self._opened:
+            store.close()
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterable[Stores]:
+    found = Stores(tmp_path)
+    yield found
+    found.close()
+
+
+@settings(max_examples=30)
+@given(DEEDS)
+def test_an_export_enters_an_empty_store_as_the_same_content(deeds: list[Deed]) -> None:
+    folder = Path(tempfile.mkdtemp(dir=MEMORY))
+    stores = Stores(folder)
+    try:
+        source, target = stores.new("source"), stores.new("target")
+        doer = Doer(source)
+        for deed in deeds:
+            doer.do(deed)
+        source.release_leases()
+        file = exported(source, folder / "a.jsonl")
+        planned = taken(target, file, undo=True)
+        assert target.record_counts(None) == NOTHING
+        assert taken(target, file) == planned == source.record_counts(None)
+        assert stores.dump("target") == stores.dump("source")
+        # Twice is the same as once; and what comes out again is the same file.
+        assert taken(target, file) == NOTHING
+        assert stores.dump("target") == stores.dump("source")
+        assert exported(target, folder / "b.jsonl").read_bytes() == file.read_bytes()
+    finally:
+        stores.close()
+        shutil.rmtree(folder)
+
+
+@settings(max_examples=15)
+@given(DEEDS, DEEDS)
+def test_a_later_export_brings_what_was_missing(early: list[Deed], late: list[Deed]) -> None:
+    """Only additions: pins, edits and jobs of the early part that were finished later stay as they are."""
+    folder = Path(tempfile.mkdtemp(dir=MEMORY))
+    stores = Stores(folder)
+    try:
+        source, target = stores.new("source"), stores.new("target")
+        doer = Doer(source)
+        for deed in early:
+            doer.do(deed)
+        source.release_leases()
+        taken(target, exported(source, folder / "early.jsonl"))
+        for deed in late:
+            doer.do(deed)
+        source.release_leases()
+        file = exported(source, folder / "late.jsonl")
+        planned = taken(target, file, undo=True)
+        assert taken(target, file) == planned
+        once = stores.dump("target")
+        assert taken(target, file) == NOTHING
+        assert stores.dump("target") == once
+        for table in ("projects", "project_identities", "project_dirs", "prompts"):
+            assert once[table] == stores.dump("source")[table]
+        assert source.record_counts(None).events == target.record_counts(None).events
+    finally:
+        stores.close()
+        shutil.rmtree(folder)
+
+
+def filled(store: SqliteStore) -> Memory:
+    memory = Memory.of(store, "shop")
+    draft = ObservationDraft("feature", "Adds the mill", facts=("It turns.",))
+    memory.turn("Build a mill", draft, summary=SummaryDraft("mill"), session="s1")
+    memory.turn("Oil it", ObservationDraft("change", "Oils the wheel"), session="s1")
+    return memory
+
+
+def test_one_project_leaves_alone(stores: Stores) -> None:
+    source, target = stores.new("source"), stores.new("target")
+    filled(source)
+    Memory.of(source, "mill").turn("Else", ObservationDraft("change", "Elsewhere"))
+    mill = source.projects()[1].id
+    new = taken(target, exported(source, stores.file("mill.jsonl"), project_id=mill))
+    assert (new.projects, new.sessions, new.observations) == (1, 1, 1)
+    assert [project.name for project in target.projects()] == ["mill"]
+
+
+def test_what_is_here_wins(stores: Stores) -> None:
+    source, target = stores.new("source"), stores.new("target")
+    filled(source)
+    file = exported(source, stores.file("a.jsonl"))
+    taken(target, file)
+    mine = target.recent_observations(1, 5)[0]
+    target.edit(mine.id, ObservationDraft("decision", "In my own words"))
+    target.pin(mine.id, pinned=True)
+    assert taken(target, file) == NOTHING
+    assert [o.draft.title for o in target.observations_of_session(1)] == [
+        "Adds the mill",
+        "In my own words",
+    ]
+
+
+def test_what_a_person_wrote_elsewhere_is_kept_beside_it(stores: Stores) -> None:
+    source, target = stores.new("source"), stores.new("target")
+    filled(source)
+    taken(target, exported(source, stores.file("a.jsonl")))
+    source.edit(1, ObservationDraft("decision", "In my own words"))
+    later = exported(source, stores.file("b.jsonl"))
+    assert taken(target, later) == Counts(observations=1)
+    titles = {o.draft.title for o in target.observations_of_session(1)}
+    assert titles == {"Adds the mill", "In my own words", "Oils the wheel"}
+    assert taken(target, later) == NOTHING
+
+
+def test_what_waits_there_is_worked_up_here(stores: Stores) -> None:
+    source, target = stores.new("source"), stores.new("target")
+    found = repository("shop")
+    told = Told(source.resolve_project(found, found.root, START))
+    source.add_events([told.prompt("Go"), told.tool("t1"), told.stop()], told.at)
+    source.add_events([told.prompt("On"), told.tool("t2")], told.at)  # a turn that is still open
+    assert source.claim_job("there", told.at, told.at + HOUR) is not None  # and one under way
+    taken(target, exported(source, stores.file("a.jsonl")))
+    job = target.claim_job("here", told.at, told.at + HOUR)
+    assert job is not None
+    assert (job.kind, job.tries) == (OBSERVE, 1)
+    assert len(target.events_of_job(job.id)) == 1
+    assert target.interrupt_stale(told.at + DAY, told.at + DAY) == 1
+    assert target.health().pending == 4
+
+
+def test_a_project_that_is_known_here_keeps_its_name_and_place(stores: Stores) -> None:
+    source, target = stores.new("source"), stores.new("target")
+    there = repository("shop", remote="host/shop")
+    source.resolve_project(there, "/home/dev/shop", START)
+    here = repository("my-shop", remote="host/shop")
+    project = target.resolve_project(here, here.root, START)
+    assert taken(target, exported(source, stores.file("a.jsonl"))) == NOTHING
+    assert [p.name for p in target.projects()] == ["my-shop"]
+    assert target.project_of_dir("/home/dev/shop") == project
+
+
+def test_a_session_that_cannot_be_stored_leaves_nothing_of_itself(stores: Stores) -> None:
+    store = stores.new("target")
+    project = ProjectRecord("p1", "shop", "/shop", START)
+
+    def broken() -> Iterable[Record]:
+        yield project
+        raise OSError("the disk is gone")
+
+    store.begin_taking()
+    with pytest.raises(OSError, match="gone"):
+        store.take(broken())
+    assert store.record_counts(None) == NOTHING
+
+
+def test_wherever_a_file_is_cut_no_session_is_taken_in_part(stores: Stores) -> None:
+    source, target = stores.new("source"), stores.new("target")
+    memory = filled(source)
+    memory.turn("More", ObservationDraft("change", "More"), session="s2")
+    whole = exported(source, stores.file("whole.jsonl"))
+    data = whole.read_bytes()
+    there = stores.dump("source")
+    sessions = set()
+    for size in range(0, len(data), 131):
+        cut = stores.file("cut.jsonl")
+        cut.write_bytes(data[:size])
+        with pytest.raises(TransferError, match=r"line \d+: "):
+            taken(target, cut)
+        found = stores.dump("target")
+        sessions.add(len(found["sessions"]))
+        for table in ("events", "observations", "summaries"):
+            for name in (f"claude-code/s{number}" for number in range(1, 3)):
+                mine = [row for row in found[table] if name in row]
+                assert mine in ([], [row for row in there[table] if name in row])
+    assert sessions == {0, 1}  # the last one is not known to be whole without the end
+    taken(target, whole)
+    assert stores.dump("target") == there
+
+
+def test_an_export_sees_one_moment(stores: Stores) -> None:
+    """What is written while it is read is not in it."""
+    source = stores.new("source")
+    memory = filled(source)
+    reading = SqliteStore(stores.file("source") / "recollect.db", writer=False)
+    records = reading.records(None, replies=False)
+    first = next(records)
+    memory.turn("Later", ObservationDraft("change", "Later"), session="s2")
+    out = io.BytesIO()
+    counts = export.write([first, *records], out, at=START)
+    assert (counts.sessions, counts.observations) == (1, 2)
+    assert reading.record_counts(None).sessions == 2
+    reading.close()

@@ -1,0 +1,329 @@
+"""Old transcripts, brought in by `recollect import claude-code`: exactly once, whatever gets in the way."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.clock import DAY
+from recollect.paths import Paths
+from recollect.repository import Identity, Repository
+from recollect.store.sqlite.store import SqliteStore
+from recollect.worker import contact
+from tests.support.arrivals import START, Told, repository
+from tests.support.canonical import dump
+from tests.support.client import git_repo
+from tests.support.product import recollect, settled, until, work
+from tests.support.transcripts import FIXTURES, Written
+
+RECOLLECT = Path(sys.executable).with_name("recollect")
+# When we did it, in how many tries, and whether the import did or the healing after a kill.
+OURS = ("due_at", "created_at", "finished_at", "seen_at", "tries", "healed")
+LONG_AGO = 1_790_100_000  # seconds; after the written sessions, and over a day ago
+NOTHING = dict.fromkeys(("sessions", "prompts", "events", "turns", "parts", "summaries"), 0)
+
+
+@pytest.fixture
+def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the client keeps its transcripts. Nobody is asked for anything."""
+    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    folder = Path(os.environ["HOME"], ".claude", "projects")
+    folder.mkdir(parents=True)
+    return folder
+
+
+def recorded(projects: Path) -> None:
+    for fixture in FIXTURES.iterdir():
+        source = fixture / "home" / ".claude" / "projects" / "p"
+        shutil.copytree(source, projects / fixture.name)
+
+
+def written(
+    projects: Path,
+    number: int = 0,
+    *,
+    cwd: str = "/home/dev/shop",
+    turns: int = 2,
+    tools: int = 2,
+    at: int = LONG_AGO,
+) -> str:
+    """A session that nobody ended."""
+    session = Written(f"{number:08x}-8f0e-4a3e-9d0f-5a1c3e7d9b11")
+    for turn in range(turns):
+        session.prompt(f"Write the files of turn {turn} in session {number}")
+        for tool in range(tools):
+            use, file = f"toolu_{number}_{turn}_{tool}", f"{cwd}/part{tool}.py"
+            given = {"file_path": file, "content": f"def part{tool}():\n    return {turn}\n"}
+            session.call(use, "Write", **given)
+            session.result(use, "done", {"type": "create", "filePath": file, **given})
+        session.says(f"Wrote {tools} files.")
+    for line in session.lines:
+        line["cwd"] = cwd
+    path = session.write(projects / f"p{number}")
+    os.utime(path, (at, at))
+    return session.session
+
+
+def imported(*arguments: str, code: int = 0, cwd: Path | None = None) -> dict[str, Any]:
+    done = recollect("import", "claude-code", "--json", *arguments, cwd=cwd)
+    assert done.returncode == code, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def content(paths: Paths) -> dict[str, list[str]]:
+    """Everything but how we came by it."""
+    until(lambda: contact.status(paths)["idle"], seconds=300)
+    times = re.compile(rf"\('({'|'.join(OURS)})', [^)]*\)")
+    return {
+        table: [times.sub("", row) for row in rows] for table, rows in dump(paths.database).items()
+    }
+
+
+def home_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    monkeypatch.setenv("RECOLLECT_HOME", str(folder))
+    return Paths.of(os.environ)
+
+
+def test_a_dry_run_changes_nothing_and_counts_what_the_run_then_does(projects: Path) -> None:
+    recorded(projects)
+    for number in range(3):
+        written(projects, number, tools=40)
+    paths = Paths.of(os.environ)
+    plan = imported("--dry-run")
+    assert not paths.state.exists()
+    assert plan["new"]["sessions"] >= 12
+    done = imported()
+    assert (done["new"], done["known"]) == (plan["new"], plan["known"])
+    store = settled(paths)
+    assert (
+        plan["observations"]["low"] <= store.health().observations <= plan["observations"]["high"]
+    )
+    before = content(paths)
+    again = imported("--dry-run")
+    assert again["new"] == NOTHING
+    assert again["costs"][0] == {"provider": "rules", "in_force": True, "dollars": 0.0}
+    assert content(paths) == before
+
+
+def test_twice_is_the_same_as_once(projects: Path) -> None:
+    recorded(projects)
+    written(projects)
+    first = imported()
+    paths = Paths.of(os.environ)
+    before = content(paths)
+    assert contact.stop(paths)
+    second = imported()
+    assert second["new"] == NOTHING
+    assert second["known"] == first["new"]["sessions"] + first["known"]
+    assert content(paths) == before
+
+
+def test_what_was_added_since_is_foretold_and_brought_in(projects: Path) -> None:
+    session = written(projects)
+    path = projects / "p0" / f"{session}.jsonl"
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[: len(lines) // 2]))
+    os.utime(path, (LONG_AGO, LONG_AGO))
+    first = imported()["new"]
+    before = content(Paths.of(os.environ))
+    path.write_bytes(whole)
+    os.utime(path, (LONG_AGO + 60, LONG_AGO + 60))
+    plan = imported("--dry-run")["new"]
+    assert content(Paths.of(os.environ)) == before
+    rest = imported()["new"]
+    assert rest == plan
+    assert (first["prompts"] + rest["prompts"], first["events"] + rest["events"]) == (2, 8)
+
+
+def test_sessions_of_the_past_have_their_own_time_and_an_end(projects: Path) -> None:
+    session = written(projects)
+    plan = imported()
+    store = settled(Paths.of(os.environ))
+    found = store.session_by_ref("claude-code", session)
+    assert found is not None
+    assert (found.status, found.project_dir) == ("interrupted", "/home/dev/shop")
+    assert len(store.summaries_of_session(found.id)) == plan["new"]["summaries"] == 2
+    observations = store.observations_of_session(found.id)
+    prompts = [prompt.at for prompt in store.prompts(found.id)]
+    assert observations
+    assert all(prompts[0] < o.at <= found.last_event_at for o in observations)
+    assert found.last_event_at < LONG_AGO * 1000
+
+
+def refs_here() -> set[str]:
+    return {session.ref for session in settled(Paths.of(os.environ)).sessions(None, 9)}
+
+
+def test_one_project_can_be_chosen_by_folder_and_by_name(projects: Path, tmp_path: Path) -> None:
+    shop, other = tmp_path / "shop", tmp_path / "other" / "mill"
+    for folder in (shop, other):
+        folder.mkdir(parents=True)
+        git_repo(folder)
+    (shop / "sub").mkdir()
+    in_shop = written(projects, 1, cwd=str(shop))
+    in_sub = written(projects, 2, cwd=str(shop / "sub"))
+    written(projects, 3, cwd=str(other))
+    gone = written(projects, 4, cwd="/gone/mill")
+    assert imported("--project", "shop", "--dry-run")["new"]["sessions"] == 2
+    assert imported("--project", ".", cwd=shop / "sub")["new"]["sessions"] == 2
+    assert refs_here() == {in_shop, in_sub}
+    several = imported("--project", "mill", code=1)
+    assert "/gone/mill" in several["error"]
+    assert str(other) in several["error"]
+    assert "shop" in imported("--project", "nonesuch", code=1)["error"]
+    assert imported("--project", "/gone/mill")["new"]["sessions"] == 1
+    assert gone in refs_here()
+    assert imported("--project", "shop")["known"] == 2
+    assert imported()["new"]["sessions"] == 1
+    names = [project.name for project in settled(Paths.of(os.environ)).projects()]
+    assert sorted(names) == ["mill", "mill", "shop"]
+
+
+def test_only_sessions_since_a_day_can_be_chosen(projects: Path) -> None:
+    written(projects, 1, at=LONG_AGO - 40 * 86_400)
+    written(projects, 2)
+    assert imported("--since", "2026-09-01", "--dry-run")["new"]["sessions"] == 1
+    assert imported("--since", "2026-09-01")["new"]["sessions"] == 1
+    assert imported()["new"]["sessions"] == 1
+    assert imported("--since", "1h")["known"] == 0
+
+
+def test_nothing_there_is_no_fault(projects: Path) -> None:
+    assert imported()["new"] == NOTHING
+    done = recollect("import", "claude-code")
+    assert done.stdout == "Taken in: nothing.\n"
+
+
+def at_least(store: SqliteStore, sessions: int) -> bool:
+    return store.health().sessions >= sessions
+
+
+def test_a_worker_that_is_killed_again_and_again_ends_as_if_nothing_had_been(
+    projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(projects, turns=1, tools=1_100)  # more than one transaction takes
+    for number in range(1, 30):
+        written(projects, number, tools=20)
+    undisturbed = home_of(tmp_path / "recollect", monkeypatch)
+    plan = imported()
+    expected = content(undisturbed)
+    contact.stop(undisturbed)
+    disturbed = home_of(tmp_path / "user/.local/state/recollect", monkeypatch)
+    contact.start(disturbed)
+    running = subprocess.Popen(
+        [RECOLLECT, "import", "claude-code", "--json"], stdout=subprocess.PIPE, text=True
+    )
+    store = SqliteStore(disturbed.database, writer=False)
+    for number in (1, 8, 16):
+        until(partial(at_least, store, number), seconds=120)
+        pid = contact.running_pid(disturbed)
+        if pid is not None and running.poll() is None:
+            os.kill(pid, signal.SIGKILL)
+    store.close()
+    told, _ = running.communicate(timeout=300)
+    assert running.returncode == 0, told
+    assert json.loads(told)["new"] == plan["new"]
+    contact.order(disturbed, "wake")  # the work on what was cut off waits for a while
+    until(lambda: contact.status(disturbed)["queue"]["pending"] == 0, seconds=300)
+    assert content(disturbed) == expected
+
+
+def test_whoever_leaves_is_told_that_the_worker_goes_on_and_it_does(projects: Path) -> None:
+    for number in range(40):
+        written(projects, number, tools=20)
+    paths = Paths.of(os.environ)
+    contact.start(paths)
+    running = subprocess.Popen(
+        [RECOLLECT, "import", "claude-code"], stderr=subprocess.PIPE, text=True
+    )
+    store = SqliteStore(paths.database, writer=False)
+    until(lambda: store.health().sessions >= 3, seconds=120)
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    assert (running.returncode, "goes on" in told) == (130, True)
+    until(lambda: store.health().sessions == 40, seconds=120)
+    store.close()
+    settled(paths)
+    assert imported()["new"] == NOTHING
+
+
+def test_a_model_that_is_away_holds_up_the_work_and_not_the_import(
+    projects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "openai")
+    monkeypatch.setenv("RECOLLECT_SYNTHESIS_ENDPOINT", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("RECOLLECT_SYNTHESIS_MODEL", "some-model")
+    written(projects)
+    plan = imported("--dry-run")
+    [rules, in_force, *others] = plan["costs"]
+    assert (rules["dollars"], in_force["in_force"], len(others)) == (0.0, True, 4)
+    assert all(cost["dollars"] > 0 for cost in others)
+    assert plan["needs"]["requests"] == plan["new"]["parts"] + plan["new"]["summaries"] == 4
+    assert plan["observations"]["high"] == 2 * plan["new"]["parts"]
+    done = recollect("import", "claude-code")
+    assert done.returncode == 0
+    assert "4 jobs waiting" in done.stdout
+    assert "recollect synthesize" in done.stdout
+    store = settled(Paths.of(os.environ))
+    assert (store.health().sessions, store.health().pending) == (1, 4)
+
+
+def test_live_work_comes_before_imported_work(home: Paths) -> None:
+    store = SqliteStore(home.database, writer=True)
+    shop = store.resolve_project(repository("shop"), "/shop", START)
+    now = START + 9 * DAY
+    for number in range(5):
+        old = Told(shop, session=f"old-{number}")
+        store.heal([old.prompt("Old"), old.tool("t"), old.stop()], now)
+    live = Told(shop, session="live")
+    live.at = now
+    store.add_events([live.prompt("New"), live.tool("t"), live.stop()], now)
+    order = []
+    while job := store.claim_job("test", now, now + DAY):
+        session = store.session(job.session_id)
+        assert session is not None
+        order.append((session.ref, job.kind))
+        store.skip_job(job, "done", now)
+    store.close()
+    assert order[:2] == [("live", "observe"), ("live", "summarize")]
+    assert [ref for ref, kind in order[2:] if kind == "observe"] == [f"old-{n}" for n in range(5)]
+
+
+def test_captures_are_stored_while_an_import_goes_on(projects: Path, tmp_path: Path) -> None:
+    for number in range(40):
+        written(projects, number, tools=20)
+    project = tmp_path / "project"
+    project.mkdir()
+    paths = Paths.of(os.environ)
+    contact.start(paths)
+    running = subprocess.Popen([RECOLLECT, "import", "claude-code"], stdout=subprocess.DEVNULL)
+    work(project, "live")
+    assert running.wait(timeout=300) == 0
+    store = settled(paths)
+    until(lambda: store.session_by_ref("claude-code", "live"))
+    assert store.health().sessions == 41
+
+
+def test_a_path_in_an_older_project_is_known_by_what_is_remembered(
+    projects: Path, home: Paths
+) -> None:
+    """A directory that is gone belongs where it did when it was there."""
+    store = SqliteStore(home.database, writer=True)
+    known = Repository("shop", "/elsewhere/shop", (Identity("remote", "remote:host/shop"),))
+    project = store.resolve_project(known, "/home/dev/shop", START)
+    store.close()
+    session = written(projects)
+    assert imported("--project", "shop")["new"]["sessions"] == 1
+    found = settled(home).session_by_ref("claude-code", session)
+    assert found is not None
+    assert found.project_id == project

@@ -1,0 +1,344 @@
+"""What is read of which transcript, when, and how far. The agent is a stub; the store is the real one."""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from recollect import log
+from recollect.clock import DAY, MINUTE, SECOND
+from recollect.errors import StoreError
+from recollect.model.arrivals import Arrival, Healed
+from recollect.model.captures import Capture, Unreadable
+from recollect.model.events import Event
+from recollect.model.transcripts import Told, TranscriptFile
+from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
+from recollect.worker import chores, reconcile
+from recollect.worker.projects import ProjectFinder
+from recollect.worker.reconcile import Reconciler
+from tests.support import arrivals
+from tests.support.arrivals import START, repository
+
+NOW = START + DAY
+SHOP = "/home/dev/shop"
+
+
+@dataclass(slots=True)
+class Stub:
+    """An agent whose transcripts are lists; a mark is how many of a list's events were told."""
+
+    name: str = "claude-code"
+    files: dict[str, TranscriptFile] = field(default_factory=dict)
+    told: dict[str, list[Arrival]] = field(default_factory=dict)
+    read: list[tuple[str, str | None]] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+
+    def add(
+        self, told: list[Arrival], *, cwd: str = SHOP, modified: int = NOW - MINUTE
+    ) -> TranscriptFile:
+        ref = told[0].event.session
+        self.told[ref] = told
+        self.files[ref] = TranscriptFile(f"/transcripts/{ref}", ref, cwd, len(told), modified)
+        return self.files[ref]
+
+    def parse(self, capture: Capture) -> Event | Unreadable | None:
+        raise AssertionError(capture)
+
+    def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:
+        raise AssertionError(hook)
+
+    def transcripts(self, env: Mapping[str, str]) -> Iterator[TranscriptFile]:
+        assert env == {"HOME": "/home/dev"}
+        yield from sorted(self.files.values(), key=lambda file: -file.modified)
+
+    def read_transcript(self, file: TranscriptFile, mark: str | None) -> Iterator[Told]:
+        self.read.append((file.session, mark))
+        if file.session in self.broken:
+            raise ValueError("a line that nobody thought of")
+        for number, arrival in enumerate(self.told[file.session], 1):
+            if number > int(mark or 0):
+                yield Told(arrival.capture, arrival.event, str(number))
+
+
+class Choking(SqliteStore):
+    """Refuses to heal from the given transaction on."""
+
+    healings_left = 1_000
+
+    def heal(self, arrivals: Iterable[Arrival], now: int) -> Healed:
+        self.healings_left -= 1
+        if self.healings_left < 0:
+            raise StoreError("the disk is full")
+        return super().heal(arrivals, now)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Choking]:
+    opened = Choking(tmp_path / "store" / "recollect.db", writer=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def agent() -> Stub:
+    return Stub()
+
+
+def reconciler(store: Store, agent: Stub, *, now: int = NOW) -> Reconciler:
+    finder = ProjectFinder(store, lambda: now)
+    env = {"HOME": "/home/dev"}
+    return Reconciler(store, {agent.name: agent}, finder, lambda: now, env, ("Grep",))
+
+
+def know(store: Store, directory: str = SHOP, *, since: int = START) -> int:
+    return store.resolve_project(repository(directory.rpartition("/")[2]), directory, since)
+
+
+def turns(session: str, count: int, *, tools: int = 1) -> list[Arrival]:
+    """As a transcript has them: nothing says where it lies."""
+    told = arrivals.Told(0, session=session)
+    found = []
+    for number in range(count):
+        name = f"{session}-{number}"
+        found.append(told.prompt(name, id=name))
+        found += [told.tool(f"{name}-{n}", prompt_id=name) for n in range(tools)]
+        found.append(told.stop(prompt_id=name))
+    return [replace(a, event=replace(a.event, transcript=None)) for a in found]
+
+
+def stored(store: Store, session: str) -> list[str]:
+    found = store.session_by_ref("claude-code", session)
+    return [e.capture.id for e in store.events_of_session(found.id)] if found else []
+
+
+def ids(told: list[Arrival]) -> list[str]:
+    return [arrival.capture.id for arrival in told]
+
+
+def test_a_session_is_read_to_its_end_and_then_only_what_is_new(
+    store: Choking, agent: Stub
+) -> None:
+    told = turns("s1", 3)
+    project = know(store)
+    store.add_events([replace(told[0], project_id=project)], START)
+    agent.add(told[:4])
+    mended = reconciler(store, agent)
+    assert mended.session("claude-code", "s1") == Healed(3, 1)
+    agent.add(told, modified=NOW)
+    assert mended.session("claude-code", "s1") == Healed(5, 2)
+    assert agent.read == [("s1", None), ("s1", "4")]
+    assert stored(store, "s1") == ids(told)
+
+
+def test_a_file_that_has_not_changed_is_not_opened_again(store: Choking, agent: Stub) -> None:
+    know(store)
+    agent.add(turns("s1", 1))
+    mended = reconciler(store, agent)
+    for _ in range(3):
+        mended.recent(60)
+        mended.session("claude-code", "s1")
+    assert len(agent.read) == 1
+
+
+def test_after_a_look_only_what_was_written_since_is_looked_at_even_by_another_worker(
+    store: Choking, agent: Stub
+) -> None:
+    know(store)
+    agent.add(turns("s1", 1), modified=NOW - MINUTE)
+    assert reconciler(store, agent).recent(60) == (Healed(3, 1), True)
+    agent.add(turns("s2", 1), modified=NOW + MINUTE)
+    assert reconciler(store, agent, now=NOW + DAY).recent(60) == (Healed(3, 1), True)
+    assert agent.read == [("s1", None), ("s2", None)]
+
+
+def test_whose_transcripts_are_read_unasked(store: Choking, agent: Stub) -> None:
+    know(store, since=START + MINUTE)
+    agent.add(turns("new", 1), modified=START + MINUTE)
+    agent.add(turns("before-recollect", 1), modified=START)
+    agent.add(turns("elsewhere", 1), cwd="/home/dev/other", modified=NOW)
+    agent.add(turns("nowhere", 1), cwd="", modified=NOW)
+    agent.add(turns("doctor-1", 1), modified=NOW)
+    known = turns("known", 1)
+    agent.add(known, cwd="/home/dev/moved", modified=START)
+    store.add_events([replace(known[0], project_id=1)], START)
+    reconciler(store, agent).recent(60)
+    assert {ref for ref, _ in agent.read} == {"new", "known"}
+    assert store.health().sessions == 2
+
+
+def test_a_look_goes_on_where_its_time_was_up(store: Choking, agent: Stub) -> None:
+    know(store)
+    for number in range(5):
+        agent.add(turns(f"s{number}", 2))
+    mended = reconciler(store, agent)
+    steps = 1
+    while not mended.recent(0)[1]:
+        steps += 1
+    assert steps > 5
+    assert len(agent.read) == 5
+    assert store.health().events == 30
+
+
+def test_what_is_young_is_left_to_its_hook_for_a_while(store: Choking, agent: Stub) -> None:
+    told = turns("s1", 1)
+    know(store)
+    agent.add(told)
+    young = reconciler(store, agent, now=told[1].capture.at + SECOND)
+    assert young.recent(60)[0].added == 2
+    assert reconciler(store, agent).session("claude-code", "s1") == Healed(1, 1)
+    assert agent.read == [("s1", None), ("s1", "2")]
+
+
+def test_a_long_transcript_is_taken_in_parts_that_end_with_a_turn(
+    store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "ENOUGH_EVENTS", 10)
+    parts: list[list[str]] = []
+    whole = store.heal
+
+    def heal(arrivals: list[Arrival], now: int) -> Healed:
+        parts.append([arrival.event.kind for arrival in arrivals])
+        return whole(arrivals, now)
+
+    monkeypatch.setattr(store, "heal", heal)
+    know(store)
+    agent.add(turns("s1", 10, tools=2))
+    assert reconciler(store, agent).recent(60) == (Healed(40, 10), True)
+    assert [len(part) for part in parts] == [12, 12, 12, 4]
+    assert {(part[0], part[-1]) for part in parts} == {("prompt", "stop")}
+
+
+def test_a_turn_without_end_is_taken_in_parts_too(
+    store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "MOST_EVENTS", 10)
+    know(store)
+    told = turns("s1", 1, tools=50)
+    agent.add(told)
+    store.healings_left = 3
+    with pytest.raises(StoreError):
+        reconciler(store, agent).recent(60)
+    assert stored(store, "s1") == ids(told[:30])
+
+
+def test_a_kill_in_the_middle_costs_a_second_look_and_nothing_else(
+    store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "ENOUGH_EVENTS", 6)
+    told = turns("s1", 8)
+    know(store)
+    agent.add(told)
+    store.healings_left = 2
+    with pytest.raises(StoreError):
+        reconciler(store, agent).recent(60)
+    assert store.transcript_mark("claude-code", "s1") == "12"
+    store.healings_left = 100
+    assert reconciler(store, agent).recent(60) == (Healed(12, 4), True)
+    assert agent.read == [("s1", None), ("s1", "12")]
+    assert stored(store, "s1") == ids(told)
+
+
+def test_a_kill_between_events_and_mark_doubles_nothing(store: Choking, agent: Stub) -> None:
+    know(store)
+    agent.add(turns("s1", 2))
+    reconciler(store, agent).recent(60)
+    store.set_transcript_mark("claude-code", "s1", "0", NOW)
+    assert reconciler(store, agent).session("claude-code", "s1") == Healed(0, 0)
+    assert store.health().events == 6
+
+
+def test_a_transcript_that_cannot_be_read_stops_no_other_and_is_told_once(
+    store: Choking, agent: Stub, caplog: pytest.LogCaptureFixture
+) -> None:
+    know(store)
+    agent.add(turns("bad", 1), modified=NOW)
+    agent.add(turns("good", 1), modified=NOW - MINUTE)
+    agent.broken.add("bad")
+    mended = reconciler(store, agent)
+    with caplog.at_level(logging.INFO, log.LOGGER.name):
+        mended.recent(60)
+        agent.add(turns("bad", 2), modified=NOW + SECOND)
+        mended.recent(60)
+    assert stored(store, "good")
+    assert caplog.text.count("heal.failed") == 1
+    assert "nobody thought of" not in caplog.text
+
+
+def test_a_transcript_that_is_gone_is_no_fault(
+    store: Choking, agent: Stub, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = arrivals.Told(know(store))
+    prompt = told.prompt("one")
+    gone = replace(prompt.event, transcript=str(tmp_path / "gone.jsonl"))
+    store.add_events([replace(prompt, event=gone)], START)
+    mended = reconciler(store, agent)
+    with caplog.at_level(logging.INFO, log.LOGGER.name):
+        for _ in range(2):
+            assert mended.session("claude-code", "session-1") == Healed(0, 0)
+    assert caplog.text.count("heal.no_transcript") == 1
+    assert not mended.has_transcript("claude-code", "session-1")
+    assert not mended.has_transcript("claude-code", "never heard of")
+
+
+def test_the_path_that_a_hook_gave_is_read_without_looking_around(
+    store: Choking, agent: Stub, tmp_path: Path
+) -> None:
+    told = turns("s1", 1)
+    path = tmp_path / "s1.jsonl"
+    path.write_text(json.dumps({}))
+    first = replace(told[0], project_id=know(store))
+    first = replace(first, event=replace(first.event, transcript=str(path)))
+    store.add_events([first], START)
+    agent.told["s1"] = told  # but it is in no listing
+    assert reconciler(store, agent).session("claude-code", "s1") == Healed(2, 1)
+
+
+def test_when_a_session_begins_the_ones_before_it_are_read(store: Choking, agent: Stub) -> None:
+    project = know(store)
+    other = know(store, "/home/dev/other")
+    for ref, where in (("s1", project), ("s2", project), ("o1", other)):
+        told = turns(ref, 1)
+        agent.add(told)
+        store.add_events([replace(told[0], project_id=where)], START)
+    reconciler(store, agent).before("claude-code", "s2")
+    assert [ref for ref, _ in agent.read] == ["s1"]
+
+
+def test_a_silent_session_is_read_to_its_end_before_it_is_called_interrupted(
+    store: Choking, agent: Stub
+) -> None:
+    told = turns("s1", 1)
+    store.add_events([replace(told[0], project_id=know(store))], START)
+    agent.add(told)
+    later = NOW + 2 * DAY
+    chores.interrupt(store, reconciler(store, agent, now=later), lambda: later)
+    session = store.session_by_ref("claude-code", "s1")
+    assert session is not None
+    assert (session.status, session.ended_at) == ("interrupted", told[-1].capture.at)
+    assert stored(store, "s1") == ids(told)
+
+
+def test_a_file_that_fell_silent_is_read_once_more(store: Choking, agent: Stub) -> None:
+    """After a day its agent tells what was left open; nothing was written to it for that."""
+    know(store)
+    agent.add(turns("s1", 1))
+    mended = reconciler(store, agent)
+    mended.recent(60)
+    for later in (NOW + 2 * DAY, NOW + 3 * DAY):
+        mended.clock = lambda now=later: now  # type: ignore[misc]
+        mended.session("claude-code", "s1")
+    assert agent.read == [("s1", None), ("s1", "3")]
+
+
+def test_boring_tools_are_healed_as_boring(store: Choking, agent: Stub) -> None:
+    know(store)
+    told = arrivals.Told(0)
+    agent.add([told.tool("t1", name="Grep"), told.tool("t2"), told.stop()])
+    reconciler(store, agent).recent(60)
+    session = store.session_by_ref("claude-code", "session-1")
+    assert session is not None
+    assert [e.boring for e in store.events_of_session(session.id)] == [True, False, False]

@@ -1,0 +1,164 @@
+"""The lines of an export: what is written is read, byte for byte; what is wrong is said."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import is_dataclass, replace
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model.records import (
+    DirRecord,
+    DoubtRecord,
+    EventRecord,
+    IdentityRecord,
+    JobRecord,
+    ObservationRecord,
+    ProjectRecord,
+    PromptRecord,
+    RequestRecord,
+    SessionRecord,
+    SummaryRecord,
+)
+from recollect.transfer.format import NAMES, End, Header, Line, Malformed, decoded, encoded
+
+KINDS = [kind for kind in NAMES if kind is not EventRecord]
+EVENT = EventRecord("s", "k", "tool", None, "save", "c", 1, 1, None, None, False, False, 1, b"{}")
+TEXTS = st.text(st.characters(), max_size=8)  # halves of surrogate pairs too
+
+
+def any_of(hint: Any) -> st.SearchStrategy[Any]:
+    """Any value of a field's type."""
+    arguments = get_args(hint)
+    if get_origin(hint) is UnionType:
+        return st.one_of(*(any_of(part) for part in arguments))
+    if get_origin(hint) is Literal:
+        return st.sampled_from(arguments)
+    if get_origin(hint) is tuple:
+        return st.lists(any_of(arguments[0]), max_size=2).map(tuple)
+    if is_dataclass(hint):
+        parts = {name: any_of(part) for name, part in get_type_hints(hint).items()}
+        return st.builds(cast(Callable[..., Any], hint), **parts)
+    integers = st.integers(-(2**63) + 1, 2**63 - 1)
+    return {int: integers, str: TEXTS, bool: st.booleans(), NoneType: st.none()}[hint]
+
+
+@given(st.one_of(*map(any_of, KINDS)))
+def test_every_record_comes_back_as_it_was(line: Line) -> None:
+    assert decoded(encoded(line)) == line
+    assert decoded(encoded(line, ascii_only=True)) == line
+    assert encoded(line).count(b"\n") == 1
+
+
+def body_of(told: bytes) -> dict[str, object]:
+    line = encoded(replace(EVENT, body=told))
+    read = decoded(line)
+    assert isinstance(read, EventRecord)
+    assert read.body == told
+    value: dict[str, object] = json.loads(line)
+    return {name: value[name] for name in value if name.startswith("body")}
+
+
+@given(st.binary())
+def test_any_body_comes_back_byte_for_byte(body: bytes) -> None:
+    assert len(body_of(body)) >= 1
+
+
+@given(st.dictionaries(TEXTS, st.one_of(TEXTS, st.integers(), st.floats(), st.none())))
+def test_a_body_of_json_is_told_as_json(value: object) -> None:
+    assert body_of(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"a":1}', {"body": {"a": 1}}),
+        (b'{"a":1}\n', {"body": {"a": 1}, "body_as": ["newline"]}),
+        (b'{"a": "\\u00e4"}', {"body": {"a": "ä"}, "body_as": ["spaced", "ascii"]}),
+        ('{"a": "ä"}'.encode(), {"body": {"a": "ä"}, "body_as": ["spaced"]}),
+        (b'{ "a":1}', {"body_text": '{ "a":1}'}),
+        (b'{"a":1,"a":2}', {"body_text": '{"a":1,"a":2}'}),
+        (b"[NaN]", {"body_text": "[NaN]"}),
+        (b"\xff", {"body_base64": "/w=="}),
+    ],
+)
+def test_a_body_is_told_as_plainly_as_it_can_be(body: bytes, told: dict[str, object]) -> None:
+    assert body_of(body) == told
+
+
+def test_a_terminal_gets_nothing_that_steers_it() -> None:
+    line = PromptRecord("s", 1, None, 1, "\x9b31m\u202e")
+    assert encoded(line, ascii_only=True).isascii()
+
+
+def test_a_later_releases_fields_are_left_out() -> None:
+    value = json.loads(encoded(End(3))) | {"mood": "good"}
+    assert decoded(json.dumps(value).encode()) == End(3)
+
+
+def test_fields_with_a_default_may_be_missing() -> None:
+    assert decoded(b'{"record":"export","format":"f","version":1}') == Header("f", 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"{", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"[]", "not a JSON object"),
+        (b'{"record":"poem"}', "'poem' is not a record"),
+        (b'{"record":7}', "'7' is not a record"),
+        (b'{"record":"end"}', "`lines` is missing"),
+        (b'{"record":"end","lines":"3"}', "`lines`: a whole number"),
+        (b'{"record":"end","lines":true}', "`lines`: a whole number"),
+        (b'{"record":"end","lines":99999999999999999999}', "`lines`: a whole number"),
+        (b'{"record":"event"}', "one of body"),
+        (b'{"record":"event","body_base64":"?"}', "`body_base64` cannot be read"),
+        (b'{"record":"event","body":1,"body_text":""}', "one of body"),
+    ],
+)
+def test_a_line_that_is_wrong_says_what_is(line: bytes, why: str) -> None:
+    with pytest.raises(Malformed, match=re.escape(why)):
+        decoded(line)
+
+
+def test_a_value_that_is_none_of_the_allowed_ones_is_refused() -> None:
+    session = SessionRecord("s", "p", "a", "r", "/", None, "active", 1, 1, None, None, None, 0)
+    value = json.loads(encoded(session)) | {"status": "asleep"}
+    with pytest.raises(Malformed, match="`status`: one of active, completed, interrupted"):
+        decoded(json.dumps(value).encode())
+
+
+def test_the_format_is_what_the_reference_says() -> None:
+    """Field by field: whoever changes a record changes the page and, unless it is optional, the version."""
+    lines: list[Line] = [
+        ProjectRecord("p1", "n", "/", 1, (IdentityRecord("path", "i"),), (DirRecord("/", 1),)),
+        SessionRecord("s", "p1", "a", "r", "/", None, "active", 1, 1, None, None, None, 0),
+        PromptRecord("s", 1, None, 1, "t"),
+        JobRecord("s", 1, "observe", 1, "done", 1, 1, None, 1, None, None),
+        EVENT,
+        ObservationRecord(
+            *("s", "s#1", None, 0, 1, 1, "rules", None, "change", None, None, None, None),
+            *(False, False),
+            doubts=(DoubtRecord("title", "r"),),
+        ),
+        SummaryRecord("s", 1, 1, "rules", None, None, None, None, None, None, None),
+        RequestRecord(
+            *("s", "p1", 1, 1, "p", "m", "v", "observe", "d", "answered", None),
+            *(1, 1, 1, 1, False, None, 1, False, "reply"),
+        ),
+        Header("recollect-export", 1),
+        End(1),
+    ]
+    page = (Path(__file__).parents[2] / "docs/reference/export-format.md").read_text()
+    for line in lines:
+        assert decoded(encoded(line)) == line
+        value = json.loads(encoded(line))
+        section = page.partition(f"\n## {value['record']}\n")[2].partition("\n## ")[0]
+        for name in value:
+            assert name == "record" or f"`{name}`" in section, (value["record"], name)
