@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from recollect.errors import TransferError
-from recollect.model.flat import known_type, lifted
+from recollect.model.flat import lifted
 from recollect.model.records import (
     DirRecord,
     IdentityKind,
