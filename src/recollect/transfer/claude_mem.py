@@ -12,6 +12,7 @@ from typing import cast
 
 from recollect.errors import TransferError
 from recollect.model.flat import lifted
+from recollect.model.observations import known_type
 from recollect.model.records import (
     DirRecord,
     IdentityKind,
