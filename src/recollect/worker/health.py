@@ -51,3 +51,12 @@ def problem(
     if not faults:
         return None
     return f"recollect needs attention: {'; '.join(faults)}. Run `recollect doctor`."
+
+
+def memory_kb() -> int | None:
+    """Resident memory, where the system tells it."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - not a real file
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+    except OSError:
+        return None

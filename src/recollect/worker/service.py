@@ -17,7 +17,7 @@ from recollect.worker.backfill import HOLD, Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.gate import Gate
 from recollect.worker.healing import Healing
-from recollect.worker.health import capture_failures, problem, waiting
+from recollect.worker.health import capture_failures, memory_kb, problem, waiting
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
 from recollect.worker.listener import Listener
@@ -137,7 +137,7 @@ class Service:
             "version": __version__,
             "pid": os.getpid(),
             "uptime_s": (self._clock() - self._started_at) // SECOND,
-            "memory_kb": _memory_kb(),
+            "memory_kb": memory_kb(),
             "provider": str(self._choice.author),
             "provider_why": self._choice.why,
             "parked": asdict(parked) if (parked := self._gate.reason()) else None,
@@ -292,12 +292,3 @@ class Service:
             and self._idle()
             and self._store.next_due() is None
         )
-
-
-def _memory_kb() -> int | None:
-    """Resident memory, where the system tells it."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - not a real file
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
-    except OSError:
-        return None
