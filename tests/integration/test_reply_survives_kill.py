@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from recollect.ids import digest
 from recollect.paths import Paths
 from recollect.worker import contact
 from tests.support.product import settled, until, work
@@ -40,9 +41,10 @@ def answer(body: dict[str, Any]) -> str:
 
 
 def _observation(name: str) -> str:
+    """Of words that differ: what repeats itself is not heard to the end."""
+    marks = [digest(f"{name}-{n}", 32) for n in range(FACTS)]
     facts = "".join(
-        f"<fact>hello.py defines greet for the case {name}-{n} and returns Hello.</fact>"
-        for n in range(FACTS)
+        f"<fact>hello.py greets {m[:10]} as {m[10:20]} in the case {m[20:]}.</fact>" for m in marks
     )
     return (
         f"<observation><type>feature</type><title>Greeting {name} added</title>"

@@ -42,8 +42,7 @@ def test_a_clause_ends_where_another_joins_it() -> None:
     assert split(text, CLAUSE_END) == [
         "the key is read, checked and kept;",
         "it expires,",
-        "but a new one is made,",
-        "while the old one stays",
+        "but a new one is made, while the old one stays",
     ]
 
 

@@ -17,8 +17,8 @@ from recollect.providers.protocol import PATIENCE
 
 LONGEST_NAME = 100
 # A loop: the last words have been said this often in the last few hundred pieces of a stream.
-LOOP, MOST_TIMES, LEAST_LOOP = 40, 8, 800
-LOOK_EVERY, LOOK_AT = 32, 600
+LOOP, MOST_TIMES, LEAST_LOOP = 40, 20, 800
+LOOK_EVERY, LOOK_AT = 32, 900
 CLOSING = "recollect is closing."
 
 
