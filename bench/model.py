@@ -42,12 +42,17 @@ def run(
             if store.sessions(None, 1)[0].prompts > (2 if quick else turns):
                 break
         began = clock.now()
+
+        def written_down() -> bool:
+            """After each job: an hour's work must not go with an interruption."""
+            report.write_text(f"{_table(store, began, report).text()}\n{_report(store)}", "utf-8")
+            return True
+
         while (due := store.next_due()) is not None:
             time.sleep(max(0, due - clock.now()) / 1000)  # a server that was away for a moment
-            work.run_due(lambda: True)
-        took = (clock.now() - began) / 1000
-        report.write_text(_report(store), "utf-8")
-        return [_table(store, took, report)]
+            work.run_due(written_down)
+        written_down()
+        return [_table(store, began, report)]
 
 
 def _choice(endpoint: str) -> wiring.Choice:
@@ -64,12 +69,13 @@ def _choice(endpoint: str) -> wiring.Choice:
     return wiring.provider(wiring.Home(paths, settings), clock.now, env)
 
 
-def _table(store: SqliteStore, took: float, report: Path) -> table.Table:
+def _table(store: SqliteStore, began: int, report: Path) -> table.Table:
     observations = _observations(store)
     asked = {row.label: row for row in store.spent_by("purpose", 0, clock.now())}
     first = sum(row.requests for name, row in asked.items() if name != REPAIR)
     repaired = asked[REPAIR].requests if REPAIR in asked else 0
-    turns = sum(session.prompts for session in store.sessions(None, 9))
+    turns = max(1, sum(len(store.summaries_of_session(s.id)) for s in store.sessions(None, 9)))
+    took = (clock.now() - began) / 1000
     facts = [(o.draft, n) for o in observations for n in range(len(o.draft.facts))]
     doubted = sum(_is_doubted(draft, number) for draft, number in facts)
     total = store.spent(0, clock.now())

@@ -100,7 +100,7 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
     if wanted == "rules":
         return Choice(Rules().author, why, settings.text("synthesis.provider") == "auto")
     try:
-        model, free = _model(wanted, home, clock, env)
+        model, free = _model(wanted, home, clock)
         prices = Prices.of(settings.names("cost.prices"), all_free=free)
     except ConfigError as error:
         # Said at session start and in `status`; capture goes on, and the work waits.
@@ -135,7 +135,7 @@ def _best(settings: Settings, env: Mapping[str, str]) -> tuple[str, str]:
     return "rules", f"needs no model, no key and no network; {no_claude}"
 
 
-def _model(name: str, home: Home, clock: Clock, env: Mapping[str, str]) -> tuple[Model, bool]:
+def _model(name: str, home: Home, clock: Clock) -> tuple[Model, bool]:
     """The model, and whether it runs on the user's own machine and costs nothing."""
     settings = home.settings
     wanted = settings.text("synthesis.model")
@@ -152,8 +152,6 @@ def _model(name: str, home: Home, clock: Clock, env: Mapping[str, str]) -> tuple
             return api, False
         case _:
             endpoint = endpoints.find(settings.text("synthesis.endpoint") or "openai")
-            if key is None and endpoint.key_variable:
-                key = env.get(endpoint.key_variable)
             compatible = OpenAiApi(
                 endpoint=endpoint, model=wanted, api_key=key, seconds=seconds, clock=clock
             )

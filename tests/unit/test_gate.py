@@ -115,32 +115,25 @@ def test_a_job_is_not_blamed_while_nobody_is_answered() -> None:
         clock.at += MINUTE
 
 
-def test_a_job_is_blamed_when_others_were_answered_and_it_fails_again() -> None:
+def others_answered(failing: Job) -> tuple[Gate, FakeClock]:
+    """Since that one failed first."""
     at, clock = gate()
-    at.blames(job(1))
+    at.blames(failing)
     clock.at += MINUTE
     at.answered()
     clock.at += MINUTE
-    assert at.blames(job(1))
+    return at, clock
 
 
-def test_a_job_stays_to_blame_while_it_is_the_only_one_that_fails() -> None:
-    at, clock = gate()
-    at.blames(job(1))
-    clock.at += MINUTE
-    at.answered()
-    clock.at += MINUTE
+def test_a_job_is_to_blame_while_it_fails_again_and_nobody_else_does() -> None:
+    at, clock = others_answered(job(1))
     assert at.blames(job(1))
     clock.at += MINUTE
     assert at.blames(job(1))
 
 
 def test_a_job_is_not_to_blame_when_others_fail_too() -> None:
-    at, clock = gate()
-    at.blames(job(1))
-    clock.at += MINUTE
-    at.answered()
-    clock.at += MINUTE
+    at, _ = others_answered(job(1))
     assert not at.blames(job(2))
     assert not at.blames(job(1))
 

@@ -72,20 +72,8 @@ class Costs:
 @click.option(
     "--by", type=click.Choice(GROUPINGS), default="day", show_default=True, help="A row for each."
 )
-@click.option(
-    "--since",
-    metavar="WHEN",
-    callback=period.since,
-    default="30d",
-    show_default=True,
-    help=f"Requests since: {period.EXAMPLES}.",
-)
-@click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=places.completing(places.project_names),
-    help="Only this one: its name, its folder, or `.` for the one you are in.",
-)
+@period.since_option("Requests", "30d")
+@places.project_option()
 @json_option
 def cost(by: str, since: int, project: str | None, as_json: bool) -> None:
     """What models were asked, how many tokens that took and what it cost.

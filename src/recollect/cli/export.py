@@ -49,12 +49,7 @@ class Export:
 
 
 @click.command()
-@click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=places.completing(places.project_names),
-    help="Only this project: its name, its folder, or `.`.",
-)
+@places.project_option()
 @click.option(
     "-o",
     "--output",

@@ -34,18 +34,8 @@ MILLION = 1_000_000
 
 
 @click.command("claude-code")
-@click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=places.completing(places.project_names),
-    help="Only this one: its folder, its name, or `.` for the one you are in.",
-)
-@click.option(
-    "--since",
-    metavar="WHEN",
-    callback=period.since,
-    help=f"Only sessions that went on since: {period.EXAMPLES}.",
-)
+@places.project_option()
+@period.since_option("Only sessions that went on")
 @click.option("--dry-run", is_flag=True, help="Only count, and estimate what it would cost.")
 @json_option
 def claude_code(project: str | None, since: int | None, dry_run: bool, as_json: bool) -> None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -17,6 +18,7 @@ from recollect.store.protocol import Reading
 from recollect.text import one_line
 
 COMPLETED = 40  # as many as a shell shows on one screen
+Command = TypeVar("Command", bound=Callable[..., object])
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
@@ -83,6 +85,16 @@ def completing(list_items: Callable[[Reading], Iterable[tuple[str, str]]]) -> Co
 
 def project_names(store: Reading) -> list[tuple[str, str]]:
     return [(project.name, project.root) for project in store.projects()]
+
+
+def project_option(what: str = "Only this project") -> Callable[[Command], Command]:
+    """`--project`, completed by the shell, for `project_named`."""
+    return click.option(
+        "--project",
+        metavar="NAME",
+        shell_complete=completing(project_names),
+        help=f"{what}: its name, its folder, or `.` for the one you are in.",
+    )
 
 
 def session_names(store: Reading) -> list[tuple[str, str]]:

@@ -45,18 +45,8 @@ class Result:
     shell_complete=places.completing(places.session_names),
     help="With --again: only this session; its first letters are enough.",
 )
-@click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=places.completing(places.project_names),
-    help="With --again: only this project: its name, its folder, or `.`.",
-)
-@click.option(
-    "--since",
-    metavar="WHEN",
-    callback=period.since,
-    help=f"With --again: only turns since: {period.EXAMPLES}.",
-)
+@places.project_option("With --again: only this project")
+@period.since_option("With --again: only turns")
 @click.option("--dry-run", is_flag=True, help="Only count, and estimate the tokens.")
 @json_option
 def synthesize(
