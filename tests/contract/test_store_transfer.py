@@ -11,9 +11,11 @@ from hypothesis import given, settings
 
 from recollect.clock import DAY, HOUR
 from recollect.errors import TransferError
-from recollect.model.jobs import OBSERVE
+from recollect.model.jobs import OBSERVE, Job
+from recollect.model.ledger import ANSWERED, Entry
 from recollect.model.observations import ObservationDraft, SummaryDraft
 from recollect.model.records import Counts, ProjectRecord, Record
+from recollect.model.requests import Usage
 from recollect.store.sqlite.store import SqliteStore
 from recollect.transfer import export, importing
 from recollect.transfer.import_file import ExportFile
@@ -128,6 +130,25 @@ def filled(store: SqliteStore) -> Memory:
     return memory
 
 
+def request(job: Job) -> Entry:
+    return Entry(
+        at=START,
+        provider="test",
+        model="m",
+        prompts="p1",
+        purpose="observe",
+        digest="d",
+        session_id=job.session_id,
+        job_id=job.id,
+        outcome=ANSWERED,
+        error=None,
+        usage=Usage(10, 2, 1, 5),
+        microdollars=None,
+        milliseconds=7,
+        reply="words",
+    )
+
+
 def test_one_project_leaves_alone(stores: Stores) -> None:
     source, target = stores.new("source"), stores.new("target")
     filled(source)
@@ -228,6 +249,24 @@ def test_wherever_a_file_is_cut_no_session_is_taken_in_part(stores: Stores) -> N
     assert sessions == {0, 1}  # the last one is not known to be whole without the end
     taken(target, whole)
     assert stores.dump("target") == there
+
+
+def test_what_was_spent_leaves_even_when_its_session_or_project_is_gone(stores: Stores) -> None:
+    source, target = stores.new("source"), stores.new("target")
+    shop, mill = filled(source), Memory.of(source, "mill")
+    mill.turn("Saw", session="s2")
+    shop.turn("Paint it", session="s3")  # this project stays
+    for memory, ref in ((shop, "s1"), (mill, "s2")):
+        source.add_events([memory.sessions[ref].stop("More.")], START)
+        job = source.claim_job("test", START + DAY, START + DAY + HOUR)
+        assert job is not None
+        source.add_request(request(job))
+        source.drop_session(job.session_id, memory.project_id)
+    file = exported(source, stores.file("all"))
+    assert taken(target, file) == source.record_counts(None)
+    assert source.record_counts(None).requests == 2
+    assert stores.dump("target") == stores.dump("source")
+    assert taken(target, file) == NOTHING
 
 
 def test_an_export_sees_one_moment(stores: Stores) -> None:

@@ -41,8 +41,8 @@ def project_records(
         dirs=tuple(DirRecord(**dict(found)) for found in dirs),
     )
     place = {"project_id": row["id"]}
-    for request in write(reader, "transfer", "loose_requests", place):
-        yield request(request, None, name, {}, replies=replies)
+    for found in write(reader, "transfer", "loose_requests", place):
+        yield request(found, None, name, {}, replies=replies)
     for session in write(reader, "transfer", "sessions", place).fetchall():
         yield from session_records(reader, session, name, replies=replies)
 

@@ -1,23 +1,21 @@
 """Projects: which repository a directory belongs to."""
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterable
 
 from recollect.model.sessions import Project
-from recollect.repository import Repository
+from recollect.repository import Identity, Repository
 from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.text import sqlite_safe
+
+KindsOf = Callable[[str], list[Row]]  # of an identity: the kinds that its project has
 
 
 class Projects(Database):
     def resolve_project(self, repository: Repository, directory: str, now: int) -> int:
         """The project of a repository, created when it is new, moved when it was known elsewhere."""
         with self.transaction() as connection:
-            project_id = _choose(
-                repository,
-                lambda value: write(
-                    connection, "projects", "identity_kinds", {"identity": value}
-                ).fetchall(),
-            )
+            project_id = known_project(repository.identities, kinds_in(connection))
             values = {"name": repository.name, "root": repository.root, "now": now}
             if project_id is None:
                 added = write_one(connection, "projects", "add_project", values)
@@ -48,8 +46,9 @@ class Projects(Database):
 
     def find_project(self, repository: Repository) -> int | None:
         """Like resolve_project, for readers."""
-        return _choose(
-            repository, lambda value: self.rows("projects", "identity_kinds", identity=value)
+        return known_project(
+            repository.identities,
+            lambda value: self.rows("projects", "identity_kinds", identity=value),
         )
 
     def project(self, project_id: int) -> Project:
@@ -68,13 +67,20 @@ class Projects(Database):
         return [row[0] for row in self.rows("projects", "dirs", project_id=project_id)]
 
 
-def _choose(repository: Repository, kinds_of: Callable[[str], list[Row]]) -> int | None:
+def kinds_in(connection: sqlite3.Connection) -> KindsOf:
+    """Within a transaction."""
+    return lambda value: write(
+        connection, "projects", "identity_kinds", {"identity": value}
+    ).fetchall()
+
+
+def known_project(identities: Iterable[Identity], kinds_of: KindsOf) -> int | None:
     """The strongest identity that is known decides. But a weaker one may only find a project that has none
     of the stronger kinds this repository has too: a fork shares its first commit with the original, and
     another repository may lie in the same place, while a repository that got its remote today is the one
     we knew by its first commit."""
     stronger: set[str] = set()
-    for identity in repository.identities:
+    for identity in identities:
         rows = kinds_of(identity.value)
         if rows and not stronger & {row["kind"] for row in rows}:
             return int(rows[0]["project_id"])

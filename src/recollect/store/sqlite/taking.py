@@ -24,10 +24,10 @@ from recollect.model.records import (
     SummaryRecord,
     Taken,
 )
-from recollect.repository import Identity, Repository
+from recollect.repository import Identity
 from recollect.store.sqlite import taking_parts
 from recollect.store.sqlite.database import Row, write, write_one
-from recollect.store.sqlite.projects import _choose as choose
+from recollect.store.sqlite.projects import kinds_in, known_project
 from recollect.store.sqlite.taking_parts import Place, sanitized, values_of
 
 
@@ -141,13 +141,8 @@ class Taking:
         if not record.identities:
             row = write_one(self.connection, "transfer", "nameless_project", values_of(record))
             return int(row["id"]) if row else None
-        identities = tuple(Identity(i.kind, i.identity) for i in record.identities)
-        return choose(
-            Repository(record.name, record.root, identities),
-            lambda value: write(
-                self.connection, "projects", "identity_kinds", {"identity": value}
-            ).fetchall(),
-        )
+        identities = (Identity(i.kind, i.identity) for i in record.identities)
+        return known_project(identities, kinds_in(self.connection))
 
     def _request(self, record: RequestRecord) -> bool:
         """One that is in the file n times is to be here n times."""
