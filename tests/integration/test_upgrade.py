@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,18 @@ def test_a_turn_that_was_going_on_is_worked_up(store: SqliteStore) -> None:
             events.append(len(store.events_of_job(job.id)))
         store.skip_job(job, "seen", NOW)
     assert events == [2, 0]
+
+
+def test_what_was_missed_before_the_upgrade_is_healed(store: SqliteStore) -> None:
+    opened = session(store, "open")
+    known = store.events_of_session(opened.id)
+    told = Told(opened.project_id, session="open", at=opened.last_event_at, count=99)
+    lost = replace(told.tool("lost"), healed=True)
+    assert store.heal([lost], NOW).added == 1
+    assert store.heal([lost], NOW).added == 0
+    kept = store.events_of_session(opened.id)
+    assert [event.id for event in kept[:-1]] == [event.id for event in known]
+    assert (kept[-1].prompt_number, store.health().healed) == (1, 1)
 
 
 def test_what_was_written_before_can_be_written_anew(store: SqliteStore) -> None:
