@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from recollect.clock import HOUR
 from recollect.model.observations import ObservationDraft, SummaryDraft
 from recollect.paths import Paths
 from recollect.store.sqlite.store import SqliteStore
@@ -23,6 +24,7 @@ from tests.support.arrivals import START, Told, repository
 from tests.support.canonical import Dump, dump
 from tests.support.memory import Memory
 from tests.support.product import recollect, settled, until, work
+from tests.support.transcripts import AT, Written
 
 RECOLLECT = Path(sys.executable).with_name("recollect")
 
@@ -314,6 +316,33 @@ def test_what_waited_for_a_model_there_is_worked_up_here(elsewhere: Paths, tmp_p
     store.close()
     assert imported(written(database, tmp_path / "a.jsonl"))["new"]["jobs"] == 2
     until(lambda: settled(elsewhere).health().pending == 0)
+
+
+def test_a_session_that_was_open_there_is_read_to_its_end_here(
+    elsewhere: Paths, tmp_path: Path
+) -> None:
+    """Its transcript is at hand and tells more than was exported; then it is over."""
+    spoken = Written()
+    spoken.prompt("Use a mill")
+    spoken.says("Done.")
+    transcript = spoken.write(tmp_path / "transcripts")
+    os.utime(transcript, (AT / 1000 + 60, AT / 1000 + 60))
+    database = tmp_path / "source" / "recollect.db"
+    store = SqliteStore(database, writer=True)
+    found = repository("shop")
+    project = store.resolve_project(found, found.root, START)
+    told = Told(project, session=spoken.session, at=AT - HOUR)
+    begun = told.start()
+    begun = replace(begun, event=replace(begun.event, transcript=str(transcript)))
+    store.add_events([begun], told.at)
+    store.close()
+    assert imported(written(database, tmp_path / "a.jsonl"))["new"]["events"] == 1
+    until(lambda: contact.status(elsewhere)["idle"])
+    session = settled(elsewhere).session_by_ref("claude-code", spoken.session)
+    assert session is not None
+    assert (session.status, session.prompts) == ("interrupted", 1)
+    kinds = [event.kind for event in settled(elsewhere).events_of_session(session.id)]
+    assert kinds == ["session_start", "prompt", "stop"]
 
 
 def test_mistakes_name_the_fix_and_words_are_completed(elsewhere: Paths, tmp_path: Path) -> None:

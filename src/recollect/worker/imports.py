@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import log
-from recollect.clock import DAY, Clock
+from recollect.clock import Clock
 from recollect.errors import RecollectError, TransferError
 from recollect.repository import identify
 from recollect.store.protocol import Store
@@ -112,9 +112,6 @@ class Imports:
         log.action("import.ended", dry_run=running.undo, **new)
         self._drop()
         if not running.undo and running.progress.projects:
-            # A session that was open when it was exported is not going on here.
-            now = self.clock()
-            self.store.interrupt_stale(now - DAY, now)
             self.on_taken(running.progress.projects)
 
     def _drop(self) -> None:

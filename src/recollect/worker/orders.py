@@ -32,6 +32,7 @@ class Orders:
     wake_jobs: threading.Event
     clock: Clock
     backfill: Backfill
+    look: Callable[[], None]  # has transcripts read, and silent sessions ended
     imports: Imports = field(init=False)
 
     def __post_init__(self) -> None:
@@ -102,6 +103,8 @@ class Orders:
     def _taken(self, projects: frozenset[int]) -> None:
         for project_id in projects:
             self.briefs.prepare(project_id)
+        # A session that was open when it was exported may be over; its transcript, if it is here, says more.
+        self.look()
         self.store.make_due(self.clock())  # it waited for somebody else's model
         self.wake_jobs.set()
 

@@ -86,6 +86,7 @@ class Service:
             self._jobs_wake,
             clock,
             backfill,
+            self._healing.look,
         )
 
     def open(self) -> Listener:
