@@ -114,6 +114,14 @@ def test_a_dry_run_changes_nothing_and_counts_what_the_run_then_does(projects: P
     assert content(paths) == before
 
 
+def test_status_says_what_transcripts_alone_have_told(projects: Path) -> None:
+    assert "transcripts alone" not in recollect("status").stdout
+    written(projects)
+    events = imported()["new"]["events"]
+    told = f"{events} events, {events} of them from transcripts alone"
+    assert told in recollect("status").stdout
+
+
 def test_twice_is_the_same_as_once(projects: Path) -> None:
     recorded(projects)
     written(projects)

@@ -322,6 +322,18 @@ def test_a_silent_session_is_read_to_its_end_before_it_is_called_interrupted(
     assert stored(store, "s1") == ids(told)
 
 
+def test_a_hook_that_comes_after_an_import_is_dropped(store: Choking, agent: Stub) -> None:
+    """What frames a turn has no key that hooks and transcripts share."""
+    told = arrivals.Told(know(store), session="s1")
+    prompt, by_hook = told.prompt("one", id="p1"), told.compact()
+    line = replace(by_hook.capture, id="line", body=b"{}")
+    file = agent.add([prompt, replace(by_hook, capture=line)])
+    importing = replace(reconciler(store, agent), hold=MINUTE)
+    assert sum(part.added for part in importing.file(agent, file)) == 2
+    assert store.add_events([by_hook], NOW).duplicates == 1
+    assert stored(store, "s1") == [prompt.capture.id, "line"]
+
+
 def test_a_file_that_fell_silent_is_read_once_more(store: Choking, agent: Stub) -> None:
     """After a day its agent tells what was left open; nothing was written to it for that."""
     know(store)

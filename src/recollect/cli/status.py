@@ -149,7 +149,10 @@ def _fault(paths: Paths, worker: dict[str, Any] | None, health: Health | None) -
 def _memory_line(health: Health) -> str:
     kept = f"{count(health.observations, 'observation')} and {count(health.summaries, 'summary')}"
     seen = f"{count(health.sessions, 'session')} ({health.active_sessions} active)"
-    return f"{kept} from {seen} in {count(health.projects, 'project')}; {count(health.events, 'event')}"
+    told = count(health.events, "event")
+    if health.healed:
+        told += f", {health.healed:,} of them from transcripts alone"
+    return f"{kept} from {seen} in {count(health.projects, 'project')}; {told}"
 
 
 def _queue_line(health: Health) -> str:

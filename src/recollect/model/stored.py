@@ -20,7 +20,7 @@ class StoredEvent:
 class Health:
     """What the store can say about itself in one look. Times are None when nothing happened yet.
 
-    `healed`: events that only the transcript told of; where hooks work, there are hardly any.
+    `healed`: events that only a transcript told of, because hooks missed them or were not there yet.
     """
 
     pending: int

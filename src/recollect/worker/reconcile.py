@@ -171,8 +171,7 @@ class Reconciler:
     def _arrival(self, told: Told, project_id: int) -> Arrival:
         tool = told.event.tool
         boring = tool is not None and is_boring(tool, self.boring)
-        # What was brought in from the past is no sign that hooks fail.
-        return Arrival(told.capture, told.event, project_id, boring, healed=not self.hold)
+        return Arrival(told.capture, told.event, project_id, boring, healed=True)
 
     def _project(self, agent: Agent, file: TranscriptFile) -> int:
         known = self.store.session_by_ref(agent.name, file.session)
