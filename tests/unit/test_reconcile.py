@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect import log
-from recollect.clock import DAY, MINUTE, SECOND
+from recollect.clock import DAY, HOUR, MINUTE, SECOND
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Healed
 from recollect.model.captures import Capture, Unreadable
@@ -212,6 +212,23 @@ def test_a_long_transcript_is_taken_in_parts_that_end_with_a_turn(
     assert {(part[0], part[-1]) for part in parts} == {("prompt", "stop")}
 
 
+def test_work_on_a_transcript_begins_when_all_of_it_is_read(
+    store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "ENOUGH_EVENTS", 6)
+    know(store)
+    file = agent.add(turns("s1", 4))
+    parts = reconciler(store, agent).file(agent, file)
+    assert next(parts) == Healed(6, 2)
+    assert store.claim_job("test", NOW, NOW + HOUR) is None
+    assert list(parts) == [Healed(6, 2)]
+    turns_begun = []
+    while job := store.claim_job("test", NOW, NOW + HOUR):
+        turns_begun.append(job.prompt_number)
+        store.skip_job(job, "seen", NOW)
+    assert turns_begun == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
 def test_a_turn_without_end_is_taken_in_parts_too(
     store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,7 +345,7 @@ def test_a_hook_that_comes_after_an_import_is_dropped(store: Choking, agent: Stu
     prompt, by_hook = told.prompt("one", id="p1"), told.compact()
     line = replace(by_hook.capture, id="line", body=b"{}")
     file = agent.add([prompt, replace(by_hook, capture=line)])
-    importing = replace(reconciler(store, agent), hold=MINUTE)
+    importing = replace(reconciler(store, agent), importing=True)
     assert sum(part.added for part in importing.file(agent, file)) == 2
     assert store.add_events([by_hook], NOW).duplicates == 1
     assert stored(store, "s1") == [prompt.capture.id, "line"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from recollect import log
 from recollect.agents.protocol import Agent
-from recollect.clock import MINUTE, Clock
+from recollect.clock import Clock
 from recollect.model.arrivals import Healed
 from recollect.model.transcripts import TranscriptFile
 from recollect.paths import Paths
@@ -23,9 +23,6 @@ from recollect.worker.health import waiting
 from recollect.worker.reconcile import Reconciler
 
 Json = dict[str, Any]
-# Until a session is whole, nobody begins to work on it: a turn would be worked up in parts that depend on who
-# was quicker. If we are killed meanwhile, that is how long the work waits.
-HOLD = 10 * MINUTE
 STEP_SECONDS = 0.2
 BREATH, LONGEST_WAY = 0.01, 2.0  # seconds
 REMEMBERED = 8  # imports that are over, for those who ask how it went
@@ -57,7 +54,7 @@ def bring_in(
     """All of a session, with the end that time has put to it. Then the work on it may begin."""
     yield from reconciler.file(agent, file)
     chores.interrupt(store, reconciler, clock)
-    store.let_go(agent.name, file.session, clock())
+    store.release_held_jobs(agent.name, file.session, clock())
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recollect import log
 from recollect.agents.protocol import Agent
-from recollect.clock import DAY, SECOND, Clock
+from recollect.clock import DAY, MINUTE, SECOND, Clock
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Healed
 from recollect.model.events import PromptSubmitted
@@ -30,6 +30,9 @@ YOUNG = SECOND  # the hook of an event that is no older may still be under way
 PREVIOUS = 5  # sessions of a project that are looked at when a new one begins
 COARSE = 2 * SECOND  # file times may lag behind the clock
 LOOK = ""  # stands for a session in the marks: when all transcripts were looked at last
+# Until a transcript is read to its end, nobody begins to work on its session: a turn would be worked up in
+# pieces, or with events of another. If we are killed meanwhile, that is how long the work waits.
+HOLD = 10 * MINUTE
 NOTHING = Healed(0, 0)
 
 
@@ -45,7 +48,7 @@ class Reconciler:
     clock: Clock
     env: Mapping[str, str]
     boring: tuple[str, ...] = ()
-    hold: int = 0  # how long the work on what is added waits; see worker/backfill.py
+    importing: bool = False  # then whoever imports lets the work begin; see worker/backfill.py
     _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path; see _state
     _faulty: set[str] = field(default_factory=set)
     _look: Iterator[Healed] | None = None
@@ -142,25 +145,27 @@ class Reconciler:
         newest = self.clock() - YOUNG
         part: list[Told] = []
         size = 0
-        whole = True
+        whole, held = True, False
         for told in agent.read_transcript(file, mark):
             if told.capture.at > newest:
                 whole = False
                 break
             if part and _is_enough(len(part), size, told):
-                yield self._keep(agent, file, project_id, part)
-                part, size = [], 0
+                yield self._keep(agent, file, project_id, part, hold=True)
+                part, size, held = [], 0, True
             part.append(told)
             size += len(told.capture.body)
         if part:
-            yield self._keep(agent, file, project_id, part)
+            yield self._keep(agent, file, project_id, part, hold=self.importing)
+        if held and not self.importing:
+            self.store.release_held_jobs(agent.name, file.session, self.clock())
         return whole
 
     def _keep(
-        self, agent: Agent, file: TranscriptFile, project_id: int, part: list[Told]
+        self, agent: Agent, file: TranscriptFile, project_id: int, part: list[Told], *, hold: bool
     ) -> Healed:
         arrivals = [self._arrival(told, project_id) for told in part]
-        healed = self.store.heal(arrivals, self.clock() + self.hold)
+        healed = self.store.heal(arrivals, self.clock() + (HOLD if hold else 0))
         if healed.added:
             counts = {"events": healed.added, "turns": healed.turns}
             log.action("heal.stored", session=file.session, **counts)

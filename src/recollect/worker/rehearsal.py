@@ -20,7 +20,7 @@ from recollect.synthesis.estimates import Expected, Needs
 from recollect.synthesis.prompting import Style
 from recollect.wiring import AGENTS, Choice, Home, open_for_reading, open_scratch
 from recollect.worker import backfill
-from recollect.worker.backfill import HOLD, Selected
+from recollect.worker.backfill import Selected
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 
@@ -101,7 +101,7 @@ def _rehearse(
     waiting = {job.id for job in scratch.waiting_jobs()}
     boring = home.settings.names("capture.boring_tools")
     finder = ProjectFinder(scratch, clock)
-    reconciler = Reconciler(scratch, AGENTS, finder, clock, os.environ, boring, HOLD)
+    reconciler = Reconciler(scratch, AGENTS, finder, clock, os.environ, boring, importing=True)
     done, total = 0, sum(one.file.size for one in chosen)
     for one in chosen:
         for _ in backfill.bring_in(reconciler, scratch, AGENTS[one.agent], one.file, clock):

@@ -13,7 +13,7 @@ from recollect.store.protocol import Store
 from recollect.wiring import AGENTS, Home
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
-from recollect.worker.backfill import HOLD, Backfill
+from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.gate import Gate
 from recollect.worker.healing import Healing
@@ -54,8 +54,8 @@ class Service:
         boring = self._settings.names("capture.boring_tools")
         self._ingest = Ingest(self._paths, store, AGENTS, finder, boring, clock)
         self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
-        held = Reconciler(store, AGENTS, finder, clock, os.environ, boring, HOLD)
-        backfill = Backfill(self._paths, store, AGENTS, clock, held)
+        importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
+        backfill = Backfill(self._paths, store, AGENTS, clock, importer)
         self._healing = Healing(
             self._reconciler,
             on_healed=self._healed,

@@ -9,7 +9,7 @@ read-only, one connection per thread, and never wait for the writer.
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -157,6 +157,12 @@ def write(
     connection: sqlite3.Connection, noun: str, name: str, values: Mapping[str, Any]
 ) -> sqlite3.Cursor:
     return connection.execute(queries.load(noun)[name], values)
+
+
+def write_many(
+    connection: sqlite3.Connection, noun: str, name: str, rows: Iterable[Mapping[str, Any]]
+) -> None:
+    connection.executemany(queries.load(noun)[name], rows)
 
 
 def write_one(

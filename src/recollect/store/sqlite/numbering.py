@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recollect.model.arrivals import Arrival
 from recollect.model.events import Event, PromptSubmitted
-from recollect.store.sqlite.database import Row, write, write_one
+from recollect.store.sqlite.database import Row, write, write_many, write_one
 from recollect.store.sqlite.events import key_of
 from recollect.store.sqlite.values import safe
 from recollect.text import sqlite_safe
@@ -73,11 +73,10 @@ def place_events(
 
 
 def _place(connection: sqlite3.Connection, query: str, values: dict[str, object]) -> list[Moved]:
-    found = []
-    for row in write(connection, "healing", query, values).fetchall():
-        write(connection, "healing", "place_event", {"id": row["id"], "number": row["number"]})
-        found.append(Moved(row["id"], row["job_id"], row["prompt_number"], row["number"]))
-    return found
+    rows = write(connection, "healing", query, values).fetchall()
+    places = ({"id": row["id"], "number": row["number"]} for row in rows)
+    write_many(connection, "healing", "place_event", places)
+    return [Moved(row["id"], row["job_id"], row["prompt_number"], row["number"]) for row in rows]
 
 
 def _known_before(number: int, asked: Container[int]) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from recollect.model.jobs import OBSERVE, SUMMARIZE
 from recollect.model.sessions import INTERRUPTED
 from recollect.store.sqlite import turns
-from recollect.store.sqlite.database import Row, write, write_one
+from recollect.store.sqlite.database import Row, write, write_many, write_one
 from recollect.store.sqlite.numbering import Moved
 from recollect.store.sqlite.turns import BATCH_EVENTS
 
@@ -97,8 +97,9 @@ def _close(
     said = row["stopped"] and (number in changed.stopped or not observed)
     for first in range(0, max(len(events), 1 if said else 0), BATCH_EVENTS):
         job = turns.queue_job(connection, turn, now, OBSERVE)
-        for event in events[first : first + BATCH_EVENTS]:
-            write(connection, "healing", "claim", {"id": event, "job_id": job})
+        part = events[first : first + BATCH_EVENTS]
+        claims = ({"id": event, "job_id": job} for event in part)
+        write_many(connection, "healing", "claim", claims)
     turns.queue_job(connection, turn, now, SUMMARIZE)
     return 1
 

@@ -10,8 +10,8 @@ class Tallies(Database):
         row = self.row("tallies", "session", agent=agent, ref=sqlite_safe(ref))
         return Tally(1, *row) if row else Tally()
 
-    def let_go(self, agent: str, ref: str, now: int) -> int:
+    def release_held_jobs(self, agent: str, ref: str, now: int) -> int:
         """The jobs of a session that were made for a later time may be done now."""
         values = {"agent": agent, "ref": sqlite_safe(ref), "now": now}
         with self.transaction() as connection:
-            return write(connection, "tallies", "let_go", values).rowcount
+            return write(connection, "tallies", "release_held_jobs", values).rowcount

@@ -8,7 +8,7 @@ SELECT
 FROM sessions AS s WHERE s.agent = :agent AND s.ref = :ref;
 
 -- A job that was put off or failed was made in the past, and waits for its own reasons.
--- name: let_go
+-- name: release_held_jobs
 UPDATE jobs SET due_at = :now, created_at = :now
 WHERE state = 'pending' AND created_at > :now
   AND session_id = (SELECT id FROM sessions WHERE agent = :agent AND ref = :ref);
