@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from recollect import clock
 from recollect.model.captures import Capture
 from recollect.model.events import SubagentEnded, ToolUsed
+from recollect.model.stored import StoredEvent
 from recollect.model.turns import Turn
 from recollect.paths import Paths
 from recollect.providers.rules import Rules
@@ -86,6 +89,25 @@ def test_a_turn_without_a_stop_is_interrupted(home: Paths) -> None:
     )
     assert turn.interrupted
     assert turn.last_message is None
+
+
+def test_only_the_summary_reads_all_of_a_long_turn(
+    home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the time for a turn would grow with the square of its length."""
+    whole, read = SqliteStore.events_of_prompt, list[int]()
+
+    def counted(store: SqliteStore, session_id: int, number: int) -> list[StoredEvent]:
+        read.append(number)
+        return whole(store, session_id, number)
+
+    monkeypatch.setattr(SqliteStore, "events_of_prompt", counted)
+    used = (recorded("PostToolUse.Read", tool_use_id=f"t{number}") for number in range(100))
+    stop = recorded("Stop", last_assistant_message="All read.")
+    found = built(home, recorded("UserPromptSubmit"), *used, stop)
+    assert [len(turn.events) for turn in found] == [30, 30, 30, 10, 100]
+    assert {(turn.last_message, turn.at) for turn in found} == {("All read.", found[-1].at)}
+    assert read == [1]
 
 
 def test_the_store_gives_back_the_bytes_that_came(home: Paths) -> None:

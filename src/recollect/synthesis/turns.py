@@ -20,23 +20,24 @@ def build(store: Reading, agents: Mapping[str, Agent], job: Job, session: Sessio
     """The job's own events for observations, all of the turn's for a summary."""
     project = store.project(session.project_id)
     agent = agents[session.agent]
-    whole = store.events_of_prompt(job.session_id, job.prompt_number)
-    chosen = store.events_of_job(job.id) if job.kind == OBSERVE else whole
+    # A long turn has many jobs: none but the summary may read all of it.
+    turn = (job.session_id, job.prompt_number)
+    chosen = store.events_of_job(job.id) if job.kind == OBSERVE else store.events_of_prompt(*turn)
     own = [e for e in chosen if e.kind in TOLD_KINDS and not e.boring]
     before = store.events_before(own[0], REMEMBERED_EVENTS) if own else []
-    prompt = store.prompt(job.session_id, job.prompt_number)
+    prompt = store.prompt(*turn)
     first = store.prompt(job.session_id, 1)
-    written = store.observations_of_prompt(job.session_id, job.prompt_number)
-    ends = [e.event.what for e in _read(agent, session.project_dir, whole)]
+    written = store.observations_of_prompt(*turn)
+    ends = [e.event.what for e in _read(agent, session.project_dir, store.stops_of_prompt(*turn))]
     last = [what.last_message for what in ends if isinstance(what, TurnEnded)]
-    times = [e.at for e in whole]
+    latest = store.last_time_of_prompt(*turn)
     return Turn(
         project=project.name,
         root=session.project_dir,
         session=session.ref,
         prompt_number=job.prompt_number,
         prompt=prompt.text if prompt else None,
-        at=max(times, default=session.last_event_at),
+        at=session.last_event_at if latest is None else latest,
         events=tuple(_read(agent, session.project_dir, own)),
         before=tuple(_read(agent, session.project_dir, before)),
         recorded=store.titles_of_session(job.session_id),

@@ -79,6 +79,16 @@ class Events(Database):
             for row in self.rows("events", "of_prompt", session_id=session_id, prompt_number=number)
         ]
 
+    def stops_of_prompt(self, session_id: int, number: int) -> list[StoredEvent]:
+        """What the agent said at its ends; most turns have one."""
+        turn = {"session_id": session_id, "prompt_number": number}
+        return [_stored(row) for row in self.rows("events", "stops_of_prompt", **turn)]
+
+    def last_time_of_prompt(self, session_id: int, number: int) -> int | None:
+        turn = {"session_id": session_id, "prompt_number": number}
+        row = self.row("events", "last_time_of_prompt", **turn)
+        return row[0] if row else None
+
     def events_before(self, first: StoredEvent, limit: int) -> list[StoredEvent]:
         """Earlier tool events of the same session, oldest first."""
         rows = self.rows(
