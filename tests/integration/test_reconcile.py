@@ -20,7 +20,9 @@ from recollect.clock import HOUR
 from recollect.errors import WorkerError, WorkerHung
 from recollect.paths import Paths
 from recollect.worker import contact
+from tests.support import scripted_notes
 from tests.support.product import close_stores, fire, settled, until
+from tests.support.scripted_notes import Notes
 from tests.support.transcripts import Written, read
 from tests.support.writers import start_no_worker
 
@@ -182,6 +184,23 @@ def test_a_turn_that_ends_while_the_worker_runs_is_healed_at_once(
     until(lambda: "heal.stored" in home.log_file.read_text())
     health = settled(home).health()
     assert (health.events, health.healed) == (len(project.payloads), len(project.payloads) - 1)
+
+
+def test_a_model_is_asked_about_a_turn_when_its_transcript_was_read(
+    project: Project, home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would be asked about the Stop alone, and again about what no hook has told."""
+    with Notes() as model:
+        scripted_notes.use(monkeypatch, model.url)
+        start_worker(home)
+        until(lambda: is_idle(home))
+        _, stop = project.payloads[-1]
+        fire("Stop", stop, project=project.folder)
+        until(lambda: "heal.stored" in home.log_file.read_text())
+        until(lambda: is_idle(home))
+        assert settled(home).health().healed == len(project.payloads) - 1
+        asked = [str(body["messages"][-1]["content"])[-400:] for body in model.bodies]
+        assert len(asked) == 2 * 4, asked
 
 
 def test_a_worker_that_is_killed_while_it_heals_heals_all_in_the_end(

@@ -40,6 +40,8 @@ class Healing:
         self._begun: set[SessionRef] = set()
         self._looking = False
         self._looked = threading.Event()
+        self._settled = threading.Event()  # no turn that has just ended waits for its look
+        self._settled.set()
 
     def after(self, ingested: Ingested) -> None:
         """Sessions of which hooks have told something that makes a look worthwhile."""
@@ -49,6 +51,8 @@ class Healing:
         with self._lock:
             due = time.monotonic() + SETTLE_SECONDS
             self._ended |= dict.fromkeys(ended, due)
+            if ended:
+                self._settled.clear()
             self._begun |= ingested.begun
         self._wake.set()
 
@@ -61,6 +65,10 @@ class Healing:
         """Until everything was looked at once, or for long enough."""
         self._looked.wait(seconds)
 
+    def wait_for_turns(self) -> None:
+        """Until what hooks missed of turns that have just ended is read; not for long."""
+        self._settled.wait(2 * SETTLE_SECONDS)
+
     def idle(self) -> bool:
         imports = self._backfill is not None and self._backfill.waits()
         busy = self._ended or self._begun or self._looking or imports
@@ -70,6 +78,7 @@ class Healing:
         self._stopping.set()
         self._wake.set()
         self._looked.set()
+        self._settled.set()
 
     def run(self) -> None:
         while not self._stopping.is_set():
@@ -91,6 +100,8 @@ class Healing:
             with self._lock:
                 if self._ended[ref] == due:  # else another turn of it has ended meanwhile
                     del self._ended[ref]
+                if not self._ended:
+                    self._settled.set()
         for ref in list(self._begun):
             self._tell(self._reconciler.before(*ref, self._goes_on))
             with self._lock:

@@ -215,6 +215,10 @@ class Service:
         self._healing.wait_for_look(HEAL_FIRST_SECONDS)
         while not self._stopping.is_set():
             self._jobs_wake.clear()
+            if (
+                self._choice.model is not None
+            ):  # an event that is told late would cost another request
+                self._healing.wait_for_turns()
             try:
                 with self._busy:
                     if self._runner.run_due(lambda: not self._stopping.is_set()):
