@@ -221,7 +221,7 @@ def test_a_session_that_cannot_be_stored_leaves_nothing_of_itself(stores: Stores
         yield project
         raise OSError("the disk is gone")
 
-    store.begin_taking()
+    store.begin_import()
     with pytest.raises(OSError, match="gone"):
         store.take(broken())
     assert store.record_counts(None) == NOTHING

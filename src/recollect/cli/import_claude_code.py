@@ -18,9 +18,9 @@ from recollect.model.tallies import Tally
 from recollect.paths import Paths
 from recollect.store.protocol import Reading
 from recollect.synthesis.prices import Prices
-from recollect.worker import contact, rehearsal
+from recollect.worker import contact, import_plan
 from recollect.worker.backfill import Selected, as_order
-from recollect.worker.rehearsal import Plan
+from recollect.worker.import_plan import Plan
 from recollect.worker.selection import select
 
 Json = dict[str, Any]
@@ -46,15 +46,15 @@ def claude_code(project: str | None, since: int | None, dry_run: bool, as_json: 
     in what is worked up.
     """
     home = wiring.home()
-    live = rehearsal.reading(home) if dry_run else _up_to_date(home)
+    live = import_plan.reading(home) if dry_run else _up_to_date(home)
     try:
         selected = select(wiring.AGENTS[AGENT], os.environ, live, project=project, since=since)
-        before = rehearsal.tallies(live, selected)
+        before = import_plan.tallies(live, selected)
     finally:
         if live is not None:
             live.close()
     if dry_run:
-        _rehearse(home, selected, as_json)
+        _tell_plan(home, selected, as_json)
         return
     faulty = _watch(home.paths, selected, quiet=as_json) if selected else 0
     _report(home, selected, before, faulty, as_json)
@@ -63,16 +63,16 @@ def claude_code(project: str | None, since: int | None, dry_run: bool, as_json: 
 def _up_to_date(home: wiring.Home) -> Reading | None:
     """The worker brings a database of an older recollect up to date; then it can be read."""
     try:
-        return rehearsal.reading(home)
+        return import_plan.reading(home)
     except StoreError:
         contact.start(home.paths)
-        return rehearsal.reading(home)
+        return import_plan.reading(home)
 
 
-def _rehearse(home: wiring.Home, selected: list[Selected], as_json: bool) -> None:
+def _tell_plan(home: wiring.Home, selected: list[Selected], as_json: bool) -> None:
     choice = wiring.provider(home, clock.now)
     with bar("Counting", quiet=as_json) as show:
-        plan = rehearsal.rehearse(home, choice, selected, clock.now, show)
+        plan = import_plan.plan(home, choice, selected, clock.now, show)
     costs = _costs(home, choice, plan)
     if as_json:
         needs = {name: getattr(plan.needs, name) for name in ("requests", "sent", "received")}
@@ -178,18 +178,18 @@ def _ask(paths: Paths, name: str) -> Json:
 def _report(
     home: wiring.Home,
     selected: list[Selected],
-    before: rehearsal.Tallies,
+    before: import_plan.Tallies,
     faulty: int,
     as_json: bool,
 ) -> None:
-    store = rehearsal.reading(home)
+    store = import_plan.reading(home)
     try:
-        added = rehearsal.added(before, rehearsal.tallies(store, selected))
+        added = import_plan.added(before, import_plan.tallies(store, selected))
         waiting = store.health().pending if store is not None else 0
     finally:
         if store is not None:
             store.close()
-    known = rehearsal.sessions_in(selected) - added.sessions
+    known = import_plan.sessions_in(selected) - added.sessions
     if as_json:
         new = {"dry_run": False, "new": asdict(added), "known": known}
         print_json(new | {"faulty": faulty, "waiting": waiting})

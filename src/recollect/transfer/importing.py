@@ -24,7 +24,7 @@ def run(store: Store, source: Source, *, undo: bool) -> Iterator[Progress]:
     """A step for each block. It can be left at any time, and begun again: nothing is taken twice."""
     progress = Progress()
     counted: set[str | None] = set()
-    store.begin_taking()
+    store.begin_import()
     try:
         for block in source.blocks():
             taken = store.take(block.records, into=block.into, undo=undo)
@@ -42,7 +42,7 @@ def run(store: Store, source: Source, *, undo: bool) -> Iterator[Progress]:
     finally:
         source.close()
         if not undo:
-            store.end_taking()
+            store.end_import()
 
 
 def _so_far(progress: Progress, *, undo: bool) -> str:

@@ -16,7 +16,6 @@ from recollect.worker import chores
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.gate import Gate
-from recollect.worker.healing import Healing
 from recollect.worker.health import capture_failures, memory_kb, problem, waiting
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
@@ -24,6 +23,7 @@ from recollect.worker.listener import Listener
 from recollect.worker.orders import Orders
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
+from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
 
@@ -56,7 +56,7 @@ class Service:
         self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
         importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
-        self._healing = Healing(
+        self._transcripts = TranscriptThread(
             self._reconciler,
             on_healed=self._healed,
             on_looked=self._looked,
@@ -86,7 +86,7 @@ class Service:
             self._jobs_wake,
             clock,
             backfill,
-            self._healing.look,
+            self._transcripts.look,
         )
 
     def open(self) -> Listener:
@@ -105,7 +105,7 @@ class Service:
         """Until told to stop, or idle for long enough."""
         watch = SpoolWatch(self._paths.spool_new, self._spool_wake)
         jobs = threading.Thread(target=self._run_jobs, name="jobs")
-        healing = threading.Thread(target=self._healing.run, name="healing")
+        healing = threading.Thread(target=self._transcripts.run, name="healing")
         jobs.start()
         healing.start()
         try:
@@ -121,7 +121,7 @@ class Service:
         self._stopping.set()
         self._spool_wake.set()
         self._jobs_wake.set()
-        self._healing.stop()
+        self._transcripts.stop()
         if self._choice.model is not None:
             self._choice.model.close()  # a request may take minutes; its job is given back
 
@@ -167,7 +167,7 @@ class Service:
                 if time.monotonic() >= next_chores:
                     chores.run(self._paths, self._store, self._clock)
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
-                    self._healing.look()
+                    self._transcripts.look()
                 if self._is_idle_for_long():
                     log.action("worker.idle")
                     return
@@ -198,7 +198,7 @@ class Service:
         if ingested.added or ingested.duplicates:
             self._active_at = time.monotonic()
             self._briefs.prepare_missing(ingested.projects)
-            self._healing.after(ingested)
+            self._transcripts.after(ingested)
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._jobs_wake.set()
 
@@ -212,13 +212,13 @@ class Service:
 
     def _run_jobs(self) -> None:
         # What the last worker left half told is written about once, when it is whole.
-        self._healing.wait_for_look(HEAL_FIRST_SECONDS)
+        self._transcripts.wait_for_look(HEAL_FIRST_SECONDS)
         while not self._stopping.is_set():
             self._jobs_wake.clear()
             if (
                 self._choice.model is not None
             ):  # an event that is told late would cost another request
-                self._healing.wait_for_turns()
+                self._transcripts.wait_for_turns()
             try:
                 with self._busy:
                     if self._runner.run_due(lambda: not self._stopping.is_set()):
@@ -276,7 +276,7 @@ class Service:
         if (
             waiting(self._paths)
             or self._orders.imports.at_work()
-            or not self._healing.idle()
+            or not self._transcripts.idle()
             or not self._busy.acquire(blocking=False)
         ):
             return False

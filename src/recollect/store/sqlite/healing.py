@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from recollect.model.arrivals import Arrival, Healed, SessionRef
 from recollect.model.events import SessionEnded, SessionStarted, TurnEnded
-from recollect.store.sqlite import matching, numbering, rework
+from recollect.store.sqlite import heal_jobs, heal_matching, heal_numbering
 from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.store.sqlite.events import find_session, insert, key_of
-from recollect.store.sqlite.numbering import is_users
-from recollect.store.sqlite.rework import Changed
+from recollect.store.sqlite.heal_jobs import Changed
+from recollect.store.sqlite.heal_numbering import is_users
 
 
 class Healing(Database):
@@ -38,27 +38,27 @@ def _by_session(arrivals: Iterable[Arrival]) -> list[list[Arrival]]:
 def _heal(connection: sqlite3.Connection, told: list[Arrival], now: int) -> Healed:
     session = find_session(connection, told[0])
     session_id = int(session["id"])
-    missing = matching.missing(connection, session_id, told)
+    missing = heal_matching.missing(connection, session_id, told)
     if not missing:
         return Healed(0, 0)
     changed = Changed()
     asked = sorted((m for m in missing if is_users(m.event)), key=lambda m: m.capture.at)
-    numbers = numbering.add_prompts(connection, session_id, asked)
+    numbers = heal_numbering.add_prompts(connection, session_id, asked)
     for number in numbers.values():
         changed.turns |= {number - 1, number}
     late = {numbers[key_of(a)]: a for a in asked if a.capture.at <= session["last_event_at"]}
     if late:
-        moved = numbering.place_events(connection, session_id, late)
+        moved = heal_numbering.place_events(connection, session_id, late)
         changed.move(moved)
-        rework.rehome(connection, session_id, moved, changed, now)
+        heal_jobs.rehome(connection, session_id, moved, changed, now)
     for arrival in missing:
         own = numbers.get(key_of(arrival))
-        number = numbering.number_of(connection, session_id, arrival) if own is None else own
+        number = heal_numbering.number_of(connection, session_id, arrival) if own is None else own
         insert(connection, session_id, number, arrival)
         ended = isinstance(arrival.event.what, TurnEnded)
         (changed.stopped if ended else changed.turns).add(number)
     _status(connection, session, missing)
-    return Healed(len(missing), rework.queue(connection, session_id, changed, now))
+    return Healed(len(missing), heal_jobs.queue(connection, session_id, changed, now))
 
 
 def _status(connection: sqlite3.Connection, session: Row, missing: list[Arrival]) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from recollect.model.records import Counts, Record, Taken
-from recollect.store.sqlite import leaving
+from recollect.store.sqlite import export_rows
 from recollect.store.sqlite.database import Database, translate, write
-from recollect.store.sqlite.taking import Taking
+from recollect.store.sqlite.import_records import RecordImport
 
 
 class _Undone(Exception):
@@ -33,10 +33,10 @@ class Transfer(Database):
             reader.execute("BEGIN")
             if project_id is None:
                 for row in write(reader, "transfer", "loose_requests", {"project_id": None}):
-                    yield leaving.request(row, None, None, {}, replies=replies)
+                    yield export_rows.request(row, None, None, {}, replies=replies)
             projects = write(reader, "transfer", "projects", {"project_id": project_id})
             for number, row in enumerate(projects.fetchall(), 1):
-                yield from leaving.project_records(reader, row, f"p{number}", replies=replies)
+                yield from export_rows.project_records(reader, row, f"p{number}", replies=replies)
         except sqlite3.DatabaseError as error:
             raise translate(error, self._path) from error
         finally:
@@ -45,7 +45,7 @@ class Transfer(Database):
             ):  # it was left unfinished, and the store is closed
                 reader.rollback()
 
-    def begin_taking(self) -> None:
+    def begin_import(self) -> None:
         with self.transaction() as connection:
             write(connection, "transfer", "make_moved", {})
             write(connection, "transfer", "forget_moved", {})
@@ -58,7 +58,7 @@ class Transfer(Database):
         taken: Taken | None = None
         try:
             with self.transaction() as connection:
-                taken = Taking(connection, into).all(records)
+                taken = RecordImport(connection, into).all(records)
                 if undo:
                     raise _Undone
         except _Undone:
@@ -66,7 +66,7 @@ class Transfer(Database):
         assert taken is not None
         return taken
 
-    def end_taking(self) -> None:
+    def end_import(self) -> None:
         """Now that everything is here: a link may point to a session that came later."""
         with self.transaction() as connection:
             write(connection, "transfer", "link_repeats", {})

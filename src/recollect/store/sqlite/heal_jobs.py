@@ -8,7 +8,7 @@ from recollect.model.jobs import OBSERVE, SUMMARIZE
 from recollect.model.sessions import INTERRUPTED
 from recollect.store.sqlite import turns
 from recollect.store.sqlite.database import Row, write, write_many, write_one
-from recollect.store.sqlite.numbering import Moved
+from recollect.store.sqlite.heal_numbering import Moved
 from recollect.store.sqlite.turns import BATCH_EVENTS
 
 Values = dict[str, object]

@@ -20,7 +20,7 @@ from recollect.model.records import (
     SummaryRecord,
     fingerprint,
 )
-from recollect.store.sqlite import leaving
+from recollect.store.sqlite import export_rows
 from recollect.store.sqlite.database import Row, write, write_one
 from recollect.store.sqlite.events import FASTEST
 from recollect.store.sqlite.values import file_name
@@ -61,7 +61,7 @@ class Place:
             place.waiting_jobs.setdefault(turn, []).append(row)
             place.older_jobs[row["id"]] = row["state"]
         for row in write(connection, "transfer", "observations", owner).fetchall():
-            words = fingerprint(leaving.observation(row, "", 0, {}))
+            words = fingerprint(export_rows.observation(row, "", 0, {}))
             place.said.setdefault(words, []).append(row["id"])
         return place
 

@@ -1,6 +1,7 @@
-"""An import, rehearsed: done by the same code in a store that is thrown away, and counted there.
+"""What an import would come to (`--dry-run`), and what it came to.
 
-So its counts are those of the import. The real store is only read.
+It is done by the same code in a store that is thrown away, and counted there, so its counts are those of the
+import. The real store is only read.
 """
 
 import os
@@ -64,7 +65,7 @@ def sessions_in(selected: Iterable[Selected]) -> int:
     return len({one.file.session for one in selected})
 
 
-def rehearse(
+def plan(
     home: Home,
     choice: Choice,
     selected: list[Selected],
@@ -76,7 +77,7 @@ def rehearse(
         with TemporaryDirectory(prefix="recollect-") as folder:
             scratch = open_scratch(Path(folder))
             try:
-                return _rehearse(home, choice, selected, live, scratch, clock, show)
+                return _plan(home, choice, selected, live, scratch, clock, show)
             finally:
                 scratch.close()
     finally:
@@ -84,7 +85,7 @@ def rehearse(
             live.close()
 
 
-def _rehearse(
+def _plan(
     home: Home,
     choice: Choice,
     selected: list[Selected],

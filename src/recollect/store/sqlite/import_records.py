@@ -25,14 +25,14 @@ from recollect.model.records import (
     Taken,
 )
 from recollect.repository import Identity
-from recollect.store.sqlite import taking_parts
+from recollect.store.sqlite import import_parts
 from recollect.store.sqlite.database import Row, write, write_one
+from recollect.store.sqlite.import_parts import Place, sanitized, values_of
 from recollect.store.sqlite.projects import kinds_in, known_project
-from recollect.store.sqlite.taking_parts import Place, sanitized, values_of
 
 
 @dataclass(slots=True)
-class Taking:
+class RecordImport:
     connection: sqlite3.Connection
     into: int | None  # the project that everything goes to, whatever the records say
     _new: Counter[str] = field(default_factory=Counter)
@@ -65,15 +65,15 @@ class Taking:
                 self._session = record
                 self._place = self._begin(record)
             case PromptRecord():
-                self._count("prompts", taking_parts.add_prompt(self._here(), record))
+                self._count("prompts", import_parts.add_prompt(self._here(), record))
             case JobRecord():
-                self._count("jobs", taking_parts.add_job(self._here(), record))
+                self._count("jobs", import_parts.add_job(self._here(), record))
             case EventRecord():
-                self._count("events", taking_parts.add_event(self._here(), record))
+                self._count("events", import_parts.add_event(self._here(), record))
             case ObservationRecord():
-                self._count("observations", taking_parts.add_observation(self._here(), record))
+                self._count("observations", import_parts.add_observation(self._here(), record))
             case SummaryRecord():
-                self._count("summaries", taking_parts.add_summary(self._here(), record))
+                self._count("summaries", import_parts.add_summary(self._here(), record))
             case RequestRecord():
                 self._count("requests", self._request(record))
             case _:
@@ -147,12 +147,12 @@ class Taking:
     def _request(self, record: RequestRecord) -> bool:
         """One that is in the file n times is to be here n times."""
         place = self._place
-        values = taking_parts.request_values(record, place)
+        values = import_parts.request_values(record, place)
         if place is not None:
             values["project_id"] = self._project_id
         elif self._project is not None:
             values["project_id"] = self._find_project()
-        same = tuple(values[name] for name in taking_parts.SAME_REQUEST)
+        same = tuple(values[name] for name in import_parts.SAME_REQUEST)
         self._asked[same] += 1
         row = write_one(self.connection, "transfer", "same_requests", values)
         assert row is not None

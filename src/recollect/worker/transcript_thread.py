@@ -19,7 +19,7 @@ STEP_SECONDS = 0.2
 PAUSE_SECONDS = 0.05  # between two steps, for whoever waits for the store or for the processor
 
 
-class Healing:
+class TranscriptThread:
     def __init__(
         self,
         reconciler: Reconciler,
