@@ -2,16 +2,10 @@
 
 import sqlite3
 import zlib
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass, field, replace
 
-from recollect.ids import digest
 from recollect.model.observations import FALLBACK_TYPE, TYPES
 from recollect.model.records import (
-    DirRecord,
-    DoubtRecord,
-    EventRecord,
-    IdentityRecord,
     JobRecord,
     ObservationRecord,
     PromptRecord,
@@ -22,14 +16,9 @@ from recollect.model.records import (
 )
 from recollect.store.sqlite import export_rows
 from recollect.store.sqlite.database import Row, write, write_one
-from recollect.store.sqlite.events import FASTEST
+from recollect.store.sqlite.prepared import PackedEvent, Values, values_of
 from recollect.store.sqlite.values import file_name
-from recollect.text import sqlite_safe
 
-AnyRecord = Record | IdentityRecord | DirRecord | DoubtRecord
-R = TypeVar("R", bound=AnyRecord)
-Values = dict[str, Any]
-PACKED = ("reply", "body")  # kept as they came: not even half a surrogate pair is lost
 DONE = "done"
 SAME_REQUEST = (
     *("at", "provider", "model", "purpose", "digest", "outcome", "sent", "received"),
@@ -110,14 +99,12 @@ def add_job(place: Place, record: JobRecord) -> bool:
     return True
 
 
-def add_event(place: Place, record: EventRecord) -> bool:
-    job_id = place.job(record.job)
-    values = _here(place, record) | {
-        "prompt_number": place.number(record.prompt_number),
+def add_event(place: Place, event: PackedEvent) -> bool:
+    job_id = place.job(event.job)
+    values = event.values | {
+        "session_id": place.session_id,
+        "prompt_number": place.number(event.prompt_number),
         "job_id": job_id,
-        "content_hash": digest(record.body, 32),
-        "size": len(record.body),
-        "body": zlib.compress(record.body, FASTEST),
     }
     if write(place.connection, "transfer", "add_event", values).rowcount == 1:
         return True
@@ -201,26 +188,3 @@ def request_values(record: RequestRecord, place: Place | None) -> Values:
 
 def _here(place: Place, record: Record) -> Values:
     return values_of(record) | {"session_id": place.session_id}
-
-
-def values_of(record: AnyRecord) -> Values:
-    return {part.name: getattr(record, part.name) for part in fields(record)}
-
-
-def sanitized(record: R) -> R:
-    changed = {
-        name: safe
-        for name, value in values_of(record).items()
-        if name not in PACKED and (safe := _safe(value)) != value
-    }
-    return replace(record, **changed) if changed else record
-
-
-def _safe(value: Any) -> Any:
-    if isinstance(value, str):
-        return sqlite_safe(value)
-    if isinstance(value, tuple):
-        return tuple(_safe(item) for item in value)
-    if is_dataclass(value):
-        return sanitized(cast(DoubtRecord, value))
-    return value

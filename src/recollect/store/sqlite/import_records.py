@@ -13,12 +13,10 @@ from typing import assert_never
 
 from recollect.model.records import (
     Counts,
-    EventRecord,
     JobRecord,
     ObservationRecord,
     ProjectRecord,
     PromptRecord,
-    Record,
     RequestRecord,
     SessionRecord,
     SummaryRecord,
@@ -27,7 +25,8 @@ from recollect.model.records import (
 from recollect.repository import Identity
 from recollect.store.sqlite import import_parts
 from recollect.store.sqlite.database import Row, write, write_one
-from recollect.store.sqlite.import_parts import Place, sanitized, values_of
+from recollect.store.sqlite.import_parts import Place
+from recollect.store.sqlite.prepared import PackedEvent, Ready, values_of
 from recollect.store.sqlite.projects import kinds_in, known_project
 
 
@@ -45,9 +44,9 @@ class RecordImport:
     _place: Place | None = None
     _asked: Counter[tuple[object, ...]] = field(default_factory=Counter)
 
-    def all(self, records: Iterable[Record]) -> Taken:
+    def all(self, records: Iterable[Ready]) -> Taken:
         for record in records:
-            self._add(sanitized(record))
+            self._add(record)
         if self._session is not None and self._place is not None:
             values = values_of(self._session) | {"id": self._place.session_id}
             write(self.connection, "transfer", "merge_session", values)
@@ -57,7 +56,7 @@ class RecordImport:
         touched = any(new) or self._moved
         return Taken(new, Counts(**self._known), self._project_id if touched else None)
 
-    def _add(self, record: Record) -> None:
+    def _add(self, record: Ready) -> None:
         match record:
             case ProjectRecord():
                 self._project = record
@@ -68,7 +67,7 @@ class RecordImport:
                 self._count("prompts", import_parts.add_prompt(self._here(), record))
             case JobRecord():
                 self._count("jobs", import_parts.add_job(self._here(), record))
-            case EventRecord():
+            case PackedEvent():
                 self._count("events", import_parts.add_event(self._here(), record))
             case ObservationRecord():
                 self._count("observations", import_parts.add_observation(self._here(), record))

@@ -12,6 +12,7 @@ from recollect.model.records import Counts, Record, Taken
 from recollect.store.sqlite import export_rows
 from recollect.store.sqlite.database import Database, translate, write
 from recollect.store.sqlite.import_records import RecordImport
+from recollect.store.sqlite.prepared import prepared
 
 
 class _Undone(Exception):
@@ -57,8 +58,8 @@ class Transfer(Database):
         already stays as it is. With `undo` all of it does, and it is only known what would be."""
         taken: Taken | None = None
         try:
-            with self.transaction() as connection:
-                taken = RecordImport(connection, into).all(records)
+            with prepared(records) as ready, self.transaction() as connection:
+                taken = RecordImport(connection, into).all(ready)
                 if undo:
                     raise _Undone
         except _Undone:
