@@ -35,7 +35,7 @@ class Place:
     prompts: list[Row] = field(default_factory=list)
     taken_numbers: set[int] = field(default_factory=set)
     numbers: dict[int, int] = field(default_factory=dict)
-    waiting_jobs: dict[tuple[str, int], list[Row]] = field(default_factory=dict)
+    unmatched_jobs: dict[tuple[str, int], list[Row]] = field(default_factory=dict)
     jobs: dict[int, int] = field(default_factory=dict)
     older_jobs: dict[int, str] = field(default_factory=dict)  # with their state
     said: dict[str, list[int]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Place:
         place = cls(connection, session_id, prompts, {row["number"] for row in prompts})
         for row in write(connection, "transfer", "jobs_here", owner).fetchall():
             turn = (row["kind"], row["prompt_number"])
-            place.waiting_jobs.setdefault(turn, []).append(row)
+            place.unmatched_jobs.setdefault(turn, []).append(row)
             place.older_jobs[row["id"]] = row["state"]
         for row in write(connection, "transfer", "observations", owner).fetchall():
             words = fingerprint(export_rows.observation(row, "", 0, {}))
@@ -89,7 +89,7 @@ def _same_prompt(rows: list[Row], record: PromptRecord) -> Row | None:
 
 def add_job(place: Place, record: JobRecord) -> bool:
     number = place.number(record.prompt_number)
-    if older := place.waiting_jobs.get((record.kind, number)):
+    if older := place.unmatched_jobs.get((record.kind, number)):
         place.jobs[record.job] = older.pop(0)["id"]
         return False
     values = _here(place, record) | {"prompt_number": number}
