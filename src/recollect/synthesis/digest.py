@@ -21,6 +21,7 @@ from recollect.model.events import (
     ToolUsed,
 )
 from recollect.model.turns import Turn, TurnEvent
+from recollect.providers.reading.answers import ASKING, read_answers
 from recollect.providers.reading.symbols import definition, language_of
 from recollect.synthesis.excerpts import cut_mark, excerpt, first_lines, nested, shortened
 from recollect.text import one_line, tokens
@@ -130,11 +131,24 @@ def _tool(tool: ToolUsed, root: str, room: Room, told_: _Told) -> str:
             started = " (in the background)" if run.background else ""
             return f"Ran{times}{started}: {excerpt(run.command, room.command)}{ended}{said}"
         case OtherTool() as other:
+            if asked := _asked(tool.name, other):
+                return f"Asked the user{times}:\n{excerpt(asked, room.output)}{outcome}"
             given, got = excerpt(other.input, room.command), excerpt(other.output, room.output)
             result = f"\n{got}" if got else ""
             return f"{one_line(tool.name, 60)}{times}: {given}{outcome}{result}"
         case _:
             assert_never(tool.action)
+
+
+def _asked(name: str, other: OtherTool) -> str:
+    """Questions with the user's answers; empty if it is another tool, or there are none."""
+    answers = read_answers(other) if name == ASKING else ()
+    return "\n".join(
+        f"“{each.question}”"
+        + (f" (offered: {'; '.join(each.offered)})" if each.offered else "")
+        + f" → the user answered “{each.answer}”"
+        for each in answers
+    )
 
 
 def _outcome(failure: Failure | None, room: Room) -> str:
@@ -193,7 +207,11 @@ def in_one_line(tool: ToolUsed, root: str) -> str:
         case CommandRun(command=command, background=background):
             ended = failed or ("" if background else " → succeeded")
             return f"Ran: {one_line(command, 120)}{ended}"
-        case OtherTool(input=given):
+        case OtherTool(input=given) as other:
+            answers = read_answers(other) if tool.name == ASKING else ()
+            if answers:
+                said = "; ".join(f"{each.question} → {each.answer}" for each in answers)
+                return f"Asked the user: {one_line(said, 240)}"
             return f"{one_line(tool.name, 60)}: {one_line(given, 120)}{failed}"
         case _:
             assert_never(tool.action)

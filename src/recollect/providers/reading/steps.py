@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from recollect import text
 from recollect.model.events import CommandRun, FileChanged, FileRead, OtherTool, ToolUsed
 from recollect.model.turns import TurnEvent
+from recollect.providers.reading.answers import ASKING, read_answers
 from recollect.providers.reading.commands import Command, read_command
 from recollect.providers.reading.commits import Commit, read_commits
 from recollect.providers.reading.outcomes import Outcome, read_outcome
@@ -18,7 +19,6 @@ WHAT_LIMIT = 100
 JSON_READ = 200_000
 SEARCHES = {"WebSearch": "query", "WebFetch": "url", "Grep": "pattern", "Glob": "pattern"}
 AGENTS = ("Task", "Agent")
-ANSWERED = re.compile(r'"([^"\n]{3,300})"\s*[=:]\s*"([^"\n]{1,300})"')
 THROWN_AWAY = re.compile(
     r"^/(?:private/)?(?:tmp|var/folders)/.*(?:tasks/|\.output$)|/\.claude/(?:plans|projects|todos)/"
 )
@@ -134,9 +134,8 @@ def _other(at: int, name: str, other: OtherTool) -> list[Step]:
                 text.one_line(field(other.input, "description"), WHAT_LIMIT),
             )
         ]
-    if name == "AskUserQuestion":
-        pairs = ANSWERED.findall(text.clean(other.output[:20_000]))
-        return [Answer(at, *(text.one_line(part, 200) for part in pair)) for pair in pairs]
+    if name == ASKING:
+        return [Answer(at, each.question, each.answer) for each in read_answers(other)]
     return [Other(at, text.one_line(name, 60))]
 
 
