@@ -8,6 +8,7 @@ from recollect.errors import RecollectError
 from recollect.paths import PRIVATE_FILE
 
 LOGGER = logging.getLogger("recollect")
+LOGGER.addHandler(logging.NullHandler())  # a command speaks in its own words, not in log lines
 MAX_BYTES = 1_000_000
 KEPT_FILES = 3
 

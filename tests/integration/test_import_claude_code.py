@@ -102,7 +102,8 @@ def test_a_dry_run_changes_nothing_and_counts_what_the_run_then_does(projects: P
     assert not paths.state.exists()
     assert plan["new"]["sessions"] >= 12
     done = imported()
-    assert (done["new"], done["known"]) == (plan["new"], plan["known"])
+    same = ("new", "grown", "known", "empty", "faulty", "unreadable", "folder", "found")
+    assert [done[name] for name in same] == [plan[name] for name in same]
     store = settled(paths)
     assert (
         plan["observations"]["low"] <= store.health().observations <= plan["observations"]["high"]
@@ -131,7 +132,8 @@ def test_twice_is_the_same_as_once(projects: Path) -> None:
     assert contact.stop(paths)
     second = imported()
     assert second["new"] == NOTHING
-    assert second["known"] == first["new"]["sessions"] + first["known"]
+    assert second["known"] == first["new"]["sessions"]
+    assert second["empty"] == first["empty"]
     assert content(paths) == before
 
 
@@ -146,7 +148,14 @@ def test_what_was_added_since_is_foretold_and_brought_in(projects: Path) -> None
     before = content(Paths.of(os.environ))
     path.write_bytes(whole)
     os.utime(path, (LONG_AGO + 60, LONG_AGO + 60))
-    plan = imported("--dry-run")["new"]
+    told = imported("--dry-run")
+    plan = told["new"]
+    assert (plan["sessions"], told["grown"], told["known"]) == (0, 1, 0)
+    assert re.search(
+        r"^New would be: (1 prompt, )?\d events in 1 known session\.$",
+        recollect("import", "claude-code", "--dry-run").stdout,
+        re.MULTILINE,
+    )
     assert content(Paths.of(os.environ)) == before
     rest = imported()["new"]
     assert rest == plan
@@ -209,7 +218,79 @@ def test_only_sessions_since_a_day_can_be_chosen(projects: Path) -> None:
 def test_nothing_there_is_no_fault(projects: Path) -> None:
     assert imported()["new"] == NOTHING
     done = recollect("import", "claude-code")
-    assert done.stdout == "Taken in: nothing.\n"
+    assert done.stdout.startswith(f"Taken in: nothing. There are no transcripts in {projects}. ")
+    projects.rmdir()
+    assert "which is not there" in recollect("import", "claude-code", "--dry-run").stdout
+
+
+def test_none_that_was_asked_for_is_said_with_where_it_was_looked_for(
+    projects: Path, tmp_path: Path
+) -> None:
+    written(projects)
+    elsewhere = git_repo(tmp_path / "elsewhere")
+    done = recollect("import", "claude-code", "--project", ".", "--dry-run", cwd=elsewhere)
+    assert (
+        f"Of the 1 transcript in {projects} none is of the project in {elsewhere}." in done.stdout
+    )
+    done = recollect("import", "claude-code", "--since", "1h")
+    assert f"in {projects} none is written to since " in done.stdout
+
+
+def test_its_end_says_how_long_it_took_and_how_fast_it_was(projects: Path) -> None:
+    written(projects)
+    done = recollect("import", "claude-code")
+    assert re.search(r"^That took [\d.]+ m?i?n? ?s: [\d,]+ events per second\.$", done.stdout, re.M)
+    again = recollect("import", "claude-code").stdout
+    assert "Taken in: nothing.\n1 session here already.\nThat took " in again
+    assert "per second" not in again
+    told = imported()
+    assert (told["events_per_second"], told["seconds"] > 0) == (0, True)
+
+
+def test_what_is_known_empty_and_unreadable_is_told_apart(projects: Path) -> None:
+    written(projects, 1)
+    imported()
+    written(projects, 2)
+    damaged = projects / "p3" / f"{written(projects, 3)}.jsonl"
+    first, *rest = damaged.read_bytes().splitlines(keepends=True)
+    damaged.write_bytes(first + b"{oops\n" + b"".join(rest))
+    os.utime(damaged, (LONG_AGO, LONG_AGO))
+    (projects / "p1" / "empty.jsonl").touch()
+    (projects / "p1" / "noise.jsonl").write_bytes(b"\x00\x01\n" * 3)
+    silent = Written("00000009-8f0e-4a3e-9d0f-5a1c3e7d9b11")
+    silent.add("system", subtype="informational")
+    silent.write(projects / "p9")
+    for dry in (("--dry-run",), ()):
+        done = recollect("import", "claude-code", *dry)
+        assert done.stderr == ""
+        lines = done.stdout.splitlines()
+        assert lines[0].endswith(": 2 sessions, 4 prompts, 16 events.")
+        assert lines[1:7] == [
+            "1 session here already.",
+            "2 transcripts without anything to tell.",
+            "1 transcript cannot be read:",
+            f"  {projects}/p1/noise.jsonl: it is not a transcript",
+            "1 transcript could not be read whole; what can be read is taken:",
+            f"  {damaged}",
+        ]
+
+
+def test_a_dry_run_that_is_stopped_says_so_and_leaves_nothing(
+    projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        written(projects, number, tools=20)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    running = subprocess.Popen(
+        [RECOLLECT, "import", "claude-code", "--dry-run"], stderr=subprocess.PIPE, text=True
+    )
+    until(lambda: list(scratch.iterdir()))
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    assert (running.returncode, told) == (130, "\nStopped. Nothing was changed.\n")
+    assert not list(scratch.iterdir())
 
 
 def at_least(store: SqliteStore, sessions: int) -> bool:
@@ -256,12 +337,15 @@ def test_whoever_leaves_is_told_that_the_worker_goes_on_and_it_does(projects: Pa
     )
     store = SqliteStore(paths.database, writer=False)
     until(lambda: store.health().sessions >= 3, seconds=120)
+    shown = recollect("status").stdout
+    assert re.search(r"^Import +\d+ of 40 sessions$", shown, re.MULTILINE) or at_least(store, 40)
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=60)
     assert (running.returncode, "goes on" in told) == (130, True)
     until(lambda: store.health().sessions == 40, seconds=120)
     store.close()
     settled(paths)
+    assert not re.search("^Import", recollect("status").stdout, re.MULTILINE)
     assert imported()["new"] == NOTHING
 
 

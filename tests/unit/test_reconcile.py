@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -55,7 +55,15 @@ class Stub:
         assert env == {"HOME": "/home/dev"}
         yield from sorted(self.files.values(), key=lambda file: -file.modified)
 
-    def read_transcript(self, file: TranscriptFile, mark: str | None) -> Iterator[Told]:
+    def transcript_folder(self, env: Mapping[str, str]) -> Path:
+        raise AssertionError(env)
+
+    def read_transcript(
+        self,
+        file: TranscriptFile,
+        mark: str | None,
+        on_passed_over: Callable[[int], None] = lambda _: None,
+    ) -> Iterator[Told]:
         self.read.append((file.session, mark))
         if file.session in self.broken:
             raise ValueError("a line that nobody thought of")

@@ -7,7 +7,8 @@ JSON object or names no session, because then nothing says where it belongs.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from recollect import clock
@@ -84,8 +85,16 @@ class ClaudeCode:
     def transcripts(self, env: Mapping[str, str]) -> Iterator[TranscriptFile]:
         return claude_code_transcript.files(env)
 
-    def read_transcript(self, file: TranscriptFile, mark: str | None) -> Iterator[Told]:
-        return claude_code_transcript.read(file, mark, self.parse, clock.now())
+    def transcript_folder(self, env: Mapping[str, str]) -> Path:
+        return claude_code_transcript.folder(env)
+
+    def read_transcript(
+        self,
+        file: TranscriptFile,
+        mark: str | None,
+        on_passed_over: Callable[[int], None] = lambda _: None,
+    ) -> Iterator[Told]:
+        return claude_code_transcript.read(file, mark, self.parse, clock.now(), on_passed_over)
 
 
 def _object(body: bytes) -> dict[str, Any] | Unreadable:

@@ -38,6 +38,7 @@ Parse = Callable[[Capture], Event | Unreadable | None]
 
 FORMAT = 1
 HEAD_LINES = 200  # within which a session says where it is
+NO_TRANSCRIPT = "it is not a transcript"
 HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS}
 
 _session_id = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -45,42 +46,60 @@ _session_id = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def files(env: Mapping[str, str]) -> Iterator[TranscriptFile]:
     """Every session on this machine, newest first. Sub-agents are read with the session they worked for."""
-    moved = env.get("CLAUDE_CONFIG_DIR")
-    config = Path(moved) if moved else Path(env.get("HOME", ""), ".claude")
     found = []
-    for path in (config / "projects").glob("*/*.jsonl"):
+    for path in folder(env).glob("*/*.jsonl"):
         if not path.name.startswith("agent-"):
             try:
-                found.append((path.stat().st_mtime_ns, str(path)))
+                status = path.stat()
             except OSError:
                 continue
-    for _, name in sorted(found, reverse=True):
+            found.append((status.st_mtime_ns, str(path), status.st_size))
+    for modified, name, size in sorted(found, reverse=True):
         try:
             yield described(name)
-        except OSError:
+        except FileNotFoundError:
             continue
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            yield TranscriptFile(name, Path(name).stem, "", size, modified // 1_000_000, why)
+
+
+def folder(env: Mapping[str, str]) -> Path:
+    """Where the client keeps them, one folder for each directory it was started in."""
+    moved = env.get("CLAUDE_CONFIG_DIR")
+    return (Path(moved) if moved else Path(env.get("HOME", ""), ".claude")) / "projects"
 
 
 def described(path: str) -> TranscriptFile:
     """Raises OSError if it cannot be read."""
     status, stem = Path(path).stat(), Path(path).stem
     session, cwd = stem, ""
+    read = passed_over = 0
     for line in islice(lines(path, 0), HEAD_LINES):
+        read, passed_over = read + 1, passed_over + (line.entry is None)
         if cwd := text_of(line.entry or {}, "cwd"):
             # A file under another name, such as a copy, is still of the session that it says.
             named = bool(_session_id.fullmatch(stem))
             session = stem if named else text_of(line.entry or {}, "sessionId") or stem
             break
-    return TranscriptFile(path, session, cwd, status.st_size, status.st_mtime_ns // 1_000_000)
+    fault = NO_TRANSCRIPT if read and passed_over == read else ""
+    modified = status.st_mtime_ns // 1_000_000
+    return TranscriptFile(path, session, cwd, status.st_size, modified, fault)
 
 
-def read(file: TranscriptFile, mark: str | None, parse: Parse, now: int) -> Iterator[Told]:
-    """What happened since the mark, in order."""
+def read(
+    file: TranscriptFile,
+    mark: str | None,
+    parse: Parse,
+    now: int,
+    on_passed_over: Callable[[int], None] = lambda _: None,
+) -> Iterator[Told]:
+    """What happened since the mark, in order; then how many lines could not be read, if any."""
     place = _Place.of(file, mark)
-    folder = Path(file.path).with_suffix("")
-    outputs = str(folder / "tool-results")
+    beside = Path(file.path).with_suffix("")
+    outputs = str(beside / "tool-results")
     main = Conversation(file.path, file.session, file.path, outputs, place.state)
-    agents = Agents(folder, main, place.agents)
+    agents = Agents(beside, main, place.agents)
     over = now - file.modified > DAY
     for happened, agent in agents.merged(over):
         if agent is None:
@@ -91,6 +110,7 @@ def read(file: TranscriptFile, mark: str | None, parse: Parse, now: int) -> Iter
             yield Told(*told, place.mark())
     if unreadable := main.unreadable + agents.unreadable:
         log.warning("transcript.unreadable", session=file.session, lines=unreadable)
+        on_passed_over(unreadable)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """What recollect needs to know about a coding agent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Protocol
 
 from recollect.model.captures import Capture, Unreadable
@@ -19,8 +20,17 @@ class Agent(Protocol):
         """What the hook prints: `context` for the model, `note` for the user; empty for nothing."""
 
     def transcripts(self, env: Mapping[str, str]) -> Iterator[TranscriptFile]:
-        """Every session file on this machine, newest first."""
+        """Every session file on this machine, newest first; also those that cannot be read."""
 
-    def read_transcript(self, file: TranscriptFile, mark: str | None) -> Iterator[Told]:
+    def transcript_folder(self, env: Mapping[str, str]) -> Path:
+        """Where they are looked for."""
+
+    def read_transcript(
+        self,
+        file: TranscriptFile,
+        mark: str | None,
+        on_passed_over: Callable[[int], None] = lambda _: None,
+    ) -> Iterator[Told]:
         """What happened since `mark`, in order and as the hooks would have told it. A mark that does not
-        fit the file (it was replaced or cut) counts as none."""
+        fit the file (it was replaced or cut) counts as none. Lines that cannot be read are passed over, and
+        counted at the end."""

@@ -3,34 +3,44 @@
 import os
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from recollect import clock, wiring
+from recollect import wiring
 from recollect.cli import period, places
-from recollect.cli.output import count, json_option, print_json, say, styled, table
+from recollect.cli.import_claude_code_plan import (
+    as_values,
+    asked_for,
+    tell_gain,
+    tell_plan,
+    tell_unreadable,
+)
+from recollect.cli.interrupts import interruptible, leave
+from recollect.cli.output import count, duration, json_option, print_json, say
 from recollect.cli.progress import Show, bar
 from recollect.errors import StoreError, TransferError, WorkerError, WorkerHung
-from recollect.model.requests import Usage
-from recollect.model.tallies import Tally
 from recollect.paths import Paths
 from recollect.store.protocol import Reading
-from recollect.synthesis.prices import Prices
 from recollect.worker import contact, import_plan
 from recollect.worker.backfill import Selected, as_order
-from recollect.worker.import_plan import Plan
-from recollect.worker.selection import select
+from recollect.worker.selection import Selection, select
 
 Json = dict[str, Any]
 AGENT = "claude-code"
-WELL_KNOWN = ("claude-haiku-4-5", "claude-haiku-5-5", "claude-sonnet-5-5", "gpt-5-mini")
 LOOK_SECONDS = 0.1
 BEGINNINGS = 5
 PATIENCE = 12  # times five seconds
-INTERRUPTED = 130
-MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An import that is over: what was asked for, what could not be read whole, how long it took."""
+
+    what: str
+    faulty: list[str]
+    seconds: float
 
 
 @click.command("claude-code")
@@ -44,20 +54,31 @@ def claude_code(project: str | None, since: int | None, dry_run: bool, as_json: 
     What hooks have captured already stays as it is. The worker brings the sessions in, oldest first, and goes
     on when this command is ended; run it again to watch. Sessions of today come first, in what is stored and
     in what is worked up.
+
+    Transcripts are looked for in ~/.claude/projects, or in `projects` below CLAUDE_CONFIG_DIR.
     """
+    stopped = "Stopped. Nothing was changed." if dry_run else "Stopped. Run it again to go on."
+    with interruptible(stopped):
+        _import(project, since, dry_run, as_json)
+
+
+def _import(project: str | None, since: int | None, dry_run: bool, as_json: bool) -> None:
     home = wiring.home()
     live = import_plan.reading(home) if dry_run else _up_to_date(home)
     try:
-        selected = select(wiring.AGENTS[AGENT], os.environ, live, project=project, since=since)
-        before = import_plan.tallies(live, selected)
+        selection = select(wiring.AGENTS[AGENT], os.environ, live, project=project, since=since)
+        before = import_plan.tallies(live, selection.chosen)
     finally:
         if live is not None:
             live.close()
+    what = asked_for(project, since)
     if dry_run:
-        _tell_plan(home, selected, as_json)
+        tell_plan(home, selection, what, as_json)
         return
-    faulty = _watch(home.paths, selected, quiet=as_json) if selected else 0
-    _report(home, selected, before, faulty, as_json)
+    began = time.monotonic()
+    faulty = _watch(home.paths, selection.chosen, quiet=as_json) if selection.chosen else []
+    run = Run(what, faulty, time.monotonic() - began)
+    _report(home, selection, before, run, as_json)
 
 
 def _up_to_date(home: wiring.Home) -> Reading | None:
@@ -69,71 +90,9 @@ def _up_to_date(home: wiring.Home) -> Reading | None:
         return import_plan.reading(home)
 
 
-def _tell_plan(home: wiring.Home, selected: list[Selected], as_json: bool) -> None:
-    choice = wiring.provider(home, clock.now)
-    with bar("Counting", quiet=as_json) as show:
-        plan = import_plan.plan(home, choice, selected, clock.now, show)
-    costs = _costs(home, choice, plan)
-    if as_json:
-        needs = {name: getattr(plan.needs, name) for name in ("requests", "sent", "received")}
-        print_json(
-            {"dry_run": True, "new": asdict(plan.added), "known": plan.known}
-            | {"observations": asdict(plan.expected), "needs": needs, "costs": costs}
-        )
-        return
-    say(f"New would be: {_told(plan.added)}.")
-    _tell_known(plan.known)
-    if plan.added != Tally():
-        _tell_needs(plan, costs)
-    say("Nothing was changed.")
-
-
-def _tell_needs(plan: Plan, costs: list[Json]) -> None:
-    added, hoped, needs = plan.added, plan.expected, plan.needs
-    say(
-        f"To be worked up: {count(added.turns, 'turn')}, in {count(added.parts, 'part')} to observe and "
-        f"{count(added.summaries, 'summary')}."
-    )
-    say(f"Observations to expect: {hoped.low:,} to {hoped.high:,} ({hoped.basis}).")
-    say(
-        f"With a model, about {count(needs.requests, 'request')}: {needs.sent:,} tokens sent and "
-        f"{needs.received:,} received."
-    )
-    rows = [
-        (cost["provider"], "in force" if cost["in_force"] else "", _dollars(cost["dollars"]))
-        for cost in costs
-    ]
-    table(None, ("provider", "", "about dollars"), rows, numbers=("about dollars",))
-
-
-def _costs(home: wiring.Home, choice: wiring.Choice, plan: Plan) -> list[Json]:
-    """At list prices, without what providers take off for what they have read before."""
-    usage = Usage(plan.needs.sent, 0, 0, plan.needs.received)
-    prices = choice.terms.prices if choice.terms else Prices.of(home.settings.names("cost.prices"))
-    rows = [{"provider": "rules", "in_force": choice.model is None, "dollars": 0.0}]
-    if choice.model is not None:
-        name = f"{choice.model.name}/{choice.model.model}"
-        cost = prices.microdollars(choice.model.model, usage)
-        rows.append({"provider": name, "in_force": True, "dollars": _amount(cost)})
-    listed = Prices.of(home.settings.names("cost.prices"))
-    for model in WELL_KNOWN:
-        if choice.model is None or choice.model.model != model:
-            cost = listed.microdollars(model, usage)
-            rows.append({"provider": model, "in_force": False, "dollars": _amount(cost)})
-    return rows
-
-
-def _amount(microdollars: int | None) -> float | None:
-    return None if microdollars is None else microdollars / MILLION
-
-
-def _dollars(amount: float | None) -> str:
-    return "unknown" if amount is None else f"{amount:,.2f}"
-
-
-def _watch(paths: Paths, selected: list[Selected], *, quiet: bool) -> int:
-    """Until the worker is done with it; how many it could not read. A worker that was replaced meanwhile is
-    asked from the beginning: what was taken is not taken again."""
+def _watch(paths: Paths, selected: list[Selected], *, quiet: bool) -> list[str]:
+    """Until the worker is done with it; which ones it could not read whole. A worker that was replaced
+    meanwhile is asked from the beginning: what was taken is not taken again."""
     try:
         with bar("Importing", quiet=quiet) as show:
             for _ in range(BEGINNINGS):
@@ -146,24 +105,25 @@ def _watch(paths: Paths, selected: list[Selected], *, quiet: bool) -> int:
                 if faulty is not None:
                     return faulty
     except KeyboardInterrupt:
-        click.echo(
-            "\nThe worker goes on by itself. Look with `recollect status`; run this again to watch.",
-            err=True,
+        leave(
+            "The worker goes on by itself. Look with `recollect status`; run this again to watch."
         )
-        raise SystemExit(INTERRUPTED) from None
     raise TransferError("The worker ended again and again. See `recollect worker logs`.")
 
 
-def _follow(paths: Paths, selected: list[Selected], show: Show) -> int | None:
+def _follow(paths: Paths, selected: list[Selected], show: Show) -> list[str] | None:
     """None: the worker knows nothing of it any more."""
     name = contact.order(paths, "backfill-begin", **as_order(selected))["name"]
+    first, began = None, time.monotonic()
     while True:
         found = _ask(paths, name)
         if "lost" in found:
             return None
-        show(found["done"], found["total"])
+        first = found["events"] if first is None else first  # it may have begun before we watched
+        rate = (found["events"] - first) / max(LOOK_SECONDS, time.monotonic() - began)
+        show(found["done"], found["total"], f"{rate:,.0f} events/s" if rate else "")
         if found["over"]:
-            return int(found["faulty"])
+            return [str(path) for path in found["faulty"]]
         time.sleep(LOOK_SECONDS)
 
 
@@ -176,41 +136,28 @@ def _ask(paths: Paths, name: str) -> Json:
 
 
 def _report(
-    home: wiring.Home,
-    selected: list[Selected],
-    before: import_plan.Tallies,
-    faulty: int,
-    as_json: bool,
+    home: wiring.Home, selection: Selection, before: import_plan.Tallies, run: Run, as_json: bool
 ) -> None:
     store = import_plan.reading(home)
     try:
-        added = import_plan.added(before, import_plan.tallies(store, selected))
+        gain = import_plan.gain(before, import_plan.tallies(store, selection.chosen))
         waiting = store.health().pending if store is not None else 0
     finally:
         if store is not None:
             store.close()
-    known = import_plan.sessions_in(selected) - added.sessions
+    rate = round(gain.all.events / run.seconds) if run.seconds else 0
     if as_json:
-        new = {"dry_run": False, "new": asdict(added), "known": known}
-        print_json(new | {"faulty": faulty, "waiting": waiting})
+        took = {"seconds": round(run.seconds, 3), "events_per_second": rate}
+        told = {"dry_run": False} | as_values(gain, selection, run.faulty)
+        print_json(told | took | {"waiting": waiting})
         return
-    say(f"Taken in: {_told(added)}.")
-    _tell_known(known)
-    if faulty:
-        told = f"{count(faulty, 'transcript')} could not be read whole: `recollect worker logs`."
-        say(styled(told, fg="yellow"))
+    tell_gain("Taken in", gain, selection, run.what)
+    tell_unreadable(selection, run.faulty)
+    if selection.chosen:
+        speed = f": {rate:,} events per second" if gain.all.events else ""
+        say(f"That took {duration(run.seconds)}{speed}.")
     if waiting:
         say(
             f"{count(waiting, 'job')} waiting to be worked up, in the background and after today's. "
             "`recollect synthesize` shows how it goes, `recollect status` what it waits for."
         )
-
-
-def _told(added: Tally) -> str:
-    parts = ((added.sessions, "session"), (added.prompts, "prompt"), (added.events, "event"))
-    return ", ".join(count(number, noun) for number, noun in parts if number) or "nothing"
-
-
-def _tell_known(known: int) -> None:
-    if known:
-        say(f"{count(known, 'session')} here already, or without anything to tell.")

@@ -84,6 +84,15 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `3 min 20 s`, `1 h 5 min`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, left = divmod(minutes, 60)
+    return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s"
+
+
 def wrapped(text: str, *, first: str = "", rest: str = "") -> str:
     """Broken at words for the terminal's width, with the indent kept; whole for a pipe."""
     if not sys.stdout.isatty():

@@ -1,11 +1,16 @@
 """A bar for what takes a while: on a terminal only."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from recollect.cli.output import console
 
-Show = Callable[[int, int], None]  # done, total
+
+class Show(Protocol):
+    """`note`: a few words behind the bar, such as how fast it goes."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None: ...
 
 
 @contextmanager
@@ -24,13 +29,18 @@ def bar(what: str, *, quiet: bool) -> Iterator[Show]:
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
         console=view,
         transient=True,
         disable=quiet or not view.is_terminal,
     )
     with shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+        task = shown.add_task(what, total=None, note="")
+
+        def show(done: int, total: int, note: str = "") -> None:
+            shown.update(task, completed=done, total=total, note=note)
+
+        yield show
 
 
 def megabytes(size: int) -> str:

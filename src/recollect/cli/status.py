@@ -99,10 +99,12 @@ def _print(paths: Paths, look: Look) -> None:
     lines += [("Worker", _worker_line(look.worker)), ("Provider", f"{look.provider}: {look.why}")]
     lines += [("", line) for line in _provider_lines(look)]
     if look.health is None:
-        lines.append(("Memory", "empty"))
+        lines.append(("Memory", "empty; `recollect import claude-code` brings in the past"))
     else:
         lines.append(("Memory", _memory_line(look.health)))
         lines.append(("Queue", _queue_line(look.health)))
+    if (found := (look.worker or {}).get("import")) is not None:
+        lines.append(("Import", f"{found['done']:,} of {count(found['sessions'], 'session')}"))
     lines.append(("Spool", f"{waiting(paths)} waiting"))
     lines.append(("Data", str(paths.data)))
     for name, text in lines:

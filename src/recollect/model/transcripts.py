@@ -9,13 +9,14 @@ from recollect.model.events import Event
 @dataclass(frozen=True, slots=True)
 class TranscriptFile:
     """`cwd` is the directory in which the session began, empty if the file does not say; `modified` is
-    when it was last written to."""
+    when it was last written to. `fault` says why nothing of it can be read, if that is so."""
 
     path: str
     session: str
     cwd: str
     size: int
     modified: int
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ class _Run:
     name: str
     selected: list[Selected]
     place: int = 0
-    faulty: int = 0
+    events: int = 0
+    faulty: list[str] = field(default_factory=list)  # paths
 
     @property
     def over(self) -> bool:
@@ -91,8 +92,19 @@ class Backfill:
             if run.name == order["name"]:
                 sizes = [s.file.size for s in run.selected]
                 done, total = sum(sizes[: run.place]), sum(sizes)
-                return {"done": done, "total": total, "over": run.over, "faulty": run.faulty}
+                told = {"done": done, "total": total, "over": run.over, "events": run.events}
+                return told | {"faulty": run.faulty}
         return {"lost": True}
+
+    def under_way(self) -> Json | None:
+        """How many sessions of those that were asked for are done, while some are not."""
+        runs = [run for run in list(self._runs) if not run.over]
+        if not runs:
+            return None
+        return {
+            "done": sum(run.place for run in runs),
+            "sessions": sum(len(run.selected) for run in runs),
+        }
 
     def waits(self) -> bool:
         return any(not run.over for run in list(self._runs))
@@ -105,6 +117,7 @@ class Backfill:
             while run.place < len(run.selected):
                 for part in self._parts(run.selected[run.place]):
                     added += part.added
+                    run.events += part.added
                     self._give_way()
                     if not go_on():
                         return added > 0
@@ -114,10 +127,12 @@ class Backfill:
         return added > 0
 
     def _next(self, run: _Run) -> None:
-        run.faulty += self.reconciler.is_faulty(run.selected[run.place].file)
+        file = run.selected[run.place].file
+        if self.reconciler.is_faulty(file):
+            run.faulty.append(file.path)
         run.place += 1
         if run.over:
-            log.action("backfill.ended", sessions=len(run.selected), faulty=run.faulty)
+            log.action("backfill.ended", sessions=len(run.selected), faulty=len(run.faulty))
 
     def _give_way(self) -> None:
         """To whoever waits for the store or the processor, and to captures until they are stored."""

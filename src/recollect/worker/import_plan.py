@@ -26,13 +26,30 @@ from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 
 Tallies = dict[str, Tally]  # by session
+NOTHING, BARELY = Tally(), Tally(sessions=1)
 NOBODY_ASKED = (Written(0, 0, 0), Spent("", 0, 0, 0, 0, 0, 0))
 
 
 @dataclass(frozen=True, slots=True)
+class Gain:
+    """What came of the sessions: those that are `new`, those that have `grown` since, and how many were
+    `known` as they are, or are `empty`: without anything to tell."""
+
+    new: Tally = NOTHING
+    grown: Tally = NOTHING
+    known: int = 0
+    empty: int = 0
+
+    @property
+    def all(self) -> Tally:
+        """Everything that was added; its sessions are the new ones."""
+        return self.new + replace(self.grown, sessions=0)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    added: Tally
-    known: int  # sessions that would gain nothing
+    gain: Gain
+    faulty: list[str]  # paths of transcripts that could not be read whole
     needs: Needs
     expected: Expected
 
@@ -51,18 +68,19 @@ def tallies(store: Reading | None, selected: Iterable[Selected]) -> Tallies:
     return {one.file.session: store.tally(one.agent, one.file.session) for one in selected}
 
 
-def added(before: Tallies, after: Tallies) -> Tally:
-    """What the sessions have gained; `sessions` are those that gained something."""
-    total = Tally()
+def gain(before: Tallies, after: Tallies) -> Gain:
+    total = Gain()
     for session, tally in after.items():
-        gained = tally.since(before.get(session, Tally()))
-        if gained != Tally():
-            total += replace(gained, sessions=1)
+        old = before.get(session, NOTHING)
+        gained = replace(tally.since(old), sessions=1)
+        if gained == BARELY:
+            known = bool(old.sessions or tally.sessions)
+            total = replace(total, known=total.known + known, empty=total.empty + (not known))
+        elif old.sessions:
+            total = replace(total, grown=total.grown + gained)
+        else:
+            total = replace(total, new=total.new + gained)
     return total
-
-
-def sessions_in(selected: Iterable[Selected]) -> int:
-    return len({one.file.session for one in selected})
 
 
 def plan(
@@ -95,7 +113,7 @@ def _plan(
     show: Callable[[int, int], None],
 ) -> Plan:
     chosen = [one for one in selected if live is None or _has_more(live, one, clock)]
-    before = tallies(live, chosen)
+    before = tallies(live, selected)
     if live is not None:
         known = [(one.agent, one.file.session) for one in chosen if before[one.file.session].events]
         scratch.borrow(home.paths.database, known)
@@ -104,13 +122,16 @@ def _plan(
     finder = ProjectFinder(scratch, clock)
     reconciler = Reconciler(scratch, AGENTS, finder, clock, os.environ, boring, importing=True)
     done, total = 0, sum(one.file.size for one in chosen)
+    faulty = []
     for one in chosen:
         for _ in backfill.bring_in(reconciler, scratch, AGENTS[one.agent], one.file, clock):
             pass
+        if reconciler.is_faulty(one.file):
+            faulty.append(one.file.path)
         done += one.file.size
         show(done, total)
     jobs = [job for job in scratch.waiting_jobs() if job.id not in waiting]
-    gained = added(before, tallies(scratch, chosen))
+    gained = gain(before, before | tallies(scratch, chosen))
     style = choice.style if choice.model else Style(home.settings.text("synthesis.verbosity"))
     budget = home.settings.number("synthesis.request_tokens")
     needed = estimates.needs(scratch, AGENTS, jobs, style, budget, choice.without_model())
@@ -122,7 +143,7 @@ def _plan(
         past=past,
         spent=spent,
     )
-    return Plan(gained, sessions_in(selected) - gained.sessions, needed, hoped)
+    return Plan(gained, faulty, needed, hoped)
 
 
 def _has_more(live: Reading, one: Selected, clock: Clock) -> bool:

@@ -74,6 +74,7 @@ class Reconciler:
         return self._heal(agent, file)
 
     def is_faulty(self, file: TranscriptFile) -> bool:
+        """Whether something in it could not be read."""
         return file.path in self._faulty
 
     def before(self, agent: str, ref: str, go_on: Callable[[], bool] = always) -> Healed:
@@ -146,7 +147,7 @@ class Reconciler:
         part: list[Told] = []
         size = 0
         whole, held = True, False
-        for told in agent.read_transcript(file, mark):
+        for told in agent.read_transcript(file, mark, lambda _: self._faulty.add(file.path)):
             if told.capture.at > newest:
                 whole = False
                 break

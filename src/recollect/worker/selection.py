@@ -1,17 +1,31 @@
 """Which transcripts an import is about: of all projects or one, of all time or since a day."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from recollect.agents.protocol import Agent
 from recollect.errors import NotFound
+from recollect.model.transcripts import TranscriptFile
 from recollect.repository import identify
 from recollect.store.protocol import Reading
 from recollect.worker.backfill import Selected
 
 NAMED = 20  # as many projects as a message can name
 Place = tuple[str, str]  # what makes it the same project, and its name
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`chosen` are to be brought in, oldest first, out of `found` in `folder`. Of those that do not say where
+    their session was, `empty` hold none, and `unreadable` cannot be read."""
+
+    folder: Path
+    found: int
+    chosen: list[Selected]
+    empty: int
+    unreadable: list[TranscriptFile]
 
 
 def select(
@@ -21,19 +35,20 @@ def select(
     *,
     project: str | None,
     since: int | None,
-) -> list[Selected]:
-    """Oldest first. A file that does not say where its session was holds none."""
-    found = [
-        Selected(agent.name, file)
-        for file in agent.transcripts(env)
-        if file.cwd and (since is None or file.modified >= since)
-    ]
-    found.reverse()
-    if project is None:
-        return found
-    place_of = cache(lambda directory: _place(store, directory))
-    wanted = _wanted(project, place_of, {one.file.cwd for one in found})
-    return [one for one in found if place_of(one.file.cwd)[0] == wanted]
+) -> Selection:
+    """A file that does not say where its session was belongs to no project."""
+    files = list(agent.transcripts(env))
+    files.reverse()
+    recent = [file for file in files if since is None or file.modified >= since]
+    chosen = [Selected(agent.name, file) for file in recent if file.cwd]
+    unreadable = [file for file in recent if file.fault]
+    empty = len(recent) - len(chosen) - len(unreadable)
+    if project is not None:
+        place_of = cache(lambda directory: _place(store, directory))
+        wanted = _wanted(project, place_of, {one.file.cwd for one in chosen})
+        chosen = [one for one in chosen if place_of(one.file.cwd)[0] == wanted]
+        empty = 0
+    return Selection(agent.transcript_folder(env), len(files), chosen, empty, unreadable)
 
 
 def _wanted(name: str, place_of: Callable[[str], Place], directories: set[str]) -> str:

@@ -145,6 +145,7 @@ class Service:
             "spool": waiting(self._paths),
             "quarantine": health.quarantined,
             "capture_failures": capture_failures(self._paths),
+            "import": self._orders.backfill.under_way(),
             "idle": self._idle(),
             "fault": self._fault(),
             "problem": self._problem(),
