@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from recollect.cli.main import cli
 from recollect.clock import HOUR
 from recollect.model.observations import ObservationDraft, SummaryDraft
 from recollect.paths import Paths
@@ -95,8 +97,7 @@ def test_what_hooks_captured_here_is_the_same_on_another_machine(
     there = tmp_path / "there"
     monkeypatch.setenv("RECOLLECT_HOME", str(there))
     plan = imported(file, "--dry-run")
-    empty = content(Paths.of(os.environ))
-    assert not any(empty.values())
+    assert not there.exists()
     assert imported(file)["new"] == plan["new"]
     try:
         assert content(Paths.of(os.environ)) == before
@@ -204,6 +205,9 @@ def test_of_a_broken_file_the_sessions_before_the_fault_are_taken_whole(
     damaged = broken(lines)
     file.write_bytes(b"".join(damaged))
     fault = session_line(lines, 2) + (2 if broken is cut_between_lines else 1)
+    foretold = imported(file, "--dry-run", code=1)["error"]
+    assert "would be taken: 2 new sessions with 2 observations; nothing of what follows" in foretold
+    assert not elsewhere.state.exists()
     told = imported(file, code=1)
     assert told["kind"] == "TransferError"
     assert f"{file}, line {fault}: " in told["error"]
@@ -211,7 +215,7 @@ def test_of_a_broken_file_the_sessions_before_the_fault_are_taken_whole(
     assert "2 new sessions" in told["error"]
     found = content(elsewhere)
     assert len(found["sessions"]) == len(found["summaries"]) == 2
-    assert "Nothing was taken" in imported(file, "--dry-run", code=1)["error"]
+    assert "Nothing would be taken" in imported(file, "--dry-run", code=1)["error"]
     # The whole file goes on from there.
     assert imported(whole)["new"]["sessions"] == 1
     assert content(elsewhere) == dump(source)
@@ -225,7 +229,8 @@ def header(**values: object) -> bytes:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "does not begin as an export"),
+        (b"", "some.jsonl is empty"),
+        (gzip.compress(b""), "some.jsonl is empty"),
         (b"hello\n", "does not begin as an export"),
         (b'{"some": "json"}\n', "does not begin as an export"),
         (b"\x1f\x8b\x08" + bytes(7) + b"garbage, this is", "cannot be unpacked"),
@@ -299,6 +304,48 @@ def test_an_import_that_was_stopped_goes_on_when_it_is_run_again(
     assert told["known"]["sessions"] >= 20
     settled(elsewhere)
     assert content(elsewhere) == dump(database)
+
+
+def test_a_trial_that_is_stopped_says_so_and_leaves_nothing(
+    elsewhere: Paths, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # whoever reads it waits for somebody who writes
+    running = subprocess.Popen(
+        [RECOLLECT, "import", "file", "--dry-run", str(pipe)], stderr=subprocess.PIPE, text=True
+    )
+    with pipe.open("wb"):  # it is being read now
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+    assert (running.returncode, told) == (130, "\nStopped. Nothing was changed.\n")
+    assert not elsewhere.state.exists()
+
+
+def test_an_export_that_is_stopped_leaves_what_was_there(
+    home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    filled(home.database)
+    monkeypatch.setattr(export, "write", stopped)
+    file = tmp_path / "out" / "a.jsonl.gz"
+    file.parent.mkdir()
+    file.write_text("older")
+    done = CliRunner().invoke(cli, ["export", "-o", str(file)])
+    assert (done.exit_code, done.stderr) == (130, f"\nStopped. {file} was not written.\n")
+    assert [path.name for path in file.parent.iterdir()] == ["a.jsonl.gz"]
+    assert file.read_text() == "older"
+    printed = CliRunner().invoke(cli, ["export"])
+    assert (printed.exit_code, "not whole" in printed.stderr) == (130, True)
+
+
+def test_an_import_says_how_long_it_took(elsewhere: Paths, source: Path, tmp_path: Path) -> None:
+    file = written(source, tmp_path / "whole.jsonl")
+    done = recollect("import", "file", str(file))
+    assert "3 sessions" in done.stdout.splitlines()[0]
+    assert done.stdout.splitlines()[1].startswith("That took ")
+    assert imported(file)["seconds"] > 0
 
 
 def test_what_waited_for_a_model_there_is_worked_up_here(elsewhere: Paths, tmp_path: Path) -> None:

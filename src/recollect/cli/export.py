@@ -12,6 +12,7 @@ import click
 
 from recollect import clock
 from recollect.cli import places
+from recollect.cli.interrupts import interruptible
 from recollect.cli.output import count, json_option, say
 from recollect.cli.progress import bar, megabytes
 from recollect.errors import TransferError
@@ -74,11 +75,13 @@ def export(project: str | None, output: str, with_replies: bool, as_json: bool) 
     _warn_of_waiting()
     what = Export(store, chosen, with_replies)
     if output == STDOUT:
-        counts = _to_stdout(what)
+        with interruptible("Stopped. What was printed is not whole; `import file` would say so."):
+            counts = _to_stdout(what)
         _report(counts, None, None, as_json)
     else:
         path = Path(output)
-        counts = _to_file(what, path, quiet=as_json)
+        with interruptible(f"Stopped. {path} was not written."):
+            counts = _to_file(what, path, quiet=as_json)
         _report(counts, path, path.stat().st_size, as_json)
 
 

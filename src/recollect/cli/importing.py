@@ -3,45 +3,98 @@
 import json
 import os
 import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import click
-
-from recollect.cli.output import count, print_json, say
+from recollect import clock, wiring
+from recollect.cli.interrupts import interruptible
+from recollect.cli.output import count, duration, print_json, say
 from recollect.cli.progress import Show, bar
-from recollect.errors import TransferError, WorkerError, WorkerHung
+from recollect.errors import StoreError, StoreMissing, TransferError, WorkerError, WorkerHung
 from recollect.paths import Paths
 from recollect.worker import contact
+from recollect.worker.imports import Imports
 
 Json = dict[str, Any]
+Ask = Callable[[str, Json], Json]  # a verb and an order; the answer
 STEP_SECONDS = 900.0  # a session is taken whole, however large
 BUSY_SECONDS = 8.0  # longer than the worker waits for somebody who has gone away
 BEGINNINGS = 5
-INTERRUPTED = 130
 NOUNS = ("project", "session", "prompt", "event", "observation", "summary", "request")
+UNCHANGED = "Stopped. Nothing was changed."
+STOPPED = "Stopped. What was taken is sound; run it again to go on."
 
 
 def run(order: Json, *, quiet: bool) -> Json:
-    """The worker's last word. A worker that was replaced meanwhile is asked from the beginning: what was
-    taken is not taken again."""
+    """The last word on it, and the `seconds` it took."""
+    began = time.monotonic()
     paths = Paths.of(os.environ)
-    with bar("Counting" if order["dry_run"] else "Importing", quiet=quiet) as show:
-        for _ in range(BEGINNINGS):
-            try:
-                found = _steps(paths, _begin(paths, order), show)
-            except WorkerHung:
-                raise
-            except WorkerError:  # it ended while we were asking
-                found = None
-            if found is not None:
-                return found
+    trial = bool(order["dry_run"])
+    with (
+        interruptible(UNCHANGED if trial else STOPPED),
+        bar("Counting" if trial else "Importing", quiet=quiet) as show,
+    ):
+        found = (
+            _in_scratch(order, show)
+            if trial and _is_empty(paths)
+            else _by_worker(paths, order, show)
+        )
+    return found | {"seconds": round(time.monotonic() - began, 3)}
+
+
+def _by_worker(paths: Paths, order: Json, show: Show) -> Json:
+    """A worker that was replaced meanwhile is asked from the beginning: what was taken is not taken again."""
+
+    def ask(verb: str, what: Json) -> Json:
+        contact.start(paths)
+        request = f"{verb} {json.dumps(what)}".encode()
+        answer = json.loads(contact.ask(paths, request, seconds=STEP_SECONDS))
+        assert isinstance(answer, dict)
+        return answer
+
+    for _ in range(BEGINNINGS):
+        try:
+            found = _steps(ask, order, show)
+        except WorkerHung:
+            raise
+        except WorkerError:  # it ended while we were asking
+            found = None
+        if found is not None:
+            return found
     raise TransferError("The worker ended again and again. See `recollect worker logs`.")
 
 
-def _begin(paths: Paths, order: Json) -> str:
+def _is_empty(paths: Paths) -> bool:
+    try:
+        wiring.open_for_reading(paths).close()
+    except StoreMissing:
+        return True
+    except StoreError:  # the worker mends it, or says what is wrong
+        return False
+    return False
+
+
+def _in_scratch(order: Json, show: Show) -> Json:
+    """A trial where nothing is remembered yet: neither a worker nor a database is made for it."""
+    with TemporaryDirectory(prefix="recollect-") as folder:
+        store = wiring.open_scratch(Path(folder))
+        try:
+            imports = Imports(store, clock.now, lambda _: None)
+            verbs = {"import-begin": imports.begin, "import-step": imports.step}
+            verbs["import-cancel"] = imports.cancel
+            found = _steps(lambda verb, what: verbs[verb](what), order, show)
+        finally:
+            store.close()
+    assert found is not None
+    return found
+
+
+def _begin(ask: Ask, order: Json) -> str:
     end = time.monotonic() + BUSY_SECONDS
     while True:
-        answer = _ask(paths, "import-begin", order)
+        answer = _sound(ask("import-begin", order))
         if "busy" not in answer:
             return str(answer["name"])
         if time.monotonic() > end:
@@ -49,28 +102,23 @@ def _begin(paths: Paths, order: Json) -> str:
         time.sleep(0.2)
 
 
-def _steps(paths: Paths, name: str, show: Show) -> Json | None:
+def _steps(ask: Ask, order: Json, show: Show) -> Json | None:
     """None: the worker knows nothing of it any more."""
+    name = _begin(ask, order)
     try:
         while True:
-            answer = _ask(paths, "import-step", {"name": name})
+            answer = _sound(ask("import-step", {"name": name}))
             if "lost" in answer:
                 return None
             show(answer["done"], answer["total"])
             if answer["over"]:
                 return answer
     except KeyboardInterrupt:
-        _ask(paths, "import-cancel", {"name": name})
-        told = "\nStopped. What was taken is sound; run it again to go on."
-        click.echo(told, err=True)
-        raise SystemExit(INTERRUPTED) from None
+        ask("import-cancel", {"name": name})
+        raise
 
 
-def _ask(paths: Paths, verb: str, order: Json) -> Json:
-    contact.start(paths)
-    request = f"{verb} {json.dumps(order)}".encode()
-    answer = json.loads(contact.ask(paths, request, seconds=STEP_SECONDS))
-    assert isinstance(answer, dict)
+def _sound(answer: Json) -> Json:
     if "error" in answer:
         raise TransferError(answer["error"])
     return answer
@@ -80,15 +128,15 @@ def report(result: Json, *, dry_run: bool, as_json: bool) -> None:
     new, known = result["new"], result["known"]
     if as_json:
         projects = {"projects": result["projects"]} if "projects" in result else {}
-        print_json({"dry_run": dry_run, "new": new, "known": known} | projects)
+        told = {"dry_run": dry_run, "new": new, "known": known, "seconds": result["seconds"]}
+        print_json(told | projects)
         return
-    told = [count(new[_plural(noun)], noun) for noun in NOUNS if new[_plural(noun)]]
-    what = ", ".join(told) or "nothing"
+    added = [count(new[_plural(noun)], noun) for noun in NOUNS if new[_plural(noun)]]
+    what = ", ".join(added) or "nothing"
     say(f"{'New would be' if dry_run else 'Taken in'}: {what}.")
     if here := known["sessions"]:
         say(f"{count(here, 'session')} here already.")
-    if dry_run:
-        say("Nothing was changed.")
+    say("Nothing was changed." if dry_run else f"That took {duration(result['seconds'])}.")
 
 
 def _plural(noun: str) -> str:

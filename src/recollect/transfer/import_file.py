@@ -96,8 +96,11 @@ class ExportFile:
         self._raw.close()
 
     def _header(self) -> Header:
+        data = self._read()
+        if not data:
+            raise TransferError(f"{self._path} is empty.")
         with suppress(Malformed):
-            header = decoded(self._read())
+            header = decoded(data)
             if isinstance(header, Header) and header.format == FORMAT:
                 self._number += 1
                 return header

@@ -46,11 +46,16 @@ def run(store: Store, source: Source, *, undo: bool) -> Iterator[Progress]:
 
 
 def _so_far(progress: Progress, *, undo: bool) -> str:
-    if undo or not any(progress.new):
-        return "Nothing was taken."
-    sessions = progress.new.sessions
-    return (
-        f"What stands before that was taken: {sessions} new session{'' if sessions == 1 else 's'} with "
-        f"{progress.new.observations} observations; nothing of what follows. Run it again with a whole "
-        "file: nothing is taken twice."
-    )
+    if not any(progress.new):
+        return "Nothing would be taken." if undo else "Nothing was taken."
+    new = progress.new
+    sessions, notes = _count(new.sessions, "new session"), _count(new.observations, "observation")
+    what = f"{sessions} with {notes}; nothing of what follows."
+    if undo:
+        return f"What stands before that would be taken: {what} Nothing was changed."
+    again = "Run it again with a whole file: nothing is taken twice."
+    return f"What stands before that was taken: {what} {again}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
