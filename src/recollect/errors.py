@@ -49,7 +49,7 @@ class StoreTooNew(StoreError):
 
 
 class StoreMissing(StoreError):
-    """Nothing has been recorded yet. Run `recollect install`, then start a session."""
+    """Nothing is recorded yet. Run `recollect install`; `recollect import claude-code` brings in the past."""
 
 
 class WorkerError(RecollectError):

@@ -33,6 +33,27 @@ def test_a_session_is_shown_by_the_first_letters_of_its_id(project: Path) -> Non
     assert "Next steps" in shown.stdout
 
 
+def test_the_scope_of_a_list_is_said(project: Path, tmp_path: Path) -> None:
+    assert "Of project shop; --all lists those of all" in recollect("sessions", cwd=project).stdout
+    elsewhere = recollect("sessions", cwd=tmp_path).stdout
+    assert "0b5f3c1e" in elsewhere
+    assert f"Nothing was recorded in {tmp_path}; these are of all projects." in elsewhere
+    everywhere = recollect("sessions", "--all", cwd=tmp_path).stdout
+    assert "0b5f3c1e" in everywhere
+    assert "all projects" not in everywhere
+
+
+def test_a_number_without_an_observation_may_begin_a_session(project: Path, home: Paths) -> None:
+    for session in ("5560aaaa", "77001111", "77002222"):
+        work(project, session)
+    settled(home)
+    assert "5560aaaa" in recollect("show", "5560").stdout
+    assert json.loads(recollect("show", "5560", "--json").stdout)["ref"] == "5560aaaa"
+    assert "several sessions" in recollect("show", "7700").stderr
+    assert "no observation #5560" in recollect("show", "#5560").stderr
+    assert json.loads(recollect("show", "1", "--json").stdout)["id"] == 1
+
+
 def test_an_observation_is_shown_by_its_number(project: Path) -> None:
     observation = json.loads(recollect("show", "#1", "--json", cwd=project).stdout)
     assert observation["draft"]["files_modified"] == ["hello.py"]
@@ -92,6 +113,7 @@ def test_before_anything_is_recorded_the_next_step_is_told(home: Paths) -> None:
     for command in ("sessions", "status"):
         done = recollect(command)
         assert "recollect install" in done.stdout + done.stderr
+        assert "recollect import claude-code" in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
 
 

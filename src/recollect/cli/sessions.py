@@ -1,6 +1,7 @@
 """`recollect sessions`."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
@@ -21,14 +22,18 @@ NARROW = 90
 )
 @json_option
 def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
-    """List sessions, newest first."""
+    """List sessions, newest first. Where nothing was recorded, those of all projects."""
     store = places.store()
-    found = store.sessions(places.scope(store, everywhere=everywhere), limit)
+    project = places.scope(store, everywhere=everywhere)
+    found = store.sessions(project, limit)
     if as_json:
         print_json([asdict(s) | {"project": store.project(s.project_id).name} for s in found])
         return
     if not found:
-        say("No sessions yet. `recollect install` connects Claude Code; then just work.")
+        say(
+            "No sessions yet. `recollect import claude-code` brings in the past; `recollect install` "
+            "connects Claude Code, then just work."
+        )
         return
     # What a narrow terminal has no room for goes first; the title is what people look for.
     columns = ("session", "when", "project", "state", "prompts", "title")
@@ -46,4 +51,8 @@ def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
         for s in found
     ]
     table(None, shown, ([row[column] for column in shown] for row in rows))
+    if project is not None:
+        say(f"Of project {store.project(project).name}; --all lists those of all projects.")
+    elif not everywhere:
+        say(f"Nothing was recorded in {Path.cwd()}; these are of all projects.")
     say("Show one with: recollect show <session>")

@@ -25,19 +25,23 @@ from recollect.store.protocol import Reading
 @click.argument("what", metavar="ID")
 @json_option
 def show(what: str, as_json: bool) -> None:
-    """Show observation ID (a number such as 12 or #12), or session ID (its first letters are enough)."""
+    """Show observation ID (a number such as 12 or #12), or session ID (its first letters are enough).
+
+    A number that no observation has may be the beginning of a session's id.
+    """
     store = places.store()
     number = what.removeprefix("#")
     if number.isdecimal() and len(number) < 8:
-        _show_observation(store, int(number), as_json)
-    else:
-        _show_session(store, places.session_named(store, what), as_json)
+        observation = store.observation(int(number))
+        if observation is not None:
+            _show_observation(store, observation, as_json)
+            return
+        if number != what or not store.sessions_by_prefix(what):
+            raise NotFound(f"There is no observation #{number}. Find one with `recollect search`.")
+    _show_session(store, places.session_named(store, what), as_json)
 
 
-def _show_observation(store: Reading, number: int, as_json: bool) -> None:
-    observation = store.observation(number)
-    if observation is None:
-        raise NotFound(f"There is no observation #{number}. Find one with `recollect search`.")
+def _show_observation(store: Reading, observation: Observation, as_json: bool) -> None:
     if as_json:
         print_json(asdict(observation))
         return

@@ -98,10 +98,11 @@ def _print(paths: Paths, look: Look) -> None:
     lines = [("Hooks", f.detail + (f". Fix: {f.fix}" if f.fix else "")) for f in look.hooks]
     lines += [("Worker", _worker_line(look.worker)), ("Provider", f"{look.provider}: {look.why}")]
     lines += [("", line) for line in _provider_lines(look)]
-    if look.health is None:
+    if look.health is None or not look.health.sessions:
         lines.append(("Memory", "empty; `recollect import claude-code` brings in the past"))
     else:
         lines.append(("Memory", _memory_line(look.health)))
+    if look.health is not None:
         lines.append(("Queue", _queue_line(look.health)))
     if (found := (look.worker or {}).get("import")) is not None:
         lines.append(("Import", f"{found['done']:,} of {count(found['sessions'], 'session')}"))
