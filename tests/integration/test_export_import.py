@@ -340,6 +340,17 @@ def test_an_export_that_is_stopped_leaves_what_was_there(
     assert (printed.exit_code, "not whole" in printed.stderr) == (130, True)
 
 
+def test_the_sample_in_the_reference_is_a_file_that_is_taken(
+    elsewhere: Paths, tmp_path: Path
+) -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "export-format.md"
+    file = tmp_path / "sample.jsonl"
+    file.write_text(page.read_text().split("```json\n")[1].split("```")[0])
+    new = imported(file)["new"]
+    assert [new[noun] for noun in ("sessions", "prompts", "events", "observations")] == [1, 1, 1, 1]
+    assert "Keep money as integer cents" in recollect("show", "1").stdout
+
+
 def test_an_import_says_how_long_it_took(elsewhere: Paths, source: Path, tmp_path: Path) -> None:
     file = written(source, tmp_path / "whole.jsonl")
     done = recollect("import", "file", str(file))
