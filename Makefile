@@ -19,7 +19,7 @@ check: $(VENV)/.ready-test ## Format, lint, types, import layers, docs: before e
 	@$(BIN)/python -m pytest -q tests/architecture -p no:cacheprovider
 
 bench: $(VENV)/.ready ## Print the tables of docs/benchmarks.md
-	@$(BIN)/python -m bench $(ARGS)
+	@$(BIN)/recollect bench $(ARGS)
 
 setup: $(VENV)/.ready ## Only what `recollect` needs, in .venv
 

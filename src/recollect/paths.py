@@ -86,6 +86,11 @@ class Paths:
         return self.state / "run"
 
     @property
+    def file_lists(self) -> Path:
+        """A list per session: the files that something is known about."""
+        return self.run / "files"
+
+    @property
     def socket(self) -> Path:
         return self.run / "worker.sock"
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from recollect.text import sqlite_safe
 
-GIT_SECONDS = 10
+GIT_SECONDS = 10.0
+LAST_COMMITS, MOST_FILES = 5, 20
+EVERYBODYS = ("main", "master", "trunk", "develop", "development", "dev")
 SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SCP = re.compile(r"^(?:[^/@]+@)?([^/:]+):(?!//)(.+)$")
 
@@ -43,6 +45,39 @@ def identify(directory: str) -> Repository:
     if remote := _remote(directory):
         identities.insert(0, Identity("remote", f"remote:{remote}"))
     return _repository(root, identities)
+
+
+def revision(directory: str) -> str | None:
+    """The commit that is checked out there; a worktree has its own."""
+    return _git(directory, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") or None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is being worked on: the branch, unless everybody is on it, and files that changed lately."""
+
+    branch: str | None = None
+    files: tuple[str, ...] = ()
+
+
+def current_work(directory: str, seconds: float) -> Work:
+    """As far as git can tell in that time: uncommitted changes first, then the last commits'."""
+    said = ("--porcelain=v2", "--branch", "--untracked-files=no", "--no-renames", "-z")
+    status = _git(directory, "status", *said, seconds=seconds)
+    if status is None:
+        return Work()
+    branch = None
+    files = []
+    for entry in status.split("\0"):
+        if entry.startswith("# branch.head "):
+            branch = entry.removeprefix("# branch.head ")
+        elif entry.startswith(("1 ", "u ")):
+            files.append(entry.split(" ", 8 if entry[0] == "1" else 10)[-1])
+    commits = ("-n", str(LAST_COMMITS), "--format=", "--name-only", "--no-renames", "-z")
+    files += (_git(directory, "log", *commits, seconds=seconds) or "").split("\0")
+    named = branch and not branch.startswith("(") and branch.lower() not in EVERYBODYS
+    paths = (path.strip("\n") for path in files)
+    return Work(branch if named else None, tuple(dict.fromkeys(filter(None, paths)))[:MOST_FILES])
 
 
 def normal_remote(url: str) -> str:
@@ -89,13 +124,13 @@ def _first_commit(directory: str) -> str | None:
     return roots.split()[-1] if roots else None
 
 
-def _git(directory: str, *arguments: str) -> str | None:
+def _git(directory: str, *arguments: str, seconds: float = GIT_SECONDS) -> str | None:
     """GIT_DIR and its kin would answer for another repository than the one we ask about."""
     try:
         done = subprocess.run(
             ["git", "-C", directory, *arguments],
             capture_output=True,
-            timeout=GIT_SECONDS,
+            timeout=seconds,
             check=False,
             stdin=subprocess.DEVNULL,
             env={k: v for k, v in os.environ.items() if not k.startswith("GIT_")},

@@ -124,6 +124,21 @@ ROWS = (
         most=2400,
     ),
     Row(
+        "recall.file_tokens",
+        200,
+        "The most tokens that what is known about a file may cost, before it is read or changed. "
+        "0 turns it off.",
+        least=0,
+        most=2400,
+    ),
+    Row(
+        "recall.encoder",
+        "static",
+        "What finds by meaning: `static` is quick and always there, `minilm` is better and needs "
+        "`recollect[minilm]`, `none` leaves it to the words.",
+        choices=("static", "minilm", "none"),
+    ),
+    Row(
         "worker.idle_minutes",
         30,
         "After this long without work the worker ends; the next capture starts it again.",

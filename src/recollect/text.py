@@ -15,13 +15,14 @@ ENVELOPE_TAGS = re.compile(
 LOOKALIKES = str.maketrans("<>", "\u2039\u203a")
 ELLIPSIS = "…"
 KEPT_CONTROLS = "\n\t"
+ASCII_CONTROLS = {n: None for n in (*range(32), 127) if chr(n) not in KEPT_CONTROLS}
 
 
 def clean(text: str) -> str:
     """Without escapes, control and format characters; line ends become newlines."""
     plain = ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    if plain.isascii() and plain.isprintable():
-        return plain
+    if plain.isascii():
+        return plain.translate(ASCII_CONTROLS)
     return "".join(c for c in plain if c in KEPT_CONTROLS or unicodedata.category(c)[0] != "C")
 
 
@@ -46,7 +47,7 @@ def words(text: str) -> list[str]:
 def tokens(text: str) -> int:
     """About how many tokens a model counts. Four characters each fits English and code; scripts
     without spaces cost about one token a character."""
-    wide = sum(1 for c in text if ord(c) > 0x2E80)
+    wide = 0 if text.isascii() else sum(1 for c in text if ord(c) > 0x2E80)
     return (len(text) - wide + 3) // 4 + wide
 
 

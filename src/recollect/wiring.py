@@ -1,38 +1,40 @@
-"""The one place that chooses concrete classes."""
+"""The one place that chooses concrete classes. Providers are imported when one is chosen: most commands need
+none, and would wait for them."""
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect import settings as settings_module
 from recollect.agents.claude_code import ClaudeCode
 from recollect.agents.protocol import Agent
 from recollect.clock import Clock
+from recollect.encoders import minilm
+from recollect.encoders.lazy import Lazy
+from recollect.encoders.minilm import MiniLm
+from recollect.encoders.protocol import Encoder
+from recollect.encoders.static_table import StaticTable
 from recollect.errors import ConfigError
 from recollect.model.jobs import Job
 from recollect.model.observations import Author
 from recollect.paths import Paths
-from recollect.providers import claude_login, endpoints
-from recollect.providers.anthropic_api import AnthropicApi
-from recollect.providers.claude_agent import ClaudeAgent
-from recollect.providers.openai_api import OpenAiApi
-from recollect.providers.protocol import Model, Writer
-from recollect.providers.rules import Rules
-from recollect.providers.wrong_settings import WrongSettings
+from recollect.recall.search import Searcher
 from recollect.settings import Settings
 from recollect.store.protocol import Reading, Scratch, Store
 from recollect.store.sqlite.scratch import ScratchStore
 from recollect.store.sqlite.store import SqliteStore
-from recollect.synthesis.asking import Asking, Terms
-from recollect.synthesis.budget import Budget
-from recollect.synthesis.by_model import ByModel
-from recollect.synthesis.prices import Prices
-from recollect.synthesis.prompting import VERSION, Style
+
+if TYPE_CHECKING:
+    from recollect.providers.protocol import Model, Writer
+    from recollect.synthesis.asking import Terms
+    from recollect.synthesis.prompting import Style
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 PACKAGES = {"claude": "claude_agent_sdk", "anthropic": "anthropic", "openai": "openai"}
+RULES = Author("rules")
 AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (ClaudeCode(),)}
 
 
@@ -54,9 +56,32 @@ def open_for_reading(paths: Paths) -> Reading:
     return SqliteStore(paths.database, writer=False)
 
 
-def open_for_writing(paths: Paths) -> Store:
+def open_for_writing(paths: Paths, encoder: Encoder | None = None) -> Store:
     """For the holder of the worker's lock only."""
-    return SqliteStore(paths.database, writer=True)
+    return SqliteStore(paths.database, writer=True, encoder=encoder)
+
+
+def encoder(settings: Settings) -> Encoder | None:
+    """As the settings say; nothing is loaded until it is used."""
+    match settings.text("recall.encoder"):
+        case "none":
+            return None
+        case "minilm":
+            return Lazy(MiniLm.name, instant=MiniLm.instant, load=MiniLm)
+        case _:
+            return Lazy(StaticTable.name, instant=StaticTable.instant, load=StaticTable)
+
+
+def encoder_problem(settings: Settings) -> str | None:
+    """Why the encoder that the settings name cannot work here. Nothing is loaded."""
+    wanted = settings.text("recall.encoder")
+    if wanted == "minilm" and not all(map(find_spec, minilm.PACKAGES)):
+        return minilm.MISSING
+    return None
+
+
+def searcher(store: Reading, settings: Settings, clock: Clock) -> Searcher:
+    return Searcher(store, encoder(settings), clock)
 
 
 def open_scratch(folder: Path) -> Scratch:
@@ -73,18 +98,24 @@ class Choice:
     why: str
     fallback: bool = False
     stands_in: bool = False
-    model: Model | None = None
-    terms: Terms | None = None
-    style: Style = field(default_factory=Style)
+    model: "Model | None" = None
+    terms: "Terms | None" = None
+    style: "Style | None" = None
     request_tokens: int = 0
 
-    def writer(self, store: Store, job: Job, clock: Clock) -> Writer:
+    def writer(self, store: Store, job: Job, clock: Clock) -> "Writer":
         if self.model is None or self.terms is None:
-            return Rules()
-        asking = Asking(store, self.model, self.terms, clock, job)
-        return ByModel(asking, self.author, self.style, self.request_tokens)
+            return self.without_model()
+        from recollect.synthesis.asking import Asking
+        from recollect.synthesis.by_model import ByModel
+        from recollect.synthesis.prompting import Style
 
-    def without_model(self) -> Writer:
+        asking = Asking(store, self.model, self.terms, clock, job)
+        return ByModel(asking, self.author, self.style or Style(), self.request_tokens)
+
+    def without_model(self) -> "Writer":
+        from recollect.providers.rules import Rules
+
         return Rules()
 
 
@@ -98,7 +129,14 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
         why = "chosen in the settings"
     settings = home.settings
     if wanted == "rules":
-        return Choice(Rules().author, why, settings.text("synthesis.provider") == "auto")
+        return Choice(RULES, why, settings.text("synthesis.provider") == "auto")
+    from recollect.providers.wrong_settings import WrongSettings
+    from recollect.synthesis.asking import Terms
+    from recollect.synthesis.budget import Budget
+    from recollect.synthesis.prices import Prices
+    from recollect.synthesis.prompting import VERSION, Style
+
+    model: Model
     try:
         model, free = _model(wanted, home, clock)
         prices = Prices.of(settings.names("cost.prices"), all_free=free)
@@ -127,6 +165,8 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
 def _best(settings: Settings, env: Mapping[str, str]) -> tuple[str, str]:
     if settings.text("synthesis.endpoint"):
         return "openai", "synthesis.endpoint is set"
+    from recollect.providers import claude_login
+
     no_claude = claude_login.usable(env)
     if no_claude is None:
         return "claude", "Claude Code's own login is used"
@@ -135,7 +175,7 @@ def _best(settings: Settings, env: Mapping[str, str]) -> tuple[str, str]:
     return "rules", f"needs no model, no key and no network; {no_claude}"
 
 
-def _model(name: str, home: Home, clock: Clock) -> tuple[Model, bool]:
+def _model(name: str, home: Home, clock: Clock) -> "tuple[Model, bool]":
     """The model, and whether it runs on the user's own machine and costs nothing."""
     settings = home.settings
     wanted = settings.text("synthesis.model")
@@ -143,14 +183,21 @@ def _model(name: str, home: Home, clock: Clock) -> tuple[Model, bool]:
     key = settings.text("synthesis.api_key") or None
     match name:
         case "claude":
+            from recollect.providers.claude_agent import ClaudeAgent
+
             folder = home.paths.state / "agent"
             return ClaudeAgent(
                 model=wanted or "haiku", seconds=seconds, clock=clock, cwd=folder
             ), False
         case "anthropic":
+            from recollect.providers.anthropic_api import AnthropicApi
+
             api = AnthropicApi(model=wanted, api_key=key, seconds=seconds, clock=clock)
             return api, False
         case _:
+            from recollect.providers import endpoints
+            from recollect.providers.openai_api import OpenAiApi
+
             endpoint = endpoints.find(settings.text("synthesis.endpoint") or "openai")
             compatible = OpenAiApi(
                 endpoint=endpoint, model=wanted, api_key=key, seconds=seconds, clock=clock

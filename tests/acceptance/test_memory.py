@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.recall import brief, prompt
+from recollect.recall import prompt
 from tests.acceptance.conftest import OpenTerminal
 from tests.acceptance.product import MEMORY, Installation, bash, last_request, write
 from tests.support.client import git_repo
+from tests.support.history import NEEDED, TOLD, UNRELATED, remember_in
 from tests.support.scripted_api import Call, ScriptedApi, Text
 
 pytestmark = pytest.mark.client
@@ -140,18 +141,18 @@ def test_a_cleared_session_gets_its_brief_again(
     assert NEXT in told
 
 
-def test_a_prompt_that_names_a_file_is_told_what_is_known_about_it_once_per_session(
+def test_a_prompt_is_told_what_it_needs_once_per_session_and_else_nothing(
     api: ScriptedApi, installed: Installation
 ) -> None:
-    titles = work_on_pricing(api, installed)
+    remember_in(installed.paths, installed.client.project)
 
-    session = installed.client.run("Explain pricing.py to me").session_id
-    installed.client.run("Explain pricing.py once more", resume=session)
-    installed.client.run("Explain README.md to me")
+    session = installed.client.run(NEEDED).session_id
+    installed.client.run(f"{NEEDED} still", resume=session)
+    installed.client.run(UNRELATED)
 
-    told = last_request(api, "Explain pricing.py to me")
-    assert told.count(brief.LEAD) == 1
-    about_the_file = told.partition(prompt.LEAD)[2]
-    assert any(title in about_the_file for title in titles)
-    assert last_request(api, "Explain pricing.py once more").count(prompt.LEAD) == 1
-    assert prompt.LEAD not in last_request(api, "Explain README.md to me")
+    told = last_request(api, NEEDED)
+    assert TOLD in told.partition(prompt.LEAD)[2]
+    assert last_request(api, f"{NEEDED} still").count(prompt.LEAD) == 1
+    assert prompt.LEAD not in last_request(api, UNRELATED)
+    listed = installed.cli("why", session)
+    assert "near to the prompt" in listed

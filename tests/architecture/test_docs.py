@@ -24,7 +24,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "written"),
-    [("cli.md", write_reference.cli_page), ("settings.md", write_reference.settings_page)],
+    [
+        ("cli.md", write_reference.cli_page),
+        ("settings.md", write_reference.settings_page),
+        ("mcp.md", write_reference.tools_page),
+    ],
 )
 def test_the_reference_is_what_the_code_says(name: str, written: object) -> None:
     assert callable(written)

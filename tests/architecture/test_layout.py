@@ -41,7 +41,7 @@ def test_imports_point_down_only() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("hook", ["save", "context", "new"])
+@pytest.mark.parametrize("hook", ["save", "context", "new", "file"])
 def test_the_hook_loads_nothing_but_what_it_needs(hook: str, tmp_path: Path) -> None:
     program = (
         "import sys; before = set(sys.modules); names = {'__name__': 'capture'}\n"
@@ -51,6 +51,7 @@ def test_the_hook_loads_nothing_but_what_it_needs(hook: str, tmp_path: Path) -> 
     )
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "starting").touch()  # nobody starts a worker here
+    (tmp_path / "run" / "worker.sock").touch()  # and nobody listens
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program],
         input=b'{"session_id": "s", "hook_event_name": "SessionStart"}',

@@ -6,7 +6,9 @@ from typing import Any
 
 import recollect
 from recollect.agents.claude_code_hooks import HOOK_EVENTS, plugin_hooks
+from recollect.agents.claude_code_server import plugin_entry
 from recollect.model.captures import HOOKS
+from recollect.server.tools import TOOLS
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,6 +31,24 @@ def read(name: str) -> dict[str, Any]:
 def test_the_plugins_hooks_are_the_ones_we_declare() -> None:
     expected = json.dumps(plugin_hooks(), indent=2) + "\n"
     assert (ROOT / "src/recollect/hook/plugin.json").read_text() == expected
+
+
+def test_the_plugin_declares_the_server_and_the_script_that_starts_it() -> None:
+    plugin = read("src/recollect/.claude-plugin/plugin.json")
+    assert plugin["mcpServers"] == {"recollect": plugin_entry()}
+    assert (ROOT / "src/recollect/server/mcp.sh").is_file()
+
+
+def test_the_skill_has_a_name_and_says_when_to_use_it() -> None:
+    text = (ROOT / "src/recollect/skills/recollect/SKILL.md").read_text()
+    opening, name, description, closing = text.splitlines()[:4]
+    assert (opening, name, closing) == ("---", "name: recollect", "---")
+    assert description.startswith("description: ")
+    assert len(description) < 1024
+    for said in ("did we solve this before?", "what do we know about X?", "remember that"):
+        assert said in description
+    for tool in TOOLS:
+        assert f"`{tool.name}`" in text
 
 
 def test_the_plugins_lines_point_at_the_script_in_this_checkout() -> None:

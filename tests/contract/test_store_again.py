@@ -7,8 +7,8 @@ from recollect.model.jobs import OBSERVE, SUMMARIZE, Again, Job
 from recollect.model.observations import Author, Doubt, ObservationDraft
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
-from tests.contract.test_store_search import assert_index_is_sound
 from tests.support.arrivals import START
+from tests.support.finding import assert_index_is_sound, search
 from tests.support.memory import Memory
 
 RULES = Author("rules")
@@ -144,7 +144,7 @@ def test_doing_it_again_and_again_never_doubles(memory: Memory, store: Store) ->
         store.do_again(Again(str(author)), memory.at)
         memory.work_up(OLD, NEW, author=author)
         assert sorted(map(str, titles(memory))) == [NEW.title, OLD.title]
-    assert len(store.search("pump", project_id=None, type=None, limit=9)) == 2
+    assert sum(hit.kind == "observation" for hit in search(store, "pump")) == 2
     assert_index_is_sound(store)
 
 
@@ -168,11 +168,8 @@ def test_an_edited_observation_says_what_the_person_said_and_nothing_else(
         "decision", "new title", None, ("new one", "new two"), "new", ("c",),
         files_read=("a.py",), files_modified=("b.py",), subagent_type="Explore",
     )  # fmt: skip
-    found = {
-        word: len(store.search(word, project_id=None, type=None, limit=9))
-        for word in ("old", "new")
-    }
-    assert found == {"old": 0, "new": 1}
+    only = ("observation",)
+    assert [len(search(store, word, kinds=only)) for word in ("old", "new")] == [0, 1]
     assert store.recent_observations(memory.project_id, 9) == [after]
     assert_index_is_sound(store)
 

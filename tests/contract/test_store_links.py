@@ -7,6 +7,7 @@ from recollect.model.jobs import OBSERVE, Again
 from recollect.model.observations import Doubt, Observation, ObservationDraft, SummaryDraft
 from recollect.model.sessions import Session
 from recollect.store.protocol import Store
+from tests.support.finding import search
 from tests.support.memory import TEST, Memory
 
 FILE = "src/pump.py"
@@ -45,13 +46,13 @@ def recent(memory: Memory) -> list[str | None]:
 
 
 def about(memory: Memory) -> list[str | None]:
-    found = memory.store.observations_about(memory.project_id, FILE, untold_in=999, limit=20)
+    found = memory.store.observations_on_opening(memory.project_id, FILE, untold_in=999, limit=20)
     return [o.draft.title for o in found]
 
 
 def searched(memory: Memory, text: str) -> list[tuple[str, bool]]:
-    hits = memory.store.search(text, project_id=memory.project_id, type=None, limit=20)
-    return [(hit.title, hit.doubted) for hit in hits]
+    hits = search(memory.store, text, project_id=memory.project_id)
+    return [(hit.title, hit.doubted) for hit in hits if hit.kind != "prompt"]
 
 
 def similar(memory: Memory, *words: str, not_of_job: int = 0, limit: int = 20) -> list[str | None]:
@@ -178,11 +179,12 @@ def test_a_search_ranks_what_is_doubted_lower_and_says_so(memory: Memory) -> Non
     assert searched(memory, "pump") == [("pump sound", False), ("pump false", True)]
 
 
-def test_a_doubted_fact_makes_only_the_finding_by_that_fact_doubtful(memory: Memory) -> None:
+def test_a_doubted_fact_among_others_does_not_make_all_of_it_doubtful(memory: Memory) -> None:
     add(memory, draft("valve", "the gasket leaked", "the seal held", doubts=("facts 0",)))
-    add(memory, draft("valve two", "the gasket leaked", "the seal held"))
-    assert searched(memory, "gasket") == [("valve two", False), ("valve", True)]
-    assert {doubted for _, doubted in searched(memory, "seal")} == {False}
+    add(
+        memory, draft("tap", "a gasket is missing", "no seal at all", doubts=("facts 0", "facts 1"))
+    )
+    assert dict(searched(memory, "gasket")) == {"valve": False, "tap": True}
 
 
 def test_a_summary_with_doubts_is_found_as_such(memory: Memory) -> None:
@@ -194,12 +196,12 @@ def test_a_summary_with_doubts_is_found_as_such(memory: Memory) -> None:
 def test_similar_ones_share_words_in_title_or_facts_and_come_newest_first(
     memory: Memory, store: Store
 ) -> None:
-    add(memory, draft("red pump mended", "the seal was worn"))
-    add(memory, draft("blue valve", "the red pump stands beside it"))
+    add(memory, draft("red engine mended", "the seal was worn"))
+    add(memory, draft("blue valve", "the red engine stands beside it"))
     add(memory, draft("nothing of the kind"))
-    add(Memory.of(store, "other"), draft("red pump mended"))
-    assert similar(memory, "red", "pump") == ["blue valve", "red pump mended"]
-    assert similar(memory, "red", "pump", "mended", "seal", limit=1) == ["red pump mended"]
+    add(Memory.of(store, "other"), draft("red engine mended"))
+    assert similar(memory, "red", "engine") == ["blue valve", "red engine mended"]
+    assert similar(memory, "red", "engine", "mended", "seal", limit=1) == ["red engine mended"]
 
 
 def test_similar_ones_of_the_same_job_do_not_count(memory: Memory) -> None:

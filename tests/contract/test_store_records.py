@@ -10,6 +10,7 @@ from recollect.clock import DAY, HOUR
 from recollect.model.jobs import OBSERVE, Job
 from recollect.model.observations import TYPES, Author, Doubt, ObservationDraft, SummaryDraft
 from recollect.model.sessions import SessionTitle
+from recollect.model.told import Told as Injection
 from recollect.store.protocol import Store
 from recollect.text import sqlite_safe
 from tests.support.arrivals import START, Told, repository
@@ -221,7 +222,7 @@ def test_a_file_is_found_by_its_path_or_the_end_of_it(
     path = "/home/dev/shop/src/app.py"
     remember(store, told, ObservationDraft("change", "Changed it", files_modified=(path,)))
     remember(store, told, ObservationDraft("change", "Read it", files_read=(path,)))
-    known = store.observations_about(told.project_id, asked, untold_in=999, limit=5)
+    known = store.observations_on_opening(told.project_id, asked, untold_in=999, limit=5)
     assert [o.draft.title for o in known] == (["Changed it"] if found else [])
 
 
@@ -232,11 +233,14 @@ def test_a_session_is_not_told_what_it_did_or_was_told_already(store: Store, tol
     other = store.session_by_ref("claude-code", "session-2")
     assert own is not None
     assert other is not None
-    about = store.observations_about
+    about = store.observations_on_opening
     assert about(told.project_id, "a.py", untold_in=own.id, limit=5) == []
     assert len(about(told.project_id, "a.py", untold_in=other.id, limit=5)) == 1
+    reason = Injection("observation", key, "it named the file", 12)
+    store.add_told(other.id, "context", [reason], START)
+    assert len(about(told.project_id, "a.py", untold_in=other.id, limit=5)) == 1
     for _ in range(2):
-        store.add_injections(other.id, "new", [(key, "it named the file")], START)
+        store.add_told(other.id, "new", [reason], START)
     assert about(told.project_id, "a.py", untold_in=other.id, limit=5) == []
 
 

@@ -1,35 +1,18 @@
-"""What every store finds: any words, in the right project, in an index that follows what is stored."""
+"""What every store finds: what was asked for, where it was asked for; its index follows what is stored."""
+
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from recollect.clock import HOUR
+from recollect.clock import DAY, HOUR
+from recollect.encoders.static_table import StaticTable
 from recollect.model.jobs import OBSERVE
 from recollect.model.observations import ObservationDraft, SummaryDraft
 from recollect.model.search import MATCH_END, MATCH_START
 from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, Told
+from tests.support.finding import assert_index_is_sound, search
 from tests.support.memory import TEST, Memory
-
-ANYTHING = st.text(st.characters(exclude_categories=()), max_size=80)
-HOSTILE = (
-    'a "quoted" b',
-    "AND OR NOT NEAR(a b, 3)",
-    "title: x ^ y * z -w +v {title body}: (",
-    "'; DROP TABLE events; --",
-    "\0",
-    "a\0b",
-    "😀 e\u0301 日本語",
-    "\ud800",
-    "_",
-    "",
-    " \n\t ",
-    "word " * 20_000,
-    "x" * 100_000,
-    '"' * 1_000,
-)
 
 
 @pytest.fixture
@@ -37,41 +20,8 @@ def memory(store: Store, project: int) -> Memory:
     return Memory(store, project)
 
 
-def found(
-    store: Store,
-    text: str,
-    *,
-    project_id: int | None = None,
-    type: str | None = None,  # noqa: A002
-    limit: int = 20,
-) -> list[tuple[str, str]]:
-    hits = store.search(text, project_id=project_id, type=type, limit=limit)
-    return [(hit.kind, hit.title) for hit in hits]
-
-
-def assert_index_is_sound(store: Store) -> None:
-    """The index holds exactly what the tables hold."""
-    assert isinstance(store, SqliteStore)
-    with store.transaction() as connection:
-        connection.execute(
-            "INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1)"
-        )
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
-def test_no_query_is_an_error(memory: Memory, text: str) -> None:
-    memory.turn("word and more", ObservationDraft("change", "x word"))
-    memory.store.search(text, project_id=None, type=None, limit=5)
-
-
-@given(ANYTHING, ANYTHING)
-def test_any_text_can_be_indexed_and_any_text_asked_for(
-    memory: Memory, stored: str, asked: str
-) -> None:
-    memory.turn(stored, ObservationDraft("change", stored, facts=(stored, asked)))
-    for text in (stored, asked):
-        memory.store.search(text, project_id=memory.project_id, type=None, limit=5)
-    assert_index_is_sound(memory.store)
+def found(store: Store, text: str, **filters: Any) -> list[tuple[str, str]]:
+    return [(hit.kind, hit.title) for hit in search(store, text, **filters)]
 
 
 def test_observations_facts_summaries_and_prompts_are_found(memory: Memory) -> None:
@@ -83,44 +33,94 @@ def test_observations_facts_summaries_and_prompts_are_found(memory: Memory) -> N
         ),
     )
     for word in ("mended", "subtitle", "gasket", "narrated"):
-        assert ("observation", "Mended it") in found(memory.store, word)
+        assert found(memory.store, word)[0] == ("observation", "Mended it")
     for word in ("asked", "investigated", "learned", "completed", "onwards", "nb"):
-        assert found(memory.store, word) == [("summary", "asked")]
-    assert found(memory.store, "turnstile") == [("prompt", "please mend the turnstile")]
+        assert found(memory.store, word)[0] == ("summary", "asked")
+    assert found(memory.store, "turnstile")[0] == ("prompt", "please mend the turnstile")
 
 
 def test_an_observation_found_by_several_of_its_parts_is_one_finding(memory: Memory) -> None:
     memory.turn("p", ObservationDraft("change", "pump", "pump", ("pump one", "pump two"), "pump"))
-    assert found(memory.store, "pump") == [("observation", "pump")]
+    assert found(memory.store, "pump", kinds=("observation",)) == [("observation", "pump")]
 
 
-def test_all_words_count_and_where_nothing_has_all_any_will_do(memory: Memory) -> None:
-    memory.turn(
-        "p", ObservationDraft("change", "red pump"), ObservationDraft("change", "red valve")
-    )
-    assert found(memory.store, "red pump") == [("observation", "red pump")]
-    assert len(found(memory.store, "red nonsense")) == 2
+def test_what_has_all_the_words_comes_before_what_has_some(memory: Memory) -> None:
+    for title in ("red valve", "red pump", "green pump"):
+        memory.turn("p", ObservationDraft("change", title))
+    hits = found(memory.store, "red pump", kinds=("observation",))
+    assert hits[0] == ("observation", "red pump")
+    assert len(hits) == 3
+
+
+def test_names_of_code_are_found_whole_and_by_their_parts(memory: Memory) -> None:
+    memory.turn("p", ObservationDraft("change", "parseHttpHeader in net/http_client.py 3.41.2"))
+    memory.turn("p", ObservationDraft("change", "something else"))
+    for text in ("parse_http_header", "header", "http_client.py", "net/http_client.py", "3.41.2"):
+        assert len(found(memory.store, text, kinds=("observation",))) == 1, text
+
+
+@pytest.mark.parametrize(
+    "text", ["日本語", "ру́сский", "Ελληνικά", "العربية", "हिन्दी", "naïve café"]
+)
+def test_other_scripts_are_found(memory: Memory, text: str) -> None:
+    memory.turn("p", ObservationDraft("change", f"a {text} b"))
+    memory.turn("p", ObservationDraft("change", "nothing of it"))
+    assert found(memory.store, text, kinds=("observation",)) == [("observation", f"a {text} b")]
 
 
 def test_an_excerpt_marks_what_was_found(memory: Memory) -> None:
     memory.turn("p", ObservationDraft("change", "t", narrative="the old pump was worn out"))
-    (hit,) = memory.store.search("pump", project_id=None, type=None, limit=1)
+    hit = search(memory.store, "pump")[0]
     assert f"{MATCH_START}pump{MATCH_END}" in hit.excerpt
 
 
-def test_a_search_keeps_to_its_project_its_type_and_its_limit(memory: Memory, store: Store) -> None:
+def test_a_search_keeps_to_its_filters(memory: Memory, store: Store) -> None:
     other = Memory.of(store, "other")
     memory.turn(
-        "pump here", ObservationDraft("bugfix", "pump a"), ObservationDraft("change", "pump b")
+        "pump here",
+        ObservationDraft("bugfix", "pump a", concepts=("Hot-Water",), files_read=("src/pump.py",)),
+        ObservationDraft("change", "pump b", files_modified=("src/valve.py",)),
+        session="one",
     )
-    other.turn("pump there", ObservationDraft("change", "pump c"))
-    assert len(found(store, "pump")) == 5
-    assert sorted(found(store, "pump", project_id=other.project_id)) == [
-        ("observation", "pump c"),
-        ("prompt", "pump there"),
-    ]
-    assert found(store, "pump", type="bugfix") == [("observation", "pump a")]
+    memory.turn("on", ObservationDraft("decision", "pump c"), session="two")
+    other.turn("pump there", ObservationDraft("change", "pump d"))
+    assert {title for _, title in found(store, "pump", project_id=other.project_id)} == {
+        "pump d",
+        "pump there",
+    }
+    a, b, c = (("observation", f"pump {letter}") for letter in "abc")
+    assert found(store, "pump", types=("bugfix",)) == [a]
+    assert set(found(store, "pump", types=("bugfix", "decision"))) == {a, c}
+    assert found(store, "pump", concepts=("hot_water",)) == [a]
+    assert found(store, "pump", files=("src/pump.py",)) == [a]
+    assert found(store, "pump", files=("valve.py",)) == [b]
+    assert found(store, "pump", session_id=memory.session("two").id) == [c]
+    assert found(store, "pump", agent="another-agent") == []
+    assert len(found(store, "pump", agent="claude-code", kinds=("observation",))) == 4
     assert len(found(store, "pump", limit=2)) == 2
+
+
+def test_a_search_keeps_to_its_times(memory: Memory, store: Store) -> None:
+    memory.turn("p", ObservationDraft("change", "pump early"))
+    between = memory.at + HOUR
+    memory.at += DAY
+    memory.turn("p", ObservationDraft("change", "pump late"))
+    only = ("observation",)
+    assert found(store, "pump", since=between, kinds=only) == [("observation", "pump late")]
+    assert found(store, "pump", until=between, kinds=only) == [("observation", "pump early")]
+    assert found(store, "pump", since=between, until=between + 1, kinds=only) == []
+
+
+def test_each_level_finds_what_it_names(memory: Memory, store: Store) -> None:
+    memory.turn(
+        "mend the pump",
+        ObservationDraft("bugfix", "It is mended", facts=("no leak", "the pump was worn")),
+        summary=SummaryDraft("mend the pump"),
+    )
+    for level, kinds in (("sessions", {"session"}), ("summaries", {"summary"})):
+        assert {kind for kind, _ in found(store, "pump", level=level)} == kinds
+    (hit,) = search(store, "pump", level="facts")
+    assert hit.excerpt == f"the {MATCH_START}pump{MATCH_END} was worn"
 
 
 def test_the_index_follows_what_is_deleted(memory: Memory, store: Store) -> None:
@@ -132,9 +132,7 @@ def test_the_index_follows_what_is_deleted(memory: Memory, store: Store) -> None
     assert_index_is_sound(store)
     for session in store.sessions(memory.project_id, 9):
         store.drop_session(session.id, memory.project_id)
-    assert {
-        hit.project_id for hit in store.search("pump", project_id=None, type=None, limit=9)
-    } == {other.project_id}
+    assert {hit.project_id for hit in search(store, "pump")} == {other.project_id}
     assert_index_is_sound(store)
 
 
@@ -150,5 +148,11 @@ def test_the_index_follows_what_is_replaced(memory: Memory, store: Store) -> Non
             else:
                 store.finish_summary(job, TEST, SummaryDraft(word), START, START)
     assert found(store, "valve") == []
-    assert found(store, "gasket") == [("summary", "gasket")]
+    assert found(store, "gasket")[0] == ("summary", "gasket")
     assert_index_is_sound(store)
+
+
+def test_a_store_without_vectors_is_searched_by_words(memory: Memory, store: Store) -> None:
+    """The store has no encoder, the searcher has one: nothing to compare with, and no fault."""
+    memory.turn("p", ObservationDraft("change", "pump"))
+    assert ("observation", "pump") in found(store, "pump", encoder=StaticTable())

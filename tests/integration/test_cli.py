@@ -61,8 +61,8 @@ def test_an_observation_is_shown_by_its_number(project: Path) -> None:
 
 
 def test_search_finds_by_words_and_tells_when_there_is_nothing(project: Path) -> None:
-    hits = json.loads(recollect("search", "greeting", "--json", cwd=project).stdout)
-    assert {hit["kind"] for hit in hits} >= {"observation", "prompt"}
+    answer = json.loads(recollect("search", "greeting", "--json", cwd=project).stdout)
+    assert {hit["kind"] for hit in answer["hits"]} >= {"observation", "prompt"}
     nothing = recollect("search", "zebra", cwd=project)
     assert "Nothing found for 'zebra'" in nothing.stdout
     assert nothing.returncode == 0
@@ -185,6 +185,28 @@ def test_install_twice_equals_once_and_uninstall_restores_the_bytes(home: Paths)
     assert settings.read_bytes() == once
     assert recollect("uninstall").returncode == 0
     assert settings.read_bytes() == original
+
+
+def test_install_names_the_server_and_uninstall_restores_the_bytes(home: Paths) -> None:
+    config = Path(os.environ["HOME"], ".claude.json")
+    original = b'{"numStartups": 3,\n  "mcpServers": {"theirs": {"command": "x"}}}'
+    config.write_bytes(original)
+    done = json.loads(recollect("install", "--json").stdout)
+    assert (done["server"]["file"], done["server"]["changed"]) == (str(config), True)
+    servers = json.loads(config.read_text())["mcpServers"]
+    assert list(servers) == ["theirs", "recollect"]
+    assert servers["recollect"]["alwaysLoad"] is True
+    assert recollect("uninstall").returncode == 0
+    assert config.read_bytes() == original
+
+
+def test_one_file_that_cannot_be_understood_keeps_the_other_as_it_is(home: Paths) -> None:
+    config = Path(os.environ["HOME"], ".claude.json")
+    config.write_text('{"mcpServers": []}')
+    done = recollect("install")
+    assert done.returncode == 1
+    assert str(config) in done.stderr
+    assert not Path(os.environ["HOME"], ".claude/settings.json").exists()
 
 
 def test_settings_that_are_not_json_are_left_alone(home: Paths) -> None:

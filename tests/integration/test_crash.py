@@ -18,6 +18,7 @@ import pytest
 
 from recollect.paths import Paths
 from tests.support.crash import Crash
+from tests.support.finding import check_words
 
 ROUNDS = int(os.environ.get("RECOLLECT_CRASH_ROUNDS", "200"))
 SEED = int(os.environ.get("RECOLLECT_CRASH_SEED", random.randrange(1 << 32)))
@@ -41,9 +42,7 @@ def assert_sound(database: Path) -> None:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         if connection.execute("PRAGMA user_version").fetchone() == (0,):
             return  # no worker has lived long enough yet
-        connection.execute(
-            "INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1)"
-        )
+        check_words(connection)
 
 
 def rows(database: Path, query: str) -> list[tuple[object, ...]]:

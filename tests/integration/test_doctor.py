@@ -67,6 +67,22 @@ def test_a_hook_whose_path_is_gone_is_named(installed: Paths, tmp_path: Path) ->
     assert not faults("--quick")
 
 
+def test_an_installation_from_before_a_hook_was_added_is_named_and_completed(
+    installed: Paths,
+) -> None:
+    settings = Path(os.environ["HOME"], ".claude/settings.json")
+    whole = json.loads(settings.read_text())
+    older = json.loads(settings.read_text())
+    del older["hooks"]["PreToolUse"]
+    settings.write_text(json.dumps(older))
+    fault = faults("--quick")["hooks"]
+    assert "lacks PreToolUse" in fault["detail"]
+    assert fault["fix"] == "recollect install --scope user"
+    assert recollect(*fault["fix"].split()[1:]).returncode == 0
+    assert json.loads(settings.read_text()) == whole
+    assert not faults("--quick")
+
+
 def test_a_hook_whose_python_is_gone_is_named(installed: Paths, tmp_path: Path) -> None:
     settings = Path(os.environ["HOME"], ".claude/settings.json")
     commands = json.loads(settings.read_text())
@@ -136,3 +152,19 @@ def test_the_proof_takes_nothing_with_it_when_temporary_files_lie_in_a_repositor
     done = recollect("doctor", env={"TMPDIR": str(repository / "tmp")})
     assert done.returncode == 0, done.stdout
     assert settled(home).health().events == before.events
+
+
+def test_an_mcp_server_that_cannot_start_is_named(installed: Paths) -> None:
+    config = Path(os.environ["HOME"], ".claude.json")
+    python = json.loads(config.read_text())["mcpServers"]["recollect"]["command"]
+    assert "MCP server" not in faults("--quick")
+    for other in ("/nowhere/python", "/bin/false"):
+        config.write_text(config.read_text().replace(python, other))
+        fault = faults("--quick")["MCP server"]
+        assert other in fault["detail"]
+        assert fault["fix"] == "recollect install --scope user"
+        assert recollect("install").returncode == 0
+    config.write_text("{}")
+    done = json.loads(recollect("doctor", "--quick", "--json").stdout)
+    (warning,) = [f for f in done["findings"] if f["what"] == "MCP server"]
+    assert (warning["level"], warning["fix"]) == ("warning", "recollect install")

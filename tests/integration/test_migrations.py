@@ -1,6 +1,7 @@
 """The database file: made in whole steps, private, readable while it is written, refused when unfit."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -17,6 +18,8 @@ from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, Told, repository
 from tests.support.write_schema import SCHEMA, schema_of, sum_of_migrations
 
+PARAMETER = re.compile(r":(\w+)")
+TABLE = re.compile(r"SCAN (?:d|o|f|c|documents|observations|observation_\w+)\b")
 Migrations = tuple[tuple[int, str], ...]
 
 
@@ -235,15 +238,25 @@ def test_a_damaged_file_is_found_by_a_reader_that_looks(filled: Path, how: str) 
         SqliteStore(filled, writer=False).check()
 
 
-def test_the_search_index_is_asked_by_row_number_without_a_scan(filled: Path) -> None:
-    """Every insert and every excerpt asks; a scan would make each of them slower than the last."""
+def test_the_index_is_asked_without_a_scan(filled: Path) -> None:
+    """Every insert and every finding asks; a scan would make each of them slower than the last."""
     with closing(sqlite3.connect(filled)) as connection:
-        plan = connection.execute(
-            "EXPLAIN QUERY PLAN SELECT * FROM search_documents WHERE rowid = 8"
-        ).fetchall()
-    steps = [row[3] for row in plan]
-    assert sum("USING INDEX" in step for step in steps) == 4
-    assert [step for step in steps if step.startswith("SCAN")] in ([], ["SCAN search_documents"])
+        for noun, name in (
+            ("index", "drop"),
+            ("search", "documents"),
+            ("search", "document_of"),
+            ("lookups", "earlier"),
+            ("lookups", "later"),
+            ("lookups", "on_file"),
+            ("lookups", "links"),
+            ("lookups", "sharing_files"),
+            ("lookups", "sharing_concepts"),
+        ):
+            query = queries.load(noun)[name]
+            values = dict.fromkeys(PARAMETER.findall(query), 1)
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
+            scans = [row[3] for row in plan if row[3].startswith("SCAN")]
+            assert [s for s in scans if TABLE.match(s)] == [], (name, scans)
 
 
 def test_a_locked_database_is_an_error_that_says_so(

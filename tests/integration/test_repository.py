@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import clock
-from recollect.repository import identify
+from recollect.repository import identify, revision
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker.projects import ProjectFinder
 
@@ -63,6 +63,30 @@ def test_a_sub_folder_and_a_worktree_belong_to_their_repository(
     assert len(projects) == 1
     assert identify(str(linked)).root == identify(str(below)).root == str(main)
     assert identify(str(linked)).name == "shop"
+
+
+def test_the_revision_is_the_commit_that_is_checked_out_here(tmp_path: Path) -> None:
+    main = new_repository(tmp_path / "shop")
+    below = main / "src"
+    below.mkdir()
+    first = revision(str(main))
+    assert first is not None
+    assert len(first) == 40
+    linked = tmp_path / "feature"
+    git(main, "worktree", "add", str(linked))
+    git(linked, "commit", "--allow-empty", "--message", "second")
+    assert revision(str(below)) == revision(str(main)) == first
+    second = revision(str(linked))
+    assert second not in (None, first)
+    git(main, "checkout", "--detach", str(second))
+    git(main, "pack-refs", "--all")
+    assert revision(str(main)) == revision(str(linked)) == second
+
+
+def test_without_a_commit_there_is_no_revision(tmp_path: Path) -> None:
+    assert revision(str(new_repository(tmp_path / "new", commit=None))) is None
+    assert revision(str(tmp_path)) is None
+    assert revision(str(tmp_path / "missing")) is None
 
 
 def test_a_clone_is_the_same_project_and_a_fork_is_another(

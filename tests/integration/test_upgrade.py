@@ -15,6 +15,7 @@ from recollect.model.sessions import Session
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, Told
+from tests.support.finding import check_words, index_all, index_of, search
 
 DATABASES = Path(__file__).parents[1] / "fixtures" / "databases"
 NOW = START + HOUR
@@ -53,6 +54,7 @@ def columns_of(file: Path) -> dict[str, list[str]]:
     with closing(sqlite3.connect(file)) as connection:
         tables = connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search_index%'"
+            " AND name NOT IN ('sqlite_sequence', 'injections')"  # what was told has a test of its own
         ).fetchall()
         return {
             table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
@@ -80,9 +82,28 @@ def test_an_upgraded_database_is_sound(store: SqliteStore) -> None:
     store.check()
     with store.transaction() as connection:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        connection.execute(
-            "INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1)"
-        )
+        check_words(connection)
+
+
+def test_what_was_told_is_known_still(released: Path) -> None:
+    columns = "session_id, observation_id, hook, reason, at"
+    with closing(sqlite3.connect(released)) as connection:
+        before = connection.execute(f"SELECT {columns} FROM injections").fetchall()
+    SqliteStore(released, writer=True).close()
+    columns = columns.replace("observation_id", "source")
+    with closing(sqlite3.connect(released)) as connection:
+        told = connection.execute(f"SELECT {columns} FROM told WHERE kind = 'observation'")
+        assert sorted(told.fetchall()) == sorted(before)
+
+
+def test_what_an_older_one_wrote_is_indexed(store: SqliteStore) -> None:
+    index_all(store)
+    made = index_of(store)
+    assert made["documents"]
+    assert made["waiting"] == []
+    store.forget_index()
+    index_all(store)
+    assert index_of(store) == made
 
 
 def test_what_was_remembered_is_read_and_found(store: SqliteStore) -> None:
@@ -93,7 +114,8 @@ def test_what_was_remembered_is_read_and_found(store: SqliteStore) -> None:
     (pinned,) = store.pinned_observations(project)
     assert (pinned.model, pinned.draft.doubts, pinned.draft.repeats) == (None, (), None)
     assert pinned.draft.facts == ("The gasket was worn.", "The seal held.")
-    (hit,) = store.search("gasket", project_id=project, type="bugfix", limit=9)
+    index_all(store)
+    (hit,) = search(store, "gasket", project_id=project, types=("bugfix",))
     assert (hit.title, hit.doubted) == ("The pump is mended", False)
     (summary,) = store.summaries_of_session(session(store, "1-0").id)
     assert (summary.draft.request, summary.model) == ("Mend the pump", None)

@@ -10,7 +10,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-LEFT_OUT = ("injections", "quarantine", "transcript_marks")  # of this machine alone
+LEFT_OUT = ("told", "quarantine", "transcript_marks")  # of this machine alone
+# The search index: `recollect rebuild` makes it again.
+DERIVED = ("documents", "document_vectors", "event_texts", "unindexed", "index_state")
+DERIVED_WORDS = ("document_words", "fact_words", "event_words")
 LEASE = ("holder", "lease_until")
 Dump = dict[str, list[str]]
 
@@ -20,13 +23,13 @@ def dump(database: Path, *, replies: bool = True) -> Dump:
         connection.row_factory = sqlite3.Row
         names = _names(connection)
         tables = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
-            "AND name NOT LIKE 'search_index%'"
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         )
         return {
             row["name"]: _rows(connection, row["name"], names, replies)
             for row in tables.fetchall()
-            if row["name"] not in LEFT_OUT
+            if row["name"] not in (*LEFT_OUT, *DERIVED)
+            and not row["name"].startswith(DERIVED_WORDS)
         }
 
 
@@ -40,7 +43,7 @@ def _rows(
             value = row[column]
             if column == "id":
                 value = names.get(table, {}).get(value)
-            elif column in LEASE or (column == "reply" and not replies):
+            elif column in (*LEASE, "words") or (column == "reply" and not replies):
                 continue
             elif column in names and value is not None:
                 value = names[column][value]

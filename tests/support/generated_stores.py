@@ -46,6 +46,15 @@ DRAFTS = st.builds(
         tuple
     ),
 )
+STAMPED = st.builds(
+    lambda draft, number: replace(
+        draft,
+        revision="c" * 40 if number else None,
+        blobs=tuple((path, f"{number:040x}") for path in draft.files_modified if number),
+    ),
+    DRAFTS,
+    st.integers(0, 2),
+)
 SUMMARIES = st.builds(
     SummaryDraft,
     request=st.one_of(st.none(), TEXTS),
@@ -74,7 +83,7 @@ DEEDS = st.lists(
         st.integers(0, 3),
         TEXTS,
         BODIES,
-        st.lists(DRAFTS, min_size=1, max_size=2).map(tuple),
+        st.lists(STAMPED, min_size=1, max_size=2).map(tuple),
         SUMMARIES,
         st.integers(0, 5),
     ),

@@ -1,10 +1,16 @@
-"""Writes docs/reference/cli.md and settings.md from the code. Run: python -m tests.support.write_reference"""
+"""Writes cli.md, settings.md and mcp.md of docs/reference from the code.
+
+Run: python -m tests.support.write_reference
+"""
 
 from pathlib import Path
 
 import click
 
 from recollect.cli.main import COMMANDS, cli
+from recollect.server.names import FORMS
+from recollect.server.parameters import Parameter
+from recollect.server.tools import INSTRUCTIONS, TOOLS
 from recollect.settings import ROWS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -19,9 +25,9 @@ def cli_page() -> str:
         "Every command takes `-h` and, where it answers, `--json`.",
         "",
     ]
-    parts += _help("recollect", cli, click.Context(cli, info_name="recollect"))
+    parts += _help("recollect", cli, _context())
     for row in COMMANDS:
-        context = click.Context(cli, info_name="recollect")
+        context = _context()
         command = cli.get_command(context, row.name)
         assert command is not None
         own = click.Context(command, info_name=row.name, parent=context)
@@ -59,6 +65,49 @@ def settings_page() -> str:
     return "\n".join(parts) + "\n"
 
 
+def tools_page() -> str:
+    parts = [
+        GENERATED,
+        "# MCP tools",
+        "",
+        "What an agent can ask: see [ask the memory](../how-to/ask-the-memory.md). Every result is plain",
+        "text; what was remembered stands in an envelope that says that it is reference data. A call that",
+        "cannot be answered gets an error result that names the fix.",
+        "",
+        f"An id is {FORMS}. Nothing of another project is shown unless `project` asks for it.",
+        "",
+        "The agent is told at its start:",
+        "",
+        f"> {INSTRUCTIONS}",
+        "",
+    ]
+    for tool in TOOLS:
+        parts += [f"## {tool.name}", "", tool.about, ""]
+        if tool.parameters:
+            parts += ["| parameter | takes | what it is |", "|---|---|---|"]
+            parts += [_parameter(parameter) for parameter in tool.parameters]
+            parts.append("")
+    return "\n".join(parts)
+
+
+def _parameter(parameter: Parameter) -> str:
+    takes = {"text": "text", "names": "a list", "number": "a number", "switch": "true or false"}
+    what = [parameter.about] if parameter.about else []
+    if parameter.choices:
+        what.append(f"One of: {', '.join(parameter.choices)}.")
+    if parameter.kind == "number":
+        what.append(f"From {parameter.least} to {parameter.most}.")
+    if parameter.default is not None:
+        what.append(f"Default: {parameter.default}.")
+    if parameter.required:
+        what.append("Must be given.")
+    return f"| `{parameter.name}` | {takes[parameter.kind]} | {' '.join(what)} |"
+
+
+def _context() -> click.Context:
+    return click.Context(cli, info_name="recollect", **cli.context_settings)
+
+
 def _help(name: str, command: click.Command, context: click.Context) -> list[str]:
     context.max_content_width = 100
     context.terminal_width = 100
@@ -69,6 +118,7 @@ def main() -> None:
     REFERENCE.mkdir(parents=True, exist_ok=True)
     (REFERENCE / "cli.md").write_text(cli_page())
     (REFERENCE / "settings.md").write_text(settings_page())
+    (REFERENCE / "mcp.md").write_text(tools_page())
 
 
 if __name__ == "__main__":

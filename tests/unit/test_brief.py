@@ -34,7 +34,7 @@ counter = itertools.count()
 
 
 def write(memory: Memory, budget: int = BUDGET) -> str:
-    return brief.write(memory.store, memory.project_id, budget)
+    return brief.write(memory.store, memory.project_id, budget).text
 
 
 @given(TURNS, st.integers(0, 4000) | st.just(1_000_000), st.booleans(), st.sampled_from("a日"))
@@ -48,8 +48,11 @@ def test_the_budget_the_limit_and_the_envelope_are_always_kept(
     for observation in store.recent_observations(memory.project_id, 100) if pinned else ():
         store.pin(observation.id, pinned=True)
     resuming = session if turns and pinned else None
-    text = brief.write(store, memory.project_id, budget, resuming=resuming)
+    written = brief.write(store, memory.project_id, budget, resuming=resuming)
+    text = written.text
     assert tokens(text) <= budget
+    assert bool(written.told) == bool(text)
+    assert sum(told.tokens for told in written.told) <= budget
     assert len(text) <= REPLY_LIMIT
     assert text.count(CLOSING) == (1 if text else 0)
     assert text == "" or text.endswith(CLOSING)
@@ -59,7 +62,8 @@ def test_nothing_known_means_nothing_said(memory: Memory) -> None:
     assert write(memory) == ""
     session = memory.turn("hello")
     assert write(memory) == ""
-    assert brief.write(memory.store, memory.project_id, BUDGET, resuming=session) == ""
+    empty = brief.write(memory.store, memory.project_id, BUDGET, resuming=session)
+    assert empty == brief.Brief("")
 
 
 def test_a_budget_of_nothing_turns_it_off(memory: Memory) -> None:
@@ -158,7 +162,7 @@ def test_other_projects_are_not_told_of(memory: Memory, store: Store) -> None:
 def test_a_compacted_session_hears_of_itself_first_and_once(memory: Memory) -> None:
     memory.turn("Another", summary=SummaryDraft("Another", completed="Other work"))
     own = memory.turn("Mine", summary=SummaryDraft("Mine", completed="Own work"), session="own")
-    text = brief.write(memory.store, memory.project_id, BUDGET, resuming=own)
+    text = brief.write(memory.store, memory.project_id, BUDGET, resuming=own).text
     assert text.index("## This session before its compaction") < text.index("## Last sessions")
     assert text.count("Own work") == 1
     assert "Other work" in text
@@ -174,6 +178,33 @@ def test_an_interrupted_session_is_called_one(memory: Memory) -> None:
 def test_a_title_that_only_repeats_the_request_is_left_out(memory: Memory) -> None:
     memory.turn("Mend the gate", summary=SummaryDraft("Mend the gate, please"))
     assert write(memory).count("Mend the gate") == 1
+
+
+def test_it_says_what_it_tells_once_each_with_a_reason(memory: Memory) -> None:
+    memory.turn("p", ObservationDraft("decision", "Pinned", facts=("A fact",)))
+    memory.store.pin(memory.newest().id, pinned=True)
+    memory.turn("p", summary=SummaryDraft("p", completed="Done"), session="old")
+    own = memory.turn("q", ObservationDraft("change", "New"), summary=SummaryDraft("q"))
+    written = brief.write(memory.store, memory.project_id, BUDGET, resuming=own)
+    assert [(told.kind, told.reason) for told in written.told] == [
+        ("summary", "this session did it before its compaction"),
+        ("observation", "it is pinned"),
+        ("summary", "of the last session"),
+        ("observation", "one of the newest"),
+    ]
+    numbers = {told.source for told in written.told if told.kind == "observation"}
+    assert all(f"#{number} " in written.text for number in numbers)
+    assert len({(told.kind, told.source) for told in written.told}) == 4
+    assert all(0 < told.tokens < tokens(written.text) for told in written.told)
+
+
+def test_a_turn_that_had_no_room_is_not_among_what_was_told(memory: Memory) -> None:
+    for number in range(3):
+        words = SummaryDraft(f"Turn {number}", completed=f"{number} " + "word " * 80)
+        memory.turn(f"Turn {number}", summary=words, session="one")
+    (short,) = brief.write(memory.store, memory.project_id, 330).told
+    assert short.source == memory.store.last_summaries(memory.session("one").id, 1)[0].id
+    assert len(brief.write(memory.store, memory.project_id, BUDGET).told) == 3
 
 
 def test_the_text_does_not_change_with_the_hour(memory: Memory) -> None:

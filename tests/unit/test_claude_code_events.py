@@ -17,6 +17,7 @@ from recollect.model.events import (
     Failure,
     FileChanged,
     FileRead,
+    FileWanted,
     OtherTool,
     PromptSubmitted,
     SessionEnded,
@@ -27,7 +28,9 @@ from recollect.model.events import (
 )
 
 PAYLOADS = Path(__file__).parents[1] / "fixtures/payloads"
-RECORDED = sorted(path.stem for path in PAYLOADS.glob("*.json"))
+NAMES = sorted(path.stem for path in PAYLOADS.glob("*.json"))
+QUESTIONS = [name for name in NAMES if name.startswith("PreToolUse")]  # nothing has happened yet
+RECORDED = [name for name in NAMES if name not in QUESTIONS]
 HAPPENINGS: dict[str, type] = {
     "SessionStart": SessionStarted,
     "UserPromptSubmit": PromptSubmitted,
@@ -43,6 +46,11 @@ ACTIONS = {"Write": FileChanged, "Edit": FileChanged, "Read": FileRead, "Bash": 
 
 def parse(body: bytes) -> Event | Unreadable | None:
     return ClaudeCode().parse(Capture("name", "claude-code", "save", "/home/dev/shop", body, 0))
+
+
+def wanted(body: bytes) -> FileWanted | None:
+    capture = Capture("name", "claude-code", "file", "/home/dev/shop", body, 0)
+    return ClaudeCode().file_wanted(capture)
 
 
 def recorded(name: str) -> dict[str, Any]:
@@ -196,6 +204,56 @@ def test_any_part_of_a_tool_may_be_odd(name: str, field: str, data: st.DataObjec
 def test_any_bytes_are_an_event_or_say_why_not(body: bytes) -> None:
     found = parse(body)
     assert found is None or isinstance(found, Event | Unreadable)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_is_about_to_happen_is_no_event(name: str) -> None:
+    assert parse(json.dumps(recorded(name)).encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("PreToolUse.Read", "/no/such/file"),
+        ("PreToolUse.Edit", "/home/dev/shop/demo.txt"),
+        ("PreToolUse.Write", "/home/dev/shop/demo.txt"),
+    ],
+)
+def test_a_file_that_is_about_to_be_opened_is_asked_about(name: str, path: str) -> None:
+    payload = recorded(name)
+    question = FileWanted(payload["session_id"], path, name.partition(".")[2])
+    assert wanted(json.dumps(payload).encode()) == question
+    inside = payload | {"agent_id": "a1", "agent_type": "Explore"}
+    assert wanted(json.dumps(inside).encode()) == question
+
+
+def test_a_notebook_is_a_file_too() -> None:
+    payload = recorded("PreToolUse.Read") | {"tool_input": {"notebook_path": "/x/a.ipynb"}}
+    assert wanted(json.dumps(payload).encode()) == FileWanted(
+        payload["session_id"], "/x/a.ipynb", "Read"
+    )
+
+
+@pytest.mark.parametrize("name", ["PreToolUse.Bash", "PreToolUse.in-subagent", "PostToolUse.Read"])
+def test_what_opens_no_file_asks_about_none(name: str) -> None:
+    assert wanted(json.dumps(recorded(name)).encode()) is None
+
+
+@given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
+def test_any_bytes_are_a_question_or_none(body: bytes) -> None:
+    assert wanted(body) is None
+
+
+@given(st.sampled_from(QUESTIONS), st.dictionaries(st.sampled_from(FIELDS), JSON))
+def test_a_question_may_be_odd(name: str, odd: dict[str, object]) -> None:
+    found = wanted(json.dumps(recorded(name) | odd).encode())
+    assert found is None or (found.path and found.session)
+
+
+def test_an_answer_about_a_file_decides_nothing() -> None:
+    output = json.loads(ClaudeCode().reply("file", "known"))
+    specific = {"hookEventName": "PreToolUse", "additionalContext": "known"}
+    assert output == {"hookSpecificOutput": specific}
 
 
 def test_an_exit_code_may_be_absurd() -> None:

@@ -1,120 +1,135 @@
-"""What a prompt is told: about the files it names, once, and nothing else."""
+"""What a prompt is told: what it needs from the recorded history of four projects, or nothing."""
 
-import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from recollect.clock import SECOND
+from recollect.bench.recall import coding
+from recollect.bench.recall.loading import Loaded, encoder_named, loaded
 from recollect.model.observations import ObservationDraft
 from recollect.model.sessions import Session
 from recollect.recall.envelope import CLOSING
-from recollect.recall.prompt import files_named, recall
+from recollect.recall.prompt import MOST, choose, recall
+from recollect.recall.search import Searcher
 from recollect.store.protocol import Store
 from recollect.text import tokens
+from tests.support.history import NEEDED, TOLD
 from tests.support.memory import Memory
 
 BUDGET = 300
-PATH = "src/app.py"  # as it is stored: seen from the project's directory
-counter = itertools.count()
+ASKED = coding.moment("2026-11-05T10:00:00Z")
 
 
-def about(title: str, *paths: str, facts: tuple[str, ...] = ()) -> ObservationDraft:
-    return ObservationDraft("change", title, facts=facts, files_modified=paths or (PATH,))
+@dataclass(frozen=True)
+class History:
+    known: Loaded
+    searcher: Searcher
+
+    def session(self, project: str, ref: str) -> Session:
+        """One that has just begun."""
+        key = self.known.projects[project]
+        memory = Memory(self.known.store, key, ASKED)
+        return memory.turn("hello", session=ref)
+
+    def titles(self, project: str, prompt: str) -> list[str]:
+        found = choose(self.searcher, self.known.projects[project], prompt)
+        drafts = [self.known.store.observation(each.document.source) for each, _ in found]
+        return [each.draft.title or "" for each in drafts if each is not None]
 
 
-def asking(memory: Memory) -> Session:
-    return memory.turn("hello")
+@pytest.fixture(scope="module")
+def history() -> Iterator[History]:
+    encoder = encoder_named("static")
+    (memory,) = coding.shipped().memories
+    with loaded(memory, encoder) as known:
+        yield History(known, Searcher(known.store, encoder, lambda: ASKED))
 
 
-@pytest.mark.parametrize(
-    ("prompt", "files"),
-    [
-        ("fix app.py", ["app.py"]),
-        ("fix src/app.py, please.", ["src/app.py"]),
-        ("what does @src/app.py:12 do?", ["src/app.py"]),
-        ("see `app.py` and (lib/b.test.ts)", ["app.py", "lib/b.test.ts"]),
-        ("app.py app.py", ["app.py"]),
-        ("fix /home/dev/shop/a.py", ["/home/dev/shop/a.py"]),
-        ("see https://example.com/index.html", []),
-        ("Fix the app. Then run it", []),
-        ("version 1.2.3 of it", []),
-        ("a.py b.py c.py d.py e.py f.py", ["a.py", "b.py", "c.py", "d.py", "e.py"]),
-        ("", []),
-    ],
-)
-def test_the_files_a_prompt_names(prompt: str, files: list[str]) -> None:
-    assert files_named(prompt) == files
-
-
-@given(st.text(max_size=200) | st.text("a./-", max_size=3000))
-def test_any_prompt_can_be_read(prompt: str) -> None:
-    assert len(files_named(prompt)) <= 5
-
-
-@pytest.mark.parametrize("run", ["a", "a/", "a.", "./", "-a.b/", "a.b"])
-def test_a_hostile_prompt_is_read_as_fast_as_any_other(run: str) -> None:
-    files_named(run * 20_000)
+def test_what_a_prompt_needs_is_told_with_the_facts_that_fit(history: History) -> None:
+    session = history.session("ledgerly", "needs")
+    text, told = recall(history.searcher, history.known.store, session, NEEDED, BUDGET)
+    assert 0 < len(told) <= MOST
+    assert TOLD in text
+    assert all(one.kind == "observation" and one.tokens > 0 for one in told)
+    assert all(one.reason.startswith("near to the prompt") for one in told)
+    assert sum(one.tokens for one in told) < tokens(text) <= BUDGET
 
 
 @pytest.mark.parametrize(
-    "prompt", ["fix app.py", "fix src/app.py", "fix ./src/app.py", "fix /home/dev/shop/src/app.py"]
+    "prompt",
+    ["yes, go on", "run the tests", "thanks, commit it", "write a haiku about the sea", "ok", "?!"],
 )
-def test_a_file_that_was_changed_before_is_recalled(memory: Memory, prompt: str) -> None:
-    memory.turn("p", about("Mended the retry", facts=("app.py retries twice", "of no interest")))
-    text, told = recall(memory.store, asking(memory), prompt, BUDGET)
-    assert "Mended the retry" in text
-    assert "app.py retries twice" in text
-    assert "of no interest" not in text
-    assert [observation.draft.title for observation, _ in told] == ["Mended the retry"]
+def test_silence_is_better_than_noise(history: History, prompt: str) -> None:
+    assert history.titles("ledgerly", prompt) == []
 
 
-@pytest.mark.parametrize("prompt", ["fix it", "fix other.py", "fix pp.py", "fix app.pyc"])
-def test_silence_is_better_than_noise(memory: Memory, prompt: str) -> None:
-    memory.turn("p", about("Mended the retry"))
-    assert recall(memory.store, asking(memory), prompt, BUDGET) == ("", [])
+def test_other_projects_are_not_told_of(history: History) -> None:
+    assert history.titles("ledgerly", NEEDED) != []
+    assert history.titles("kestrel", NEEDED) == []
 
 
-def test_a_session_is_not_told_what_it_did_itself(memory: Memory) -> None:
-    session = memory.turn("p", about("Mended the retry"))
-    assert recall(memory.store, session, "fix app.py", BUDGET) == ("", [])
+def test_a_session_is_told_once(history: History) -> None:
+    store, session = history.known.store, history.session("ledgerly", "once")
+    _, told = recall(history.searcher, store, session, NEEDED, BUDGET)
+    store.add_told(session.id, "new", told, ASKED)
+    _, again = recall(history.searcher, store, session, NEEDED, BUDGET)
+    assert not {one.source for one in told} & {one.source for one in again}
 
 
-def test_a_session_is_told_once(memory: Memory) -> None:
-    memory.turn("p", about("Mended the retry"))
-    session = asking(memory)
-    _, told = recall(memory.store, session, "fix app.py", BUDGET)
-    for observation, reason in told:
-        memory.store.add_injections(
-            session.id, "new", [(observation.id, reason)], memory.at + SECOND
-        )
-    assert recall(memory.store, session, "fix app.py again", BUDGET) == ("", [])
+def test_a_line_in_the_brief_does_not_keep_the_facts_back(history: History) -> None:
+    store, session = history.known.store, history.session("ledgerly", "brief")
+    _, told = recall(history.searcher, store, session, NEEDED, BUDGET)
+    store.add_told(session.id, "context", told, ASKED)
+    assert recall(history.searcher, store, session, NEEDED, BUDGET)[1] == told
 
 
-def test_an_observation_about_two_named_files_is_told_once(memory: Memory) -> None:
-    memory.turn("p", about("Mended both", "/x/a.py", "/x/b.py"))
-    text, told = recall(memory.store, asking(memory), "a.py and b.py", BUDGET)
-    assert text.count("Mended both") == len(told) == 1
+def test_a_session_is_not_told_what_it_did_itself(history: History) -> None:
+    store = history.known.store
+    (first, *_), _ = zip(
+        *choose(history.searcher, history.known.projects["ledgerly"], NEEDED), strict=True
+    )
+    own = store.session(first.document.session_id)
+    assert own is not None
+    _, told = recall(history.searcher, store, own, NEEDED, BUDGET)
+    assert first.document.source not in {one.source for one in told}
 
 
-def test_other_projects_are_not_told_of(memory: Memory, store: Store) -> None:
-    Memory.of(store, "other").turn("p", about("Elsewhere"))
-    assert recall(memory.store, asking(memory), "fix app.py", BUDGET) == ("", [])
-
-
-@given(
-    st.lists(st.text(max_size=300) | st.text("日本", max_size=300), min_size=1, max_size=5),
-    st.integers(0, 1000),
-    st.sampled_from("a日"),
-)
-def test_the_budget_and_the_envelope_are_always_kept(
-    store: Store, titles: list[str], budget: int, letter: str
-) -> None:
-    memory = Memory.of(store, letter * 80 + str(next(counter)))
-    hostile = f"{CLOSING} app.py"
-    memory.turn("p", *(about(title + CLOSING, facts=(hostile, title)) for title in titles))
-    text, told = recall(store, asking(memory), "fix app.py", budget)
+@pytest.mark.parametrize("budget", [0, 40, 80, 150, 300, 1000])
+def test_the_budget_is_kept(history: History, budget: int) -> None:
+    session = history.session("ledgerly", f"budget-{budget}")
+    text, told = recall(history.searcher, history.known.store, session, NEEDED, budget)
     assert tokens(text) <= budget
-    assert text.count(CLOSING) == (1 if told else 0)
-    assert text == "" or text.endswith(CLOSING)
+    assert bool(text) == bool(told)
+
+
+def test_the_envelope_cannot_be_left(store: Store) -> None:
+    memory = Memory.of(store, "hostile")
+    for number in range(12):
+        memory.turn(f"filler {number}", ObservationDraft("change", f"Filler number {number}"))
+    words = "zebra quokka narwhal axolotl pangolin"
+    memory.turn(
+        "p", ObservationDraft("bugfix", f"{words} {CLOSING}", facts=(f"{words} {CLOSING}",))
+    )
+    searcher = Searcher(store, None, lambda: memory.at)
+    text, told = recall(searcher, store, memory.turn("new"), words, BUDGET)
+    assert len(told) == 1
+    assert text.count(CLOSING) == 1
+    assert text.endswith(CLOSING)
+
+
+@pytest.mark.parametrize("encoder", ["static", "none"])
+def test_precision_on_the_half_that_the_threshold_was_set_on(encoder: str) -> None:
+    """The other half is for `recollect bench recall`."""
+    chosen = encoder_named(encoder)
+    (memory,) = coding.shipped().half("tune").memories
+    right = given = 0
+    with loaded(memory, chosen) as known:
+        searcher = Searcher(known.store, chosen, lambda: ASKED)
+        for prompt in memory.prompts:
+            found = choose(searcher, known.projects[prompt.project], prompt.text)[:MOST]
+            names = {known.names[each.document.source] for each, _ in found}
+            given += len(names)
+            right += len(names & set(prompt.relevant))
+    assert given >= 8
+    assert right >= 0.9 * given

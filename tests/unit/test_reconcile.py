@@ -13,7 +13,7 @@ from recollect.clock import DAY, HOUR, MINUTE, SECOND
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Healed
 from recollect.model.captures import Capture, Unreadable
-from recollect.model.events import Event
+from recollect.model.events import Event, FileWanted
 from recollect.model.transcripts import Told, TranscriptFile
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
@@ -46,6 +46,9 @@ class Stub:
         return self.files[ref]
 
     def parse(self, capture: Capture) -> Event | Unreadable | None:
+        raise AssertionError(capture)
+
+    def file_wanted(self, capture: Capture) -> FileWanted | None:
         raise AssertionError(capture)
 
     def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:

@@ -19,6 +19,7 @@ from recollect.model.events import (
     CompactionBegan,
     Event,
     Failure,
+    FileWanted,
     Happening,
     PromptSubmitted,
     SessionEnded,
@@ -32,7 +33,7 @@ from recollect.model.transcripts import Told, TranscriptFile
 
 NAME = "claude-code"
 REPLY_LIMIT = 10_000  # characters; above it the client shows the model a preview and a path
-EVENT_NAMES = {"context": "SessionStart", "new": "UserPromptSubmit"}
+EVENT_NAMES = {"context": "SessionStart", "new": "UserPromptSubmit", "file": "PreToolUse"}
 MACHINE_PROMPTS = (
     "<task-notification>",
     "<local-command-",
@@ -69,6 +70,16 @@ class ClaudeCode:
             cwd=_text(payload, "cwd") or capture.project_dir,
             transcript=_text(payload, "transcript_path") or None,
         )
+
+    def file_wanted(self, capture: Capture) -> FileWanted | None:
+        payload = _object(capture.body)
+        if isinstance(payload, Unreadable) or _text(payload, "hook_event_name") != "PreToolUse":
+            return None
+        given = payload.get("tool_input")
+        args = given if isinstance(given, dict) else {}
+        session, tool = _text(payload, "session_id"), _text(payload, "tool_name")
+        path = _text(args, "file_path") or _text(args, "notebook_path")
+        return FileWanted(session, path, tool) if session and path else None
 
     def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:
         output: dict[str, object] = {}

@@ -23,9 +23,10 @@ class HookEvent:
 
 
 HOOK_EVENTS = (
-    # The user waits for these two, so they give up sooner.
+    # The agent waits for what these three say, so they give up sooner.
     HookEvent("SessionStart", "context", timeout=5),
     HookEvent("UserPromptSubmit", "new", timeout=5),
+    HookEvent("PreToolUse", "file", matcher="Read|Edit|MultiEdit|Write|NotebookEdit", timeout=5),
     HookEvent("PostToolUse", "save", matcher="*"),
     HookEvent("PostToolUseFailure", "save", matcher="*"),
     HookEvent("Stop", "summary"),

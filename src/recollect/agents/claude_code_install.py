@@ -87,7 +87,7 @@ def installed_commands(text: str) -> dict[str, list[str]]:
 def install(
     path: Path, hook_dir: Path, python: Path | None, record_dir: Path, *, dry_run: bool
 ) -> Change:
-    with _explained(path, "install"):
+    with explained(path, "install"):
         before = settings_file.read(path)
         after = plan_install(_decode(before), hook_dir, python).encode()
         change = Change(path, before, after)
@@ -97,7 +97,7 @@ def install(
 
 
 def uninstall(path: Path, record_dir: Path, *, dry_run: bool) -> Change:
-    with _explained(path, "uninstall"):
+    with explained(path, "uninstall"):
         before = settings_file.read(path)
         record = undo.load(record_dir, path)
         change = Change(path, before, _before_us(before, record))
@@ -197,7 +197,7 @@ def _decode(data: bytes | None) -> str | None:
 
 
 @contextlib.contextmanager
-def _explained(path: Path, command: str) -> Iterator[None]:
+def explained(path: Path, command: str) -> Iterator[None]:
     again = f"then run `recollect {command}` again"
     try:
         yield

@@ -101,6 +101,41 @@ def append_to_array(text: str, path: JsonPath, value: object) -> str:
     return bom + _insert(body, chain, key, addition)
 
 
+def read_member(text: str, path: JsonPath) -> Any:
+    """The value at `path`; None when it is not there."""
+    _, body = _open(text)
+    *parents, key = path
+    chain = _chain(body, tuple(parents), last="{")
+    item = _find(body, chain[-1], key) if len(chain) > len(parents) else None
+    return item.value if item else None
+
+
+def insert_member(text: str, path: JsonPath, value: object) -> str:
+    """Put `value` last in the object that `path` leads to, under its last part, which is not there yet."""
+    bom, body = _open(text)
+    chain = _chain(body, path[:-1], last="{")
+    key, *rest = (str(part) for part in path[len(chain) - 1 :])
+    for part in reversed(rest):
+        value = {part: value}
+    return bom + _insert(body, chain, key, value)
+
+
+def remove_member(text: str, path: JsonPath, *, prune: int = 0) -> str:
+    """Cut the member at `path` out of its object; `prune` as in `remove_elements`."""
+    bom, body = _open(text)
+    *parents, part = path
+    chain = _chain(body, tuple(parents), last="{")
+    if len(chain) <= len(parents) or _find(body, chain[-1], part) is None:
+        return text
+    container = chain.pop()
+    while len(container.items) == 1 and prune and chain:
+        part = path[len(chain) - 1]
+        container = chain.pop()
+        prune -= 1
+    index = next(i for i, item in enumerate(container.items) if item.key == part)
+    return bom + _cut(body, container, index)
+
+
 def remove_elements(
     text: str, path: JsonPath, keep: Callable[[Any], bool], *, prune: int = 0
 ) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from recollect.model.captures import Capture, Unreadable
-from recollect.model.events import Event
+from recollect.model.events import Event, FileWanted
 from recollect.model.transcripts import Told, TranscriptFile
 
 
@@ -15,6 +15,9 @@ class Agent(Protocol):
 
     def parse(self, capture: Capture) -> Event | Unreadable | None:
         """An event, None for a capture we deliberately do not keep, or why it cannot be read."""
+
+    def file_wanted(self, capture: Capture) -> FileWanted | None:
+        """What a capture of the hook `file` asks about; None where it names no file."""
 
     def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:
         """What the hook prints: `context` for the model, `note` for the user; empty for nothing."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import click
 import tomlkit
+from click.shell_completion import CompletionItem
 
 from recollect import clock, wiring
 from recollect import settings as settings_module
@@ -13,6 +14,22 @@ from recollect.errors import ConfigError
 from recollect.paths import Paths, private_dir, write_private
 from recollect.providers.wrong_settings import WrongSettings
 from recollect.settings import Row, Value
+
+
+def _names(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """For a shell: the settings that begin as typed."""
+    found = [row for row in settings_module.ROWS if row.name.startswith(typed)]
+    return [CompletionItem(row.name, help=row.help) for row in found]
+
+
+def _values(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """What the setting before it may be, if there is a choice."""
+    row = settings_module.BY_NAME.get(context.params.get("name") or "")
+    choices = row.choices if row else ()
+    return [CompletionItem(value) for value in choices if value.startswith(typed)]
+
+
+setting_argument = click.argument("name", shell_complete=_names)
 
 
 @click.group()
@@ -56,7 +73,7 @@ def list_settings(as_json: bool) -> None:
 
 
 @config.command("get")
-@click.argument("name")
+@setting_argument
 @json_option
 def get_setting(name: str, as_json: bool) -> None:
     """The value of one setting."""
@@ -69,8 +86,8 @@ def get_setting(name: str, as_json: bool) -> None:
 
 
 @config.command("set")
-@click.argument("name")
-@click.argument("value")
+@setting_argument
+@click.argument("value", shell_complete=_values)
 @json_option
 def set_setting(name: str, value: str, as_json: bool) -> None:
     """Write one setting to the file; lists are written with commas. Comments in the file stay."""
@@ -89,7 +106,7 @@ def set_setting(name: str, value: str, as_json: bool) -> None:
 
 
 @config.command("unset")
-@click.argument("name")
+@setting_argument
 @json_option
 def unset_setting(name: str, as_json: bool) -> None:
     """Back to the default."""

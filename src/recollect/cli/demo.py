@@ -96,7 +96,7 @@ def _print(store: Reading, project: Path, budget: int) -> None:
             show.print_summary(summary)
     project_id = store.project_of_dir(str(project))
     assert project_id is not None
-    text = brief.write(store, project_id, budget)
+    text = brief.write(store, project_id, budget).text
     say(heading("━━ What the third session is told at its start ━━") + "\n")
     say(text)
     say(styled(f"\n{tokens(text)} tokens, about.", dim=True))

@@ -6,7 +6,7 @@ import click
 
 from recollect import __version__
 from recollect.cli import doctor_checks, doctor_proof
-from recollect.cli.doctor_checks import Finding
+from recollect.cli.findings import Check, Finding
 from recollect.cli.output import count, json_option, print_json, say, styled
 from recollect.errors import RecollectError
 
@@ -46,7 +46,7 @@ def doctor(quick: bool, as_json: bool) -> None:
         raise SystemExit(4)
 
 
-def _run(check: doctor_checks.Check) -> list[Finding]:
+def _run(check: Check) -> list[Finding]:
     try:
         return list(check())
     except (RecollectError, OSError) as error:

@@ -1,40 +1,26 @@
 """The doctor's looks: each is a function that yields findings and changes nothing."""
 
-import json
 import os
 import shlex
 import sqlite3
 import stat
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from recollect import __version__, clock, wiring
-from recollect.agents import claude_code_install as claude_code
-from recollect.cli.install import settings_file
+from recollect.cli import indexed
+from recollect.cli.doctor_client import hooks, server
+from recollect.cli.findings import Check, Finding
+from recollect.cli.output import count
 from recollect.errors import RecollectError, StoreMissing, WorkerError
 from recollect.paths import Paths
 from recollect.worker import contact
 from recollect.worker.health import capture_failures, not_recording
 
 SQLITE_SAFE = (3, 51, 3)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`level`: ok, warning or fault."""
-
-    level: str
-    what: str
-    detail: str
-    fix: str = ""
-
-
-Check = Callable[[], Iterator[Finding]]
 
 
 def versions() -> Iterator[Finding]:
@@ -68,70 +54,6 @@ def provider() -> Iterator[Finding]:
         yield Finding("warning", "provider", f"{choice.author} does not answer: {parked['why']}")
     else:
         yield Finding("ok", "provider", f"{choice.author}: {choice.why}")
-
-
-def hooks() -> Iterator[Finding]:
-    """Every line we installed: is what it names still there, and does it work?"""
-    found = False
-    files = {settings_file(scope): scope for scope in ("project", "user")}  # in HOME they are one
-    for file, scope in files.items():
-        if not file.exists():
-            continue
-        try:
-            commands = claude_code.installed_commands(file.read_text("utf-8-sig"))
-        except (RecollectError, ValueError) as error:
-            yield Finding("fault", "hooks", f"{file}: {error}", "mend the file's JSON")
-            continue
-        if not commands:
-            continue
-        found = True
-        missing = {row.event for row in claude_code.HOOK_EVENTS} - set(commands)
-        if missing:
-            what = f"{file} lacks {', '.join(sorted(missing))}"
-            yield Finding("fault", "hooks", what, f"recollect install --scope {scope}")
-        yield from _lines(file, {c for lines in commands.values() for c in lines}, scope)
-    if _plugin_enabled():
-        found = True
-        yield Finding("ok", "hooks", "the Claude Code plugin is enabled")
-    if not found:
-        yield Finding("warning", "hooks", "Claude Code is not connected", "recollect install")
-
-
-def _lines(file: Path, commands: set[str], scope: str) -> Iterator[Finding]:
-    fix = f"recollect install --scope {scope}"
-    # `set -- <hook> <dir> [<python>];`: the last word before the test keeps the semicolon.
-    words = [shlex.split(command) for command in commands]
-    places = {tuple(w.removesuffix(";") for w in line[3 : line.index("[")]) for line in words}
-    for place in places:
-        script = Path(place[0], "capture.sh")
-        python = Path(place[1]) if len(place) > 1 else None
-        if not script.is_file():
-            yield Finding("fault", "hooks", f"{script} is gone, so {file} captures nothing", fix)
-        elif python is not None and not os.access(python, os.X_OK):
-            yield Finding("fault", "hooks", f"{python} cannot be run", fix)
-        elif python is not None and not _has_recollect(python):
-            yield Finding("fault", "hooks", f"{python} does not have recollect", fix)
-        else:
-            yield Finding("ok", "hooks", f"installed in {file}")
-
-
-def _has_recollect(python: Path) -> bool:
-    try:
-        done = subprocess.run(
-            [python, "-I", "-c", "import recollect"], capture_output=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
-
-
-def _plugin_enabled() -> bool:
-    try:
-        settings = json.loads(settings_file("user").read_text("utf-8-sig"))
-        plugins = settings.get("enabledPlugins", {})
-        return any(name.startswith("recollect@") and on for name, on in plugins.items())
-    except (OSError, ValueError, AttributeError):
-        return False
 
 
 def folders() -> Iterator[Finding]:
@@ -176,7 +98,7 @@ def spool() -> Iterator[Finding]:
         yield Finding("fault", "spool", f"hooks cannot write to {paths.spool} ({error})", fix)
     if failed := capture_failures(paths):
         file = paths.state / "capture-failures"
-        what = f"{failed} events could not be written (a full disk, or a read-only spool)"
+        what = f"{count(failed, 'event')} could not be written (a full disk, or a read-only spool)"
         yield Finding("warning", "spool", what, f"see to free space, then delete {file}")
 
 
@@ -207,13 +129,14 @@ def database() -> Iterator[Finding]:
     except RecollectError as error:
         yield Finding("fault", "database", str(error), _move_aside(paths))
         return
-    what = f"sound: {health.events} events, {health.observations} observations"
+    what = f"sound: {count(health.events, 'event')}, {count(health.observations, 'observation')}"
     yield Finding("ok", "database", what)
     if health.skipped:
-        what = f"{health.skipped} jobs failed three times"
+        what = f"{count(health.skipped, 'job')} failed three times"
         yield Finding("warning", "queue", what, "recollect status, then recollect retry")
     if health.quarantined:
-        what = f"{health.quarantined} captures could not be read; they are in {paths.spool_bad}"
+        unread = count(health.quarantined, "capture")
+        what = f"{unread} could not be read, now in {paths.spool_bad}"
         yield Finding("warning", "queue", what, "recollect worker logs tells why")
 
 
@@ -246,6 +169,23 @@ def worker() -> Iterator[Finding]:
         yield Finding("ok", "worker", f"answers, pid {found['pid']}")
 
 
+def search_index() -> Iterator[Finding]:
+    """Is there what a search by words and by meaning needs?"""
+    home = wiring.home()
+    if missing := wiring.encoder_problem(home.settings):
+        yield Finding("fault", "search", *indexed.off(missing))
+        return
+    with suppress(StoreMissing):
+        held = indexed.held(home.settings, wiring.open_for_reading(home.paths))
+        running = None
+        with suppress(WorkerError):
+            running = contact.status(home.paths)
+        if few := indexed.too_few(held, running):
+            yield Finding("warning", "search", *few)
+        else:
+            yield Finding("ok", "search", indexed.line(held))
+
+
 CHECKS: tuple[Check, ...] = (
     versions,
     config,
@@ -254,5 +194,7 @@ CHECKS: tuple[Check, ...] = (
     database,
     worker,
     provider,
+    search_index,
     hooks,
+    server,
 )

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from recollect import clock, wiring
 from recollect.agents.claude_code_install import HOOK_EVENTS, hook_command
-from recollect.cli.doctor_checks import Finding
+from recollect.cli.findings import Finding
 from recollect.cli.install import hook_dir
 from recollect.errors import RecollectError, StoreMissing, WorkerError
 from recollect.model.sessions import COMPLETED
@@ -126,6 +126,6 @@ def _remembered(paths: Paths, reference: str, began: float, *, with_model: bool)
 
 def _forget(paths: Paths, reference: str) -> None:
     try:
-        contact.order(paths, "forget", session=reference)
+        contact.order(paths, "drop-doctor-session", session=reference)
     except WorkerError:
         return

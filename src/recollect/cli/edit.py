@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from recollect.cli import form, places
+from recollect.cli import form, places, things
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import ConfigError, NotFound, RecollectError
 from recollect.model.observations import TYPES, Observation
+from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
 from recollect.text import clean
 from recollect.worker import contact
@@ -82,12 +83,11 @@ def _options(texts: dict[str, str | None], lists: dict[str, tuple[str, ...]]) ->
 
 
 def _observation(number: str) -> Observation:
-    digits = number.removeprefix("#")
-    if not digits.isdecimal():
-        raise NotFound(f"{number!r} is not the number of an observation, such as 12 or #12.")
-    found = places.store().observation(int(digits))
+    key = things.observation(number)
+    store = places.store()
+    found = store.observation(key)
     if found is None:
-        raise NotFound(f"There is no observation #{digits}. Find one with `recollect search`.")
+        raise things.missing(store, OBSERVATION, key)
     return found
 
 

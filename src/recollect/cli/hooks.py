@@ -42,7 +42,7 @@ def context(as_json: bool, project: str | None) -> None:
     store = wiring.open_for_reading(home.paths)
     project_id = places.current_project(store)
     budget = home.settings.number("brief.tokens")
-    text = brief.write(store, project_id, budget) if project_id is not None else ""
+    text = brief.write(store, project_id, budget).text if project_id is not None else ""
     if as_json:
         print_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text})
     else:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ import click
 import recollect
 from recollect import wiring
 from recollect.agents import claude_code_install as claude_code
+from recollect.agents import claude_code_server
+from recollect.agents.settings_file import Change
 from recollect.cli.output import json_option, print_json, say, styled
 from recollect.paths import Paths, write_private
 
@@ -24,30 +27,41 @@ def settings_file(scope: str) -> Path:
     )
 
 
+def config_file(scope: str) -> Path:
+    """Where the client keeps its MCP servers."""
+    return claude_code_server.config_path(
+        "project" if scope == "project" else "user",
+        home=Path.home(),
+        project=Path.cwd(),
+        config_dir=os.environ.get("CLAUDE_CONFIG_DIR"),
+    )
+
+
 def hook_dir() -> Path:
     return Path(recollect.__file__).parent / "hook"
 
 
 def report(
-    change: claude_code.Change, *, dry_run: bool, as_json: bool, done: str, same: str
+    changes: Sequence[Change], *, dry_run: bool, as_json: bool, done: str, same: str
 ) -> None:
+    """Of the hooks, then of the MCP server."""
+    changed = [change for change in changes if change.changed]
     if as_json:
-        print_json(
-            {
-                "file": str(change.path),
-                "changed": change.changed,
-                "dry_run": dry_run,
-                "diff": change.diff(),
-            }
+        hooks, server = (
+            {"file": str(change.path), "changed": change.changed, "diff": change.diff()}
+            for change in changes
         )
+        print_json(hooks | {"dry_run": dry_run, "server": server})
         return
-    for line in change.diff().splitlines():
-        colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        say(styled(line, fg=colour))
-    if not change.changed:
+    for change in changed:
+        for line in change.diff().splitlines():
+            colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+            say(styled(line, fg=colour))
+    if not changed:
         say(same)
     elif dry_run:
-        say(f"\nNothing was written. Without --dry-run this changes {change.path}.")
+        files = " and ".join(str(change.path) for change in changed)
+        say(f"\nNothing was written. Without --dry-run this changes {files}.")
     else:
         say(f"\n{done}")
 
@@ -57,26 +71,36 @@ def report(
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
 @json_option
 def install(scope: str, dry_run: bool, as_json: bool) -> None:
-    """Connect Claude Code: merge our hooks into its settings. Running it twice equals once.
+    """Connect Claude Code: our hooks into its settings, our MCP server into its configuration.
 
-    Scope `user` watches every session of yours; `project` only those in this directory, and its file is
-    usually shared through git while the paths in it are this machine's.
+    Running it twice equals once. Scope `user` watches every session of yours; `project` only those in this
+    directory, and its files are usually shared through git while the paths in them are this machine's.
     """
     paths = wiring.home().paths
-    python = Path(sys.executable)
-    change = claude_code.install(
-        settings_file(scope), hook_dir(), python, paths.installs, dry_run=dry_run
-    )
+    changes = _installed(scope, paths, dry_run=True)
     if not dry_run:
+        changes = _installed(scope, paths, dry_run=False)
         _prepare(paths)
+    hooks, server = changes
     report(
-        change,
+        changes,
         dry_run=dry_run,
         as_json=as_json,
-        done=f"Installed in {change.path}. Start a new Claude Code session and work as usual;\n"
-        f"`recollect status` shows what arrives, `recollect uninstall --scope {scope}` undoes this exactly.",
-        same=f"{change.path} has the hooks already.",
+        done=f"Installed in {hooks.path} and {server.path}.\n"
+        "Start a new Claude Code session and work as usual; `recollect status` shows what arrives,\n"
+        f"`recollect uninstall --scope {scope}` undoes this exactly.",
+        same=f"{hooks.path} has the hooks already, and {server.path} the MCP server.",
     )
+
+
+def _installed(scope: str, paths: Paths, *, dry_run: bool) -> tuple[Change, Change]:
+    """Tried without writing first: a file that cannot be understood keeps the other one as it is too."""
+    python = Path(sys.executable)
+    hooks = claude_code.install(
+        settings_file(scope), hook_dir(), python, paths.installs, dry_run=dry_run
+    )
+    server = claude_code_server.install(config_file(scope), python, paths.installs, dry_run=dry_run)
+    return hooks, server
 
 
 def _prepare(paths: Paths) -> None:

@@ -4,11 +4,12 @@ import importlib
 import json
 import sys
 from keyword import iskeyword
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from recollect import __version__
+from recollect.cli.pipe import quietly
 from recollect.errors import RecollectError
 from recollect.text import clean
 
@@ -22,11 +23,19 @@ class CommandRow(NamedTuple):
 
 EVERYDAY, SETUP, HOOKS = "Look back", "Set up and keep running", "Hook commands (agents call these)"
 COMMANDS = (
-    CommandRow("search", "search", "Find observations, summaries and prompts.", EVERYDAY),
-    CommandRow("show", "show", "Show an observation, or a session with what it left.", EVERYDAY),
+    CommandRow("search", "search", "Find what is remembered, by words and by meaning.", EVERYDAY),
+    CommandRow("show", "show", "Show one thing, or a session with what it left.", EVERYDAY),
+    CommandRow(
+        "timeline", "timeline", "What happened around something, across sessions.", EVERYDAY
+    ),
+    CommandRow("related", "related", "What hangs together with an observation, and why.", EVERYDAY),
+    CommandRow("files", "files", "What is known about a file.", EVERYDAY),
     CommandRow("sessions", "sessions", "List sessions, newest first.", EVERYDAY),
+    CommandRow("why", "why", "What a session was told unasked, and why.", EVERYDAY),
     CommandRow("pin", "pin", "Put an observation first in every brief, or no longer.", EVERYDAY),
     CommandRow("edit", "edit", "Put an observation into your own words.", EVERYDAY),
+    CommandRow("remember", "remember", "Keep something for all later sessions.", EVERYDAY),
+    CommandRow("forget", "forget", "Take an observation out of the memory, or back.", EVERYDAY),
     CommandRow("cost", "cost", "What models were asked, and what that cost.", EVERYDAY),
     CommandRow("demo", "demo", "Replay two example sessions and show what is remembered.", SETUP),
     CommandRow("install", "install", "Connect Claude Code.", SETUP),
@@ -37,8 +46,11 @@ COMMANDS = (
     CommandRow("worker", "worker", "Start, stop and look at the background worker.", SETUP),
     CommandRow("retry", "retry", "Try failed jobs again.", SETUP),
     CommandRow("synthesize", "synthesize", "Work up what waits now, or anew.", SETUP),
+    CommandRow("rebuild", "rebuild", "Make the search index again.", SETUP),
     CommandRow("export", "export", "Write everything that is remembered into a file.", SETUP),
     CommandRow("import", "import_", "Take in what was remembered elsewhere.", SETUP),
+    CommandRow("bench", "bench", "Measure recall, search, hooks and the worker here.", SETUP),
+    CommandRow("mcp", "mcp", "Serve the memory to an agent, over MCP on stdio.", SETUP),
     CommandRow("completion", "completion", "Print the shell completion script.", SETUP),
     CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS),
     CommandRow("new", "hooks", "UserPromptSubmit: store the prompt.", HOOKS),
@@ -51,6 +63,14 @@ BY_NAME = {row.name: row for row in COMMANDS}
 
 class Commands(click.Group):
     """Knows every command by its row, so that `--help` and completion import none of them."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with quietly():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with quietly():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [row.name for row in COMMANDS]
@@ -92,6 +112,11 @@ def cli() -> None:
 
 def main() -> None:
     """The console script. An error says what to do; a traceback is a bug."""
+    with quietly():
+        _run()
+
+
+def _run() -> None:
     try:
         cli(prog_name="recollect")
     except RecollectError as error:

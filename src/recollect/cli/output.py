@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from recollect.english import count as count  # noqa: PLC0414 - commands speak through this module
 from recollect.text import clean
 
 if TYPE_CHECKING:
@@ -75,13 +76,6 @@ def _cell(column: str, cell: str) -> "Text":
 
     style = TYPE_COLOURS.get(cell, "") if column == "type" else "bold" if column == "id" else ""
     return Text(clean(cell), style=style)
-
-
-def count(number: int, noun: str) -> str:
-    """`1 project`, `2 summaries`."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
 def duration(seconds: float) -> str:

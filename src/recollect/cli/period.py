@@ -1,18 +1,16 @@
-"""Since when: `30d`, `12h`, `2w`, or a day such as `2026-11-01`."""
+"""Since when, until when: `30d`, `2026-11-01`, `last week`, `5 October` and all else that `periods` reads."""
 
-import re
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from contextlib import suppress
 from typing import TypeVar
 
 import click
 
 from recollect import clock
-from recollect.clock import HOUR, SECOND
+from recollect.periods import EXAMPLES, period
 
 Command = TypeVar("Command", bound=Callable[..., object])
-AGO = re.compile(r"([0-9]{1,5})\s*([hdw])", re.IGNORECASE)
-EXAMPLES = "30d, 12h, 2w, or a day such as 2026-11-01"
+SHORT_EXAMPLES = '30d, 12h, 2w, a day such as 2026-11-01, or "last week"'
 
 
 def since_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
@@ -20,28 +18,53 @@ def since_option(what: str, default: str | None = None) -> Callable[[Command], C
     return click.option(
         "--since",
         metavar="WHEN",
-        callback=_since,
+        callback=_by(begin),
         default=default,
         show_default=default is not None,
-        help=f"{what} since: {EXAMPLES}.",
+        help=f"{what} since: {SHORT_EXAMPLES}.",
     )
 
 
-def _since(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    try:
-        return None if value is None else begin(value.strip(), clock.now())
-    except (ValueError, OverflowError):
-        raise click.BadParameter(f"{value!r} is not a time. Write {EXAMPLES}.") from None
+def until_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
+    """`--until`, in milliseconds, exclusive: a day, a week, a month that is named is in it."""
+    return click.option(
+        "--until",
+        metavar="WHEN",
+        callback=_by(end),
+        default=default,
+        show_default=default is not None,
+        help=f"{what} until the end of: {SHORT_EXAMPLES}.",
+    )
 
 
 def begin(text: str, now: int) -> int:
     """In milliseconds. Days and weeks are whole: they begin at midnight, so that the first day of a table
     is not half a day."""
-    if found := AGO.fullmatch(text):
-        number, unit = int(found[1]), found[2].lower()
-        if unit == "h":
-            return now - number * HOUR
-        day = clock.local(now).date() - timedelta(days=number * (7 if unit == "w" else 1))
-    else:
-        day = date.fromisoformat(text)
-    return round(datetime.combine(day, time()).astimezone().timestamp() * SECOND)
+    since = period(text, now).since
+    if since is None:
+        raise ValueError(f"{text!r} has no beginning. Write {EXAMPLES}.")
+    return since
+
+
+def end(text: str, now: int) -> int:
+    """In milliseconds, exclusive. `30d` ends 30 days ago, a day at its end, `before May` as it says."""
+    until = None
+    with suppress(ValueError):
+        until = period(f"until {text}", now).until
+    if until is None:
+        until = period(text, now).until
+    if until is None:
+        raise ValueError(f"{text!r} has no end. Write {EXAMPLES}.")
+    return until
+
+
+def _by(
+    read: Callable[[str, int], int],
+) -> Callable[[click.Context, click.Parameter, str | None], int | None]:
+    def callback(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+        try:
+            return None if value is None else read(value.strip(), clock.now())
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return callback

@@ -4,25 +4,26 @@ import os
 
 import click
 
+from recollect.cli import places, things
 from recollect.cli.output import json_option, print_json, say
-from recollect.errors import NotFound
+from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
 from recollect.worker import contact
 
 
 @click.command()
-@click.argument("number", metavar="ID")
+@click.argument(
+    "number", metavar="ID", shell_complete=places.completing(places.observation_numbers)
+)
 @click.option("--off", is_flag=True, help="No longer.")
 @json_option
 def pin(number: str, off: bool, as_json: bool) -> None:
     """Put observation ID first in every brief of its project."""
-    digits = number.removeprefix("#")
-    if not digits.isdecimal():
-        raise NotFound(f"{number!r} is not the number of an observation, such as 12 or #12.")
-    answer = contact.order(Paths.of(os.environ), "pin", id=int(digits), pinned=not off)
+    key = things.observation(number)
+    answer = contact.order(Paths.of(os.environ), "pin", id=key, pinned=not off)
     if not answer["found"]:
-        raise NotFound(f"There is no observation #{digits}. Find one with `recollect search`.")
+        raise things.missing(places.store(), OBSERVATION, key)
     if as_json:
-        print_json({"id": int(digits), "pinned": not off})
+        print_json({"id": key, "pinned": not off})
     else:
-        say(f"#{digits} is {'no longer pinned' if off else 'pinned'}.")
+        say(f"#{key} is {'no longer pinned' if off else 'pinned'}.")

@@ -37,6 +37,14 @@ def scope(store: Reading, *, everywhere: bool) -> int | None:
     return None if everywhere else current_project(store)
 
 
+def here(store: Reading, fix: str) -> int:
+    """For a command that has nothing to say of other projects. `fix`: what to do instead."""
+    project = current_project(store)
+    if project is None:
+        raise NotFound(f"Nothing was ever recorded in {Path.cwd()}. {fix}")
+    return project
+
+
 def session_named(store: Reading, name: str) -> Session:
     """By the agent's id or the beginning of it."""
     found = store.sessions_by_prefix(name) if name else []
@@ -51,10 +59,7 @@ def session_named(store: Reading, name: str) -> Session:
 def project_named(store: Reading, name: str) -> Project:
     """By its name, its folder, or `.` for the one we are in."""
     if name == ".":
-        here = current_project(store)
-        if here is None:
-            raise NotFound(f"Nothing was ever recorded in {Path.cwd()}. {_known(store)}")
-        return store.project(here)
+        return store.project(here(store, _known(store)))
     projects = store.projects()
     folder = str(Path(name).expanduser())
     found = [p for p in projects if p.root == folder] or [p for p in projects if p.name == name]
@@ -99,6 +104,10 @@ def project_option(what: str = "Only this project") -> Callable[[Command], Comma
 
 def session_names(store: Reading) -> list[tuple[str, str]]:
     return [(s.ref[:8], one_line(s.title or "", 60)) for s in store.sessions(None, COMPLETED)]
+
+
+def anything(store: Reading) -> list[tuple[str, str]]:
+    return observation_numbers(store) + session_names(store)
 
 
 def observation_numbers(store: Reading) -> list[tuple[str, str]]:

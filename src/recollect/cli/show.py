@@ -1,11 +1,12 @@
-"""`recollect show`: one observation by its number, or one session by its id."""
+"""`recollect show`: one thing by its name, or one session with all it left."""
 
 from dataclasses import asdict
 
 import click
 
 from recollect import clock
-from recollect.cli import places
+from recollect.cli import places, things
+from recollect.cli.hits import Shown
 from recollect.cli.output import (
     TYPE_COLOURS,
     heading,
@@ -15,51 +16,84 @@ from recollect.cli.output import (
     styled,
     wrapped,
 )
-from recollect.errors import NotFound
+from recollect.model.notes import WORDS_OF
 from recollect.model.observations import Author, Observation, Summary
+from recollect.model.search import OBSERVATION, SESSION
 from recollect.model.sessions import Session
+from recollect.recall.telling import FULL, LEVELS, TITLE, told
 from recollect.store.protocol import Reading
 
 
 @click.command()
-@click.argument("what", metavar="ID")
+@click.argument("what", metavar="ID", shell_complete=places.completing(places.anything))
+@click.option(
+    "--level",
+    type=click.Choice(LEVELS),
+    default=FULL,
+    show_default=True,
+    help="How much of it.",
+)
 @json_option
-def show(what: str, as_json: bool) -> None:
+def show(what: str, level: str, as_json: bool) -> None:
     """Show observation ID (a number such as 12 or #12), or session ID (its first letters are enough).
 
-    A number that no observation has may be the beginning of a session's id.
+    What a search found otherwise is shown by its name too: summary:7, prompt:3, event:9.
     """
     store = places.store()
-    number = what.removeprefix("#")
-    if number.isdecimal() and len(number) < 8:
-        observation = store.observation(int(number))
-        if observation is not None:
-            _show_observation(store, observation, as_json)
-            return
-        if number != what or not store.sessions_by_prefix(what):
-            raise NotFound(f"There is no observation #{number}. Find one with `recollect search`.")
-    _show_session(store, places.session_named(store, what), as_json)
+    kind, number = things.named(store, what)
+    session = store.session(number) if kind == SESSION else None
+    if kind == OBSERVATION:
+        _show_observation(store, number, level, as_json)
+    elif session is not None and level == FULL:
+        _show_session(store, session, as_json)
+    else:
+        _show_text(store, kind, number, level, as_json)
 
 
-def _show_observation(store: Reading, observation: Observation, as_json: bool) -> None:
-    if as_json:
-        print_json(asdict(observation))
-        return
-    print_observation(observation)
+def _show_observation(store: Reading, number: int, level: str, as_json: bool) -> None:
+    observation = store.observation(number)
+    if observation is None:
+        raise things.missing(store, OBSERVATION, number)
     session = store.session(observation.session_id)
-    if session is not None:
+    fresh = Shown(store).freshness_of(observation)
+    if as_json and level == FULL:
+        print_json(asdict(observation) | {"freshness": asdict(fresh)})
+        return
+    if as_json:
+        _show_text(store, OBSERVATION, number, level, as_json)
+        return
+    print_observation(observation, files=str(fresh), level=level)
+    if session is not None and level == FULL:
         place = f"session {session.ref[:8]}, prompt {observation.prompt_number}"
-        author = Author(observation.provider, observation.model)
-        say(styled(f"{place}, written by {author}", dim=True))
+        commit = f", at commit {revision[:8]}" if (revision := observation.draft.revision) else ""
+        author = f"written by {Author(observation.provider, observation.model)}"
+        whose = WORDS_OF.get(observation.provider, author)
+        say(styled(f"{place}, {whose}{commit}", dim=True))
 
 
-def print_observation(observation: Observation) -> None:
+def _show_text(store: Reading, kind: str, number: int, level: str, as_json: bool) -> None:
+    text = told(store, kind, number, level)
+    if text is None:
+        raise things.missing(store, kind, number)
+    if as_json:
+        print_json({"kind": kind, "id": number, "level": level, "text": text})
+        return
+    first, *rest = text.split("\n")
+    say(heading(first))
+    for line in rest:
+        say(styled(wrapped(line)))
+
+
+def print_observation(observation: Observation, *, files: str = "", level: str = FULL) -> None:
+    """`files`: what has become of them since."""
     draft = observation.draft
     pinned = " (pinned)" if observation.pinned else ""
     agent = f" by sub-agent {draft.subagent_type}" if draft.subagent_type else ""
     kind = styled(draft.type, fg=TYPE_COLOURS[draft.type])
     when = styled(clock.day_and_time(observation.at) + agent + pinned, dim=True)
     say(f"{heading(f'#{observation.id} ' + (draft.title or 'Untitled'))}  {kind}  {when}")
+    if level == TITLE:
+        return
     if draft.subtitle:
         say(styled(wrapped(draft.subtitle), italic=True))
     reasons = {doubt.part: doubt.reason for doubt in draft.doubts}
@@ -67,6 +101,12 @@ def print_observation(observation: Observation) -> None:
         say(styled(wrapped(fact, first="  - ", rest="    ")))
         if reason := reasons.pop(f"facts {number}", None):
             say(styled(wrapped(f"unverified: {reason}", first="    ", rest="    "), fg="yellow"))
+    if level == FULL:
+        _print_rest(observation, files, reasons)
+
+
+def _print_rest(observation: Observation, files: str, reasons: dict[str, str]) -> None:
+    draft = observation.draft
     if draft.narrative:
         say("\n" + styled(wrapped(draft.narrative)))
     for name, values in (
@@ -76,6 +116,8 @@ def print_observation(observation: Observation) -> None:
     ):
         if values:
             say(f"{styled(name + ':', dim=True)} {styled(', '.join(values))}")
+    if files:
+        say(f"{styled('Files:', dim=True)} {styled(files)}")
     for part, reason in reasons.items():
         say(styled(f"Unverified: {part}: {reason}", fg="yellow"))
     for what, other in (("Says again what", draft.repeats), ("Carries on", draft.follows)):

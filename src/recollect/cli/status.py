@@ -7,11 +7,13 @@ from typing import Any
 import click
 
 from recollect import clock, wiring
-from recollect.cli import doctor_checks
+from recollect.cli import doctor_client, indexed
+from recollect.cli.findings import Finding
 from recollect.cli.output import count, heading, json_option, print_json, say, styled
 from recollect.errors import StoreMissing, WorkerError
 from recollect.model.jobs import JobRow
 from recollect.model.ledger import Quality
+from recollect.model.search import IndexHealth
 from recollect.model.stored import EMPTY, Health
 from recollect.paths import Paths
 from recollect.synthesis.budget import day_of
@@ -30,8 +32,9 @@ class Look:
     health: Health | None
     quality: list[Quality]
     skipped: list[JobRow]
-    hooks: list[doctor_checks.Finding]
+    hooks: list[Finding]
     fault: str | None
+    index: IndexHealth | None
 
 
 @click.command()
@@ -53,10 +56,11 @@ def _look(home: wiring.Home) -> Look:
     choice = wiring.provider(home, clock.now)
     running = worker if worker and "error" not in worker else {}
     budget = None
-    health, quality, skipped = None, [], []
+    health, quality, skipped, index = None, [], [], None
     with suppress(StoreMissing):
         store = wiring.open_for_reading(home.paths)
         health, quality, skipped = store.health(), store.quality(), store.skipped_jobs()
+        index = indexed.held(home.settings, store)
         if choice.terms is not None:
             budget = choice.terms.budget.left(store.spent(*day_of(clock.now())))
     return Look(
@@ -68,8 +72,9 @@ def _look(home: wiring.Home) -> Look:
         health,
         quality,
         skipped,
-        list(doctor_checks.hooks()),
-        _fault(home.paths, worker, health),
+        list(doctor_client.hooks()),
+        _fault(home.paths, worker, health) or _index_fault(home, worker, index),
+        index,
     )
 
 
@@ -80,6 +85,7 @@ def _print_json(paths: Paths, look: Look) -> None:
             "provider": {"name": look.provider, "why": look.why, "budget": look.budget},
             "quality": [asdict(each) for each in look.quality],
             "store": asdict(look.health) if look.health else None,
+            "index": asdict(look.index) if look.index else None,
             "skipped_jobs": [asdict(job) for job in look.skipped],
             "spool": waiting(paths),
             "capture_failures": capture_failures(paths),
@@ -104,6 +110,8 @@ def _print(paths: Paths, look: Look) -> None:
         lines.append(("Memory", _memory_line(look.health)))
     if look.health is not None:
         lines.append(("Queue", _queue_line(look.health)))
+    if look.index is not None:
+        lines.append(("Index", indexed.line(look.index)))
     if (found := (look.worker or {}).get("import")) is not None:
         lines.append(("Import", f"{found['done']:,} of {count(found['sessions'], 'session')}"))
     lines.append(("Spool", f"{waiting(paths)} waiting"))
@@ -111,7 +119,7 @@ def _print(paths: Paths, look: Look) -> None:
     for name, text in lines:
         say(f"{heading(f'{name:<9}')} {text}")
     for job in look.skipped:
-        why = f"job {job.id} ({job.kind}, prompt {job.prompt_number}) failed {job.tries} times"
+        why = f"job {job.id} ({job.kind}, prompt {job.prompt_number}) failed {count(job.tries, 'time')}"
         say(styled(f"  {why}: {job.last_error}. Try again: recollect retry {job.id}", fg="yellow"))
     say(styled(look.fault, fg="red") if look.fault else styled("All is well.", fg="green"))
 
@@ -122,12 +130,12 @@ def _provider_lines(look: Look) -> list[str]:
     if parked:
         lines.append(f"does not answer: {parked['why']}; next try {_in(parked['until'])}")
     for each in look.quality:
-        share = round(100 * each.doubted / each.facts) if each.facts else 0
         name = " ".join(filter(None, (each.provider, each.model)))
-        lines.append(
-            f"{name}: {count(each.observations, 'observation')}, {share} % of "
-            f"{count(each.facts, 'fact')} unverified"
-        )
+        line = f"{name}: {count(each.observations, 'observation')}"
+        if each.facts:
+            share = round(100 * each.doubted / each.facts)
+            line += f", {share} % of {count(each.facts, 'fact')} unverified"
+        lines.append(line)
     return lines
 
 
@@ -149,6 +157,15 @@ def _fault(paths: Paths, worker: dict[str, Any] | None, health: Health | None) -
     return problem(paths, health or EMPTY, clock.now())
 
 
+def _index_fault(
+    home: wiring.Home, worker: dict[str, Any] | None, index: IndexHealth | None
+) -> str | None:
+    if missing := wiring.encoder_problem(home.settings):
+        return str(indexed.off(missing))
+    few = indexed.too_few(index, worker) if index else None
+    return str(few) if few else None
+
+
 def _memory_line(health: Health) -> str:
     kept = f"{count(health.observations, 'observation')} and {count(health.summaries, 'summary')}"
     seen = f"{count(health.sessions, 'session')} ({health.active_sessions} active)"
@@ -164,7 +181,8 @@ def _queue_line(health: Health) -> str:
         f", oldest {clock.age(health.oldest_pending, now=now)}" if health.oldest_pending else ""
     )
     last = f", last success {clock.age(health.last_done, now=now)} ago" if health.last_done else ""
-    bad = f", {health.quarantined} unreadable captures kept aside" if health.quarantined else ""
+    unread = count(health.quarantined, "unreadable capture")
+    bad = f", {unread} kept aside" if health.quarantined else ""
     return f"{health.pending} pending{oldest}{last}{bad}"
 
 

@@ -3,7 +3,7 @@
 Run as `<python> -I -S capture.py <hook>` by capture.sh, for the events that want an answer, and for
 every event where there is no `sh`. It is the hot path: os, sys and time at module level, nothing of the
 package, ever. The event is in the spool before anybody is asked for anything, so a worker that is dead,
-hung or old costs the answer and never the event.
+hung or old costs the answer and never the event. The hook `file` is a question only: nothing is kept.
 
 Exit status: 0 once our input is read, whatever happened then; 1 before, and capture.sh takes over.
 """
@@ -13,7 +13,7 @@ import sys
 import time
 
 VERSION = "0.1.0"
-DEADLINE = {"context": 0.8, "new": 0.3}  # seconds; the user is waiting
+DEADLINE = {"context": 0.8, "new": 0.3, "file": 0.15}  # seconds; the user is waiting
 STALE_START = 10  # seconds after which a start that came to nothing is forgotten
 
 
@@ -25,6 +25,9 @@ def main(hook: str, body: bytes | None = None) -> int:
     project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
     data = header(hook, project) + (read_all(0) if body is None else body)
     try:
+        if hook == "file":
+            show(about_file(state, data))
+            return 0
         keep(state, hook, data)
         if hook in DEADLINE:
             show(answer(state, hook, project, data))
@@ -117,6 +120,19 @@ def answer(state: str, hook: str, project: str, data: bytes) -> bytes:
     except (OSError, ValueError):
         in_vain = start_if_down(state)
         return prepared(state, project, data, in_vain) if hook == "context" else b""
+
+
+def about_file(state: str, data: bytes) -> bytes:
+    """Of the files in the worker's list, if it left one. Nobody is started for this: the capture that
+    follows does that."""
+    files = state + "/run/files/" + (os.environ.get("CLAUDE_CODE_SESSION_ID") or ".")
+    if not os.path.exists(state + "/run/worker.sock"):
+        return b""
+    if os.path.isfile(files) and not any(name in data for name in read_file(files).splitlines()):
+        return b""
+    if not first_to_ask(state, data):
+        return b""
+    return ask(state + "/run", b"ask " + data, DEADLINE["file"]).partition(b"\n")[2]
 
 
 def first_to_ask(state: str, data: bytes) -> bool:

@@ -1,5 +1,5 @@
 # Capture one hook event into the spool. Sourced by the hook line, which has set
-#   $1 hook (context, new, save, summary, end)   $2 this directory   $3 python, may be missing
+#   $1 hook (context, new, file, save, summary, end)   $2 this directory   $3 python, may be missing
 #
 # The agent waits for this, so it starts two processes (cat, mv) and no more. It parses nothing,
 # needs no worker and no database, and always exits 0: exit 2 would block the user's prompt. The
@@ -23,6 +23,23 @@ umask 077
   python=${3-}
   [ -n "$python" ] || read -r python <"$state/python" || python=$2/../../../.venv/bin/python
 } 2>/dev/null
+
+# A file is about to be read or changed: is anything known about it? Nothing is kept and nobody is started,
+# as the capture that follows does both. The worker leaves a list of the files that are worth a question;
+# where it leaves none, everything is.
+if [ "$1" = file ]; then
+  {
+    list=$state/run/files/${CLAUDE_CODE_SESSION_ID:-.}
+    if [ ! -S "$state/run/worker.sock" ] || [ ! -x "$python" ]; then
+      :
+    elif [ ! -f "$list" ]; then
+      "$python" -I -S "$2/capture.py" file
+    elif [ -s "$list" ] && named=$(LC_ALL=C grep -F -f "$list"); then
+      printf '%s\n' "$named" | "$python" -I -S "$2/capture.py" file
+    fi
+  } 2>/dev/null
+  exit 0
+fi
 
 # Session start and prompt want an answer, and Python can ask the worker for it. Where it cannot
 # run, nothing has read our input yet: keep the event at least.

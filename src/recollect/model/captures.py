@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 FORMAT = "recollect/1"
-HOOKS = ("context", "new", "save", "summary", "end")
+HOOKS = ("context", "new", "file", "save", "summary", "end")
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,16 @@ Happening = (
 
 
 @dataclass(frozen=True, slots=True)
+class FileWanted:
+    """The agent is about to read or change a file. A question, and never stored: what came of it is told
+    when it has happened. `session` is the agent's own id."""
+
+    session: str
+    path: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened in one session.
 

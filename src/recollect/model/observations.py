@@ -48,7 +48,8 @@ class ObservationDraft:
     """A structured insight as a provider wrote it (C3). Any field but the type may be missing.
 
     `evidence`: the events it came from. `repeats`: an older observation that says the same; `follows`: one
-    whose story it carries on.
+    whose story it carries on. `revision`: the commit at that time; `blobs`: of its files, each with what
+    git calls the content it had then. Both are empty where nobody can know any more.
     """
 
     type: str
@@ -64,6 +65,8 @@ class ObservationDraft:
     doubts: tuple[Doubt, ...] = ()
     repeats: int | None = None
     follows: int | None = None
+    revision: str | None = None
+    blobs: tuple[tuple[str, str], ...] = ()
 
     @property
     def sure_facts(self) -> tuple[str, ...]:

@@ -107,8 +107,17 @@ class DoubtRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class BlobRecord:
+    """What git calls the content that a file had."""
+
+    path: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
 class ObservationRecord:
-    """`evidence`: keys of events of the same session. `repeats` and `follows`: other observations."""
+    """`evidence`: keys of events of the same session. `repeats` and `follows`: other observations.
+    `revision` and `blobs`: the commit and the files at that time."""
 
     session: str
     observation: str
@@ -133,6 +142,8 @@ class ObservationRecord:
     evidence: tuple[str, ...] = ()
     repeats: str | None = None
     follows: str | None = None
+    revision: str | None = None
+    blobs: tuple[BlobRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

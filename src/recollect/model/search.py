@@ -1,14 +1,131 @@
-"""What a search returns."""
+"""What is asked of the memory, and what it answers."""
 
 from dataclasses import dataclass
 
+from recollect.model.stored import StoredEvent
+
 MATCH_START, MATCH_END = "\x02", "\x03"  # stand around the matched words of an excerpt
+
+# What a finding can be.
+OBSERVATION, SUMMARY, PROMPT, SESSION, EVENT = (
+    "observation",
+    "summary",
+    "prompt",
+    "session",
+    "event",
+)
+# From the coarsest to the finest (D2). `titles` finds everything that has one; `events` is the last resort.
+LEVELS = ("sessions", "summaries", "titles", "facts", "full", "events")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """All of them must hold; an empty one holds for everything. `kinds`: observation, summary, prompt or
+    session. `since` and `until`: milliseconds, the second one exclusive."""
+
+    project_id: int | None = None
+    kinds: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    agent: str | None = None
+    session_id: int | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    text: str
+    filters: Filters = Filters()
+    level: str = "titles"
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Something that can be found, as the ranking sees it. `previous` and `next` stand beside it in its
+    session; `asks`: it is a question; `by_user`: a person said or wrote it;
+    `dead_end`: it tells of a way that led nowhere; `size`: characters."""
+
+    id: int
+    kind: str
+    source: int
+    session_id: int
+    project_id: int
+    at: int
+    size: int
+    asks: bool
+    says_when: bool
+    says_number: bool
+    pinned: bool
+    doubted: bool
+    superseded: bool
+    by_user: bool
+    dead_end: bool
+    labels: frozenset[str]
+    previous: int | None
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """What a document says, as it was written."""
+
+    title: str
+    body: str
+    type: str | None
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvent:
+    id: int
+    session_id: int
+    project_id: int
+    at: int
+    tool: str | None
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadEvent:
+    """An event whose text is not indexed yet, and whose it is."""
+
+    agent: str
+    project_id: int
+    project_dir: str
+    event: StoredEvent
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVector:
+    """Chunks of one document, `vector` holding their rows of signed bytes one after the other."""
+
+    id: int
+    document_id: int
+    session_id: int
+    project_id: int
+    at: int
+    kind: str
+    source: int
+    vector: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What one part of the ranking gave a finding, and because of what."""
+
+    name: str
+    points: float
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One finding: an observation (`kind` observation) or a turn (`kind` summary or prompt). `doubted`: the
-    events do not bear out what was found."""
+    """One finding. `doubted`: the events do not bear it out; `superseded`: a later one carries its story
+    on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same."""
 
     kind: str
     id: int
@@ -19,3 +136,26 @@ class Hit:
     title: str
     excerpt: str
     doubted: bool
+    score: float = 0.0
+    reasons: tuple[Reason, ...] = ()
+    pinned: bool = False
+    superseded: bool = False
+    tokens: int = 0
+    folded: tuple[int, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`without`: why the search had to do without vectors, if it had to."""
+
+    hits: tuple[Hit, ...] = ()
+    without: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHealth:
+    documents: int
+    vectors: int
+    waiting: int
+    encoder: str | None

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from recollect import text
+from recollect.english import STOP_WORDS
 from recollect.model.observations import Observation, ObservationDraft
 from recollect.model.prose import sentences
-from recollect.synthesis.english import STOP_WORDS
 from recollect.synthesis.statements import (
     COMMON_STEMS,
     Statement,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recollect.synthesis.english import NUMBER_WORDS, STOP_WORDS, stem
+from recollect.english import NUMBER_WORDS, STOP_WORDS, stem
 from recollect.text import words
 
 TOKEN = re.compile(r"\w+(?:[./'’]\w+)*")

@@ -16,6 +16,7 @@ from recollect.model.turns import Turn
 from recollect.providers.protocol import Observed, Summarized, Writer
 from recollect.store.protocol import Store
 from recollect.synthesis import duplicates, turns
+from recollect.synthesis.stamping import Stamp
 from recollect.text import one_line
 
 TITLE_LENGTH = 80
@@ -40,13 +41,14 @@ def run(
 def _observe(
     store: Store, writer: Writer, job: Job, session: Session, turn: Turn, clock: Clock
 ) -> Outcome:
+    stamp = Stamp.of(turn, clock())
     written = writer.observe(turn)
     if not isinstance(written, Observed):
         return _failed(written)
     # A long turn is worked up in parts; the prompt's own decision must not be told in each of them.
     told = store.titles_of_prompt(job)
     drafts = [d for d in written.drafts if d.title is None or (d.type, d.title) not in told]
-    placed = [_placed(store, job, session.project_id, draft) for draft in drafts]
+    placed = [_placed(store, job, session.project_id, stamp.on(draft)) for draft in drafts]
     stored = store.finish_observe(job, writer.author, placed, turn.at, clock())
     return stored if isinstance(stored, Fenced) else Done()
 

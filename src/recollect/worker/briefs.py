@@ -1,24 +1,45 @@
 """Answers for hooks, and the copies on disk for when there is no worker to answer."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from recollect import log
 from recollect.agents.protocol import Agent
-from recollect.clock import Clock
+from recollect.clock import MINUTE, Clock
 from recollect.hook.capture import brief_name
 from recollect.model.captures import Capture, Unreadable, parse_capture
-from recollect.model.events import Event, PromptSubmitted, SessionStarted
+from recollect.model.events import Event, FileWanted, PromptSubmitted, SessionStarted
 from recollect.model.sessions import Session
+from recollect.model.told import Told
 from recollect.paths import Paths, write_private
-from recollect.recall import brief, prompt
+from recollect.recall import brief, file_recall, prompt
+from recollect.recall.current_work import bearing
+from recollect.recall.search import Searcher
+from recollect.repository import current_work
 from recollect.settings import Settings
 from recollect.store.protocol import Store
+from recollect.worker.file_lists import FileLists
 from recollect.worker.projects import ProjectFinder
 
 SOON_TRIES, SOON_PAUSE = 10, 0.02  # together less than the hook's deadline for a prompt
+ANSWERING, PREPARING = 0.15, 2.0  # seconds that each question to git may take
 SILENT_SOURCES = ("resume", "fork")  # the conversation holds its brief already
+FORGOTTEN = MINUTE  # a session whose capture has not come by then does not come
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a session was told, and what is to be done for it beside the answer, which is not kept back: the
+    question overtakes the capture that creates the session, and the store may be busy."""
+
+    agent: str
+    session: str
+    at: int
+    hook: str
+    told: tuple[Told, ...] = ()
 
 
 @dataclass(slots=True)
@@ -30,6 +51,16 @@ class Briefs:
     settings: Settings
     clock: Clock
     problem: Callable[[], str | None]
+    searcher: Searcher
+    expect_a_question: Callable[
+        [], None
+    ]  # a session has begun: the first prompt will want to search
+    _lists: FileLists = field(init=False)
+    _notes: list[Note] = field(default_factory=list)
+    _recording: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._lists = FileLists(self.paths, self.store)
 
     def answer(self, request: bytes) -> bytes:
         """What the hook prints for this capture."""
@@ -37,9 +68,14 @@ class Briefs:
         if isinstance(capture, Unreadable) or capture.agent not in self.agents:
             return b""
         agent = self.agents[capture.agent]
+        if capture.hook == file_recall.HOOK:
+            wanted = agent.file_wanted(capture)
+            return self._file(agent, wanted) if wanted else b""
         event = agent.parse(capture)
         if isinstance(event, Unreadable) or event is None:
             return b""
+        if isinstance(event.what, SessionStarted | PromptSubmitted):
+            self._note(event.agent, event.session, capture.hook)
         match event.what:
             case SessionStarted(source=source) if source not in SILENT_SOURCES:
                 return self._session_start(agent, capture, event, source)
@@ -50,7 +86,12 @@ class Briefs:
 
     def prepare(self, project_id: int) -> None:
         """A copy per directory of the project, in the form that the hook prints unread."""
-        text = brief.write(self.store, project_id, self.settings.number("brief.tokens"))
+        text = brief.write(
+            self.store,
+            project_id,
+            self.settings.number("brief.tokens"),
+            bearing=self._bearing(project_id, self.store.project(project_id).root, PREPARING),
+        ).text
         for directory in self.store.dirs_of_project(project_id):
             for agent in self.agents.values():
                 reply = agent.reply("context", text)
@@ -67,17 +108,40 @@ class Briefs:
             if any(not (self.paths.briefs / brief_name(d)).exists() for d in dirs):
                 self.prepare(project_id)
 
+    def record(self) -> None:
+        """Stores what sessions were told and lists what they may ask about, as soon as they are known."""
+        with self._recording:
+            for note in list(self._notes):
+                session = self.store.session_by_ref(note.agent, note.session)
+                if session is not None and note.told:
+                    self.store.add_told(session.id, note.hook, note.told, note.at)
+                elif session is not None:
+                    silent = self.settings.number("recall.file_tokens") == 0
+                    self._lists.write(session, empty=silent)
+                if session is not None or note.at < self.clock() - FORGOTTEN:
+                    self._notes.remove(note)
+
     def _session_start(self, agent: Agent, capture: Capture, event: Event, source: str) -> bytes:
+        self.expect_a_question()
         project_id = self.finder.of(capture.project_dir or event.cwd)
         current = self.store.session_by_ref(event.agent, event.session)
-        text = brief.write(
+        written = brief.write(
             self.store,
             project_id,
             self.settings.number("brief.tokens"),
             resuming=current if source == "compact" else None,
+            bearing=self._bearing(project_id, capture.project_dir or event.cwd, ANSWERING),
         )
-        log.action("brief.answered", source=source, project=project_id, size=len(text))
-        return agent.reply("context", text, note=self.problem())
+        if written.told:
+            self._note(event.agent, event.session, "context", written.told)
+        log.action("brief.answered", source=source, project=project_id, size=len(written.text))
+        return agent.reply("context", written.text, note=self.problem())
+
+    def _bearing(self, project_id: int, directory: str, seconds: float) -> list[tuple[int, str]]:
+        if not Path(directory).is_dir():
+            return []
+        work = current_work(directory, seconds)
+        return bearing(self.searcher, self.store, project_id, work)
 
     def _session_soon(self, event: Event) -> Session | None:
         """The question may overtake the capture that creates its session; the hook waits for a while."""
@@ -92,9 +156,28 @@ class Briefs:
         budget = self.settings.number("recall.tokens")
         if session is None or budget == 0:
             return b""
-        context, told = prompt.recall(self.store, session, text, budget)
+        context, told = prompt.recall(self.searcher, self.store, session, text, budget)
         if told:
-            reasons = [(observation.id, reason) for observation, reason in told]
-            self.store.add_injections(session.id, "new", reasons, self.clock())
+            self._note(agent.name, session.ref, "new", tuple(told))
             log.action("recall.answered", session=session.id, items=len(told), size=len(context))
         return agent.reply("new", context)
+
+    def _file(self, agent: Agent, wanted: FileWanted) -> bytes:
+        """The agent waits for a moment only: a session that is not known yet is told nothing."""
+        session = self.store.session_by_ref(agent.name, wanted.session)
+        budget = self.settings.number("recall.file_tokens")
+        if session is None:
+            return b""
+        if not self._lists.exists(session):
+            self._note(agent.name, session.ref, file_recall.HOOK)
+        if budget == 0 or not self._lists.first(session, wanted.path):
+            return b""
+        context, told = file_recall.recall(self.store, session, wanted.path, budget)
+        if told:
+            self._note(agent.name, session.ref, file_recall.HOOK, tuple(told))
+            sizes = {"items": len(told), "size": len(context)}
+            log.action("file.answered", session=session.id, tool=wanted.tool, **sizes)
+        return agent.reply(file_recall.HOOK, context)
+
+    def _note(self, agent: str, session: str, hook: str, told: tuple[Told, ...] = ()) -> None:
+        self._notes.append(Note(agent, session, self.clock(), hook, told))

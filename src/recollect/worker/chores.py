@@ -28,7 +28,7 @@ def run(paths: Paths, store: Store, clock: Clock) -> None:
             session.last_event_at < now - LEFT_BEHIND
         ):  # a proof that failed arrived after its clean-up
             store.drop_session(session.id, session.project_id)
-    for folder in (paths.spool_tmp, paths.run / "claims"):
+    for folder in (paths.spool_tmp, paths.run / "claims", paths.file_lists):
         if swept := _sweep(folder):
             log.action("spool.swept", folder=folder.name, count=swept)
 

@@ -4,6 +4,7 @@ import json
 import os
 
 from recollect.clock import HOUR, age
+from recollect.english import count
 from recollect.model.stored import Health
 from recollect.paths import Paths
 
@@ -43,9 +44,9 @@ def problem(
     if parked:
         faults.append(parked.rstrip("."))
     if failed := capture_failures(paths):
-        faults.append(f"{failed} events could not be written to the spool")
+        faults.append(f"{count(failed, 'event')} could not be written to the spool")
     if health.skipped:
-        faults.append(f"{health.skipped} jobs failed three times (`recollect retry`)")
+        faults.append(f"{count(health.skipped, 'job')} failed three times (`recollect retry`)")
     if health.oldest_pending is not None and now - health.oldest_pending > TOO_OLD:
         faults.append(f"work has been waiting for {age(health.oldest_pending, now=now)}")
     if not faults:

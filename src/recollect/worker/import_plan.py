@@ -132,7 +132,7 @@ def _plan(
         show(done, total)
     jobs = [job for job in scratch.waiting_jobs() if job.id not in waiting]
     gained = gain(before, before | tallies(scratch, chosen))
-    style = choice.style if choice.model else Style(home.settings.text("synthesis.verbosity"))
+    style = choice.style or Style(home.settings.text("synthesis.verbosity"))
     budget = home.settings.number("synthesis.request_tokens")
     needed = estimates.needs(scratch, AGENTS, jobs, style, budget, choice.without_model())
     past, spent = _past(live, clock)

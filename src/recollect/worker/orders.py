@@ -15,6 +15,7 @@ from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.gate import Gate
 from recollect.worker.imports import Imports
+from recollect.worker.notes import Notes
 from recollect.worker.projects import ProjectFinder
 
 Json = dict[str, Any]
@@ -33,10 +34,13 @@ class Orders:
     clock: Clock
     backfill: Backfill
     look: Callable[[], None]  # has transcripts read, and silent sessions ended
+    wake_indexing: Callable[[], None]
     imports: Imports = field(init=False)
+    notes: Notes = field(init=False)
 
     def __post_init__(self) -> None:
         self.imports = Imports(self.store, self.clock, self._taken)
+        self.notes = Notes(self.store, self.finder, self.clock, self._changed)
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:
         orders = {
@@ -45,7 +49,11 @@ class Orders:
             "retry": self._retry,
             "wake": self._wake,
             "again": self._again,
-            "forget": self._forget,
+            "drop-doctor-session": self._drop_doctor_session,
+            "rebuild": self._rebuild,
+            "remember": self.notes.remember,
+            "forget-observation": self.notes.forget,
+            "restore": self.notes.restore,
             "import-begin": self.imports.begin,
             "import-step": self.imports.step,
             "import-cancel": self.imports.cancel,
@@ -90,8 +98,8 @@ class Orders:
         self._now()
         return {"requeued": count, "author": again.author}
 
-    def _forget(self, order: Json) -> Json:
-        """Remove a session of the doctor's. Its scratch project goes with it, if nothing else is in it."""
+    def _drop_doctor_session(self, order: Json) -> Json:
+        """And no other. Its scratch project goes with it, if nothing else is in it."""
         session = self.store.session_by_ref("claude-code", order["session"])
         if session is not None and session.ref.startswith("doctor-"):
             with self.busy:
@@ -100,6 +108,12 @@ class Orders:
             self.briefs.drop(session.project_dir)
         return {"found": session is not None}
 
+    def _rebuild(self, _: Json) -> Json:
+        """The index is made again, from what is remembered."""
+        count = self.store.forget_index()
+        self.wake_indexing()
+        return {"waiting": count}
+
     def _taken(self, projects: frozenset[int]) -> None:
         for project_id in projects:
             self.briefs.prepare(project_id)
@@ -107,6 +121,11 @@ class Orders:
         self.look()
         self.store.make_due(self.clock())  # it waited for somebody else's model
         self.wake_jobs.set()
+        self.wake_indexing()
+
+    def _changed(self, project_id: int) -> None:
+        self.briefs.prepare(project_id)
+        self.wake_indexing()
 
     def _now(self) -> None:
         self.gate.open()

@@ -4,25 +4,26 @@ import json
 import os
 import threading
 import time
-from dataclasses import asdict
 
 from recollect import __version__, log
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
 from recollect.store.protocol import Store
-from recollect.wiring import AGENTS, Home
+from recollect.wiring import AGENTS, Home, searcher
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.gate import Gate
-from recollect.worker.health import capture_failures, memory_kb, problem, waiting
+from recollect.worker.health import waiting
+from recollect.worker.indexing import Indexer, IndexingThread
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
 from recollect.worker.listener import Listener
 from recollect.worker.orders import Orders
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
+from recollect.worker.report import Report
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
@@ -41,15 +42,27 @@ class Service:
         self._spool_wake, self._jobs_wake = threading.Event(), threading.Event()
         self._busy = threading.Lock()  # held while a job is run
         self._active_at = time.monotonic()
-        self._started_at = clock()
-        self._faults: dict[str, str] = {}  # by thread
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
         self.must_restart = False
         self._choice = choose_provider(home, clock)
         self._gate = Gate(clock)
+        self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
         self._finder = finder = ProjectFinder(store, clock)
+        search = searcher(store, self._settings, clock)
+        faulty = self._report.note_fault
+        self._indexing = IndexingThread(
+            Indexer(store, AGENTS), search, lambda error: faulty("indexing", error)
+        )
         self._briefs = Briefs(
-            self._paths, store, AGENTS, finder, self._settings, clock, self._problem
+            self._paths,
+            store,
+            AGENTS,
+            finder,
+            self._settings,
+            clock,
+            self._report.problem,
+            search,
+            self._indexing.expect_a_question,
         )
         boring = self._settings.names("capture.boring_tools")
         self._ingest = Ingest(self._paths, store, AGENTS, finder, boring, clock)
@@ -60,22 +73,12 @@ class Service:
             self._reconciler,
             on_healed=self._healed,
             on_looked=self._looked,
-            on_fault=lambda error: self._note_fault("healing", error),
+            on_fault=lambda error: faulty("healing", error),
             retry_seconds=FAULT_SECONDS[1],
             backfill=backfill,
         )
         self._changed: set[int] = set()
-        self._runner = JobRunner(
-            store,
-            AGENTS,
-            self._choice,
-            self._gate,
-            lease_name(),
-            self._lease(),
-            clock,
-            self._changed.add,
-        )
-
+        self._runner = self._job_runner()
         self._orders = Orders(
             store,
             self._choice,
@@ -87,6 +90,19 @@ class Service:
             clock,
             backfill,
             self._transcripts.look,
+            self._indexing.wake,
+        )
+
+    def _job_runner(self) -> JobRunner:
+        return JobRunner(
+            self._store,
+            AGENTS,
+            self._choice,
+            self._gate,
+            lease_name(),
+            self._lease(),
+            self._clock,
+            self._changed.add,
         )
 
     def open(self) -> Listener:
@@ -104,16 +120,19 @@ class Service:
     def run(self) -> None:
         """Until told to stop, or idle for long enough."""
         watch = SpoolWatch(self._paths.spool_new, self._spool_wake)
-        jobs = threading.Thread(target=self._run_jobs, name="jobs")
-        healing = threading.Thread(target=self._transcripts.run, name="healing")
-        jobs.start()
-        healing.start()
+        others = (
+            threading.Thread(target=self._run_jobs, name="jobs"),
+            threading.Thread(target=self._transcripts.run, name="healing"),
+            threading.Thread(target=self._indexing.run, name="indexing"),
+        )
+        for thread in others:
+            thread.start()
         try:
             self._run_ingest(watch)
         finally:
             self.stop()
-            jobs.join()
-            healing.join()
+            for thread in others:
+                thread.join()
             watch.close()
 
     def stop(self) -> None:
@@ -122,8 +141,13 @@ class Service:
         self._spool_wake.set()
         self._jobs_wake.set()
         self._transcripts.stop()
+        self._indexing.stop()
         if self._choice.model is not None:
             self._choice.model.close()  # a request may take minutes; its job is given back
+
+    def status(self) -> dict[str, object]:
+        under_way = self._orders.backfill.under_way()
+        return self._report.status(idle=self._idle()) | {"import": under_way}
 
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
@@ -131,26 +155,6 @@ class Service:
         once = iter([True])
         if not self._vitals.lost():
             self._ingest.drain(lambda: next(once, False))
-
-    def status(self) -> dict[str, object]:
-        health = self._store.health()
-        return {
-            "version": __version__,
-            "pid": os.getpid(),
-            "uptime_s": (self._clock() - self._started_at) // SECOND,
-            "memory_kb": memory_kb(),
-            "provider": str(self._choice.author),
-            "provider_why": self._choice.why,
-            "parked": asdict(parked) if (parked := self._gate.reason()) else None,
-            "spool": waiting(self._paths),
-            "quarantine": health.quarantined,
-            "capture_failures": capture_failures(self._paths),
-            "import": self._orders.backfill.under_way(),
-            "idle": self._idle(),
-            "fault": self._fault(),
-            "problem": self._problem(),
-            "queue": asdict(health),
-        }
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
         pause = FAULT_SECONDS[0]
@@ -172,27 +176,16 @@ class Service:
                 if self._is_idle_for_long():
                     log.action("worker.idle")
                     return
-                self._note_fault("ingest", None)
+                self._report.note_fault("ingest", None)
                 pause = FAULT_SECONDS[0]
             except Exception as error:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
                 # over. Whatever it is, a thread that died in silence would be worse.
-                self._note_fault("ingest", error)
+                self._report.note_fault("ingest", error)
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()
             self._spool_wake.wait(min(watch.longest_wait, self._idle_seconds()))
-
-    def _fault(self) -> str | None:
-        return next(iter(list(self._faults.values())), None)
-
-    def _note_fault(self, thread: str, error: Exception | None) -> None:
-        """Shown by `status`, `doctor` and the next session until the thread gets on again: None."""
-        if error is None:
-            self._faults.pop(thread, None)
-            return
-        self._faults[thread] = f"{type(error).__name__}: {error}"
-        log.warning(f"{thread}.waits", error=log.cause(error))
 
     def _drain(self) -> None:
         ingested = self._ingest.drain(lambda: not self._stopping.is_set())
@@ -200,6 +193,8 @@ class Service:
             self._active_at = time.monotonic()
             self._briefs.prepare_missing(ingested.projects)
             self._transcripts.after(ingested)
+            self._indexing.wake()
+        self._briefs.record()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._jobs_wake.set()
 
@@ -225,11 +220,12 @@ class Service:
                     if self._runner.run_due(lambda: not self._stopping.is_set()):
                         self._active_at = time.monotonic()
                     while self._changed:
+                        self._indexing.wake()
                         self._briefs.prepare(self._changed.pop())
                 wait = self._until_next_job()
-                self._note_fault("jobs", None)
+                self._report.note_fault("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest
-                self._note_fault("jobs", error)
+                self._report.note_fault("jobs", error)
                 wait = FAULT_SECONDS[1]
             self._jobs_wake.wait(wait)
 
@@ -246,15 +242,6 @@ class Service:
                 wait = min(wait, LOOK_EVERY_SECONDS)
         return wait
 
-    def _problem(self) -> str | None:
-        health = self._store.health()
-        closed = self._gate.reason()
-        parked = None
-        if closed and closed.for_user and (health.pending or self._gate.closed()):
-            rests = "nothing is written down for now"
-            parked = f"{'the rules stand in' if self._choice.stands_in else rests}: {closed.why}"
-        return problem(self._paths, health, self._clock(), self._fault(), parked)
-
     def _lease(self) -> int:
         """A reply, and another after a repair, may take their time."""
         seconds: float = self._settings.number("worker.lease_seconds")
@@ -265,7 +252,9 @@ class Service:
     def _answer(self, request: bytes) -> bytes:
         self._active_at = time.monotonic()
         # The version first: a newer hook replaces an older worker.
-        return f"{__version__}\n".encode() + self._briefs.answer(request)
+        answer = f"{__version__}\n".encode() + self._briefs.answer(request)
+        self._spool_wake.set()  # to record what was told, beside the answer
+        return answer
 
     def _told_to_stop(self, _: bytes) -> bytes:
         log.action("worker.told_to_stop")
@@ -278,6 +267,7 @@ class Service:
             waiting(self._paths)
             or self._orders.imports.at_work()
             or not self._transcripts.idle()
+            or not self._indexing.idle()
             or not self._busy.acquire(blocking=False)
         ):
             return False

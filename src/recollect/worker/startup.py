@@ -32,7 +32,7 @@ def run(paths: Paths) -> None:
 def _work(home: wiring.Home) -> bool:
     """Whether a new worker should begin where this one ended."""
     paths = home.paths
-    store = wiring.open_for_writing(paths)
+    store = wiring.open_for_writing(paths, wiring.encoder(home.settings))
     try:
         if orphans := store.release_leases():
             log.action("job.orphaned", count=orphans)

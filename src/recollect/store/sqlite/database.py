@@ -28,7 +28,8 @@ class Database:
         self._path = path
         self._lock = threading.RLock()
         self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
+        self._readers: list[tuple[threading.Thread, sqlite3.Connection]] = []
+        self._readers_lock = threading.Lock()
         self._writer: sqlite3.Connection | None = None
         if writer:
             self._writer = self._open_writer()
@@ -45,6 +46,7 @@ class Database:
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
+                self.before_commit(self._writer)
                 self._writer.commit()
             except sqlite3.DatabaseError as error:
                 self._writer.rollback()
@@ -55,6 +57,9 @@ class Database:
             except BaseException:
                 self._writer.rollback()
                 raise
+
+    def before_commit(self, connection: sqlite3.Connection) -> None:
+        """What has to be done before any transaction ends."""
 
     def rows(self, noun: str, name: str, /, **values: Any) -> list[Row]:
         try:
@@ -76,11 +81,13 @@ class Database:
             raise StoreDamaged(_damaged(self._path, faults[0]))
 
     def close(self) -> None:
-        with self._lock:
-            for connection in (*self._readers, self._writer):
-                if connection is not None:
-                    connection.close()
+        """Nobody may be asking it anything: SQLite does not survive that."""
+        with self._lock, self._readers_lock:
+            for _, connection in self._readers:
+                connection.close()
             self._readers.clear()
+            if self._writer is not None:
+                self._writer.close()
             self._writer = None
 
     def _reader(self) -> sqlite3.Connection:
@@ -110,8 +117,18 @@ class Database:
                 connection.close()
                 raise
             self._local.connection = connection
-            self._readers.append(connection)
+            self._keep(connection)
         return connection
+
+    def _keep(self, connection: sqlite3.Connection) -> None:
+        """And close those of threads that have ended: a pool may start many in the life of a server."""
+        with self._readers_lock:
+            for kept in self._readers.copy():
+                thread, idle = kept
+                if not thread.is_alive():
+                    self._readers.remove(kept)
+                    idle.close()
+            self._readers.append((threading.current_thread(), connection))
 
     def _open_writer(self) -> sqlite3.Connection:
         private_dir(self._path.parent)

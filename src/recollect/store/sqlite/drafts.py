@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 
 from recollect.model.jobs import Job
 from recollect.model.observations import (
@@ -11,7 +12,7 @@ from recollect.model.observations import (
     ObservationDraft,
     SummaryDraft,
 )
-from recollect.store.sqlite.database import write, write_one
+from recollect.store.sqlite.database import Row, write, write_one
 from recollect.store.sqlite.values import file_name, safe
 from recollect.text import sqlite_safe
 
@@ -27,6 +28,7 @@ def replace_observations(
 ) -> tuple[int, ...]:
     """What the job wrote before goes, but not what a person has pinned or edited. A draft with the title
     of one of those says what is there already."""
+    seen = write(connection, "observations", "seen_by_job", {"job_id": job.id}).fetchall()
     write(connection, "observations", "drop_of_job", {"job_id": job.id})
     kept = write(connection, "observations", "kept_of_job", {"job_id": job.id}).fetchall()
     titles = {row["title"] for row in kept} - {None}
@@ -34,7 +36,7 @@ def replace_observations(
     place = _place(connection, job, author, at)
     new = [draft for draft in drafts if safe(draft.title) not in titles]
     return tuple(
-        _add_observation(connection, place | {"ordinal": ordinal}, draft)
+        _add_observation(connection, place | {"ordinal": ordinal}, _as_seen(draft, seen))
         for ordinal, draft in enumerate(new, first)
     )
 
@@ -79,22 +81,34 @@ def replace_summary(
     return int(row["id"])
 
 
+def _as_seen(draft: ObservationDraft, before: list[Row]) -> ObservationDraft:
+    """Who works a turn up again, much later, cannot see its files as they were; who did it first could."""
+    if not before:
+        return draft
+    first = next((row["revision"] for row in before if row["revision"]), None)
+    older = {row["path"]: row["blob"] for row in before if row["blob"]}
+    newer = {sqlite_safe(path): blob for path, blob in draft.blobs}
+    blobs = tuple((older | newer).items())
+    return replace(draft, revision=draft.revision or first, blobs=blobs)
+
+
 def _add_observation(connection: sqlite3.Connection, place: Values, draft: ObservationDraft) -> int:
     links = {
         "repeats": _link(connection, place, draft.repeats),
         "follows": _link(connection, place, draft.follows, only_earlier=True),
         "subagent_type": safe(draft.subagent_type),
+        "revision": safe(draft.revision),
     }
     row = write_one(connection, "observations", "add", place | _texts(draft) | links)
     assert row is not None
     key = int(row["id"])
     _add_words(connection, key, draft)
     owner: Values = {"observation_id": key}
+    blobs = {sqlite_safe(path): blob for path, blob in draft.blobs}
     for role, paths in (("read", draft.files_read), ("modified", draft.files_modified)):
-        for path in paths:
-            stored = sqlite_safe(path)
-            values = owner | {"path": stored, "name": file_name(stored), "role": role}
-            write(connection, "observations", "add_file", values)
+        for path in map(sqlite_safe, paths):
+            what = {"name": file_name(path), "role": role, "blob": safe(blobs.get(path))}
+            write(connection, "observations", "add_file", owner | {"path": path} | what)
     for number, doubt in enumerate(draft.doubts):
         said = {"part": sqlite_safe(doubt.part), "reason": sqlite_safe(doubt.reason)}
         write(connection, "observations", "add_doubt", owner | said | {"ordinal": number})

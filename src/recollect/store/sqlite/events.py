@@ -71,18 +71,18 @@ class Events(Database):
             write(connection, "events", "quarantine", values)
 
     def events_of_job(self, job_id: int) -> list[StoredEvent]:
-        return [_stored(r) for r in self.rows("events", "of_job", job_id=job_id)]
+        return [stored(r) for r in self.rows("events", "of_job", job_id=job_id)]
 
     def events_of_prompt(self, session_id: int, number: int) -> list[StoredEvent]:
         return [
-            _stored(row)
+            stored(row)
             for row in self.rows("events", "of_prompt", session_id=session_id, prompt_number=number)
         ]
 
     def stops_of_prompt(self, session_id: int, number: int) -> list[StoredEvent]:
         """What the agent said at its ends; most turns have one."""
         turn = {"session_id": session_id, "prompt_number": number}
-        return [_stored(row) for row in self.rows("events", "stops_of_prompt", **turn)]
+        return [stored(row) for row in self.rows("events", "stops_of_prompt", **turn)]
 
     def last_time_of_prompt(self, session_id: int, number: int) -> int | None:
         turn = {"session_id": session_id, "prompt_number": number}
@@ -99,10 +99,14 @@ class Events(Database):
             id=first.id,
             limit=limit,
         )
-        return [_stored(row) for row in reversed(rows)]
+        return [stored(row) for row in reversed(rows)]
+
+    def last_compaction(self, session_id: int) -> int | None:
+        row = self.row("events", "last_compaction", session_id=session_id)
+        return row[0] if row else None
 
     def events_of_session(self, session_id: int) -> list[StoredEvent]:
-        return [_stored(r) for r in self.rows("events", "of_session", session_id=session_id)]
+        return [stored(r) for r in self.rows("events", "of_session", session_id=session_id)]
 
 
 def _add(connection: sqlite3.Connection, arrival: Arrival, now: int) -> int | None:
@@ -233,7 +237,7 @@ def _prompt_number(connection: sqlite3.Connection, session: Row, event: Event) -
     return int(session["prompts"])
 
 
-def _stored(row: Row) -> StoredEvent:
+def stored(row: Row) -> StoredEvent:
     return StoredEvent(
         id=row["id"],
         session_id=row["session_id"],

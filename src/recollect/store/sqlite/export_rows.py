@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollect.model.records import (
+    BlobRecord,
     DirRecord,
     DoubtRecord,
     EventRecord,
@@ -86,6 +87,7 @@ def observation(row: Row, session: str, place: int, jobs: dict[int, int]) -> Obs
     del values["id"]
     job = jobs.get(values.pop("job_id"))
     values |= {"pinned": bool(values["pinned"]), "edited": bool(values["edited"])}
+    values["blobs"] = tuple(BlobRecord(*pair) for pair in json.loads(values["blobs"]))
     return ObservationRecord(session=session, observation=f"{session}#{place}", job=job, **values)
 
 

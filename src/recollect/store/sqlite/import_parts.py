@@ -149,9 +149,11 @@ def _add_parts(place: Place, record: ObservationRecord, observation_id: int) -> 
         add("observations", "add_fact", ordinal=ordinal, text=fact)
     for concept in record.concepts:
         add("observations", "add_concept", concept=concept)
+    blobs = {found.path: found.blob for found in record.blobs}
     for role, paths in (("read", record.files_read), ("modified", record.files_modified)):
         for path in paths:
-            add("observations", "add_file", path=path, name=file_name(path), role=role)
+            what = {"name": file_name(path), "role": role, "blob": blobs.get(path)}
+            add("observations", "add_file", path=path, **what)
     for ordinal, doubt in enumerate(record.doubts):
         add("observations", "add_doubt", ordinal=ordinal, part=doubt.part, reason=doubt.reason)
     for key in record.evidence:

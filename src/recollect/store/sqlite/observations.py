@@ -9,14 +9,15 @@ from collections.abc import Iterable
 from recollect.model.jobs import Job
 from recollect.model.observations import Doubt, Observation, ObservationDraft
 from recollect.store.sqlite import drafts
-from recollect.store.sqlite.database import Database, Row, write
-from recollect.store.sqlite.values import escaped, file_name, matching
-from recollect.text import words as words_of
+from recollect.store.sqlite.database import Row, write
+from recollect.store.sqlite.indexing import Indexing
+from recollect.store.sqlite.values import matching
+from recollect.terms import asked
 
 MOST_WORDS = 64
 
 
-class Observations(Database):
+class Observations(Indexing):
     def observation(self, observation_id: int) -> Observation | None:
         row = self.row("observations", "one", id=observation_id)
         return self._observation(row) if row else None
@@ -38,35 +39,20 @@ class Observations(Database):
         rows = self.rows("observations", "pinned", project_id=project_id)
         return [self._observation(row) for row in rows]
 
-    def observations_about(
-        self, project_id: int, path: str, *, untold_in: int, limit: int
-    ) -> list[Observation]:
-        """What changed a file, newest first, without what that session did or was told already."""
-        rows = self.rows(
-            "observations",
-            "about_file",
-            project_id=project_id,
-            path=path,
-            name=file_name(path),
-            escaped=escaped(path),
-            session_id=untold_in,
-            limit=limit,
-        )
-        return [self._observation(row) for row in rows]
-
     def similar_observations(
         self, project_id: int, words: Iterable[str], *, not_of_job: int, limit: int
     ) -> list[Observation]:
         """Those that share most with the words, newest first. Whether they say the same is not ours to
         judge."""
-        terms = list(dict.fromkeys(term for word in words for term in words_of(word)))[:MOST_WORDS]
+        terms = list(dict.fromkeys(term for word in words for term in asked(word)))[:MOST_WORDS]
         if not terms:
             return []
+        self.index_observations()
+        scope = f'scope : "p_{project_id}" AND scope : "k_observation"'
         rows = self.rows(
             "observations",
             "similar",
-            match=matching(terms, "OR"),
-            project_id=project_id,
+            match=f"{scope} AND {{title body labels}} : ({matching(terms, 'OR')})",
             job_id=not_of_job,
             limit=limit,
         )
@@ -96,16 +82,6 @@ class Observations(Database):
         """Files and events stay as they were: they are what happened, not what was said of it."""
         with self.transaction() as connection:
             return drafts.edit_observation(connection, observation_id, draft)
-
-    def add_injections(
-        self, session_id: int, hook: str, told: Iterable[tuple[int, str]], at: int
-    ) -> None:
-        """`told`: which observations, and why each."""
-        common = {"session_id": session_id, "hook": hook, "at": at}
-        with self.transaction() as connection:
-            for number, reason in told:
-                values = common | {"observation_id": number, "reason": reason}
-                write(connection, "observations", "add_injection", values)
 
     def _observation(self, row: Row) -> Observation:
         key = row["id"]
@@ -139,4 +115,6 @@ class Observations(Database):
             doubts=tuple(Doubt(r["part"], r["reason"]) for r in doubts),
             repeats=row["repeats"],
             follows=row["follows"],
+            revision=row["revision"],
+            blobs=tuple({r["path"]: r["blob"] for r in files if r["blob"]}.items()),
         )

@@ -13,6 +13,7 @@ from typing import IO, Any, TypeVar, cast
 
 from recollect.ids import digest
 from recollect.model.records import (
+    BlobRecord,
     DirRecord,
     DoubtRecord,
     EventRecord,
@@ -29,7 +30,7 @@ from recollect.model.records import (
 from recollect.store.sqlite.events import FASTEST
 from recollect.text import sqlite_safe
 
-AnyRecord = Record | IdentityRecord | DirRecord | DoubtRecord
+AnyRecord = Record | IdentityRecord | DirRecord | DoubtRecord | BlobRecord
 R = TypeVar("R", bound=AnyRecord)
 Values = dict[str, Any]
 IN_MEMORY = 8 * 1024 * 1024

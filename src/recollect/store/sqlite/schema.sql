@@ -1,6 +1,55 @@
 -- Generated: python -m tests.support.write_schema
 -- To read, not to run: the migrations make it.
 
+CREATE TABLE document_vectors (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  document_id INTEGER NOT NULL UNIQUE REFERENCES documents ON DELETE CASCADE,
+  encoder TEXT NOT NULL,
+  vector BLOB NOT NULL
+);
+
+CREATE VIRTUAL TABLE document_words USING fts5 (
+  title, body, labels, dates, scope, content = 'documents', content_rowid = 'id',
+  tokenize = "porter unicode61 tokenchars '_'"
+);
+
+CREATE TABLE documents (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL CHECK (kind IN ('observation', 'summary', 'prompt', 'session')),
+  source INTEGER NOT NULL,
+  session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+  project_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  asks INTEGER NOT NULL,
+  says_when INTEGER NOT NULL,
+  says_number INTEGER NOT NULL,
+  pinned INTEGER NOT NULL,
+  doubted INTEGER NOT NULL,
+  superseded INTEGER NOT NULL,
+  by_user INTEGER NOT NULL,
+  dead_end INTEGER NOT NULL,
+  labels TEXT NOT NULL,
+  dates TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  title TEXT NOT NULL,
+  body TEXT NOT NULL,
+  UNIQUE (kind, source)
+);
+
+CREATE TABLE event_texts (
+  event_id INTEGER PRIMARY KEY REFERENCES events ON DELETE CASCADE,
+  project_id INTEGER NOT NULL,
+  scope TEXT NOT NULL,
+  words TEXT NOT NULL,
+  text TEXT NOT NULL
+);
+
+CREATE VIRTUAL TABLE event_words USING fts5 (
+  words, scope, content = 'event_texts', content_rowid = 'event_id',
+  tokenize = "porter unicode61 tokenchars '_'"
+);
+
 CREATE TABLE events (
   id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
@@ -20,15 +69,22 @@ CREATE TABLE events (
   UNIQUE (session_id, key)
 );
 
-CREATE TABLE injections (
-  id INTEGER PRIMARY KEY,
-  session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
-  observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
-  hook TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  UNIQUE (session_id, observation_id, hook)
+CREATE VIRTUAL TABLE fact_words USING fts5 (
+  words, content = 'observation_facts', content_rowid = 'id', tokenize = "porter unicode61 tokenchars '_'"
 );
+
+CREATE TABLE forgotten (
+  observation_id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+  project_id INTEGER NOT NULL REFERENCES projects ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  record TEXT NOT NULL
+);
+
+CREATE TABLE index_state (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE jobs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -69,7 +125,7 @@ CREATE TABLE observation_facts (
   id INTEGER PRIMARY KEY,
   observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
   ordinal INTEGER NOT NULL,
-  text TEXT NOT NULL,
+  text TEXT NOT NULL, words TEXT NOT NULL DEFAULT '',
   UNIQUE (observation_id, ordinal)
 );
 
@@ -78,7 +134,7 @@ CREATE TABLE observation_files (
   path TEXT NOT NULL,
   role TEXT NOT NULL CHECK (role IN ('read', 'modified')),
   -- The path's last part: what people say. Behind the key, or integrity_check of 3.40 takes it for NULL.
-  name TEXT NOT NULL,
+  name TEXT NOT NULL, blob TEXT,
   PRIMARY KEY (observation_id, path, role)
 ) WITHOUT ROWID;
 
@@ -96,7 +152,7 @@ CREATE TABLE observations (
   subtitle TEXT,
   narrative TEXT,
   subagent_type TEXT,
-  pinned INTEGER NOT NULL DEFAULT 0, model TEXT, edited INTEGER NOT NULL DEFAULT 0, repeats INTEGER REFERENCES observations ON DELETE SET NULL, follows INTEGER REFERENCES observations ON DELETE SET NULL,
+  pinned INTEGER NOT NULL DEFAULT 0, model TEXT, edited INTEGER NOT NULL DEFAULT 0, repeats INTEGER REFERENCES observations ON DELETE SET NULL, follows INTEGER REFERENCES observations ON DELETE SET NULL, revision TEXT,
   UNIQUE (job_id, ordinal)
 );
 
@@ -160,10 +216,6 @@ CREATE TABLE requests (
   reply BLOB
 );
 
-CREATE VIRTUAL TABLE search_index USING fts5 (
-  title, body, content = 'search_documents', content_rowid = 'rowid', tokenize = 'porter unicode61'
-);
-
 CREATE TABLE sessions (
   id INTEGER PRIMARY KEY,
   agent TEXT NOT NULL,
@@ -212,12 +264,30 @@ CREATE TABLE summary_files (
   PRIMARY KEY (summary_id, path, role)
 ) WITHOUT ROWID;
 
+CREATE TABLE told (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+  kind TEXT NOT NULL CHECK (kind IN ('observation', 'summary', 'prompt')),
+  source INTEGER NOT NULL,
+  hook TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  tokens INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  UNIQUE (session_id, kind, source, hook)
+);
+
 CREATE TABLE transcript_marks (
   agent TEXT NOT NULL,
   ref TEXT NOT NULL,
   mark TEXT NOT NULL,
   at INTEGER NOT NULL,
   PRIMARY KEY (agent, ref)
+) WITHOUT ROWID;
+
+CREATE TABLE unindexed (
+  kind TEXT NOT NULL,
+  source INTEGER NOT NULL,
+  PRIMARY KEY (kind, source)
 ) WITHOUT ROWID;
 
 CREATE VIEW doubted_facts AS
@@ -239,18 +309,6 @@ CREATE VIEW doubted_observations AS
       )
     );
 
-CREATE VIEW search_documents AS
-  SELECT id * 8 + 1 AS rowid, coalesce(title, '') AS title,
-         coalesce(subtitle, '') || ' ' || coalesce(narrative, '') AS body FROM observations
-  UNION ALL
-  SELECT id * 8 + 2, '', text FROM observation_facts
-  UNION ALL
-  SELECT id * 8 + 3, coalesce(request, ''),
-         coalesce(investigated, '') || ' ' || coalesce(learned, '') || ' ' || coalesce(completed, '')
-         || ' ' || coalesce(next_steps, '') || ' ' || coalesce(notes, '') FROM summaries
-  UNION ALL
-  SELECT id * 8 + 4, '', text FROM prompts;
-
 CREATE VIEW superseded_observations AS
   SELECT follows AS id FROM observations AS next
   WHERE follows IS NOT NULL AND EXISTS (
@@ -263,6 +321,12 @@ CREATE VIEW superseded_observations AS
     WHERE repeats IS NULL
       AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = later.id)
   );
+
+CREATE INDEX documents_by_project ON documents (project_id, at);
+
+CREATE INDEX documents_by_session ON documents (session_id, at, kind, source) WHERE kind <> 'session';
+
+CREATE INDEX documents_by_time ON documents (at);
 
 CREATE INDEX events_by_content ON events (session_id, content_hash);
 
@@ -278,7 +342,9 @@ CREATE INDEX events_healed ON events (session_id, kind, at) WHERE healed;
 CREATE INDEX events_unclaimed ON events (session_id)
 WHERE job_id IS NULL AND kind IN ('tool', 'subagent_stop') AND NOT boring;
 
-CREATE INDEX facts_by_document ON observation_facts (id * 8 + 2);
+CREATE INDEX forgotten_by_project ON forgotten (project_id, at);
+
+CREATE INDEX forgotten_by_session ON forgotten (session_id);
 
 CREATE INDEX jobs_by_turn ON jobs (session_id, prompt_number, id);
 
@@ -291,8 +357,6 @@ CREATE INDEX observation_concepts_by_concept ON observation_concepts (concept);
 CREATE INDEX observation_events_by_event ON observation_events (event_id);
 
 CREATE INDEX observation_files_by_name ON observation_files (name);
-
-CREATE INDEX observations_by_document ON observations (id * 8 + 1);
 
 CREATE INDEX observations_by_follows ON observations (follows) WHERE follows IS NOT NULL;
 
@@ -308,8 +372,6 @@ CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
 
 CREATE INDEX project_identities_by_project ON project_identities (project_id);
 
-CREATE INDEX prompts_by_document ON prompts (id * 8 + 4);
-
 CREATE INDEX prompts_by_prompt_id ON prompts (session_id, prompt_id);
 
 CREATE INDEX requests_by_job ON requests (job_id, digest);
@@ -324,54 +386,160 @@ CREATE INDEX sessions_by_project ON sessions (project_id, last_event_at);
 
 CREATE INDEX sessions_by_status ON sessions (status, last_event_at);
 
-CREATE INDEX summaries_by_document ON summaries (id * 8 + 3);
-
 CREATE INDEX summaries_by_project ON summaries (project_id, at);
 
-CREATE TRIGGER facts_indexed AFTER INSERT ON observation_facts BEGIN
-  INSERT INTO search_index (rowid, title, body) VALUES (new.id * 8 + 2, '', new.text);
+CREATE TRIGGER documents_added AFTER INSERT ON documents BEGIN
+  INSERT INTO document_words (rowid, title, body, labels, dates, scope)
+  VALUES (new.id, new.title, new.body, new.labels, new.dates, new.scope);
 END;
 
-CREATE TRIGGER facts_unindexed BEFORE DELETE ON observation_facts BEGIN
-  INSERT INTO search_index (search_index, rowid, title, body)
-  VALUES ('delete', old.id * 8 + 2, '', old.text);
+CREATE TRIGGER documents_removed AFTER DELETE ON documents BEGIN
+  INSERT INTO document_words (document_words, rowid, title, body, labels, dates, scope)
+  VALUES ('delete', old.id, old.title, old.body, old.labels, old.dates, old.scope);
 END;
 
-CREATE TRIGGER observations_changed AFTER UPDATE OF title, subtitle, narrative ON observations BEGIN
-  INSERT INTO search_index (rowid, title, body)
-  SELECT rowid, title, body FROM search_documents WHERE rowid = new.id * 8 + 1;
+CREATE TRIGGER event_texts_added AFTER INSERT ON event_texts BEGIN
+  INSERT INTO event_words (rowid, words, scope) VALUES (new.event_id, new.words, new.scope);
 END;
 
-CREATE TRIGGER observations_changing BEFORE UPDATE OF title, subtitle, narrative ON observations BEGIN
-  INSERT INTO search_index (search_index, rowid, title, body)
-  SELECT 'delete', rowid, title, body FROM search_documents WHERE rowid = old.id * 8 + 1;
+CREATE TRIGGER event_texts_moved AFTER UPDATE OF scope ON event_texts BEGIN
+  INSERT INTO event_words (event_words, rowid, words, scope)
+  VALUES ('delete', old.event_id, old.words, old.scope);
+  INSERT INTO event_words (rowid, words, scope) VALUES (new.event_id, new.words, new.scope);
 END;
 
-CREATE TRIGGER observations_indexed AFTER INSERT ON observations BEGIN
-  INSERT INTO search_index (rowid, title, body)
-  SELECT rowid, title, body FROM search_documents WHERE rowid = new.id * 8 + 1;
+CREATE TRIGGER event_texts_removed AFTER DELETE ON event_texts BEGIN
+  INSERT INTO event_words (event_words, rowid, words, scope)
+  VALUES ('delete', old.event_id, old.words, old.scope);
 END;
 
-CREATE TRIGGER observations_unindexed BEFORE DELETE ON observations BEGIN
-  INSERT INTO search_index (search_index, rowid, title, body)
-  SELECT 'delete', rowid, title, body FROM search_documents WHERE rowid = old.id * 8 + 1;
+CREATE TRIGGER facts_added AFTER INSERT ON observation_facts BEGIN
+  INSERT INTO fact_words (rowid, words) VALUES (new.id, new.words);
 END;
 
-CREATE TRIGGER prompts_indexed AFTER INSERT ON prompts BEGIN
-  INSERT INTO search_index (rowid, title, body) VALUES (new.id * 8 + 4, '', new.text);
+CREATE TRIGGER facts_indexed AFTER UPDATE OF words ON observation_facts BEGIN
+  INSERT INTO fact_words (fact_words, rowid, words) VALUES ('delete', old.id, old.words);
+  INSERT INTO fact_words (rowid, words) VALUES (new.id, new.words);
 END;
 
-CREATE TRIGGER prompts_unindexed BEFORE DELETE ON prompts BEGIN
-  INSERT INTO search_index (search_index, rowid, title, body)
-  VALUES ('delete', old.id * 8 + 4, '', old.text);
+CREATE TRIGGER facts_unindexed AFTER DELETE ON observation_facts BEGIN
+  INSERT INTO fact_words (fact_words, rowid, words) VALUES ('delete', old.id, old.words);
 END;
 
-CREATE TRIGGER summaries_indexed AFTER INSERT ON summaries BEGIN
-  INSERT INTO search_index (rowid, title, body)
-  SELECT rowid, title, body FROM search_documents WHERE rowid = new.id * 8 + 3;
+CREATE TRIGGER newest_event_removed AFTER DELETE ON events
+WHEN old.id > coalesce((SELECT max(id) FROM events), 0) BEGIN
+  UPDATE index_state SET value = coalesce((SELECT max(id) FROM events), 0)
+  WHERE name = 'events' AND CAST(value AS INTEGER) >= old.id;
 END;
 
-CREATE TRIGGER summaries_unindexed BEFORE DELETE ON summaries BEGIN
-  INSERT INTO search_index (search_index, rowid, title, body)
-  SELECT 'delete', rowid, title, body FROM search_documents WHERE rowid = old.id * 8 + 3;
+CREATE TRIGGER observation_doubts_added AFTER INSERT ON observation_doubts BEGIN
+  INSERT INTO unindexed VALUES ('observation', new.observation_id) ON CONFLICT DO NOTHING;
+  INSERT INTO unindexed
+  SELECT 'observation', id FROM (
+    WITH RECURSIVE before (id) AS (
+      SELECT follows FROM observations WHERE id = new.observation_id
+      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+    ) SELECT id FROM before WHERE id IS NOT NULL
+  ) WHERE true ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER observation_doubts_removed AFTER DELETE ON observation_doubts BEGIN
+  INSERT INTO unindexed VALUES ('observation', old.observation_id) ON CONFLICT DO NOTHING;
+  INSERT INTO unindexed
+  SELECT 'observation', id FROM (
+    WITH RECURSIVE before (id) AS (
+      SELECT follows FROM observations WHERE id = old.observation_id
+      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+    ) SELECT id FROM before WHERE id IS NOT NULL
+  ) WHERE true ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER observations_added AFTER INSERT ON observations BEGIN
+  INSERT INTO unindexed VALUES ('observation', new.id), ('session', new.session_id) ON CONFLICT DO NOTHING;
+  INSERT INTO unindexed
+  SELECT 'observation', id FROM (
+    WITH RECURSIVE before (id) AS (
+      SELECT new.follows
+      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+    ) SELECT id FROM before WHERE id IS NOT NULL
+  ) WHERE true ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER observations_changed
+AFTER UPDATE OF type, title, subtitle, narrative, pinned, repeats, follows ON observations BEGIN
+  INSERT INTO unindexed VALUES ('observation', new.id), ('session', new.session_id) ON CONFLICT DO NOTHING;
+  INSERT INTO unindexed
+  SELECT 'observation', id FROM (
+    WITH RECURSIVE before (id) AS (
+      SELECT new.follows UNION SELECT old.follows
+      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+    ) SELECT id FROM before WHERE id IS NOT NULL
+  ) WHERE true ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER observations_removed AFTER DELETE ON observations BEGIN
+  DELETE FROM documents WHERE kind = 'observation' AND source = old.id;
+  DELETE FROM unindexed WHERE kind = 'observation' AND source = old.id;
+  INSERT INTO unindexed VALUES ('session', old.session_id) ON CONFLICT DO NOTHING;
+  INSERT INTO unindexed
+  SELECT 'observation', id FROM (
+    WITH RECURSIVE before (id) AS (
+      SELECT old.follows
+      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+    ) SELECT id FROM before WHERE id IS NOT NULL
+  ) WHERE true ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER observations_untold AFTER DELETE ON observations BEGIN
+  DELETE FROM told WHERE kind = 'observation' AND source = old.id;
+END;
+
+CREATE TRIGGER prompts_added AFTER INSERT ON prompts BEGIN
+  INSERT INTO unindexed VALUES ('prompt', new.id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER prompts_changed AFTER UPDATE OF text, at ON prompts BEGIN
+  INSERT INTO unindexed VALUES ('prompt', new.id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER prompts_removed AFTER DELETE ON prompts BEGIN
+  DELETE FROM documents WHERE kind = 'prompt' AND source = old.id;
+  DELETE FROM unindexed WHERE kind = 'prompt' AND source = old.id;
+END;
+
+CREATE TRIGGER sessions_added AFTER INSERT ON sessions BEGIN
+  INSERT INTO unindexed VALUES ('session', new.id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER sessions_changed AFTER UPDATE OF title, subtitle, project_id, started_at ON sessions
+WHEN (new.title, new.subtitle, new.project_id, new.started_at)
+  IS NOT (old.title, old.subtitle, old.project_id, old.started_at) BEGIN
+  INSERT INTO unindexed VALUES ('session', new.id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER sessions_moved AFTER UPDATE OF project_id ON sessions
+WHEN new.project_id <> old.project_id BEGIN
+  INSERT INTO unindexed SELECT kind, source FROM documents WHERE session_id = new.id ON CONFLICT DO NOTHING;
+  UPDATE event_texts
+  SET project_id = new.project_id,
+      scope = replace(scope, 'p_' || old.project_id || ' ', 'p_' || new.project_id || ' ')
+  WHERE event_id IN (SELECT id FROM events WHERE session_id = new.id);
+END;
+
+CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
+  DELETE FROM unindexed WHERE kind = 'session' AND source = old.id;
+END;
+
+CREATE TRIGGER summaries_added AFTER INSERT ON summaries BEGIN
+  INSERT INTO unindexed VALUES ('summary', new.id), ('session', new.session_id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER summaries_removed AFTER DELETE ON summaries BEGIN
+  DELETE FROM documents WHERE kind = 'summary' AND source = old.id;
+  DELETE FROM unindexed WHERE kind = 'summary' AND source = old.id;
+  INSERT INTO unindexed VALUES ('session', old.session_id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER summaries_untold AFTER DELETE ON summaries BEGIN
+  DELETE FROM told WHERE kind = 'summary' AND source = old.id;
 END;

@@ -1,48 +1,205 @@
-"""Full-text search over observations, facts, summaries and prompts."""
+"""What the ranking needs to know: who matches, what stands beside it, and the vectors."""
 
-from recollect.model.search import Hit
-from recollect.store.sqlite.database import Database
-from recollect.store.sqlite.values import matching
-from recollect.text import words
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from recollect import clock
+from recollect.model.search import Document, Filters, FoundEvent, FoundText, StoredVector
+from recollect.store.sqlite.database import Row
+from recollect.store.sqlite.document_texts import month
+from recollect.store.sqlite.indexing import Indexing
+from recollect.terms import whole
 
 MOST_TERMS = 64
+MOST_MONTHS = 48
+YEAR = 365 * clock.DAY
+OVER = 5  # times as many events are looked at as are wanted: some are of another time
+FOUND_IN = "{title body labels dates}"
 
 
-class Search(Database):
-    def search(
-        self,
-        text: str,
-        *,
-        project_id: int | None,
-        type: str | None,  # noqa: A002 - the word users know
-        limit: int,
-    ) -> list[Hit]:
-        """Best first. All words must occur; where nothing has all of them, any of them."""
-        terms = words(text)[:MOST_TERMS]
+class Search(Indexing):
+    def matching_documents(
+        self, terms: Sequence[str], filters: Filters, limit: int
+    ) -> list[tuple[int, float]]:
+        """Documents with any of the terms and their BM25 score, best first."""
         if not terms:
             return []
-        for operator in ("AND", "OR"):
-            match = matching(terms, operator)
-            rows = self.rows(
-                "search", "search", match=match, project_id=project_id, type=type, limit=limit
-            )
-            if rows:
-                break
+        match = " AND ".join([f"{FOUND_IN} : ({_any(terms)})", *_clauses(filters)])
         return [
-            Hit(
-                kind=row["kind"],
-                id=row["id"],
-                session_id=row["session_id"],
-                project_id=row["project_id"],
-                at=row["at"],
-                type=row["type"],
-                title=row["title"] or "",
-                doubted=bool(row["doubted"]),
-                excerpt=self._excerpt(match, row["doc"]),
-            )
-            for row in rows
+            (row["id"], row["score"])
+            for row in self.rows("search", "match", match=match, limit=limit)
         ]
 
-    def _excerpt(self, match: str, doc: int) -> str:
-        row = self.row("search", "excerpt", match=match, doc=doc)
-        return row[0] if row else ""
+    def documents_within(self, filters: Filters, limit: int) -> list[int] | None:
+        """Who the filters let take part; None: everybody."""
+        clauses = _clauses(filters)
+        if not clauses:
+            return None
+        found = self.rows("search", "matching_ids", match=" AND ".join(clauses), limit=limit)
+        return [row["id"] for row in found]
+
+    def spread(self, terms: Iterable[str], limit: int) -> dict[str, int]:
+        """In how many documents each term occurs, counted up to a limit."""
+        return {
+            term: self._count(f"{FOUND_IN} : ({_any([term])})", limit)
+            for term in list(terms)[:MOST_TERMS]
+        }
+
+    def labelled(
+        self, terms: Iterable[str], project_id: int | None, limit: int
+    ) -> Mapping[str, int]:
+        """How many documents bear each term as a label, counted up to a limit."""
+        within = "" if project_id is None else f' AND scope : "p_{project_id}"'
+        return {
+            term: self._count(f"labels : ({_any([term])}){within}", limit)
+            for term in list(terms)[:MOST_TERMS]
+        }
+
+    def how_many_documents(self, project_id: int | None) -> int:
+        name = "how_many" if project_id is None else "how_many_of_project"
+        row = self.row("search", name, project_id=project_id)
+        return int(row[0]) if row else 0
+
+    def newest_vector(self) -> int:
+        row = self.row("search", "newest_vector")
+        return int(row[0]) if row else 0
+
+    def standing_observations(self, ids: Iterable[int]) -> frozenset[int]:
+        """Those that nothing speaks against: not doubted, not carried on by a later one, not folded."""
+        return frozenset(row[0] for row in self.rows("search", "standing", ids=_json(ids)))
+
+    def newest_document(self) -> int:
+        row = self.row("search", "newest_id")
+        return int(row[0]) if row else 0
+
+    def documents(self, ids: Iterable[int]) -> list[Document]:
+        """Those that are still there."""
+        return [_document(row) for row in self.rows("search", "documents", ids=_json(ids))]
+
+    def documents_of_period(
+        self, project_id: int | None, since: int, until: int, limit: int
+    ) -> list[int]:
+        """The newest first."""
+        name = "of_period_anywhere" if project_id is None else "of_period"
+        period = {"project_id": project_id, "since": since, "until": until, "limit": limit}
+        return [row[0] for row in self.rows("search", name, **period)]
+
+    def document_words(self, ids: Iterable[int]) -> dict[int, str]:
+        return {row["id"]: row["words"] for row in self.rows("search", "texts", ids=_json(ids))}
+
+    def document_text(self, kind: str, source: int) -> FoundText | None:
+        found = self.document_source(kind, source)
+        if found is None:
+            return None
+        return FoundText(found.title, found.body, found.type, found.files)
+
+    def matching_events(
+        self, terms: Sequence[str], filters: Filters, limit: int
+    ) -> list[FoundEvent]:
+        """The events themselves, by any of the terms, best first."""
+        if not terms:
+            return []
+        scope = replace(filters, kinds=(), types=(), concepts=(), files=())
+        match = " AND ".join([f"words : ({_any(terms)})", *_clauses(scope)])
+        found: list[FoundEvent] = []
+        for key, score in self.rows("search", "events", match=match, limit=limit * OVER):
+            row = self.row("search", "event", id=key)
+            if row is not None and _in_time(row["at"], filters) and len(found) < limit:
+                found.append(FoundEvent(**dict(row), score=score))
+        return found
+
+    def document_of(self, kind: str, source: int) -> int | None:
+        row = self.row("search", "document_of", kind=kind, source=source)
+        return int(row[0]) if row else None
+
+    def vectors(self, encoder: str, after: int) -> Iterator[StoredVector]:
+        for row in self.rows("search", "vectors", encoder=encoder, after=after):
+            yield StoredVector(*row)
+
+    def matching_facts(
+        self, terms: Sequence[str], observations: Iterable[int]
+    ) -> list[tuple[int, int, str, float]]:
+        """Of these observations: whose, the how manieth, what it says and its score, best first."""
+        if not terms:
+            return []
+        rows = self.rows(
+            "search", "facts", match=_any(terms), observations=_json(sorted(observations))
+        )
+        return [(row["observation_id"], row["ordinal"], row["text"], row["score"]) for row in rows]
+
+    def _count(self, match: str, limit: int) -> int:
+        row = self.row("search", "spread", match=match, limit=limit)
+        return int(row[0]) if row else 0
+
+
+def _clauses(filters: Filters) -> list[str]:
+    """A filter is a term of the scope or a label. Times are by month; the rest of it is up to the caller."""
+    found = []
+    if filters.project_id is not None:
+        found.append([f"p_{filters.project_id}"])
+    if filters.session_id is not None:
+        found.append([f"s_{filters.session_id}"])
+    if filters.agent is not None:
+        found.append([f"a_{whole(filters.agent)}"])
+    found += [[f"k_{whole(kind)}" for kind in filters.kinds]] if filters.kinds else []
+    found += [[f"t_{whole(each)}" for each in filters.types]] if filters.types else []
+    if months := _months(filters):
+        found.append(months)
+    clauses = [f"scope : ({_any(terms)})" for terms in found]
+    for names in (filters.concepts, filters.files):
+        if names:
+            clauses.append(f"labels : ({_any([whole(name) or '_' for name in names])})")
+    return clauses
+
+
+def _in_time(at: int, filters: Filters) -> bool:
+    return (filters.since is None or at >= filters.since) and (
+        filters.until is None or at < filters.until
+    )
+
+
+def _months(filters: Filters) -> list[str]:
+    """Coarse, so that others do not take the places; within a month, or a year of a long time, the caller
+    decides."""
+    if filters.since is None and filters.until is None:
+        return []
+    # Clocks go wrong: without an end, what is dated in the next year counts too.
+    last = month(filters.until if filters.until is not None else clock.now() + YEAR)
+    first = min(last, 0 if filters.since is None else month(filters.since))
+    if last - first <= MOST_MONTHS:
+        return [f"m_{each}" for each in range(first, last + 1)]
+    return [f"y_{each}" for each in range(last // 12, first // 12 - 1, -1)]
+
+
+def _any(terms: Sequence[str]) -> str:
+    """For MATCH, where raw text is a query language of its own: every term is quoted."""
+    quoted = (term.replace('"', '""') for term in terms[:MOST_TERMS])
+    return " OR ".join(f'"{term}"' for term in quoted)
+
+
+def _json(ids: Iterable[int]) -> str:
+    return json.dumps(list(ids))
+
+
+def _document(row: Row) -> Document:
+    return Document(
+        id=row["id"],
+        kind=row["kind"],
+        source=row["source"],
+        session_id=row["session_id"],
+        project_id=row["project_id"],
+        at=row["at"],
+        size=row["size"],
+        asks=bool(row["asks"]),
+        says_when=bool(row["says_when"]),
+        says_number=bool(row["says_number"]),
+        pinned=bool(row["pinned"]),
+        doubted=bool(row["doubted"]),
+        superseded=bool(row["superseded"]),
+        by_user=bool(row["by_user"]),
+        dead_end=bool(row["dead_end"]),
+        labels=frozenset(row["labels"].split()),
+        previous=row["previous"],
+        next=row["next"],
+    )

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
-from recollect.synthesis.english import NUMBER_WORDS, SMALL_NUMBERS
+from recollect.english import NUMBER_WORDS, SMALL_NUMBERS
 from recollect.synthesis.grounding.claims import Claim
 from recollect.synthesis.grounding.sources import Sources
 

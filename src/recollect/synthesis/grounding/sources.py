@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from recollect.english import NUMBER_WORDS
 from recollect.model.events import CommandRun, FileChanged, FileRead, OtherTool, ToolUsed
 from recollect.model.turns import Turn, TurnEvent
 from recollect.providers.reading.markup import plain_prompt
 from recollect.providers.reading.steps import AGENTS, SEARCHES, Edit, Run, Step, read_steps
-from recollect.synthesis.english import NUMBER_WORDS
 from recollect.synthesis.grounding.seen import TAIL, Seen, ends, see
 from recollect.synthesis.grounding.wording import IDENTIFIER, squeezed, stems, stream
 from recollect.text import words

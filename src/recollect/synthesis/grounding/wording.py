@@ -2,7 +2,7 @@
 
 import re
 
-from recollect.synthesis.english import STOP_WORDS, stem
+from recollect.english import STOP_WORDS, stem
 from recollect.text import words
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")

@@ -53,3 +53,6 @@ SELECT * FROM events WHERE session_id = :session_id ORDER BY at, id;
 -- name: quarantine
 INSERT INTO quarantine (name, why, size, at) VALUES (:name, :why, :size, :at)
 ON CONFLICT (name) DO NOTHING;
+
+-- name: last_compaction
+SELECT max(at) FROM events WHERE session_id = :session_id AND kind = 'compact';

@@ -5,11 +5,17 @@ DELETE FROM observations WHERE job_id = :job_id AND NOT pinned AND NOT edited;
 -- name: kept_of_job
 SELECT title, ordinal FROM observations WHERE job_id = :job_id;
 
+-- What was seen of the files when the job was done before.
+-- name: seen_by_job
+SELECT o.revision, f.path, f.blob FROM observations AS o
+LEFT JOIN observation_files AS f ON f.observation_id = o.id AND f.blob IS NOT NULL
+WHERE o.job_id = :job_id AND coalesce(o.revision, f.blob) IS NOT NULL ORDER BY o.id;
+
 -- name: add
 INSERT INTO observations (session_id, project_id, job_id, ordinal, prompt_number, at, provider, model, type,
-                          title, subtitle, narrative, subagent_type, repeats, follows)
+                          title, subtitle, narrative, subagent_type, repeats, follows, revision)
 VALUES (:session_id, :project_id, :job_id, :ordinal, :prompt_number, :at, :provider, :model, :type,
-        :title, :subtitle, :narrative, :subagent_type, :repeats, :follows)
+        :title, :subtitle, :narrative, :subagent_type, :repeats, :follows, :revision)
 RETURNING id;
 
 -- The observation that another may point to: not one that is folded itself, but what it is folded into.
@@ -27,8 +33,8 @@ INSERT INTO observation_concepts (observation_id, concept) VALUES (:observation_
 ON CONFLICT DO NOTHING;
 
 -- name: add_file
-INSERT INTO observation_files (observation_id, path, name, role)
-VALUES (:observation_id, :path, :name, :role)
+INSERT INTO observation_files (observation_id, path, name, role, blob)
+VALUES (:observation_id, :path, :name, :role, :blob)
 ON CONFLICT DO NOTHING;
 
 -- name: add_doubt
@@ -69,7 +75,7 @@ SELECT text FROM observation_facts WHERE observation_id = :id ORDER BY ordinal;
 SELECT concept FROM observation_concepts WHERE observation_id = :id ORDER BY concept;
 
 -- name: files
-SELECT path, role FROM observation_files WHERE observation_id = :id ORDER BY path;
+SELECT path, role, blob FROM observation_files WHERE observation_id = :id ORDER BY path;
 
 -- name: doubts
 SELECT part, reason FROM observation_doubts WHERE observation_id = :id ORDER BY ordinal;
@@ -91,18 +97,6 @@ WHERE project_id = :project_id AND repeats IS NULL
   AND NOT EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id)
   AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
 ORDER BY at DESC, id DESC LIMIT :limit;
-
--- name: about_file
-SELECT o.* FROM observations AS o JOIN observation_files AS f ON f.observation_id = o.id
-WHERE f.name = :name AND f.role = 'modified' AND o.project_id = :project_id
-  AND (f.path = :path OR f.path LIKE '%/' || :escaped ESCAPE '\')
-  AND o.session_id <> :session_id AND o.repeats IS NULL
-  AND NOT EXISTS (
-    SELECT 1 FROM injections AS i WHERE i.session_id = :session_id AND i.observation_id = o.id
-  )
-  AND NOT EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id)
-  AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
-GROUP BY o.id ORDER BY o.at DESC LIMIT :limit;
 
 -- name: pinned
 SELECT * FROM observations WHERE project_id = :project_id AND pinned ORDER BY at DESC, id DESC;
@@ -128,25 +122,17 @@ WHERE session_id = :session_id AND prompt_number = :prompt_number AND job_id IS 
 -- The best by everything they share with the words; of those, the newest first.
 -- name: similar
 WITH found AS MATERIALIZED (
-  SELECT rowid AS doc, rank AS score FROM search_index WHERE search_index MATCH :match
-), scored AS (
-  SELECT doc / 8 AS id, score FROM found WHERE doc % 8 = 1
-  UNION ALL
-  SELECT f.observation_id, score FROM found
-  JOIN observation_facts AS f ON doc % 8 = 2 AND f.id = doc / 8
+  SELECT rowid AS document, rank AS score FROM document_words
+  WHERE document_words MATCH :match AND rank MATCH 'bm25(2.0, 1.0, 1.0, 0.0, 0.0)' ORDER BY rank LIMIT 200
 ), best AS (
-  SELECT o.id FROM scored JOIN observations AS o ON o.id = scored.id
-  WHERE o.project_id = :project_id AND o.repeats IS NULL
+  SELECT o.id FROM found JOIN documents AS d ON d.id = found.document
+  JOIN observations AS o ON o.id = d.source
+  WHERE d.kind = 'observation' AND o.repeats IS NULL
     AND (
       o.pinned OR o.edited
       OR o.job_id IS NOT :job_id
          AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
     )
-  GROUP BY o.id ORDER BY sum(score), o.at DESC LIMIT :limit
+  ORDER BY score, o.at DESC LIMIT :limit
 )
 SELECT o.* FROM best JOIN observations AS o ON o.id = best.id ORDER BY o.at DESC, o.id DESC;
-
--- name: add_injection
-INSERT INTO injections (session_id, observation_id, hook, reason, at)
-VALUES (:session_id, :observation_id, :hook, :reason, :at)
-ON CONFLICT DO NOTHING;

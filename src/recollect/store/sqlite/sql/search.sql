@@ -1,39 +1,83 @@
--- The best part of a thing stands for it: an observation is found by its text or by any fact. A part that is
--- doubted, or whose story a later one carries on, counts for half. (Scores are negative: less is better.)
--- name: search
-WITH found AS MATERIALIZED (
-  SELECT rowid AS doc, rank AS score FROM search_index WHERE search_index MATCH :match
-), hits AS (
-  SELECT 'observation' AS kind, o.id, o.session_id, o.project_id, o.at, o.type, o.title, score, doc,
-         EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
-         OR EXISTS (
-           SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id AND d.part = 'narrative'
-         ) AS doubted,
-         EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id) AS superseded
-  FROM found JOIN observations AS o ON doc % 8 = 1 AND o.id = doc / 8
-  WHERE o.repeats IS NULL
-  UNION ALL
-  SELECT 'observation', o.id, o.session_id, o.project_id, o.at, o.type, o.title, score, doc,
-         EXISTS (SELECT 1 FROM doubted_facts AS d WHERE d.id = f.id)
-         OR EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id),
-         EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id)
-  FROM found JOIN observation_facts AS f ON doc % 8 = 2 AND f.id = doc / 8
-  JOIN observations AS o ON o.id = f.observation_id
-  WHERE o.repeats IS NULL
-  UNION ALL
-  SELECT 'summary', s.id, s.session_id, s.project_id, s.at, NULL, s.request, score, doc,
-         EXISTS (SELECT 1 FROM summary_doubts AS d WHERE d.summary_id = s.id), 0
-  FROM found JOIN summaries AS s ON doc % 8 = 3 AND s.id = doc / 8
-  UNION ALL
-  SELECT 'prompt', p.id, p.session_id, t.project_id, p.at, NULL, p.text, score, doc, 0, 0
-  FROM found JOIN prompts AS p ON doc % 8 = 4 AND p.id = doc / 8
-  JOIN sessions AS t ON t.id = p.session_id
-)
-SELECT kind, id, session_id, project_id, at, type, title, doc, doubted,
-       min(score / (1 + (doubted OR superseded))) AS score FROM hits
-WHERE (:project_id IS NULL OR project_id = :project_id) AND (:type IS NULL OR type = :type)
-GROUP BY kind, id ORDER BY score, at DESC LIMIT :limit;
+-- Weights: a title counts more than the text under it, a date less; the scope only decides on who takes part.
+-- name: match
+SELECT rowid AS id, -rank AS score FROM document_words
+WHERE document_words MATCH :match AND rank MATCH 'bm25(2.0, 1.0, 1.0, 0.7, 0.0)'
+ORDER BY rank LIMIT :limit;
 
--- name: excerpt
-SELECT snippet(search_index, -1, char(2), char(3), '…', 16) FROM search_index
-WHERE search_index MATCH :match AND rowid = :doc;
+-- name: matching_ids
+SELECT rowid AS id FROM document_words WHERE document_words MATCH :match LIMIT :limit;
+
+-- name: spread
+SELECT count(*) FROM (SELECT 1 FROM document_words WHERE document_words MATCH :match LIMIT :limit);
+
+-- name: newest_id
+SELECT coalesce(max(id), 0) FROM documents;
+
+-- name: how_many
+SELECT count(*) FROM documents;
+
+-- name: how_many_of_project
+SELECT count(*) FROM documents WHERE project_id = :project_id;
+
+-- name: documents
+SELECT d.id, d.kind, d.source, d.session_id, d.project_id, d.at, d.size, d.asks, d.says_when, d.says_number,
+       d.pinned, d.doubted, d.superseded, d.by_user, d.dead_end, d.labels,
+       CASE WHEN d.kind <> 'session' THEN (
+         SELECT p.id FROM documents AS p
+         WHERE p.session_id = d.session_id AND p.kind <> 'session' AND (p.at, p.kind, p.source) < (d.at, d.kind, d.source)
+         ORDER BY p.at DESC, p.kind DESC, p.source DESC LIMIT 1
+       ) END AS previous,
+       CASE WHEN d.kind <> 'session' THEN (
+         SELECT n.id FROM documents AS n
+         WHERE n.session_id = d.session_id AND n.kind <> 'session' AND (n.at, n.kind, n.source) > (d.at, d.kind, d.source)
+         ORDER BY n.at, n.kind, n.source LIMIT 1
+       ) END AS next
+FROM json_each(:ids) AS wanted JOIN documents AS d ON d.id = wanted.value;
+
+-- name: texts
+SELECT d.id, d.title || ' ' || d.body || ' ' || d.labels AS words
+FROM json_each(:ids) AS wanted JOIN documents AS d ON d.id = wanted.value;
+
+-- name: vectors
+SELECT v.id, v.document_id, d.session_id, d.project_id, d.at, d.kind, d.source, v.vector
+FROM document_vectors AS v CROSS JOIN documents AS d ON d.id = v.document_id
+WHERE v.id > :after AND v.encoder = :encoder ORDER BY v.id;
+
+-- name: newest_vector
+SELECT coalesce(max(id), 0) FROM document_vectors;
+
+-- Told unasked is only what stands now, whatever the index says.
+-- name: standing
+SELECT o.id FROM json_each(:ids) AS wanted JOIN observations AS o ON o.id = wanted.value
+WHERE o.repeats IS NULL
+  AND NOT EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id)
+  AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id);
+
+-- name: of_period
+SELECT id FROM documents
+WHERE project_id = :project_id AND at >= :since AND at < :until AND kind <> 'session'
+ORDER BY at DESC LIMIT :limit;
+
+-- name: of_period_anywhere
+SELECT id FROM documents WHERE at >= :since AND at < :until AND kind <> 'session'
+ORDER BY at DESC LIMIT :limit;
+
+-- name: document_of
+SELECT id FROM documents WHERE kind = :kind AND source = :source;
+
+-- name: facts
+SELECT f.id, f.observation_id, f.ordinal, f.text, -w.rank AS score
+FROM fact_words AS w JOIN observation_facts AS f ON f.id = w.rowid
+WHERE w.fact_words MATCH :match
+  AND w.rowid IN (
+    SELECT id FROM observation_facts WHERE observation_id IN (SELECT value FROM json_each(:observations))
+  )
+ORDER BY w.rank;
+
+-- name: events
+SELECT rowid AS id, -rank AS score FROM event_words
+WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :limit;
+
+-- name: event
+SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text FROM events AS e
+JOIN event_texts AS t ON t.event_id = e.id WHERE e.id = :id;

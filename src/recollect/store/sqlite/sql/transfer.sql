@@ -49,7 +49,7 @@ FROM events WHERE session_id = :session_id ORDER BY id;
 -- Lists as JSON: one question for an observation with all its parts. A link is told as `session#place`.
 -- name: observations
 SELECT id, job_id, ordinal, prompt_number, at, provider, model, type, title, subtitle, narrative,
-  subagent_type, pinned, edited,
+  subagent_type, pinned, edited, revision,
   (
     SELECT json_group_array(text) FROM (
       SELECT text FROM observation_facts WHERE observation_id = o.id ORDER BY ordinal
@@ -62,6 +62,12 @@ SELECT id, job_id, ordinal, prompt_number, at, provider, model, type, title, sub
   (
     SELECT json_group_array(path) FROM observation_files WHERE observation_id = o.id AND role = 'modified'
   ) AS files_modified,
+  (
+    SELECT json_group_array(json_array(path, blob)) FROM (
+      SELECT DISTINCT path, blob FROM observation_files
+      WHERE observation_id = o.id AND blob IS NOT NULL ORDER BY path
+    )
+  ) AS blobs,
   (
     SELECT json_group_array(json_array(part, reason)) FROM (
       SELECT part, reason FROM observation_doubts WHERE observation_id = o.id ORDER BY ordinal
@@ -222,9 +228,9 @@ END;
 
 -- name: add_observation
 INSERT INTO observations (session_id, project_id, job_id, ordinal, prompt_number, at, provider, model, type,
-                          title, subtitle, narrative, subagent_type, pinned, edited)
+                          title, subtitle, narrative, subagent_type, pinned, edited, revision)
 SELECT id, project_id, :job_id, :ordinal, :prompt_number, :at, :provider, :model, :type,
-       :title, :subtitle, :narrative, :subagent_type, :pinned, :edited
+       :title, :subtitle, :narrative, :subagent_type, :pinned, :edited, :revision
 FROM sessions WHERE id = :session_id
 RETURNING id;
 

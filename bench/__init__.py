@@ -1,1 +1,0 @@
-"""Benchmarks: `python -m bench`, or `make bench`. They print figures and judge nothing."""

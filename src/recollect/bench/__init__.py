@@ -1,0 +1,1 @@
+"""Benchmarks: `recollect bench`, or `make bench`. They print figures and judge nothing."""

@@ -1,0 +1,157 @@
+"""Made-up captures, and a store that looks like a year of work."""
+
+import itertools
+import json
+import random
+from functools import cache
+from pathlib import Path
+
+from recollect.agents.claude_code import ClaudeCode
+from recollect.bench.home import Home
+from recollect.hook.capture import header
+from recollect.model.arrivals import Arrival
+from recollect.model.captures import Capture
+from recollect.model.events import Event
+from recollect.model.jobs import OBSERVE, Fenced
+from recollect.model.observations import TYPES, Author, ObservationDraft, SummaryDraft
+from recollect.model.sessions import SessionTitle
+from recollect.repository import identify
+from recollect.store.sqlite.store import SqliteStore
+
+KB, MB = 1024, 1024 * 1024
+SESSION, USE = "@session@", "@use@"
+WORDS = (
+    *("return", "value", "import", "self", "order", "basket", "price", "tax", "total", "index"),
+    *("cache", "query", "result", "token", "lease", "retry", "worker", "spool", "parse", "render"),
+    *("budget", "window", "request", "reply", "header", "session", "project", "summary", "assert"),
+)
+FILES = tuple(f"src/{a}/{b}.py" for a in WORDS[8:20] for b in WORDS[20:28])
+LEASE = 3_600_000
+_count = itertools.count(1)
+
+
+@cache
+def prose(length: int, seed: int = 0) -> str:
+    """Source-like text that compresses as source does, to about a quarter."""
+    chance = random.Random(seed)
+    lines = []
+    size = 0
+    while size < length:
+        words = " ".join(chance.choices(WORDS, k=chance.randint(2, 9)))
+        line = f"{'    ' * chance.randint(0, 3)}{words}({chance.randint(0, 9999)})"
+        lines.append(line)
+        size += len(line) + 1
+    return "\n".join(lines)[:length]
+
+
+@cache
+def _tool_template(size: int, seed: int) -> bytes:
+    path = FILES[seed % len(FILES)]
+    file = {"filePath": path, "content": "", "numLines": 9, "startLine": 1, "totalLines": 9}
+    payload = _common("PostToolUse") | {
+        "tool_name": "Read",
+        "tool_input": {"file_path": path},
+        "tool_response": {"type": "text", "file": file},
+        "tool_use_id": USE,
+        "duration_ms": 12,
+    }
+    file["content"] = prose(size, seed)[: size - len(json.dumps(payload))]
+    while len(data := json.dumps(payload)) > size:  # escapes take room of their own
+        file["content"] = str(file["content"])[: size - len(data)]
+    return data.encode()
+
+
+def tool_used(size: int, session: str = "bench", seed: int = 0) -> bytes:
+    """A tool call of about this size. Each has an id of its own, so that none is a duplicate."""
+    return _fill(_tool_template(size, seed), session)
+
+
+def tools_used(size: int, count: int) -> list[bytes]:
+    return [tool_used(size) for _ in range(count)]
+
+
+def session_started(session: str | None = None) -> bytes:
+    payload = _common("SessionStart") | {"source": "startup"}
+    return _fill(json.dumps(payload).encode(), session or f"bench-{next(_count)}")
+
+
+def prompt_submitted(session: str, prompt: str) -> bytes:
+    payload = _common("UserPromptSubmit") | {"prompt": prompt, "prompt_id": USE}
+    return _fill(json.dumps(payload).encode(), session)
+
+
+def spool(home: Home, count: int, size: int, sessions: int = 20) -> None:
+    """Captures as the hooks leave them."""
+    head = header("save", str(home.project))
+    for number in range(count):
+        body = tool_used(size, f"bench-{number % sessions}", number % 50)
+        (home.paths.spool_new / f"capture-{number:06}").write_bytes(head + body)
+
+
+def remember(home: Home, observations: int, each: int = 34, events: int = 40) -> int:
+    """Fill the store by its own methods: sessions with events, observations and a summary each."""
+    store = SqliteStore(home.paths.database, writer=True)
+    try:
+        directory = str(home.project)
+        project = store.resolve_project(identify(directory), directory, 1)
+        for number, done in enumerate(range(0, observations, each)):
+            at = 1_700_000_000_000 + number * LEASE
+            left = min(each, observations - done)
+            _one_session(store, project, home.project, at, events, range(done, done + left))
+        return store.health().observations
+    finally:
+        store.close()
+
+
+def _one_session(
+    store: SqliteStore, project: int, directory: Path, at: int, events: int, seeds: range
+) -> None:
+    ref = f"past-{at}"
+    prompt = prompt_submitted(ref, f"Please mend {FILES[at % len(FILES)]}: {prose(200, at % 97)}")
+    bodies = [prompt, *(tool_used(10 * KB, ref, n % 50) for n in range(events)), _stop(ref)]
+    store.add_events([_arrival(b, directory, project, at + n) for n, b in enumerate(bodies)], at)
+    while (job := store.claim_job("bench", at, at + LEASE)) is not None:
+        if job.kind == OBSERVE:
+            drafts = [_draft(seed) for seed in seeds]
+            done: object = store.finish_observe(job, Author("rules"), drafts, at, at)
+        else:
+            told = [prose(180, (at + number) % 89) for number in range(5)]
+            summary = SummaryDraft(told[0], told[1], told[2], told[3], told[4])
+            title = SessionTitle(prose(60, at % 83), prose(90, at % 79))
+            done = store.finish_summary(job, Author("rules"), summary, at, at, title=title)
+        assert not isinstance(done, Fenced)
+
+
+def _arrival(body: bytes, directory: Path, project: int, at: int) -> Arrival:
+    capture = Capture(f"bench-{next(_count)}", "claude-code", "save", str(directory), body, at)
+    event = ClaudeCode().parse(capture)
+    assert isinstance(event, Event)
+    return Arrival(capture, event, project, boring=False)
+
+
+def _draft(seed: int) -> ObservationDraft:
+    return ObservationDraft(
+        type=TYPES[seed % len(TYPES)],
+        title=prose(70, seed % 101),
+        subtitle=prose(120, seed % 103),
+        facts=tuple(prose(90, (seed + n) % 107) for n in range(3)),
+        narrative=prose(500, seed % 109),
+        concepts=(WORDS[seed % len(WORDS)], WORDS[seed * 7 % len(WORDS)]),
+        files_read=(FILES[seed % len(FILES)],),
+        files_modified=(FILES[seed * 7 % len(FILES)],),
+    )
+
+
+def _stop(session: str) -> bytes:
+    payload = _common("Stop") | {"last_assistant_message": prose(400), "prompt_id": USE}
+    return _fill(json.dumps(payload).encode(), session)
+
+
+def _common(event: str) -> dict[str, object]:
+    transcript = f"/home/dev/.claude/projects/shop/{SESSION}.jsonl"
+    return {"session_id": SESSION, "transcript_path": transcript, "hook_event_name": event}
+
+
+def _fill(template: bytes, session: str) -> bytes:
+    use = f"toolu_{next(_count):012}".encode()
+    return template.replace(SESSION.encode(), session.encode()).replace(USE.encode(), use)

@@ -1,0 +1,156 @@
+"""How good a real model is at this: a recorded session, replayed in short turns through the real product.
+
+Prints shares and costs. Only a person can say which facts are true, so every fact is written to a report
+beside the events that it should rest on. Takes an hour with a small model on a laptop: run it by name.
+"""
+
+import time
+from pathlib import Path
+
+from recollect import clock, wiring
+from recollect import settings as settings_module
+from recollect.bench import table, tokens, transcript
+from recollect.model.arrivals import Arrival
+from recollect.model.events import Event
+from recollect.model.ledger import REPAIR
+from recollect.model.observations import Observation, ObservationDraft
+from recollect.model.sessions import Session
+from recollect.model.turns import Turn, TurnEvent
+from recollect.paths import Paths
+from recollect.store.sqlite.store import SqliteStore
+from recollect.synthesis import digest
+
+STRETCH = 7  # tool calls: what a person asks for in one prompt
+REQUEST_TOKENS = "1600"  # a small model on a processor reads about fifty tokens a second
+PRONOUNS = ("it ", "this ", "they ", "these ", "that ", "its ", "their ")
+REPORTED_TOKENS = 6_000
+
+
+def run(
+    *, quick: bool, file: Path | None, endpoint: str | None, report: Path, turns: int
+) -> list[table.Table]:
+    if file is None or endpoint is None:
+        made = table.Table("A real model", ("",))
+        made.notes.append("Left out: name --transcript FILE and --endpoint URL.")
+        return [made]
+    root = transcript.directory(file)
+    found = transcript.events(transcript.in_stretches(file, STRETCH), root)
+    with tokens.replayed(root) as (store, project):
+        work = tokens.runner(store, _choice(endpoint))
+        for capture, event in found:
+            store.add_events([Arrival(capture, event, project, False)], capture.at)
+            if store.sessions(None, 1)[0].prompts > (2 if quick else turns):
+                break
+        began = clock.now()
+
+        def written_down() -> bool:
+            """After each job: an hour's work must not go with an interruption."""
+            report.write_text(f"{_table(store, began, report).text()}\n{_report(store)}", "utf-8")
+            return True
+
+        while (due := store.next_due()) is not None:
+            time.sleep(max(0, due - clock.now()) / 1000)  # a server that was away for a moment
+            work.run_due(written_down)
+        written_down()
+        return [_table(store, began, report)]
+
+
+def _choice(endpoint: str) -> wiring.Choice:
+    env = {
+        "RECOLLECT_HOME": "/nonexistent",
+        "RECOLLECT_SYNTHESIS_PROVIDER": "openai",
+        "RECOLLECT_SYNTHESIS_ENDPOINT": endpoint,
+        "RECOLLECT_SYNTHESIS_MODEL": "local",
+        "RECOLLECT_SYNTHESIS_REQUEST_TOKENS": REQUEST_TOKENS,
+        "RECOLLECT_SYNTHESIS_TIMEOUT_SECONDS": "900",
+    }
+    paths = Paths.of(env)
+    settings = settings_module.load(Path("/nonexistent"), env)
+    return wiring.provider(wiring.Home(paths, settings), clock.now, env)
+
+
+def _table(store: SqliteStore, began: int, report: Path) -> table.Table:
+    observations = _observations(store)
+    asked = {row.label: row for row in store.spent_by("purpose", 0, clock.now())}
+    first = sum(row.requests for name, row in asked.items() if name != REPAIR)
+    repaired = asked[REPAIR].requests if REPAIR in asked else 0
+    turns = max(1, sum(len(store.summaries_of_session(s.id)) for s in store.sessions(None, 9)))
+    took = (clock.now() - began) / 1000
+    facts = [(o.draft, n) for o in observations for n in range(len(o.draft.facts))]
+    doubted = sum(_is_doubted(draft, number) for draft, number in facts)
+    total = store.spent(0, clock.now())
+    made = table.Table(f"A real model on {turns} turns", ("", "value", "aim"))
+    made.add("replies that parse without repair", _share(first - repaired, first), ">= 95 %")
+    formed = sum(obeys_form(o.draft) for o in observations)
+    made.add("observations in the house form", _share(formed, len(observations)), ">= 80 %")
+    made.add("observations", f"{len(observations)}", "")
+    made.add("facts", f"{len(facts)}", "")
+    made.add("facts marked unverified", _share(doubted, len(facts)), "")
+    made.add("jobs given up", f"{len(store.skipped_jobs())}", "0")
+    made.add("input tokens per turn", f"{total.sent / turns:,.0f}", "")
+    made.add("output tokens per turn", f"{total.received / turns:,.0f}", "")
+    made.add("seconds per turn", f"{took / turns:.0f}", "")
+    made.notes.append(f"Read {report}: which facts are true is for a person to say.")
+    return made
+
+
+def obeys_form(draft: ObservationDraft) -> bool:
+    """Title, subtitle and facts as they should be (C3)."""
+    return (
+        3 <= len((draft.title or "").split()) <= 8
+        and 0 < len((draft.subtitle or "").split()) <= 24
+        and 3 <= len(draft.facts) <= 7
+        and all(50 <= len(fact) <= 150 for fact in draft.facts)
+        and not any(fact.lower().startswith(PRONOUNS) for fact in draft.facts)
+    )
+
+
+def _report(store: SqliteStore) -> str:
+    """Each observation and summary under the events it was written from."""
+    lines = []
+    for session in store.sessions(None, 9):
+        observations = store.observations_of_session(session.id)
+        summaries = {s.prompt_number: s for s in store.summaries_of_session(session.id)}
+        for prompt in store.prompts(session.id):
+            turn = _turn(store, session, prompt.number)
+            lines += [f"# Turn {prompt.number}", digest.told(turn, REPORTED_TOKENS), ""]
+            for observation in observations:
+                if observation.prompt_number == prompt.number:
+                    lines += _told(observation)
+            if summary := summaries.get(prompt.number):
+                lines += [f"SUMMARY {summary.draft}", ""]
+    return "\n".join(lines)
+
+
+def _told(observation: Observation) -> list[str]:
+    draft = observation.draft
+    doubts = {doubt.part: doubt.reason for doubt in draft.doubts}
+    form = "" if obeys_form(draft) else " (not in form)"
+    lines = [f"## [{draft.type}] {draft.title} / {draft.subtitle}{form}"]
+    for number, fact in enumerate(draft.facts):
+        doubt = doubts.get(f"facts {number}")
+        lines.append(f"- {'?' if doubt else ' '} {fact}" + (f"  << {doubt}" if doubt else ""))
+    others = {part: why for part, why in doubts.items() if not part.startswith("facts")}
+    return [*lines, f"  narrative: {draft.narrative}", f"  doubts: {others}", ""]
+
+
+def _turn(store: SqliteStore, session: Session, number: int) -> Turn:
+    events = []
+    for row in store.events_of_prompt(session.id, number):
+        event = wiring.AGENTS[session.agent].parse(row.capture)
+        if row.kind == "tool" and isinstance(event, Event):
+            events.append(TurnEvent(row.id, row.at, event))
+    root = session.project_dir
+    return Turn("", root, session.ref, number, None, 0, tuple(events), (), (), None, False)
+
+
+def _observations(store: SqliteStore) -> list[Observation]:
+    return [o for s in store.sessions(None, 9) for o in store.observations_of_session(s.id)]
+
+
+def _is_doubted(draft: ObservationDraft, number: int) -> bool:
+    return any(doubt.part == f"facts {number}" for doubt in draft.doubts)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "none"

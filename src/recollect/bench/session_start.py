@@ -1,0 +1,123 @@
+"""What the opening brief costs: with the prepared copy, and asked of a worker that knows a lot."""
+
+import itertools
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from recollect.bench import data, rounds, table
+from recollect.bench.home import PYTHON_PASS, SH_TRUE, Home, temporary, worker
+from recollect.bench.priority import undisturbed
+from recollect.bench.rounds import Variant
+from recollect.hook.capture import brief_name, header
+from recollect.worker import contact
+
+OBSERVATIONS = 10_000
+ROUNDS = 40
+QUESTIONS = 200
+SESSION = "past-1700000000000"
+_files = itertools.cycle(data.FILES)
+
+
+def run(*, quick: bool) -> list[table.Table]:
+    observations = OBSERVATIONS // 20 if quick else OBSERVATIONS
+    with ExitStack() as stack:
+        live = stack.enter_context(_live(observations))
+        dead = stack.enter_context(_prepared(live))
+        return [_hooks(live, dead, observations, quick), _answers(live, observations, quick)]
+
+
+def _hooks(live: Home, dead: Home, observations: int, quick: bool) -> table.Table:
+    baseline = Variant("python -I -S -c pass", PYTHON_PASS)
+    asked = f"live worker, {observations:,} observations"
+    variants = [
+        baseline,
+        Variant("sh -c true", SH_TRUE),
+        Variant(
+            "session start, prepared copy, no worker",
+            dead.hook("context"),
+            _starts,
+            before=dead.pretend_starting,
+            after=lambda: _check(dead.clear_spool() == 1),
+            aim="<= 2.5",
+        ),
+        Variant(f"session start, {asked}", live.hook("context"), _starts, after=live.settle),
+        Variant(f"prompt, {asked}", live.hook("new"), _prompts, after=live.settle),
+    ]
+    for home in (dead, live):
+        home.pretend_starting()
+        _check(b"additionalContext" in _output(home, "context", data.session_started()))
+        home.clear_spool()
+    rounds.run(variants, at_once=1, rounds=3 if quick else ROUNDS)
+    return table.of_times(
+        "Session start and prompt, as the user waits for them", variants, baseline
+    )
+
+
+def _answers(live: Home, observations: int, quick: bool) -> table.Table:
+    """Without a hook: what the worker itself needs, over its socket."""
+    name = f"The worker's answer at {observations:,} observations"
+    found = table.Table(name, ("", "p50 ms", "p95 ms", "most ms", "aim"))
+    questions = QUESTIONS // 10 if quick else QUESTIONS
+    for label, hook, body, aim in (
+        ("to a session start", "context", data.session_started, "<= 50"),
+        ("to a prompt that names a file", "new", lambda: _prompts(1)[0], ""),
+    ):
+        with undisturbed(int(live.paths.pid_file.read_text())):
+            times = [_ask(live, hook, body) for _ in range(questions)]
+        cells = (table.median(times), table.p95(times), max(times))
+        found.add(label, *(table.ms(cell) for cell in cells), aim)
+    return found
+
+
+def _ask(home: Home, hook: str, body: Callable[[], bytes]) -> float:
+    request = b"ask " + header(hook, str(home.project)) + body()
+    began = time.perf_counter()
+    answer = contact.ask(home.paths, request)
+    took = (time.perf_counter() - began) * 1000
+    _check(b"additionalContext" in answer)
+    return took
+
+
+def _starts(count: int) -> list[bytes]:
+    return [data.session_started() for _ in range(count)]
+
+
+def _prompts(count: int) -> list[bytes]:
+    """In a session that the store knows. It is told each note once, so each prompt names another file."""
+    files = [next(_files) for _ in range(count)]
+    return [data.prompt_submitted(SESSION, f"Why is the total of {file} wrong?") for file in files]
+
+
+def _output(home: Home, hook: str, payload: bytes) -> bytes:
+    command = home.hook(hook)
+    return subprocess.run(
+        command.argv, env=dict(command.env), input=payload, capture_output=True, check=True
+    ).stdout
+
+
+def _check(holds: bool) -> None:
+    assert holds, "the hook did not answer as this row says"
+
+
+@contextmanager
+def _live(observations: int) -> Iterator[Home]:
+    with temporary() as home:
+        home.make_repository()
+        stored = data.remember(home, observations)
+        assert stored == observations, stored
+        with worker(home):
+            yield home
+
+
+@contextmanager
+def _prepared(live: Home) -> Iterator[Home]:
+    """A home without a worker that has the live one's brief."""
+    with temporary() as home:
+        answer = contact.ask(
+            live.paths, b"ask " + header("context", str(live.project)) + data.session_started()
+        )
+        brief = home.paths.briefs / brief_name(str(home.project))
+        brief.write_bytes(str(home.project).encode() + b"\0\n" + answer.partition(b"\n")[2])
+        yield home

@@ -1,0 +1,96 @@
+"""`recollect why`: what a session was told unasked, and why."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+
+import click
+
+from recollect import clock
+from recollect.cli import places
+from recollect.cli.output import (
+    console,
+    count,
+    heading,
+    json_option,
+    print_json,
+    say,
+    styled,
+    table,
+)
+from recollect.errors import NotFound
+from recollect.model.search import OBSERVATION
+from recollect.model.sessions import Session
+from recollect.model.told import Injected
+from recollect.store.protocol import Reading
+from recollect.text import one_line
+
+NARROW = 100
+
+
+@click.command()
+@click.argument("session", required=False, shell_complete=places.completing(places.session_names))
+@json_option
+def why(session: str | None, as_json: bool) -> None:
+    """List what SESSION was told unasked: when, by which hook, what, why, and for how many tokens.
+
+    The first letters of its id are enough. Without one: the latest session of this directory's project; where
+    nothing was recorded, name one.
+    """
+    store = places.store()
+    found = places.session_named(store, session) if session else _latest(store)
+    told = store.told_in(found.id)
+    if as_json:
+        tokens = sum(one.tokens for one in told)
+        print_json({"session": found.ref, "told": [asdict(one) for one in told], "tokens": tokens})
+        return
+    say(heading(found.title or "Untitled session"))
+    project = store.project(found.project_id).name
+    say(styled(f"{found.ref}  {project}  {clock.day_and_time(found.started_at)}", dim=True))
+    if not told:
+        say("\nIt was told nothing, or by a prepared brief while the worker was down.")
+        return
+    _print(told, clock.day_and_time(found.started_at))
+
+
+def _latest(store: Reading) -> Session:
+    """Only of this project: what another one's session was told is no answer here."""
+    project = places.here(store, "Name a session: `recollect sessions --all` lists them.")
+    found = store.sessions(project, 1)
+    if not found:
+        raise NotFound("This project has no sessions yet. `recollect sessions --all` lists others.")
+    return found[0]
+
+
+def _print(told: list[Injected], began: str) -> None:
+    """`began`: the session, whose day need not be repeated."""
+    day = began.partition(" ")[0]
+    columns = ("when", "hook", "id", "title", "why", "tokens")
+    # What a narrow terminal has no room for goes first.
+    narrow = console().width < NARROW
+    shown = tuple(c for c in columns if not narrow or c not in ("when", "hook"))
+    rows = [
+        {
+            "when": clock.day_and_time(one.at).removeprefix(f"{day} "),
+            "hook": one.hook,
+            "id": f"#{one.source}" if one.kind == OBSERVATION else (one.session or "")[:8],
+            "title": one_line(one.title or "", 60),
+            "why": one_line(one.reason, 80),
+            "tokens": f"{one.tokens:,}",
+        }
+        for one in told
+    ]
+    table(None, shown, ([row[column] for column in shown] for row in rows), numbers=("tokens",))
+    say(_total(told))
+    say(styled("Show one in full: recollect show <id>", dim=True))
+
+
+def _total(told: Iterable[Injected]) -> str:
+    kinds: Counter[str] = Counter()
+    hooks: Counter[str] = Counter()
+    for one in told:
+        kinds[one.kind] += 1
+        hooks[one.hook] += one.tokens
+    what = ", ".join(count(number, kind) for kind, number in kinds.items())
+    parts = ", ".join(f"{hook} {tokens:,}" for hook, tokens in hooks.items())
+    return f"{what}: about {count(hooks.total(), 'token')} ({parts})"

@@ -1,0 +1,43 @@
+"""What we know of English words: which of them are numbers, which say nothing, and where they end."""
+
+from functools import lru_cache
+
+from recollect.text import words
+
+SMALL_NUMBERS = tuple(words("zero one two three four five six seven eight nine ten eleven twelve"))
+NUMBER_WORDS = {word: str(number) for number, word in enumerate(SMALL_NUMBERS)} | {
+    "twice": "2",
+    "thrice": "3",
+    "hundred": "100",
+    "thousand": "1000",
+}
+STOP_WORDS = frozenset(
+    words(
+        "a about all also an and any are as at be been being both but by can could did do does each for from "
+        "had has have if in into is it its just more most much of on only onto or other our out over own per "
+        "s same so some still such than that the their them then there these they this those through to too "
+        "under up upon very was we were what when where which while who why will with would yet you your now"
+    )
+)
+ENDINGS = (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
+
+
+@lru_cache(maxsize=8192)
+def stem(word: str) -> str:
+    """Without the commonest endings, so that `retries` and `retried` are one word. In small letters."""
+    if not (word.isascii() and word.isalpha()) or len(word) < 4:
+        return word
+    for ending, put in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            word = word.removesuffix(ending) + put
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def count(number: int, noun: str) -> str:
+    """`1 project`, `2 summaries`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"

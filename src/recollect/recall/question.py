@@ -1,0 +1,85 @@
+"""What a query asks for: its words, the names in it, and the times it speaks of."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from recollect import periods
+from recollect.periods import Mention
+from recollect.store.protocol import Reading
+from recollect.terms import asked
+
+LONGEST = 4_000  # characters of a query that are looked at
+MOST_TERMS = 48
+# A name that is on so many documents tells where to look, not what for: it would drown the other words.
+EVERYWHERE = 0.15
+MANY = 50_000  # documents; with fewer, common words cost nothing
+COMMON = 0.02  # of many documents
+NAMED_DAY = re.compile(
+    r"\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day\b)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`terms`: to look for. `names`: labels that it mentions, to be matched as a whole. `text`: for the
+    encoder, without the names that are everywhere."""
+
+    text: str
+    terms: tuple[str, ...]
+    names: frozenset[str]
+    mentions: tuple[Mention, ...]
+    asks_when: bool
+    asks_how_many: bool
+
+
+def understand(text: str, store: Reading, project_id: int | None, count: int, now: int) -> Question:
+    """`count`: documents in scope."""
+    text = text[:LONGEST]
+    mentions = tuple(periods.mentioned(text, now))
+    when, many = periods.asks_when(text), periods.asks_how_many(text)
+    text = _without_relative_times(text, mentions)
+    terms = asked(text)[:MOST_TERMS]
+    labelled = store.labelled(_candidates(terms), project_id, int(count * EVERYWHERE) + 2)
+    names = frozenset(name for name, number in labelled.items() if number)
+    everywhere = {n for n in names if labelled[n] > max(2, count * EVERYWHERE)}
+    kept = [term for term in terms if term not in everywhere]
+    if kept and everywhere:
+        said = "|".join(re.escape(name) for name in sorted(everywhere))
+        text = re.sub(rf"\b(?:{said})(?:['’]s)?\b", " ", text, flags=re.IGNORECASE)
+    return Question(
+        text=text,
+        terms=tuple(_telling(kept or terms, store, count)),
+        names=names,
+        mentions=mentions,
+        asks_when=when,
+        asks_how_many=many,
+    )
+
+
+def _without_relative_times(text: str, mentions: Sequence[Mention]) -> str:
+    """`last week` says when; as words it would find what was done last, in any week. A date is also a word of
+    the index."""
+    for mention in reversed(mentions):
+        if not NAMED_DAY.search(mention.phrase):
+            text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
+
+
+def _candidates(terms: list[str]) -> list[str]:
+    """Terms, and two or three in a row: a label may have several words."""
+    single = [term for term in terms if "_" not in term]
+    rows = [
+        "_".join(single[n : n + size]) for size in (2, 3) for n in range(len(single) - size + 1)
+    ]
+    return list(dict.fromkeys([*terms, *rows]))
+
+
+def _telling(terms: list[str], store: Reading, count: int) -> list[str]:
+    """In a large store, words that are all over it cost much and say little."""
+    if count < MANY or len(terms) < 2:
+        return terms
+    limit = int(count * COMMON)
+    spread: Mapping[str, int] = store.spread(terms, limit)
+    rare = [term for term in terms if spread.get(term, 0) < limit]
+    return rare or terms

@@ -1,0 +1,136 @@
+"""The one scoring function: pure, and every point it gives has a name.
+
+All parts are scaled to about one for the best candidate, so a weight says how much a part can decide. The
+weights were chosen on development data only; `docs/explanation/ranking.md` shows what each is worth.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from recollect.clock import DAY
+from recollect.model.search import PROMPT, Document, Reason
+from recollect.recall.question import Question
+
+HALF_YEAR = 180 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    words: float = 1.0
+    previous: float = 0.4
+    next: float = 0.2
+    session: float = 0.6
+    meaning: float = 0.3
+    names: float = 0.7
+    times: float = 0.9
+    answers: float = 0.3  # the question asks when or how many, and it says so
+    recent: float = 0.1
+    pinned: float = 0.2
+    asks: float = -0.3
+    prompt: float = -0.2
+    doubted: float = -0.3
+    superseded: float = -0.3
+    by_user: float = 0.1  # a person's words are trusted more than a model's
+    dead_end: float = -0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of the candidates: BM25 by document, the best of it by session, and nearness in meaning
+    in standard deviations."""
+
+    words: Mapping[int, float]
+    sessions: Mapping[int, float]
+    meaning: Mapping[int, float] = field(default_factory=dict)
+    now: int = 0
+    best: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "best", max(self.words.values(), default=0.0) or 1.0)
+
+
+DEFAULT = Weights()
+PARTS = (
+    "words",
+    "words before it",
+    "words after it",
+    "its session",
+    "meaning",
+    "names",
+    "time",
+    "answers",
+    "recent",
+    "pinned",
+    "a question",
+    "a prompt",
+    "doubted",
+    "superseded",
+    "the user's words",
+    "a dead end",
+)
+TIME = PARTS.index("time")
+
+
+def points(
+    document: Document, question: Question, evidence: Evidence, weights: Weights = DEFAULT
+) -> tuple[float, ...]:
+    """What speaks for a document and against it, in the order of `PARTS`. Their sum is its score."""
+    words, best = evidence.words, evidence.best
+    named = document.labels & question.names if question.names else ()
+    return (
+        weights.words * words.get(document.id, 0.0) / best,
+        weights.previous * words.get(document.previous or 0, 0.0) / best,
+        weights.next * words.get(document.next or 0, 0.0) / best,
+        weights.session * evidence.sessions.get(document.session_id, 0.0) / best,
+        weights.meaning * evidence.meaning.get(document.id, 0.0),
+        weights.names * len(named) / len(question.names) if named else 0.0,
+        weights.times * _time(document, question) if question.mentions else 0.0,
+        weights.answers * _answers(document, question),
+        weights.recent * 0.5 ** (max(0, evidence.now - document.at) / HALF_YEAR),
+        weights.pinned * document.pinned,
+        weights.asks * document.asks,
+        weights.prompt * (document.kind == PROMPT),
+        weights.doubted * document.doubted,
+        weights.superseded * document.superseded,
+        weights.by_user * document.by_user,
+        weights.dead_end * document.dead_end,
+    )
+
+
+def reasons(given: tuple[float, ...], document: Document, question: Question) -> tuple[Reason, ...]:
+    """The points in words, the largest first; what is nothing is left out."""
+    because = {
+        "names": ", ".join(sorted(document.labels & question.names)),
+        "time": ", ".join(mention.phrase for mention in question.mentions),
+    }
+    found = [
+        Reason(name, value, because.get(name, ""))
+        for name, value in zip(PARTS, given, strict=True)
+        if value
+    ]
+    return tuple(sorted(found, key=lambda reason: -abs(reason.points)))
+
+
+def session_bests(documents: list[Document], words: Mapping[int, float]) -> dict[int, float]:
+    """A session is as near as the best thing in it, or as its own titles are."""
+    best: dict[int, float] = {}
+    for document in documents:
+        score = words.get(document.id, 0.0)
+        best[document.session_id] = max(best.get(document.session_id, 0.0), score)
+    return best
+
+
+def _time(document: Document, question: Question) -> float:
+    """One for a mentioned day, or month; a part where the mention is vague."""
+    found = 0.0
+    for mention in question.mentions:
+        if (mention.since or 0) <= document.at < (mention.until or 2**62):
+            found = max(found, 1.0 if mention.exact else 0.4)
+    return found
+
+
+def _answers(document: Document, question: Question) -> float:
+    return float(
+        (question.asks_when and document.says_when)
+        or (question.asks_how_many and document.says_number)
+    )

@@ -1,0 +1,290 @@
+"""Finding: words, meaning, names and times together, the best first, each with its reasons.
+
+Nothing here asks a model. Where the vectors are missing or broken the words alone decide, and the answer says
+so.
+"""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from recollect import log
+from recollect.clock import Clock
+from recollect.encoders.protocol import Encoder
+from recollect.model.search import (
+    EVENT,
+    OBSERVATION,
+    PROMPT,
+    SESSION,
+    SUMMARY,
+    Answer,
+    Document,
+    Filters,
+    Hit,
+    Query,
+)
+from recollect.recall import rank
+from recollect.recall.excerpts import excerpt
+from recollect.recall.folding import Found, folded
+from recollect.recall.question import Question, understand
+from recollect.store.protocol import Reading
+from recollect.text import one_line, tokens
+
+if TYPE_CHECKING:
+    from recollect.recall.matrix import Matrix, Meaning
+
+BY_WORDS, BY_MEANING, BESIDE, BY_TIME = 120, 60, 15, 60  # candidates
+FEW = 50  # documents
+BESIDE_GOOD = 0.5  # of the best match
+LATEST = 2**62
+WITHIN = 300_000
+RETRY_SECONDS = 60.0
+# Without a word in common a finding must be near in meaning: in standard deviations, since there is always a
+# nearest, and as a cosine.
+UNLIKE, UNRELATED = 1.5, 0.25
+HANDED_OVER = 12  # tokens that stand around a finding
+
+
+class Searcher:
+    """One per process; threads may share it."""
+
+    def __init__(
+        self,
+        store: Reading,
+        encoder: Encoder | None,
+        clock: Clock,
+        weights: rank.Weights = rank.DEFAULT,
+    ) -> None:
+        self._store, self._encoder, self._clock = store, encoder, clock
+        self._weights = weights
+        self._matrix: Matrix | None = None
+        self._broken: str | None = None
+        self._again_at = 0.0
+        self._lock = threading.Lock()
+        self._counts: dict[int | None, tuple[int, int]] = {}
+
+    def search(self, query: Query) -> Answer:
+        limit = max(1, query.limit)
+        filters = _filters_of(query)
+        if query.level == "events":
+            return Answer(tuple(self._events(query)), None)
+        question, found, without = self.find(query.text, filters)
+        hits = self._hits(found, question, limit)
+        if query.level == "facts":
+            hits = self._by_facts(hits, question)
+        if not hits and query.level in ("titles", "full") and _may_be_events(query.filters):
+            hits = self._events(query)
+        return Answer(tuple(hits), without)
+
+    def find(self, text: str, filters: Filters) -> tuple[Question, list[Found], str | None]:
+        """All candidates, best first, and why there was no meaning in it, if there was none."""
+        store, now = self._store, self._clock()
+        question = understand(
+            text, store, filters.project_id, self.how_many(filters.project_id), now
+        )
+        within = self._within(filters)
+        words = self._words(question, filters)
+        meaning, without = self._meaning(question.text, filters, within)
+        nearest = meaning.best(BY_MEANING) if meaning else []
+        ids = dict.fromkeys([*words, *nearest, *self._of_times(question, filters)])
+        documents = store.documents(ids)
+        if within is None:  # who filters wants what fits, not what stands beside it
+            documents += self._neighbours(documents, words)
+        sessions = rank.session_bests(documents, words)
+        wanted = [each for each in documents if _takes_part(each, filters, within)]
+        keys = [each.id for each in wanted]
+        evidence = rank.Evidence(words, sessions, meaning.of(keys) if meaning else {}, now)
+        found = []
+        for document in wanted:
+            points = rank.points(document, question, evidence, self._weights)
+            found.append(
+                Found(
+                    document,
+                    points,
+                    sum(points),
+                    words.get(document.id, 0.0),
+                    evidence.meaning.get(document.id, 0.0),
+                )
+            )
+        cosines = meaning.cosines(keys) if meaning else {}
+        alike = UNLIKE if len(cosines) > FEW else 0.0  # of a few, none stands out
+        found = [
+            each
+            for each in found
+            if _is_found(each, evidence, cosines, alike) or each.points[rank.TIME] > 0
+        ]
+        found.sort(
+            key=lambda one: (-one.score, -one.document.at, one.document.kind, one.document.source)
+        )
+        return question, found, without
+
+    def hit(self, document: Document, question: Question | None = None) -> Hit | None:
+        """A document as it is shown. None: it is gone."""
+        text = self._store.document_text(document.kind, document.source)
+        if text is None:
+            return None
+        terms = question.terms if question else ()
+        return Hit(
+            kind=document.kind,
+            id=document.source,
+            session_id=document.session_id,
+            project_id=document.project_id,
+            at=document.at,
+            type=text.type,
+            title=one_line(text.title or text.body, 120),
+            excerpt=excerpt(text.body or text.title, terms),
+            doubted=document.doubted,
+            pinned=document.pinned,
+            superseded=document.superseded,
+            tokens=tokens(text.title) + tokens(text.body) + HANDED_OVER,
+            files=text.files,
+        )
+
+    def warm(self) -> None:
+        """So that the first question does not wait for what it needs."""
+        self._meaning("warm", Filters(), None)
+
+    def _hits(self, found: list[Found], question: Question, limit: int) -> list[Hit]:
+        hits: list[Hit] = []
+        for each, same in folded(self._store, found, limit):
+            hit = self.hit(each.document, question)
+            if hit is not None:
+                reasons = rank.reasons(each.points, each.document, question)
+                hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))
+        return hits
+
+    def _by_facts(self, hits: list[Hit], question: Question) -> list[Hit]:
+        """Each observation by the fact that fits best."""
+        observations = [hit.id for hit in hits if hit.kind == OBSERVATION]
+        best: dict[int, str] = {}
+        for key, _, text, _ in self._store.matching_facts(question.terms, observations):
+            best.setdefault(key, text)
+        return [
+            replace(hit, excerpt=excerpt(best[hit.id], question.terms)) if hit.id in best else hit
+            for hit in hits
+            if hit.kind == OBSERVATION
+        ]
+
+    def _events(self, query: Query) -> list[Hit]:
+        question = understand(query.text, self._store, None, 0, self._clock())
+        hits = []
+        for event in self._store.matching_events(question.terms, query.filters, query.limit):
+            hits.append(
+                Hit(
+                    kind=EVENT,
+                    id=event.id,
+                    session_id=event.session_id,
+                    project_id=event.project_id,
+                    at=event.at,
+                    type=event.tool,
+                    title=one_line(event.text, 100),
+                    excerpt=excerpt(event.text, question.terms),
+                    doubted=False,
+                    score=event.score,
+                    tokens=tokens(event.text),
+                )
+            )
+        return hits
+
+    def _words(self, question: Question, filters: Filters) -> dict[int, float]:
+        """Of all kinds, because neighbours count; of the wanted kinds also those that others kept out."""
+        every = self._store.matching_documents(question.terms, replace(filters, kinds=()), BY_WORDS)
+        if filters.kinds and len(every) == BY_WORDS:
+            every += self._store.matching_documents(question.terms, filters, BY_WORDS)
+        return dict(every)
+
+    def _of_times(self, question: Question, filters: Filters) -> list[int]:
+        """What happened in the periods that the question mentions, whatever its words."""
+        found: list[int] = []
+        for mention in question.mentions:
+            if mention.exact:
+                since, until = mention.since or 0, mention.until or LATEST
+                found += self._store.documents_of_period(filters.project_id, since, until, BY_TIME)
+        return found
+
+    def _neighbours(
+        self, documents: Sequence[Document], words: Mapping[int, float]
+    ) -> list[Document]:
+        """What stands beside the best matches may be what is meant, in other words."""
+        known = {each.id for each in documents}
+        best = sorted(documents, key=lambda each: -words.get(each.id, 0.0))[:BESIDE]
+        beside = {key for each in best for key in (each.previous, each.next) if key is not None}
+        return self._store.documents(sorted(beside - known))
+
+    def _within(self, filters: Filters) -> frozenset[int] | None:
+        """Whom the filters let take part, beyond project, kind and time; None: everybody."""
+        if replace(filters, project_id=None, kinds=(), since=None, until=None) == Filters():
+            return None
+        found = self._store.documents_within(filters, WITHIN)
+        return None if found is None else frozenset(found)
+
+    def _meaning(
+        self, text: str, filters: Filters, within: frozenset[int] | None
+    ) -> tuple["Meaning | None", str | None]:
+        if self._encoder is None:
+            return None, None
+        with self._lock:
+            if time.monotonic() < self._again_at:
+                return None, self._broken
+            try:
+                if self._matrix is None:
+                    from recollect.recall.matrix import Matrix
+
+                    self._matrix = Matrix(self._encoder)
+                self._matrix.refresh(self._store)
+                self._broken = None
+                return self._matrix.near(text, filters, within), None
+            except Exception as error:  # a missing package, a damaged table: the words still serve
+                self._broken = f"search by meaning is off: {error}"
+                self._again_at = time.monotonic() + RETRY_SECONDS
+                self._matrix = None
+                log.warning("search.without_meaning", error=log.cause(error))
+                return None, self._broken
+
+    def how_many(self, project_id: int | None) -> int:
+        """About how many documents there are; counting takes a while, so it is done anew when there are a
+        tenth more."""
+        newest = self._store.newest_document()
+        at, count = self._counts.get(project_id, (-1, 0))
+        if at < 0 or newest - at > max(50, count // 10):
+            count = self._store.how_many_documents(project_id)
+            self._counts[project_id] = (newest, count)
+        return count
+
+
+def _filters_of(query: Query) -> Filters:
+    kinds = {"sessions": (SESSION,), "summaries": (SUMMARY,), "facts": (OBSERVATION,)}
+    return replace(query.filters, kinds=kinds.get(query.level, query.filters.kinds))
+
+
+def _may_be_events(filters: Filters) -> bool:
+    """Events have neither types nor names; who asks for these does not mean them."""
+    return not (filters.kinds or filters.types or filters.concepts or filters.files)
+
+
+def _takes_part(document: Document, filters: Filters, within: frozenset[int] | None) -> bool:
+    if within is not None and document.id not in within:
+        return False
+    if document.kind == SESSION and SESSION not in filters.kinds:
+        return False
+    if filters.kinds and document.kind not in filters.kinds:
+        return False
+    if filters.project_id is not None and document.project_id != filters.project_id:
+        return False
+    return (filters.since is None or document.at >= filters.since) and (
+        filters.until is None or document.at < filters.until
+    )
+
+
+def _is_found(
+    each: Found, evidence: rank.Evidence, cosines: Mapping[int, float], alike: float
+) -> bool:
+    """It shares a word, or means nearly the same, or stands beside what was meant: an answer may have no word
+    of its question. A prompt answers nothing."""
+    document = each.document
+    if each.words > 0 or (each.meaning >= alike and cosines.get(document.id, 0.0) >= UNRELATED):
+        return True
+    beside = max(evidence.words.get(key or 0, 0.0) for key in (document.previous, document.next))
+    return document.kind != PROMPT and beside >= BESIDE_GOOD * evidence.best

@@ -1,0 +1,1 @@
+"""What an agent may ask of the memory, over MCP."""

@@ -1,0 +1,17 @@
+-- What is told again, after a compaction, counts again: the time is the last one's, the tokens are those of all.
+-- name: add
+INSERT INTO told (session_id, kind, source, hook, reason, tokens, at)
+VALUES (:session_id, :kind, :source, :hook, :reason, :tokens, :at)
+ON CONFLICT (session_id, kind, source, hook) DO UPDATE
+SET reason = excluded.reason, tokens = told.tokens + excluded.tokens, at = excluded.at
+WHERE excluded.at > told.at;
+
+-- name: in_session
+SELECT t.kind, t.source, t.hook, t.reason, t.tokens, t.at,
+  coalesce(o.title, o.subtitle, m.request, m.completed, p.text) AS title, s.ref AS session
+FROM told AS t
+LEFT JOIN observations AS o ON t.kind = 'observation' AND o.id = t.source
+LEFT JOIN summaries AS m ON t.kind = 'summary' AND m.id = t.source
+LEFT JOIN prompts AS p ON t.kind = 'prompt' AND p.id = t.source
+LEFT JOIN sessions AS s ON s.id = coalesce(o.session_id, m.session_id, p.session_id)
+WHERE t.session_id = :session_id ORDER BY t.at, t.id;

@@ -1,0 +1,134 @@
+"""Indexing that did not fit into a transaction: after an import, a new version, another encoder.
+
+Small steps, so that hooks and jobs get their turn between them.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from recollect.agents.protocol import Agent
+from recollect.model.captures import Unreadable
+from recollect.model.events import (
+    CommandRun,
+    Event,
+    FileChanged,
+    FileRead,
+    OtherTool,
+    SubagentEnded,
+    ToolUsed,
+    TurnEnded,
+)
+from recollect.model.search import UnreadEvent
+from recollect.recall.search import Searcher
+from recollect.store.protocol import Store
+from recollect.text import clean
+
+STEP = 64  # documents at a time
+EVENTS = 200
+PAUSE = 0.002  # seconds between steps
+FAULT_SECONDS = 30.0
+LONGEST = 1_500  # characters of an event
+
+
+@dataclass(slots=True)
+class Indexer:
+    store: Store
+    agents: Mapping[str, Agent]
+
+    def run(self, go_on: Callable[[], bool] = lambda: True) -> int:
+        """Until nothing waits. In how many steps."""
+        return sum(1 for _ in self.steps(go_on))
+
+    def steps(self, go_on: Callable[[], bool]) -> Iterator[None]:
+        while go_on() and self.store.index_waiting(STEP):
+            yield
+        below: int | None = None
+        while go_on() and (below := self.store.encode_waiting(STEP, below=below)) is not None:
+            yield
+        while go_on() and (unread := self.store.events_unread(EVENTS)):
+            self.store.add_event_texts([(each, self._text(each)) for each in unread])
+            yield
+
+    def _text(self, unread: UnreadEvent) -> str:
+        agent = self.agents.get(unread.agent)
+        if agent is None or unread.event.boring:
+            return ""
+        event = agent.parse(replace(unread.event.capture, project_dir=unread.project_dir))
+        if event is None or isinstance(event, Unreadable):
+            return ""
+        return event_text(event)
+
+
+class IndexingThread:
+    """Indexes when it is woken, until nothing waits, and gets the search ready when somebody is about to
+    ask."""
+
+    def __init__(
+        self,
+        indexer: Indexer,
+        searcher: Searcher,
+        on_fault: Callable[[Exception | None], None],
+    ) -> None:
+        self._indexer, self._searcher, self._on_fault = indexer, searcher, on_fault
+        self._wake, self._stopping, self._busy, self._asked = (threading.Event() for _ in range(4))
+        self.wake()
+
+    def wake(self) -> None:
+        self._busy.set()
+        self._wake.set()
+
+    def expect_a_question(self) -> None:
+        self._asked.set()
+        self.wake()
+
+    def idle(self) -> bool:
+        return not self._busy.is_set()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._wake.set()
+
+    def run(self) -> None:
+        while not self._stopping.is_set():
+            self._wake.wait()
+            self._wake.clear()
+            try:
+                if self._asked.is_set():
+                    self._asked.clear()
+                    self._searcher.warm()
+                for _ in self._indexer.steps(lambda: not self._stopping.is_set()):
+                    self._stopping.wait(PAUSE)  # writers take turns, and hooks come first
+                self._on_fault(None)
+            except Exception as error:  # a full disk, most likely: a silent end would be worse
+                self._on_fault(error)
+                self._stopping.wait(FAULT_SECONDS)
+                self._wake.set()
+            if not self._wake.is_set():
+                self._busy.clear()
+
+
+def event_text(event: Event) -> str:
+    """What an event says, for the index: what was done, and the begin of what came of it."""
+    match event.what:
+        case ToolUsed(name=name, action=action, failure=failure):
+            parts = [name, *_action(action), failure.error if failure else ""]
+        case TurnEnded(last_message=text) | SubagentEnded(last_message=text):
+            parts = [text]
+        case _:
+            return ""
+    return clean("\n".join(part for part in parts if part))[:LONGEST].strip()
+
+
+def _action(action: CommandRun | FileChanged | FileRead | OtherTool) -> list[str]:
+    match action:
+        case CommandRun():
+            said = [action.command, action.description or "", action.stderr[:400], action.stdout]
+        case FileChanged():
+            lines = [line for hunk in action.hunks for line in (*hunk.removed, *hunk.added)]
+            said = [action.path, "\n".join(lines[:60]) or (action.after or "")]
+        case FileRead():
+            said = [action.path, action.content]
+        case OtherTool():
+            said = [action.input[:600], action.output]
+    return [part[:LONGEST] for part in said]

@@ -1,0 +1,167 @@
+"""Whatever is written, the index is what a rebuild would make of it."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.clock import HOUR
+from recollect.encoders.static_table import StaticTable
+from recollect.model.jobs import OBSERVE, Again
+from recollect.model.observations import Author, Doubt, ObservationDraft, SummaryDraft
+from recollect.store.sqlite.store import SqliteStore
+from tests.contract.test_store_transfer import MEMORY, exported, taken
+from tests.support.arrivals import START
+from tests.support.finding import assert_index_is_sound, index_all, index_of, search
+from tests.support.generated_stores import DEEDS, Deed, Doer
+from tests.support.memory import Memory
+
+ENCODER = StaticTable()
+LATER = START + 10_000 * HOUR
+DOUBT = (Doubt("title", "it occurs nowhere"),)
+# What Doer does not: (what, which one of those there are).
+MORE = st.lists(
+    st.tuples(st.sampled_from(["again", "forget", "restore", "drop"]), st.integers(0, 9)),
+    max_size=4,
+)
+
+
+@contextmanager
+def opened() -> Iterator[tuple[SqliteStore, Path]]:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        file = Path(folder) / "one" / "recollect.db"
+        store = SqliteStore(file, writer=True, encoder=ENCODER)
+        yield store, Path(folder)
+        store.close()
+
+
+def assert_as_rebuilt(store: SqliteStore) -> None:
+    index_all(store)
+    made = index_of(store)
+    assert_index_is_sound(store)
+    assert made["waiting"] == []
+    store.forget_index()
+    index_all(store)
+    assert_index_is_sound(store)
+    for name, rows in index_of(store).items():
+        assert made[name] == rows, name
+
+
+def do(store: SqliteStore, what: str, number: int) -> None:
+    sessions = store.sessions(None, 99)
+    observations = [o.id for s in sessions for o in store.observations_of_session(s.id)]
+    match what:
+        case "again":
+            store.do_again(Again("somebody else"), LATER)
+            while job := store.claim_job("test", LATER, LATER + HOUR):
+                if job.kind == OBSERVE:
+                    drafts = [ObservationDraft("change", "anew")] * (number % 3)
+                    store.finish_observe(job, Author("anew"), drafts, job.id + START, LATER)
+                else:
+                    summary = SummaryDraft("anew") if number % 2 else None
+                    store.finish_summary(job, Author("anew"), summary, LATER, LATER)
+        case "forget" if observations:
+            store.forget_observation(observations[number % len(observations)], LATER)
+        case "restore":
+            gone = [f.observation_id for p in store.projects() for f in store.forgotten(p.id)]
+            for each in gone[: number % 2 + 1]:
+                store.restore_observation(each)
+        case "drop" if sessions:
+            session = sessions[number % len(sessions)]
+            store.drop_session(session.id, session.project_id)
+
+
+@settings(max_examples=25)
+@given(DEEDS, MORE)
+def test_after_any_writes_the_index_is_what_a_rebuild_makes(
+    deeds: list[Deed], more: list[tuple[str, int]]
+) -> None:
+    with opened() as (store, folder):
+        doer = Doer(store)
+        for deed in deeds:
+            doer.do(deed)
+        for what, number in more:
+            do(store, what, number)
+        assert_as_rebuilt(store)
+        other = SqliteStore(folder / "two" / "recollect.db", writer=True, encoder=ENCODER)
+        taken(other, exported(store, folder / "export"))
+        assert_as_rebuilt(other)
+        other.close()
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with opened() as (store, _):
+        yield Memory.of(store, "shop")
+
+
+def store_of(memory: Memory) -> SqliteStore:
+    assert isinstance(memory.store, SqliteStore)
+    return memory.store
+
+
+def draft(
+    title: str,
+    *,
+    follows: int | None = None,
+    repeats: int | None = None,
+    doubts: tuple[Doubt, ...] = (),
+) -> ObservationDraft:
+    facts = (f"{title} fact",)
+    return ObservationDraft(
+        "change", title, facts=facts, follows=follows, repeats=repeats, doubts=doubts
+    )
+
+
+def test_a_story_that_goes_on_behind_a_doubted_one_reaches_its_beginning(memory: Memory) -> None:
+    memory.turn("p", draft("one"))
+    memory.turn("p", draft("two", follows=1, doubts=DOUBT))
+    assert_as_rebuilt(store_of(memory))
+    memory.turn("p", draft("three", follows=2))
+    assert_as_rebuilt(store_of(memory))
+    (hit,) = search(memory.store, "one", types=("change",), limit=1)
+    assert hit.superseded
+
+
+def test_a_follower_that_goes_leaves_its_story_as_it_was(memory: Memory) -> None:
+    memory.turn("p", draft("one"))
+    memory.turn("p", draft("two", follows=1, doubts=DOUBT))
+    last = memory.turn("p", draft("three", follows=2))
+    memory.store.drop_session(last.id, memory.project_id)
+    assert_as_rebuilt(store_of(memory))
+
+
+def test_a_repetition_stands_by_itself_when_the_first_one_goes(memory: Memory) -> None:
+    first = memory.turn("p", draft("one"))
+    memory.turn("p", draft("two", repeats=1))
+    assert_as_rebuilt(store_of(memory))
+    memory.store.drop_session(first.id, memory.project_id)
+    assert_as_rebuilt(store_of(memory))
+
+
+def test_a_turn_that_is_worked_up_anew_to_nothing_leaves_nothing(memory: Memory) -> None:
+    memory.turn("p", draft("one"), summary=SummaryDraft("asked"))
+    do(store_of(memory), "again", 0)
+    assert_as_rebuilt(store_of(memory))
+    assert [hit.kind for hit in search(memory.store, "one asked", level="sessions")] == []
+
+
+def test_what_is_pinned_edited_and_freed_of_doubt_is_indexed_anew(memory: Memory) -> None:
+    memory.turn("p", draft("one", doubts=DOUBT))
+    memory.store.pin(1, pinned=True)
+    assert_as_rebuilt(store_of(memory))
+    memory.store.edit(1, ObservationDraft("decision", "other", concepts=("fresh",)))
+    assert_as_rebuilt(store_of(memory))
+    memory.store.pin(1, pinned=False)
+    assert_as_rebuilt(store_of(memory))
+
+
+def test_more_than_a_transaction_takes_is_indexed_later(memory: Memory) -> None:
+    memory.turn("p", *(draft(f"number {n}") for n in range(400)))
+    assert memory.store.index_health().waiting > 0
+    assert_as_rebuilt(store_of(memory))
+    assert memory.store.index_health().waiting == 0

@@ -1,0 +1,71 @@
+"""What sessions were told: all of it, once each, with the reason."""
+
+import pytest
+
+from recollect.model.observations import ObservationDraft, SummaryDraft
+from recollect.model.told import Injected
+from recollect.model.told import Told as Injection
+from recollect.store.protocol import Store
+from tests.support.memory import Memory
+
+
+@pytest.fixture
+def memory(store: Store) -> Memory:
+    return Memory.of(store, "shop")
+
+
+def of(kind: str, source: int, tokens: int = 7) -> Injection:
+    return Injection(kind, source, f"about {kind}", tokens)
+
+
+def test_what_was_told_is_listed_in_its_order_with_what_it_was(memory: Memory) -> None:
+    first = memory.turn(
+        "p", ObservationDraft("change", "A title"), summary=SummaryDraft("Asked for it")
+    )
+    session = memory.turn("q")
+    observation = memory.newest()
+    (summary,) = memory.store.summaries_of_session(first.id)
+    add = memory.store.add_told
+    add(session.id, "context", [of("summary", summary.id), of("observation", observation.id)], 10)
+    add(session.id, "new", [of("observation", observation.id, 9)], 20)
+    own = ("about observation", 7, 10, "A title", first.ref)
+    assert memory.store.told_in(session.id) == [
+        Injected(
+            "summary", summary.id, "context", "about summary", 7, 10, "Asked for it", first.ref
+        ),
+        Injected("observation", observation.id, "context", *own),
+        Injected(
+            "observation", observation.id, "new", "about observation", 9, 20, "A title", first.ref
+        ),
+    ]
+    assert memory.store.told_in(first.id) == []
+
+
+def test_the_same_call_twice_counts_once_but_what_is_told_again_counts_again(
+    memory: Memory,
+) -> None:
+    memory.turn("p", ObservationDraft("change", "A title"))
+    session = memory.turn("q")
+    told = [of("observation", memory.newest().id)]
+    for at in (10, 10, 20):
+        memory.store.add_told(session.id, "context", told, at)
+    (found,) = memory.store.told_in(session.id)
+    assert (found.tokens, found.at) == (14, 20)
+
+
+def test_what_is_gone_was_not_told(memory: Memory) -> None:
+    own = memory.turn("p", ObservationDraft("change", "t"), summary=SummaryDraft("s"))
+    session = memory.turn("q")
+    (summary,) = memory.store.summaries_of_session(own.id)
+    told = [of("observation", memory.newest().id), of("summary", summary.id)]
+    memory.store.add_told(session.id, "context", told, 10)
+    memory.store.drop_session(own.id, memory.project_id)
+    assert memory.store.told_in(session.id) == []
+
+
+def test_any_reason_can_be_stored(memory: Memory) -> None:
+    memory.turn("p", ObservationDraft("change", "t"))
+    session = memory.turn("q")
+    told = Injection("observation", memory.newest().id, "names \udcff\0", 1)
+    memory.store.add_told(session.id, "new", [told], 10)
+    assert memory.store.told_in(session.id)[0].reason.startswith("names ")

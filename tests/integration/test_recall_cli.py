@@ -1,0 +1,290 @@
+"""Looking back on the command line: search with its filters and levels, timeline, related, files, rebuild."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from recollect.cli import rebuild
+from recollect.clock import DAY
+from recollect.encoders.static_table import StaticTable
+from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
+from recollect.paths import Paths
+from recollect.repository import identify
+from recollect.store.sqlite.store import SqliteStore
+from tests.support.memory import Memory
+from tests.support.product import recollect, settled
+
+DOUBTS = (Doubt("title", "it occurs nowhere"),)
+PUMP = ObservationDraft(
+    "bugfix",
+    "Pump mended",
+    "It runs again",
+    ("the gasket of the pump was worn", "the seal held"),
+    "A long story about water.",
+    ("plumbing",),
+    files_modified=("src/pump.py",),
+)
+VALVE = ObservationDraft("decision", "Steel valve beside the pump", files_read=("src/valve.py",))
+LATER = ObservationDraft("change", "Pump painted", follows=1, files_modified=("src/pump.py",))
+WRONG = ObservationDraft("discovery", "Pump floats", doubts=DOUBTS)
+
+
+@pytest.fixture
+def project(home: Paths, tmp_path: Path) -> Path:
+    """A repository with two remembered sessions, thirty days apart; no worker runs."""
+    folder = tmp_path / "shop"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src/pump.py").write_text("pump = 1\n")
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    store = SqliteStore(home.database, writer=True, encoder=StaticTable())
+    memory = Memory(store, store.resolve_project(identify(str(folder)), str(folder), 0))
+    memory.turn("mend the pump", PUMP, VALVE, summary=SummaryDraft("Mend the pump"), session="a1")
+    memory.at += 30 * DAY
+    memory.turn("paint it", LATER, WRONG, session="b2")
+    store.pin(2, pinned=True)
+    store.close()
+    return folder
+
+
+def answer(project: Path, *arguments: str) -> Any:
+    done = recollect(*arguments, "--json", cwd=project)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return json.loads(done.stdout)
+
+
+def titles(project: Path, *arguments: str) -> list[str]:
+    return [hit["title"] for hit in answer(project, "search", *arguments)["hits"]]
+
+
+def test_search_tells_what_a_finding_is_worth(project: Path) -> None:
+    found = answer(project, "search", "gasket", "pump")
+    assert (found["query"], found["level"], found["without"]) == ("gasket pump", "titles", None)
+    hit = next(hit for hit in found["hits"] if hit["name"] == "#1")
+    assert hit["superseded"]
+    assert not hit["pinned"]
+    assert hit["tokens"] > 10
+    assert hit["session"] == "a1"
+    assert hit["freshness"]["state"] == "unknown"
+    assert "\x02" not in hit["excerpt"]
+    assert {"words", "meaning"} <= {reason["name"] for reason in hit["reasons"]}
+    shown = recollect("search", "pump", "-n", "20", cwd=project).stdout
+    for words in ("#1 Pump mended", "carried on later", "pinned", "unverified", "tokens"):
+        assert words in shown
+    explained = recollect("search", "pump", "--explain", "-n", "1", cwd=project).stdout
+    assert "  words\n" in explained
+    assert "  in all\n" in explained
+
+
+def on_a_terminal(project: Path, *arguments: str, **env: str) -> str:
+    ours, its = pty.openpty()
+    command = [str(Path(sys.executable).with_name("recollect")), *arguments]
+    with subprocess.Popen(command, cwd=project, stdout=its, env=os.environ | env) as shown:
+        os.close(its)
+        parts = []
+        with suppress(OSError):  # how a terminal says that the other side has gone
+            while part := os.read(ours, 1 << 16):
+                parts.append(part)
+        os.close(ours)
+        assert shown.wait() == 0
+    return b"".join(parts).decode()
+
+
+def test_matches_are_highlighted_on_a_terminal_if_colour_is_wanted(project: Path) -> None:
+    question = ("search", "gasket", "-n", "1")
+    assert "\x1b[1m\x1b[4mgasket\x1b[0m" in on_a_terminal(project, *question, TERM="xterm")
+    assert "\x1b[" not in on_a_terminal(project, *question, TERM="xterm", NO_COLOR="1")
+    assert "\x1b[" not in recollect(*question, cwd=project).stdout
+
+
+def test_search_keeps_to_its_filters(project: Path) -> None:
+    for arguments, expected in (
+        (("--type", "decision"), {"Steel valve beside the pump"}),
+        (
+            ("--type", "decision", "--type", "discovery"),
+            {"Steel valve beside the pump", "Pump floats"},
+        ),
+        (("--concept", "plumbing"), {"Pump mended"}),
+        (("--file", "src/valve.py"), {"Steel valve beside the pump"}),
+        (("--file", str(project / "src/valve.py")), {"Steel valve beside the pump"}),
+        (("--session", "b2"), {"Pump painted", "Pump floats"}),
+        (("--agent", "another"), set()),
+        (("--until", "2027-01-20", "--type", "bugfix"), {"Pump mended"}),
+        (("--since", "2027-01-20", "--until", "2027-03-01", "--type", "change"), {"Pump painted"}),
+    ):
+        assert set(titles(project, "pump", *arguments)) == expected, arguments
+
+
+def test_search_looks_in_this_project_in_another_or_in_all(project: Path, tmp_path: Path) -> None:
+    assert titles(project, "gasket", "--project", "shop")
+    assert titles(tmp_path, "gasket", "--all")
+    for where, arguments, named in (
+        (project, ("--all",), True),
+        (tmp_path, (), True),  # it belongs to no project
+        (project, (), False),
+        (tmp_path, ("--project", "shop"), False),
+    ):
+        first = recollect("search", "gasket", *arguments, cwd=where).stdout.split("\n")[0]
+        assert ("shop" in first.split("  ")) == named, first
+        assert answer(where, "search", "gasket", *arguments)["hits"][0]["project"] == "shop"
+    both = recollect("search", "x", "--all", "--project", "shop", cwd=project)
+    assert both.returncode == 2
+    unknown = recollect("search", "x", "--project", "nope", cwd=project)
+    assert unknown.returncode == 1
+    assert "shop" in unknown.stderr
+
+
+def test_search_has_levels(project: Path) -> None:
+    sessions = answer(project, "search", "pump", "--level", "sessions")["hits"]
+    assert {hit["kind"] for hit in sessions} == {"session"}
+    summaries = answer(project, "search", "pump", "--level", "summaries")["hits"]
+    assert [hit["name"] for hit in summaries] == ["summary:1"]
+    facts = answer(project, "search", "gasket", "--level", "facts")["hits"]
+    assert facts[0]["excerpt"] == "the gasket of the pump was worn"
+    full = answer(project, "search", "gasket", "--level", "full")["hits"]
+    assert "A long story about water." in full[0]["text"]
+    shown = recollect("search", "gasket", "--level", "full", "-n", "1", cwd=project).stdout
+    assert "A long story about water." in shown
+    assert answer(project, "search", "gasket", "--level", "events")["hits"] == []
+
+
+def test_search_without_an_encoder_is_no_fault_and_with_a_missing_one_it_says_so(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "none")
+    assert answer(project, "search", "gasket")["without"] is None
+    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "minilm")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/onnxruntime.py").write_text("raise ImportError('none here')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "broken"))
+    found = answer(project, "search", "gasket")
+    assert found["hits"]
+    assert "search by meaning is off" in found["without"]
+    shown = recollect("search", "gasket", cwd=project).stdout
+    assert "pip install 'recollect[minilm]'" in shown
+    assert "The words alone decided." in shown
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "gasket", "--all", "--level", "events"),
+        ("timeline", "1"),
+        ("files", "src/pump.py"),
+        ("show", "1"),
+    ],
+)
+def test_what_needs_no_vectors_starts_without_numpy(
+    project: Path, arguments: tuple[str, ...]
+) -> None:
+    program = (
+        "import sys; from recollect.cli.main import cli\n"
+        f"cli({list(arguments)!r}, standalone_mode=False)\n"
+        "heavy = {'numpy', 'rich', 'mcp', 'onnxruntime'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_timeline_shows_what_stands_around(project: Path) -> None:
+    names = [hit["name"] for hit in answer(project, "timeline", "#2", "--after", "2")]
+    assert names == ["prompt:1", "#1", "#2", "summary:1", "prompt:2"]
+    shown = recollect("timeline", "2", cwd=project).stdout
+    assert "▶ #2 Steel valve" in shown
+    assert "── b2" in shown
+    around = answer(project, "timeline", "--at", "2027-01-20", "--before", "1", "--after", "1")
+    assert [hit["name"] for hit in around] == ["summary:1", "prompt:2"]
+    assert answer(project, "timeline", "a1", "--after", "1")[0]["name"] == "prompt:1"
+    for arguments, code in (
+        (("timeline", "999"), 1),
+        (("timeline", "summary:99"), 1),
+        (("timeline", "1", "--at", "yesterday"), 2),
+        (("timeline", "--at", "nonsense"), 2),
+    ):
+        assert recollect(*arguments, cwd=project).returncode == code, arguments
+
+
+def test_related_says_why(project: Path) -> None:
+    found = answer(project, "related", "1")
+    assert found[0]["name"] == "#3"
+    assert {reason["name"] for reason in found[0]["reasons"]} >= {"story", "same file"}
+    shown = recollect("related", "#1", cwd=project).stdout
+    assert "story: what came after it; same file: src/pump.py" in shown
+    assert recollect("related", "999", cwd=project).returncode == 1
+    assert recollect("related", "a1", cwd=project).returncode == 1
+
+
+def test_files_tells_what_is_known_about_one_and_about_which_most_is_known(project: Path) -> None:
+    for path in ("src/pump.py", "pump.py", str(project / "src/pump.py")):
+        found = answer(project, "files", path)["observations"]
+        assert [each["id"] for each in found] == [3, 1], path
+    assert [o["id"] for o in answer(project / "src", "files", "pump.py")["observations"]] == [3, 1]
+    assert "the gasket of the pump was worn" in recollect("files", "pump.py", cwd=project).stdout
+    assert "Nothing is known about x.py" in recollect("files", "x.py", cwd=project).stdout
+    most = answer(project, "files")
+    assert [(f["path"], f["observations"]) for f in most] == [
+        ("src/pump.py", 2),
+        ("src/valve.py", 1),
+    ]
+    assert len(answer(project, "files", "src/")) == 2
+    assert answer(project, "files", "lib/") == []
+
+
+def test_show_has_levels_and_shows_whatever_a_search_found(project: Path) -> None:
+    title = recollect("show", "1", "--level", "title", cwd=project).stdout
+    assert title.startswith("#1 Pump mended")
+    assert title.count("\n") == 1
+    facts = recollect("show", "1", "--level", "facts", cwd=project).stdout
+    assert "the seal held" in facts
+    assert "A long story" not in facts
+    assert answer(project, "show", "1", "--level", "facts")["level"] == "facts"
+    assert "Mend the pump" in recollect("show", "summary:1", cwd=project).stdout
+    assert "mend the pump" in recollect("show", "prompt:1", cwd=project).stdout
+    assert answer(project, "show", "event:1")["kind"] == "event"
+    assert "Pump mended" in recollect("show", "a1", "--level", "facts", cwd=project).stdout
+    gone = recollect("show", "summary:9", cwd=project)
+    assert gone.returncode == 1
+    assert "recollect search --level summaries" in gone.stderr
+
+
+def test_a_rebuild_makes_the_index_again(project: Path, home: Paths) -> None:
+    before = set(titles(project, "pump"))
+    index = answer(project, "rebuild")
+    assert index["documents"] == index["vectors"] == 7
+    assert index["waiting"] == 0
+    assert set(titles(project, "pump")) == before
+    assert "The index holds 7 documents, 7 vectors by" in recollect("rebuild", cwd=project).stdout
+    settled(home)
+    assert answer(project, "search", "capture", "--level", "events")["hits"] == []
+    status = answer(project, "status")["index"]
+    assert (status["documents"], status["vectors"], status["waiting"]) == (7, 7, 0)
+    recollect("worker", "stop")
+    status = answer(project, "status")["index"]
+    assert (status["documents"], status["vectors"]) == (7, 7)
+    assert "7 documents, 7 vectors by static" in recollect("status", cwd=project).stdout
+
+
+def test_an_interrupted_rebuild_goes_on_in_the_background(
+    project: Path, home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interrupted at its first look at the worker, which it has given the order to by then."""
+
+    def interrupted(_: Paths) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    recollect("worker", "start")
+    monkeypatch.setattr(rebuild, "_status", interrupted)
+    done = CliRunner().invoke(rebuild.rebuild, [])
+    assert done.exit_code == 130
+    assert "It goes on in the background." in done.stderr
+    assert settled(home).index_health().documents == 7

@@ -1,0 +1,67 @@
+"""Searching a store as the product does, and looking at its index: is it sound, and what is in it?"""
+
+import sqlite3
+from typing import Any
+
+from recollect.encoders.protocol import Encoder
+from recollect.model.search import Filters, Hit, Query
+from recollect.recall.search import Searcher
+from recollect.store.protocol import Reading
+from recollect.store.sqlite.store import SqliteStore
+from tests.support.arrivals import START
+from tests.support.canonical import DERIVED_WORDS
+
+Index = dict[str, list[tuple[Any, ...]]]
+CONTENT = {
+    "documents": "SELECT kind, source, session_id, project_id, at, size, asks, says_when, says_number,"
+    " pinned, doubted, superseded, labels, dates, scope, title, body FROM documents ORDER BY kind, source",
+    "vectors": "SELECT d.kind, d.source, v.encoder, v.vector FROM document_vectors AS v"
+    " JOIN documents AS d ON d.id = v.document_id ORDER BY d.kind, d.source",
+    "facts": "SELECT observation_id, ordinal, words FROM observation_facts ORDER BY observation_id, ordinal",
+    "waiting": "SELECT kind, source FROM unindexed",
+}
+
+
+def search(
+    store: Reading,
+    text: str,
+    *,
+    encoder: Encoder | None = None,
+    level: str = "titles",
+    limit: int = 20,
+    **filters: Any,
+) -> list[Hit]:
+    """Best first."""
+    searcher = Searcher(store, encoder, lambda: START)
+    return list(searcher.search(Query(text, Filters(**filters), level, limit)).hits)
+
+
+def check_words(connection: sqlite3.Connection) -> None:
+    """The full-text indexes hold exactly what their tables hold; an error if not."""
+    for table in DERIVED_WORDS:
+        connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")
+
+
+def assert_index_is_sound(store: Reading) -> None:
+    assert isinstance(store, SqliteStore)
+    with store.transaction() as connection:
+        check_words(connection)
+
+
+def index_of(store: Reading) -> Index:
+    """Everything in it but the numbers of its rows."""
+    assert isinstance(store, SqliteStore)
+    with store.transaction() as connection:
+        return {
+            name: [tuple(row) for row in connection.execute(query)]
+            for name, query in CONTENT.items()
+        }
+
+
+def index_all(store: SqliteStore) -> None:
+    """What did not fit into the transactions."""
+    while store.index_waiting(64):
+        pass
+    below: int | None = None
+    while (below := store.encode_waiting(64, below=below)) is not None:
+        pass

@@ -1,0 +1,96 @@
+"""What sessions were told at their start is recorded, though the question comes before the session."""
+
+import json
+import os
+
+import pytest
+
+from recollect import wiring
+from recollect.clock import MINUTE
+from recollect.model.observations import ObservationDraft, SummaryDraft
+from recollect.paths import Paths
+from recollect.store.protocol import Store
+from recollect.worker.briefs import Briefs
+from recollect.worker.projects import ProjectFinder
+from tests.support import history
+from tests.support.arrivals import Told
+from tests.support.memory import Memory
+from tests.support.stub_model import FakeClock
+
+DIRECTORY = "/home/dev/shop"
+
+
+@pytest.fixture
+def clock(memory: Memory) -> FakeClock:
+    memory.turn("p", ObservationDraft("change", "Known", files_modified=("app.py",)))
+    memory.turn("q", summary=SummaryDraft("q"))
+    return FakeClock(memory.at + MINUTE)
+
+
+@pytest.fixture
+def briefs(home: Paths, store: Store, clock: FakeClock) -> Briefs:
+    finder = ProjectFinder(store, clock)
+    settings = wiring.home(os.environ).settings
+    searcher = wiring.searcher(store, settings, clock)
+    return Briefs(
+        home, store, wiring.AGENTS, finder, settings, clock, lambda: None, searcher, lambda: None
+    )
+
+
+def ask(briefs: Briefs, event: str, hook: str, **fields: str) -> bytes:
+    body = {"session_id": "new", "hook_event_name": event, "cwd": DIRECTORY} | fields
+    header = f"recollect/1 claude-code {hook} {DIRECTORY}\0\n"
+    return briefs.answer(header.encode() + json.dumps(body).encode())
+
+
+def told(memory: Memory) -> list[tuple[str, str, int]]:
+    found = memory.store.told_in(memory.session("new").id)
+    return [(one.hook, one.kind, one.at) for one in found]
+
+
+def begin(memory: Memory) -> None:
+    memory.store.add_events([Told(memory.project_id, session="new").start()], memory.at)
+
+
+def test_the_brief_is_recorded_as_soon_as_its_session_is_known(
+    briefs: Briefs, memory: Memory, clock: FakeClock
+) -> None:
+    assert b"Known" in ask(briefs, "SessionStart", "context", source="startup")
+    briefs.record()
+    begin(memory)
+    assert told(memory) == []
+    at, clock.at = clock.at, clock.at + 500
+    briefs.record()
+    assert told(memory) == [("context", "summary", at), ("context", "observation", at)]
+    briefs.record()
+    assert len(told(memory)) == 2
+
+
+def test_a_session_that_never_comes_is_forgotten(
+    briefs: Briefs, memory: Memory, clock: FakeClock
+) -> None:
+    ask(briefs, "SessionStart", "context", source="startup")
+    clock.at += 2 * MINUTE
+    briefs.record()
+    begin(memory)
+    briefs.record()
+    assert told(memory) == []
+
+
+def test_a_resumed_session_is_told_nothing(briefs: Briefs, memory: Memory) -> None:
+    begin(memory)
+    assert ask(briefs, "SessionStart", "context", source="resume") == b""
+    briefs.record()
+    assert told(memory) == []
+
+
+def test_what_a_prompt_is_told_is_recorded(
+    briefs: Briefs, memory: Memory, clock: FakeClock
+) -> None:
+    begin(memory)
+    history.remember(memory.store, memory.project_id)
+    answered = ask(briefs, "UserPromptSubmit", "new", prompt=history.NEEDED)
+    assert history.TOLD.encode() in answered
+    briefs.record()
+    assert set(told(memory)) == {("new", "observation", clock.at)}
+    assert ask(briefs, "UserPromptSubmit", "new", prompt=history.UNRELATED) == b""

@@ -1,0 +1,59 @@
+"""What events say, for the index of last resort."""
+
+import pytest
+
+from recollect.model.events import (
+    CommandRun,
+    Event,
+    Failure,
+    FileChanged,
+    FileRead,
+    Happening,
+    Hunk,
+    OtherTool,
+    SessionEnded,
+    ToolUsed,
+    TurnEnded,
+)
+from recollect.worker.indexing import LONGEST, event_text
+
+
+def event(what: Happening) -> Event:
+    return Event("claude-code", "s", "k", what, None, None, "/p", None)
+
+
+def used(
+    action: CommandRun | FileChanged | FileRead | OtherTool, failure: Failure | None = None
+) -> Event:
+    return event(ToolUsed("Tool", "u", action, failure, None))
+
+
+@pytest.mark.parametrize(
+    ("happened", "said"),
+    [
+        (
+            used(CommandRun("make test", "run it", "3 passed", "warn", False)),
+            ("make test", "3 passed", "warn"),
+        ),
+        (
+            used(FileChanged("a.py", False, (Hunk(1, 1, ("-old", "+new")),), None, None)),
+            ("a.py", "old", "new"),
+        ),
+        (used(FileChanged("a.py", True, (), None, "all of it")), ("a.py", "all of it")),
+        (used(FileRead("a.py", 1, 2, 2, "content")), ("a.py", "content")),
+        (used(OtherTool("query", "answer")), ("query", "answer")),
+        (used(OtherTool("q", ""), Failure("it broke", 1, False)), ("it broke",)),
+        (event(TurnEnded("all done")), ("all done",)),
+    ],
+)
+def test_what_was_done_and_what_came_of_it(happened: Event, said: tuple[str, ...]) -> None:
+    text = event_text(happened)
+    assert all(part in text for part in said)
+
+
+def test_what_frames_a_turn_says_nothing() -> None:
+    assert event_text(event(SessionEnded("exit"))) == ""
+
+
+def test_a_huge_output_is_cut() -> None:
+    assert len(event_text(used(CommandRun("c", None, "x" * 10**6, "", False)))) <= LONGEST

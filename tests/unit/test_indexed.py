@@ -1,0 +1,35 @@
+"""When the index holds too little, and who mends that."""
+
+from typing import Any
+
+import pytest
+
+from recollect.cli.indexed import too_few
+from recollect.model.search import IndexHealth
+
+BUSY: dict[str, Any] = {"idle": False}
+SAME: dict[str, Any] = {"idle": True, "index": {"encoder": "static"}}
+OTHER: dict[str, Any] = {"idle": True, "index": {"encoder": "minilm"}}
+
+
+@pytest.mark.parametrize(
+    ("vectors", "waiting", "worker", "fix"),
+    [
+        (100, 0, None, None),
+        (95, 0, SAME, None),
+        (10, 0, None, "recollect rebuild"),
+        (10, 0, SAME, "recollect rebuild"),
+        (10, 0, OTHER, "recollect worker restart"),
+        (10, 5, None, None),
+        (10, 0, BUSY, None),
+    ],
+)
+def test_too_few_vectors_are_told_unless_they_are_on_their_way(
+    vectors: int, waiting: int, worker: dict[str, Any] | None, fix: str | None
+) -> None:
+    found = too_few(IndexHealth(100, vectors, waiting, "static"), worker)
+    assert (found.fix if found else None) == fix
+
+
+def test_without_an_encoder_no_vectors_are_missed() -> None:
+    assert too_few(IndexHealth(100, 0, 0, None), None) is None

@@ -1,0 +1,254 @@
+"""From one thing to others: around it, related to it, about a file; each as short or as long as wanted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.clock import HOUR, day_and_time
+from recollect.encoders.protocol import Encoder
+from recollect.encoders.static_table import StaticTable
+from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
+from recollect.recall import lookup
+from recollect.recall.search import Searcher
+from recollect.recall.telling import told
+from recollect.store.sqlite.store import SqliteStore
+from tests.support.arrivals import START
+from tests.support.memory import Memory
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "recollect.db", writer=True, encoder=StaticTable())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def memory(store: SqliteStore) -> Memory:
+    return Memory.of(store, "shop")
+
+
+def searcher(store: SqliteStore, encoder: Encoder | None = None) -> Searcher:
+    return Searcher(store, encoder, lambda: START)
+
+
+def draft(
+    title: str,
+    *facts: str,
+    files: tuple[str, ...] = (),
+    read: tuple[str, ...] = (),
+    concepts: tuple[str, ...] = (),
+    follows: int | None = None,
+    repeats: int | None = None,
+    doubts: tuple[Doubt, ...] = (),
+) -> ObservationDraft:
+    return ObservationDraft(
+        "change",
+        title,
+        facts=facts,
+        files_modified=files,
+        files_read=read,
+        concepts=concepts,
+        follows=follows,
+        repeats=repeats,
+        doubts=doubts,
+    )
+
+
+def around(memory: Memory, what: tuple[str, int], before: int = 9, after: int = 9) -> list[str]:
+    assert isinstance(memory.store, SqliteStore)
+    found = lookup.timeline(
+        searcher(memory.store),
+        memory.store,
+        project_id=None,
+        around=what,
+        before=before,
+        after=after,
+    )
+    assert [hit.at for hit in found] == sorted(hit.at for hit in found)
+    return [f"{hit.kind} {hit.title}" for hit in found]
+
+
+def related(memory: Memory, number: int, encoder: Encoder | None = None) -> dict[str, list[str]]:
+    """Titles, best first, each with its reasons."""
+    assert isinstance(memory.store, SqliteStore)
+    found = lookup.related(searcher(memory.store, encoder), memory.store, number)
+    return {
+        hit.title: [f"{r.name} {r.because}".strip() for r in hit.reasons if r.points > 0]
+        for hit in found
+    }
+
+
+def test_a_timeline_goes_across_sessions_in_the_order_of_time(memory: Memory) -> None:
+    memory.turn("first", draft("one"), session="a")
+    memory.turn("second", draft("two"), summary=SummaryDraft("done"), session="b")
+    memory.turn("third", draft("three"), session="a")
+    assert around(memory, ("observation", 2)) == [
+        "prompt first",
+        "observation one",
+        "prompt second",
+        "observation two",
+        "summary done",
+        "prompt third",
+        "observation three",
+    ]
+    assert around(memory, ("observation", 2), before=1, after=0) == [
+        "prompt second",
+        "observation two",
+    ]
+    assert around(memory, ("prompt", 1), after=1) == ["prompt first", "observation one"]
+
+
+def test_a_timeline_keeps_the_order_of_what_stands_at_the_same_moment(memory: Memory) -> None:
+    """Also when some of it was indexed again since."""
+    memory.turn("p", *(draft(f"number {n}") for n in range(1, 8)))
+    for number in (1, 4):
+        memory.store.pin(number, pinned=True)
+    titles = [f"observation number {n}" for n in range(1, 8)]
+    assert around(memory, ("observation", 4), before=2, after=2) == titles[1:6]
+    assert around(memory, ("observation", 1), before=0, after=9) == titles
+
+
+def test_a_timeline_keeps_to_its_project(memory: Memory, store: SqliteStore) -> None:
+    memory.turn("here", draft("one"))
+    Memory.of(store, "other").turn("there", draft("two"))
+    assert around(memory, ("observation", 1)) == ["prompt here", "observation one"]
+
+
+def test_a_timeline_around_a_time_a_session_or_an_event(memory: Memory, store: SqliteStore) -> None:
+    session = memory.turn("first", draft("one"))
+    memory.at += HOUR
+    memory.turn("second", draft("two"))
+    found = lookup.timeline(
+        searcher(store), store, project_id=memory.project_id, at=START + HOUR, before=1, after=1
+    )
+    assert [hit.title for hit in found] == ["one", "second"]
+    assert around(memory, ("session", session.id), after=1) == ["prompt first"]
+    event = store.events_of_session(session.id)[-1]
+    assert "prompt second" in around(memory, ("event", event.id))
+
+
+@pytest.mark.parametrize("kind", ["observation", "summary", "prompt", "session", "event", "x"])
+def test_there_is_nothing_around_nothing(memory: Memory, store: SqliteStore, kind: str) -> None:
+    memory.turn("first", draft("one"))
+    assert around(memory, (kind, 999)) == []
+    assert lookup.timeline(searcher(store), store, project_id=None) == []
+    assert told(store, kind, 999, "full") is None
+
+
+def test_a_folded_observation_has_its_place_in_time(memory: Memory) -> None:
+    memory.turn("p", draft("one"))
+    memory.turn("p", draft("one again", repeats=1))
+    assert around(memory, ("observation", 2), before=0) == ["observation one again"]
+
+
+def test_related_are_those_of_the_same_story_files_and_concepts(memory: Memory) -> None:
+    memory.turn("p", draft("Pump mended", files=("src/pump.py",), concepts=("water",)))
+    memory.turn("p", draft("Tap replaced", read=("src/pump.py",)))
+    memory.turn("p", draft("Drain cleaned", concepts=("water",)))
+    memory.turn("p", draft("Seal changed", follows=1))
+    memory.turn("p", draft("Pump was mended", repeats=1))
+    memory.turn("p", draft("Login page", files=("web/login.py",), concepts=("auth",)))
+    found = related(memory, 1)
+    assert list(found)[:2] == ["Seal changed", "Pump was mended"]
+    assert found["Seal changed"] == ["story what came after it"]
+    assert found["Pump was mended"] == ["repetition it says the same"]
+    assert "same file src/pump.py" in found["Tap replaced"]
+    assert found["Drain cleaned"] == ["same concept water"]
+    assert "Login page" not in found
+    assert "Pump mended" not in found
+    assert related(memory, 4)["Pump mended"] == ["story what came before it"]
+    assert related(memory, 999) == {}
+
+
+def test_a_file_that_everything_is_about_relates_less_than_a_rare_one(memory: Memory) -> None:
+    memory.turn("p", draft("one", files=("README.md", "src/rare.py")))
+    memory.turn("p", draft("rare", files=("src/rare.py",)))
+    for n in range(8):
+        memory.turn("p", draft(f"common {n}", files=("README.md",)))
+    assert next(iter(related(memory, 1))) == "rare"
+
+
+def test_related_are_those_that_speak_of_the_same(memory: Memory) -> None:
+    facts = ("The connection pool of the payment worker runs dry when retries pile up",)
+    memory.turn("p", draft("Payment worker stalls under load", *facts))
+    memory.turn("p", draft("Retries exhaust the payment worker's connection pool", "It was 5."))
+    for n in range(6):
+        memory.turn("p", draft(f"Button {n} got another colour", f"The colour is number {n}."))
+    assert related(memory, 1)["Retries exhaust the payment worker's connection pool"][0] == (
+        "like words"
+    )
+    by_meaning = related(memory, 1, StaticTable())
+    assert next(iter(by_meaning)) == "Retries exhaust the payment worker's connection pool"
+    assert "like meaning" in next(iter(by_meaning.values()))
+
+
+def test_what_is_related_in_another_session_comes_before_its_like_in_the_same(
+    memory: Memory,
+) -> None:
+    memory.turn("p", draft("one", files=("a.py",)), draft("two", files=("a.py",)), session="a")
+    memory.turn("p", draft("three", files=("a.py",)), session="b")
+    assert list(related(memory, 1)) == ["three", "two"]
+
+
+def test_what_is_known_about_a_file_comes_most_telling_first(
+    memory: Memory, store: SqliteStore
+) -> None:
+    doubts = (Doubt("title", "it occurs nowhere"),)
+    memory.turn("p", draft("read", read=("src/pump.py",)))
+    memory.turn("p", draft("changed", files=("src/pump.py",)))
+    memory.turn("p", draft("changed later", files=("src/pump.py",), read=("src/pump.py",)))
+    memory.turn("p", draft("doubtful", files=("src/pump.py",), doubts=doubts))
+    memory.turn("p", draft("pinned", read=("src/pump.py",)))
+    memory.turn("p", draft("other", files=("lib/pump.py", "src/pump.py.orig")))
+    store.pin(5, pinned=True)
+
+    def about(path: str, limit: int = 10) -> list[str | None]:
+        found = lookup.about_file(store, memory.project_id, path, limit)
+        return [each.draft.title for each in found]
+
+    assert about("src/pump.py") == ["pinned", "changed later", "changed", "read", "doubtful"]
+    assert about("/home/dev/shop/src/pump.py", 2) == ["pinned", "changed later"]
+    assert about("./src/pump.py", 1) == ["pinned"]
+    assert len(about("pump.py")) == 6
+    assert about("ump.py") == about("%") == about("") == []
+    known = [(f.path, f.observations, f.changes) for f in store.files_known(None, "", 9)]
+    assert known[0] == ("src/pump.py", 5, 3)
+    assert [f.path for f in store.files_known(memory.project_id, "lib/", 9)] == ["lib/pump.py"]
+
+
+def test_one_thing_is_told_at_each_level(memory: Memory, store: SqliteStore) -> None:
+    doubts = (Doubt("facts 1", "it occurs nowhere"),)
+    written = ObservationDraft(
+        "bugfix",
+        "Pump mended",
+        "It runs",
+        ("the seal was worn", "it cost 5"),
+        "A story.",
+        ("water",),
+        files_modified=("src/pump.py",),
+        doubts=doubts,
+    )
+    summary = SummaryDraft("Mend it", "looked", "learned", "completed", "onwards")
+    session = memory.turn("mend the pump", written, summary=summary)
+    observation = store.observation(1)
+    assert observation is not None
+    title = f"#1 [bugfix] Pump mended ({day_and_time(observation.at)})"
+    facts = f"{title}\nIt runs\n- the seal was worn\n- it cost 5 (unverified: it occurs nowhere)"
+    assert told(store, "observation", 1, "title") == title
+    assert told(store, "observation", 1, "facts") == facts
+    rest = "\nA story.\nConcepts: water\nChanged: src/pump.py"
+    assert told(store, "observation", 1, "full") == facts + rest
+    for kind, number, words in (
+        ("summary", 1, ["summary:1 Mend it", "Learned: learned", "Investigated: looked"]),
+        ("prompt", 1, ["prompt:1", "mend the pump"]),
+        ("session", session.id, [f"session:{session.id} mend the pump", "Pump mended"]),
+        ("event", 1, ["event:1"]),
+    ):
+        full = told(store, kind, number, "full")
+        assert full is not None
+        assert all(word in full for word in words), full
+        short = told(store, kind, number, "title")
+        assert short is not None
+        assert "\n" not in short

@@ -1,0 +1,121 @@
+"""The scoring function: each part can decide, and says so."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from recollect.clock import DAY
+from recollect.model.search import PROMPT, Document
+from recollect.periods import Mention
+from recollect.recall import rank
+from recollect.recall.question import Question
+from recollect.recall.rank import Evidence, Weights
+
+NOW = 1_800_000_000_000
+PLAIN = Document(
+    id=1,
+    kind="observation",
+    source=1,
+    session_id=1,
+    project_id=1,
+    at=NOW - DAY,
+    size=100,
+    asks=False,
+    says_when=False,
+    says_number=False,
+    pinned=False,
+    doubted=False,
+    superseded=False,
+    by_user=False,
+    dead_end=False,
+    labels=frozenset(),
+    previous=None,
+    next=None,
+)
+ASKED = Question("text", ("text",), frozenset(), (), asks_when=False, asks_how_many=False)
+NOTHING = Evidence({}, {}, {}, NOW)
+
+
+def score(
+    document: Document = PLAIN, question: Question = ASKED, evidence: Evidence = NOTHING
+) -> float:
+    return sum(rank.points(document, question, evidence))
+
+
+BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
+
+
+@pytest.mark.parametrize(
+    ("part", "document", "question", "evidence"),
+    [
+        ("words", PLAIN, ASKED, Evidence({1: 5.0, **BEST}, {}, {}, NOW)),
+        ("words before it", replace(PLAIN, previous=9), ASKED, Evidence(BEST, {}, {}, NOW)),
+        ("words after it", replace(PLAIN, next=9), ASKED, Evidence(BEST, {}, {}, NOW)),
+        ("its session", PLAIN, ASKED, Evidence(BEST, {1: 10.0}, {}, NOW)),
+        ("meaning", PLAIN, ASKED, Evidence({}, {}, {1: 2.0}, NOW)),
+        (
+            "names",
+            replace(PLAIN, labels=frozenset({"tax_py", "other"})),
+            replace(ASKED, names=frozenset({"tax_py", "shop"})),
+            NOTHING,
+        ),
+        (
+            "time",
+            PLAIN,
+            replace(ASKED, mentions=(Mention("yesterday", NOW - 2 * DAY, NOW, True, 0, 9),)),
+            NOTHING,
+        ),
+        ("answers", replace(PLAIN, says_when=True), replace(ASKED, asks_when=True), NOTHING),
+        ("answers", replace(PLAIN, says_number=True), replace(ASKED, asks_how_many=True), NOTHING),
+        ("pinned", replace(PLAIN, pinned=True), ASKED, NOTHING),
+        ("the user's words", replace(PLAIN, by_user=True), ASKED, NOTHING),
+    ],
+)
+def test_what_speaks_for_a_document(
+    part: str, document: Document, question: Question, evidence: Evidence
+) -> None:
+    given = rank.points(document, question, evidence)
+    assert sum(given) > score()
+    assert part in [reason.name for reason in rank.reasons(given, document, question)]
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("a question", {"asks": True}),
+        ("a prompt", {"kind": PROMPT}),
+        ("doubted", {"doubted": True}),
+        ("superseded", {"superseded": True}),
+        ("a dead end", {"dead_end": True}),
+    ],
+)
+def test_what_speaks_against_it(part: str, change: dict[str, Any]) -> None:
+    worse = replace(PLAIN, **change)
+    given = rank.points(worse, ASKED, NOTHING)
+    assert sum(given) < score()
+    assert part in [reason.name for reason in rank.reasons(given, worse, ASKED)]
+
+
+def test_age_is_a_gentle_weight_and_no_cut_off() -> None:
+    old, older = (replace(PLAIN, at=NOW - days * DAY) for days in (30, 3_000))
+    assert score() > score(old) > score(older)
+    assert score() - score(older) <= Weights().recent
+
+
+def test_half_of_the_names_count_half() -> None:
+    one = replace(PLAIN, labels=frozenset({"a"}))
+    both = replace(PLAIN, labels=frozenset({"a", "b"}))
+    asked = replace(ASKED, names=frozenset({"a", "b"}))
+    assert score(both, asked) - score() == pytest.approx(2 * (score(one, asked) - score()))
+
+
+def test_a_session_is_as_near_as_the_best_in_it() -> None:
+    others = [
+        replace(PLAIN, id=key, session_id=session) for key, session in ((1, 1), (2, 1), (3, 2))
+    ]
+    assert rank.session_bests(others, {1: 1.0, 2: 4.0}) == {1: 4.0, 2: 0.0}
+
+
+def test_every_weight_is_used_and_every_part_has_a_name() -> None:
+    assert len(rank.PARTS) == len(fields(Weights)) == len(rank.points(PLAIN, ASKED, NOTHING))

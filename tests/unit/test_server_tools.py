@@ -1,0 +1,365 @@
+"""The tools of the MCP server against a real store: what a model asks, and what it reads."""
+
+import importlib
+import inspect
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect import server
+from recollect.clock import DAY
+from recollect.errors import WorkerHung
+from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
+from recollect.paths import Paths
+from recollect.recall import telling
+from recollect.recall.envelope import CLOSING
+from recollect.server import names, tools
+from recollect.server.calls import call
+from recollect.server.place import Place
+from recollect.server.tools import BY_NAME, INSTRUCTIONS, TOOLS
+from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
+from recollect.text import tokens
+from recollect.worker import contact
+from tests.support.arrivals import START
+from tests.support.memory import Memory
+
+LEASE = ObservationDraft(
+    "bugfix",
+    "Lease race fixed in the queue",
+    facts=("jobs.py takes the lease in one statement",),
+    narrative="Two workers took one job. " * 20,
+    concepts=("leases",),
+    files_modified=("src/jobs.py",),
+)
+TAX = ObservationDraft("decision", "Tax is counted in cents", facts=("No floats",))
+NEXT_WEEK = START + 7 * DAY
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return {
+        "RECOLLECT_HOME": str(tmp_path / "recollect"),
+        "RECOLLECT_RECALL_ENCODER": "none",
+        "CLAUDE_PROJECT_DIR": "/home/dev/shop",
+        "HOME": str(tmp_path),
+    }
+
+
+@pytest.fixture
+def store(env: dict[str, str]) -> Iterator[Store]:
+    opened = SqliteStore(Paths.of(env).database, writer=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def memory(store: Store) -> Memory:
+    """Two projects; `shop` is the one that the agent is in."""
+    bank = Memory.of(store, "bank")
+    bank.turn("Sort out the lease of the bank", ObservationDraft("change", "Bank lease signed"))
+    shop = Memory.of(store, "shop")
+    shop.turn(
+        "Why do jobs run twice?", LEASE, summary=SummaryDraft("Jobs ran twice", learned="A race")
+    )
+    shop.turn("How do we count tax?", TAX, session="second")
+    return shop
+
+
+@pytest.fixture
+def place(env: dict[str, str], memory: Memory) -> Iterator[Place]:
+    made = Place(env, lambda: NEXT_WEEK)
+    yield made
+    made.close()
+
+
+def ask(place: Place, tool: str, **arguments: object) -> str:
+    reply = call(place, tool, arguments)
+    assert not reply.wrong, reply.text
+    return reply.text
+
+
+def refused(place: Place, tool: str, **arguments: object) -> str:
+    reply = call(place, tool, arguments)
+    assert reply.wrong, reply.text
+    return reply.text
+
+
+def number(memory: Memory, title: str) -> int:
+    found = memory.store.recent_observations(memory.project_id, 50)
+    return next(each.id for each in found if each.draft.title == title)
+
+
+# Search: a compact index.
+
+
+def test_search_gives_an_index_in_the_envelope(place: Place, memory: Memory) -> None:
+    text = ask(place, "search", query="lease race")
+    key = number(memory, "Lease race fixed in the queue")
+    assert text.startswith('<recollect-memory project="shop">')
+    assert text.endswith(CLOSING)
+    assert "not instructions" in text
+    (line,) = [line for line in text.split("\n") if line.startswith(f"#{key} ")]
+    cells = line.split(" | ")
+    assert cells[:3] == [f"#{key}", "bugfix", "6 d"]
+    assert int(cells[4].removeprefix("~")) > 100
+    assert cells[5] == "Lease race fixed in the queue"
+    assert "Two workers" not in text
+
+
+def test_search_stays_in_this_project_unless_all_is_asked_for(place: Place) -> None:
+    assert "Bank lease" not in ask(place, "search", query="lease")
+    everywhere = ask(place, "search", query="lease", project="all")
+    assert "Bank lease signed | bank" in everywhere
+    assert "Lease race fixed in the queue | shop" in everywhere
+    assert "Bank lease" in ask(place, "search", query="lease", project="bank")
+    assert "There are: bank, shop" in refused(place, "search", query="lease", project="moon")
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"type": ["decision"]}, "Tax"),
+        ({"type": "bugfix"}, "Lease"),
+        ({"concept": ["leases"]}, "Lease"),
+        ({"file": ["/home/dev/shop/src/jobs.py"]}, "Lease"),
+        ({"file": "jobs.py"}, "Lease"),
+        ({"session": "second"}, "Tax"),
+        ({"since": "10d"}, "Lease"),
+        ({"since": "1h"}, None),
+        ({"until": "2020-01-01"}, None),
+        ({"agent": "claude-code"}, "Lease"),
+        ({"agent": "other"}, None),
+    ],
+)
+def test_search_is_narrowed(place: Place, filters: dict[str, object], found: str | None) -> None:
+    text = ask(place, "search", query="lease race tax cents", **filters)
+    if found is None:
+        assert text.startswith("Nothing was found")
+    else:
+        assert found in text
+        other = {"Tax": "Lease race", "Lease": "Tax is"}[found]
+        assert other not in text or not ({"type", "concept", "file", "session"} & set(filters))
+
+
+def test_levels_go_from_sessions_to_facts(place: Place) -> None:
+    assert "session:" in ask(place, "search", query="jobs twice", level="sessions")
+    assert "summary:" in ask(place, "search", query="jobs twice", level="summaries")
+    assert "takes the lease in one statement" in ask(place, "search", query="lease", level="facts")
+
+
+def test_doubtful_findings_are_marked(place: Place, memory: Memory) -> None:
+    memory.turn("Guess", ObservationDraft("change", "Moon landed", doubts=(Doubt("title", "no"),)))
+    assert "(unverified)" in ask(place, "search", query="moon landed")
+
+
+# Timeline, get, related, files.
+
+
+def test_timeline_shows_what_stands_around(place: Place, memory: Memory) -> None:
+    key = number(memory, "Tax is counted in cents")
+    text = ask(place, "timeline", id=f"#{key}", before=3, after=0)
+    assert f"> #{key} | decision | 20" in text
+    assert "Lease race" in text
+    assert text.index("Lease race") < text.index("Tax is")
+    assert "Lease race" in ask(place, "timeline", at="2027-01-15")
+    assert "either" in refused(place, "timeline")
+
+
+def test_get_reads_several_at_the_level_that_is_wanted(place: Place, memory: Memory) -> None:
+    lease, tax = (number(memory, each.title or "") for each in (LEASE, TAX))
+    text = ask(place, "get", ids=[f"#{lease}", tax, "summary:1", "prompt:1", "session:1"])
+    assert "Two workers took one job." in text
+    assert "6 d ago, session" in text
+    assert "written by test" in text
+    assert "No floats" in text
+    assert "Learned: A race" in text
+    assert "There is no prompt:1 in this project" in text  # it is the bank's
+    facts = ask(place, "get", ids=[lease], level="facts")
+    assert "one statement" in facts
+    assert "Two workers" not in facts
+    assert ask(place, "get", ids=str(lease)) == ask(place, "get", ids=[lease, f"#{lease}"])
+
+
+def test_what_another_project_knows_is_not_there_unless_asked_for(
+    place: Place, memory: Memory
+) -> None:
+    bank = next(o.id for o in memory.store.recent_observations(1, 5))
+    text = ask(place, "get", ids=[bank])
+    assert f"There is no #{bank} in this project" in text
+    assert "Bank lease" not in text
+    assert "Bank lease signed" in ask(place, "get", ids=[bank], project="all")
+    for tool in ("timeline", "related"):
+        assert f"There is no #{bank}" in refused(place, tool, id=bank)
+    assert "There is no #" in refused(place, "forget", id=bank)
+    for kind in ("summary", "prompt", "session", "event"):
+        assert "Bank" not in ask(place, "get", ids=[f"{kind}:1"])
+
+
+def test_related_and_files_tell_why_and_what(place: Place, memory: Memory) -> None:
+    key = number(memory, LEASE.title or "")
+    memory.turn("More", ObservationDraft("change", "Jobs log", files_modified=("src/jobs.py",)))
+    assert "Jobs log" in ask(place, "related", id=key)
+    text = ask(place, "files", path="/home/dev/shop/src/jobs.py")
+    assert "Jobs log" in text
+    assert "- jobs.py takes the lease in one statement" in text
+    assert "Nothing was found" in ask(place, "files", path="moon.py")
+
+
+# What goes wrong gets an answer that names the fix.
+
+
+@pytest.mark.parametrize("bad", ["x", "", "#", "-1", "1.5", "summary:", "9" * 16, "#1 OR 1", "１"])
+def test_a_bad_id_is_named_with_how_ids_are_written(place: Place, bad: str) -> None:
+    for tool, arguments in (("get", {"ids": [bad, "x"]}), ("related", {"id": bad or " "})):
+        text = refused(place, tool, **arguments)
+        assert "Write 12 or #12" in text or "is missing" in text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "hint"),
+    [
+        ("search", {}, "`query` is missing"),
+        ("search", {"query": ""}, "`query` is missing"),
+        ("search", {"query": None}, "`query` is missing"),
+        ("search", {"query": ["a"]}, "must be text, not a list"),
+        ("search", {"query": {"a": 1}}, "must be text, not an object"),
+        ("search", {"query": True}, "must be text"),
+        ("search", {"query": "a" * 10_000_000}, "at most 100000"),
+        ("search", {"query": "a", "limit": "many"}, "whole number"),
+        ("search", {"query": "a", "level": "deep"}, "one of sessions"),
+        ("search", {"query": "a", "type": ["novel"]}, "one of decision"),
+        ("search", {"query": "a", "since": "whenever"}, "is not a time"),
+        ("search", {"query": "a", "words": "b"}, "There is no parameter"),
+        ("search", {"query": "a", "session": "zzz"}, "There is none"),
+        ("search", {"query": "a", "concept": ["a"] * 51}, "at most 50"),
+        ("get", {"ids": []}, "`ids` is missing"),
+        ("get", {"ids": [{}]}, "must be text"),
+        ("get", {"ids": [10**400]}, "is not an id"),
+        ("related", {"id": "summary:1"}, "Only observations"),
+        ("files", {"path": "a", "project": "all"}, "one project"),
+        ("forget", {"id": "summary:1"}, "Only observations"),
+        ("forget", {"id": "1", "undo": "perhaps"}, "true or false"),
+        ("remember", {"text": "a" * 10_001}, "at most 10000"),
+        ("remember", {"text": "a", "type": "novel"}, "one of decision"),
+        ("fly", {}, "There are: search, timeline"),
+    ],
+)
+def test_a_call_that_cannot_be_understood_says_what_to_send(
+    place: Place, tool: str, arguments: dict[str, object], hint: str
+) -> None:
+    text = refused(place, tool, **arguments)
+    assert hint in text
+    assert len(text) < 600
+
+
+def test_numbers_are_taken_as_meant(place: Place) -> None:
+    for limit in ("1", 1, 1.0, -5, 0):
+        assert ask(place, "search", query="lease tax", limit=limit).count("\n#") <= 1
+    ask(place, "search", query="lease", limit=10**30)
+
+
+def test_without_a_database_the_fix_is_named(env: dict[str, str]) -> None:
+    place = Place(env, lambda: START)
+    for tool, arguments in (("search", {"query": "a"}), ("memories", {}), ("forget", {"id": "1"})):
+        assert "recollect install" in refused(place, tool, **arguments)
+
+
+def test_a_damaged_database_is_named_and_a_new_one_is_found(env: dict[str, str]) -> None:
+    database = Paths.of(env).database
+    database.parent.mkdir(parents=True)
+    database.write_bytes(b"not a database" * 1000)
+    place = Place(env, lambda: START)
+    assert "is damaged" in refused(place, "search", query="a")
+    database.unlink()
+    SqliteStore(database, writer=True).close()
+    assert "Nothing is remembered of /home/dev/shop" in refused(place, "search", query="a")
+
+
+def test_a_database_that_breaks_while_it_is_open_is_an_error_not_a_crash(
+    place: Place, env: dict[str, str], memory: Memory
+) -> None:
+    ask(place, "search", query="lease")
+    memory.store.close()
+    place.close()  # the log is written into the file
+    database = Paths.of(env).database
+    data = bytearray(database.read_bytes())
+    data[200:] = b"\xff" * (len(data) - 200)
+    moved = database.with_suffix(".new")
+    moved.write_bytes(bytes(data))
+    moved.replace(database)
+    for name in ("-wal", "-shm"):
+        Path(f"{database}{name}").unlink(missing_ok=True)
+    for tool, arguments in (("search", {"query": "lease"}), ("get", {"ids": ["1"]})):
+        assert "recollect" in refused(place, tool, **arguments)
+
+
+def test_a_database_of_another_version_is_named(env: dict[str, str], memory: Memory) -> None:
+    memory.store.close()
+    database = Paths.of(env).database
+    for version, fix in ((3, "recollect worker start"), (999, "pip install -U")):
+        connection = sqlite3.connect(database)
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.close()
+        assert fix in refused(Place(env, lambda: START), "search", query="a")
+
+
+def test_writing_without_a_worker_that_can_start_is_an_error_result(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise WorkerHung
+
+    monkeypatch.setattr(contact, "order", fail)
+    assert "recollect worker restart" in refused(place, "remember", text="Mind the gap")
+
+
+def test_a_bug_is_an_error_result(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(Place, "scope", broken)
+    text = refused(place, "search", query="a")
+    assert "recollect doctor" in text
+    assert "secret" not in text
+
+
+# What it costs, and what it says of itself.
+
+
+def test_the_list_of_tools_stays_cheap() -> None:
+    listed = [{"name": t.name, "description": t.about, "input_schema": t.schema()} for t in TOOLS]
+    assert tokens(json.dumps(listed)) < 1_100
+    assert tokens(INSTRUCTIONS) < 150
+
+
+def test_the_instructions_teach_the_three_steps_in_order() -> None:
+    places = [INSTRUCTIONS.index(f"`{name}`") for name in ("search", "timeline", "get")]
+    assert places == sorted(places)
+    assert "never instructions" in INSTRUCTIONS
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_is_a_function_that_takes_its_parameters(tool: tools.Tool) -> None:
+    function = getattr(importlib.import_module(f"{server.__name__}.{tool.module}"), tool.name)
+    taken = list(inspect.signature(function).parameters)
+    assert taken[0] == "place"
+    assert set(taken[1:]) == {parameter.name for parameter in tool.parameters}
+    assert BY_NAME[tool.name] is tool
+    for parameter in tool.parameters:
+        assert (
+            parameter.default is None
+            or not parameter.choices
+            or parameter.default in parameter.choices
+        )
+
+
+def test_ids_are_read_as_they_are_written() -> None:
+    assert telling.LEVELS == tools.DETAIL
+    for kind in names.KINDS:
+        assert names.parse(telling.name(kind, 12)) == (kind, 12)
+    assert names.parse(" 12 ") == names.parse("#12") == names.parse("observation-12")
+    assert names.parse("Summary 5") == ("summary", 5)

@@ -1,0 +1,82 @@
+"""What is noted of the files of a turn, and when nothing is."""
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recollect import clock, freshness
+from recollect.clock import MINUTE, SECOND
+from recollect.model.observations import ObservationDraft
+from recollect.model.turns import Turn
+from recollect.repository import revision
+from recollect.synthesis.stamping import Stamp
+from tests.support.turns import turn
+
+AUTHOR = ("-c", "user.name=dev", "-c", "user.email=dev@example.org")
+DRAFT = ObservationDraft(
+    "change", "t", files_read=("b.py", "/etc/hostname", "gone.py"), files_modified=("a.py", "b.py")
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository with two files that a turn, which ended just now, tells of."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text(f"name = {name!r}\n")
+    for command in (("init",), ("commit", "--allow-empty", "--message", "first")):
+        subprocess.run(["git", "-C", folder, *AUTHOR, *command], check=True, capture_output=True)
+    return folder
+
+
+def ended(root: Path, at: int) -> Turn:
+    return replace(turn("p"), root=str(root), at=at)
+
+
+def test_the_commit_and_each_file_of_the_project_are_noted(root: Path) -> None:
+    now = clock.now()
+    stamped = Stamp.of(ended(root, now), now).on(DRAFT)
+    assert stamped.revision == revision(str(root))
+    assert stamped.blobs == tuple((n, freshness.blob(root / n)) for n in ("a.py", "b.py"))
+    assert replace(stamped, revision=None, blobs=()) == DRAFT
+
+
+def test_of_a_turn_that_ended_long_ago_nothing_is_noted(root: Path) -> None:
+    now = clock.now()
+    assert Stamp.of(ended(root, now - 11 * MINUTE), now).on(DRAFT) == DRAFT
+    assert Stamp.of(ended(root, now - 9 * MINUTE), now).revision is not None
+
+
+def test_a_file_that_changed_after_the_turn_is_not_noted(root: Path) -> None:
+    """While the model wrote, or the user."""
+    now = clock.now()
+    stamp = Stamp.of(ended(root, now), now)
+    later = (now + MINUTE) / SECOND
+    os.utime(root / "a.py", (later, later))
+    assert [path for path, _ in stamp.on(DRAFT).blobs] == ["b.py"]
+
+
+def test_a_commit_after_the_question_is_not_the_turns(root: Path) -> None:
+    now = clock.now()
+    before = revision(str(root))
+    stamp = Stamp.of(ended(root, now), now)
+    command = ["git", "-C", str(root), *AUTHOR, "commit", "--allow-empty", "--message", "second"]
+    subprocess.run(command, check=True, capture_output=True)
+    assert stamp.on(DRAFT).revision == before != revision(str(root))
+
+
+def test_without_a_repository_the_files_are_noted_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("a\n")
+    now = clock.now()
+    stamped = Stamp.of(ended(tmp_path, now), now).on(DRAFT)
+    assert stamped.revision is None
+    assert [path for path, _ in stamped.blobs] == ["a.py"]
+
+
+def test_a_directory_that_is_gone_leaves_the_draft_as_it_is(tmp_path: Path) -> None:
+    now = clock.now()
+    assert Stamp.of(ended(tmp_path / "gone", now), now).on(DRAFT) == DRAFT

@@ -1,0 +1,56 @@
+"""How names of code and text of all kinds become terms of the index."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.terms import ASKING, LONGEST, asked, prepared, whole
+
+
+@pytest.mark.parametrize(
+    "name", ["parseHttpHeader", "parse_http_header", "parse-http-header", "ParseHTTPHeader"]
+)
+def test_a_name_is_found_however_it_is_written(name: str) -> None:
+    assert prepared(name).split() == ["parse", "http", "header", "parse_http_header"]
+    assert whole(name) == "parse_http_header"
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("src/shop/tax_table.py", {"src", "shop", "tax", "table", "tax_table_py", "py"}),
+        ("src/shop/tax_table.py", {"src_shop_tax_table_py"}),
+        ("v3.40.1", {"3", "40", "1", "v_3_40_1"}),
+        ("sqlite 3.40.1", {"sqlite", "3_40_1"}),
+        ("sha256 utf8", {"sha256", "utf8"}),
+        ("std::vec::Vec", {"std", "vec", "std_vec_vec"}),
+        ("user@host", {"user", "host", "user_host"}),
+        ("naïve café", {"naïve", "café"}),
+        ("\uff21\uff30\uff29", {"api"}),
+    ],
+)
+def test_parts_and_wholes(text: str, terms: set[str]) -> None:
+    assert terms <= set(prepared(text).split())
+
+
+def test_scripts_without_spaces_become_pairs() -> None:
+    assert prepared("数据库迁移").split() == ["数据", "据库", "库迁", "迁移"]
+    assert set(asked("迁移")) <= set(prepared("数据库迁移").split())
+    assert prepared("字") == "字"
+
+
+def test_a_question_loses_what_everybody_asks_with() -> None:
+    assert asked("How did we fix the race in the job queue?") == ["fix", "race", "job", "queue"]
+    assert asked("what is it") == []
+    assert ASKING
+
+
+def test_of_a_huge_text_the_beginning_is_taken() -> None:
+    assert len(prepared("a " * LONGEST)) <= LONGEST
+
+
+@given(st.text(max_size=500) | st.text("aA_/.:-0", max_size=2_000))
+def test_any_text_can_be_prepared(text: str) -> None:
+    said = prepared(text)
+    assert '"' not in said
+    assert set(asked(text)) <= set(said.split())
