@@ -110,10 +110,11 @@ def _one_session(
     prompt = prompt_submitted(ref, f"Please mend {FILES[at % len(FILES)]}: {prose(200, at % 97)}")
     bodies = [prompt, *(tool_used(10 * KB, ref, n % 50) for n in range(events)), _stop(ref)]
     store.add_events([_arrival(b, directory, project, at + n) for n, b in enumerate(bodies)], at)
+    drafts = [_draft(seed) for seed in seeds]
     while (job := store.claim_job("bench", at, at + LEASE)) is not None:
         if job.kind == OBSERVE:
-            drafts = [_draft(seed) for seed in seeds]
             done: object = store.finish_observe(job, Author("rules"), drafts, at, at)
+            drafts = []  # a long turn is worked up in parts; one of them shall have them all
         else:
             told = [prose(180, (at + number) % 89) for number in range(5)]
             summary = SummaryDraft(told[0], told[1], told[2], told[3], told[4])

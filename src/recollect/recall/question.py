@@ -13,7 +13,8 @@ LONGEST = 4_000  # characters of a query that are looked at
 MOST_TERMS = 48
 # A name that is on so many documents tells where to look, not what for: it would drown the other words.
 EVERYWHERE = 0.15
-MANY = 50_000  # documents; with fewer, common words cost nothing
+MANY = 5_000  # documents; with fewer, common words cost nothing
+RAREST = 3  # words of a query that has only common ones
 COMMON = 0.02  # of many documents
 NAMED_DAY = re.compile(
     r"\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day\b)", re.IGNORECASE
@@ -76,10 +77,14 @@ def _candidates(terms: list[str]) -> list[str]:
 
 
 def _telling(terms: list[str], store: Reading, count: int) -> list[str]:
-    """In a large store, words that are all over it cost much and say little."""
+    """In a large store, words that are all over it cost much and say little. Where all of them are, the few
+    that are not quite so common must do."""
     if count < MANY or len(terms) < 2:
         return terms
     limit = int(count * COMMON)
     spread: Mapping[str, int] = store.spread(terms, limit)
     rare = [term for term in terms if spread.get(term, 0) < limit]
-    return rare or terms
+    if rare:
+        return rare
+    counts: Mapping[str, int] = store.spread(terms, count)
+    return sorted(terms, key=lambda term: counts.get(term, 0))[:RAREST]
