@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -180,10 +181,13 @@ def test_filters_are_not_answered_with_events(tmp_path: Path) -> None:
         assert search(store, "room", **filters) == []
 
 
-def test_the_start_is_not_stopped_by_what_cannot_be_indexed(tmp_path: Path) -> None:
+def test_another_way_to_prepare_words_indexes_all_again(tmp_path: Path) -> None:
     written(opened(tmp_path), "Pump mended")
-    with sqlite3.connect(tmp_path / "recollect.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "recollect.db")) as connection, connection:
         connection.execute("UPDATE index_state SET value = 'older' WHERE name = 'words'")
-    connection.close()
+        connection.execute("UPDATE documents SET title = 'as it was prepared then'")
     store = opened(tmp_path)
-    assert store.index_health().waiting > 0 or search(store, "pump")
+    Indexer(store, wiring.AGENTS).run()
+    assert_index_is_sound(store)
+    assert store.index_health().waiting == 0
+    assert [hit.title for hit in search(store, "pump")] == ["Pump mended"]

@@ -2,11 +2,13 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
 from recollect import wiring
 from recollect.clock import MINUTE
+from recollect.errors import StoreDamaged
 from recollect.model.observations import ObservationDraft, SummaryDraft
 from recollect.paths import Paths
 from recollect.store.protocol import Store
@@ -94,3 +96,23 @@ def test_what_a_prompt_is_told_is_recorded(
     briefs.record()
     assert set(told(memory)) == {("new", "observation", clock.at)}
     assert ask(briefs, "UserPromptSubmit", "new", prompt=history.UNRELATED) == b""
+
+
+def test_a_broken_index_does_not_cost_the_brief(
+    briefs: Briefs, memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def broken(*_: object) -> object:
+        asked.append(True)
+        raise StoreDamaged("malformed")
+
+    monkeypatch.setattr(briefs.searcher, "find", broken)
+    memory.turn("r", summary=SummaryDraft("r", next_steps="Mend the pump"))
+    body = {"session_id": "new", "hook_event_name": "SessionStart", "source": "startup"}
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr(briefs.finder, "of", lambda _: memory.project_id)
+    header = f"recollect/1 claude-code context {tmp_path / 'here'}\0\n"
+    answered = briefs.answer(header.encode() + json.dumps(body | {"cwd": str(tmp_path)}).encode())
+    assert asked
+    assert b"Mend the pump" in answered

@@ -9,6 +9,7 @@ from pathlib import Path
 from recollect import log
 from recollect.agents.protocol import Agent
 from recollect.clock import MINUTE, Clock
+from recollect.errors import StoreError
 from recollect.hook.capture import brief_name
 from recollect.model.captures import Capture, Unreadable, parse_capture
 from recollect.model.events import Event, FileWanted, PromptSubmitted, SessionStarted
@@ -138,10 +139,14 @@ class Briefs:
         return agent.reply("context", written.text, note=self.problem())
 
     def _bearing(self, project_id: int, directory: str, seconds: float) -> list[tuple[int, str]]:
-        if not Path(directory).is_dir():
+        if self.settings.number("brief.tokens") == 0 or not Path(directory).is_dir():
             return []
-        work = current_work(directory, seconds)
-        return bearing(self.searcher, self.store, project_id, work)
+        try:
+            work = current_work(directory, seconds)
+            return bearing(self.searcher, self.store, project_id, work)
+        except StoreError as error:  # a broken index; the rest of the brief does not need it
+            log.warning("brief.without_search", error=log.cause(error))
+            return []
 
     def _session_soon(self, event: Event) -> Session | None:
         """The question may overtake the capture that creates its session; the hook waits for a while."""

@@ -18,7 +18,6 @@ from recollect.model.records import (
 
 AGENT = "claude-code"
 AUTHOR = "bench"
-HALVES = ("tune", "report", "all")
 
 
 @dataclass(frozen=True, slots=True)
