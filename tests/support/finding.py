@@ -1,6 +1,7 @@
 """Searching a store as the product does, and looking at its index: is it sound, and what is in it?"""
 
 import sqlite3
+from collections import Counter
 from typing import Any
 
 from recollect.encoders.protocol import Encoder
@@ -18,6 +19,7 @@ CONTENT = {
     "vectors": "SELECT d.kind, d.source, v.encoder, v.vector FROM document_vectors AS v"
     " JOIN documents AS d ON d.id = v.document_id ORDER BY d.kind, d.source",
     "facts": "SELECT observation_id, ordinal, words FROM observation_facts ORDER BY observation_id, ordinal",
+    "labels": "SELECT label, project_id, documents FROM document_labels ORDER BY label, project_id",
     "waiting": "SELECT kind, source FROM unindexed",
 }
 
@@ -37,9 +39,14 @@ def search(
 
 
 def check_words(connection: sqlite3.Connection) -> None:
-    """The full-text indexes hold exactly what their tables hold; an error if not."""
+    """The full-text indexes hold exactly what their tables hold, and labels are counted right; an error if
+    not."""
     for table in DERIVED_WORDS:
         connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")
+    bearing = connection.execute("SELECT labels, project_id FROM documents").fetchall()
+    counted = Counter((label, project) for labels, project in bearing for label in labels.split())
+    stored = connection.execute("SELECT label, project_id, documents FROM document_labels")
+    assert {(label, project): number for label, project, number in stored} == dict(counted)
 
 
 def assert_index_is_sound(store: Reading) -> None:

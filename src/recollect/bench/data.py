@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from recollect.agents.claude_code import ClaudeCode
@@ -13,7 +14,7 @@ from recollect.model.arrivals import Arrival
 from recollect.model.captures import Capture
 from recollect.model.events import Event
 from recollect.model.jobs import OBSERVE, Fenced
-from recollect.model.observations import TYPES, Author, ObservationDraft, SummaryDraft
+from recollect.model.observations import Author, ObservationDraft, SummaryDraft
 from recollect.model.sessions import SessionTitle
 from recollect.repository import identify
 from recollect.store.sqlite.store import SqliteStore
@@ -88,37 +89,57 @@ def spool(home: Home, count: int, size: int, sessions: int = 20) -> None:
         (home.paths.spool_new / f"capture-{number:06}").write_bytes(head + body)
 
 
-def remember(home: Home, observations: int, each: int = 34, events: int = 40) -> int:
-    """Fill the store by its own methods: sessions with events, observations and a summary each."""
+def remember(home: Home, observations: int, each: int = 34, events: int = 40) -> list[str]:
+    """Fill the store by its own methods: sessions with events, observations and a summary each, in a
+    repository with work under way. Returns a prompt about each session, as somebody may ask who has forgotten
+    it."""
+    from recollect.bench.search.synthetic import (
+        Text,
+    )  # numpy, which most benchmarks need not wait for
+
+    made = Text()
+    prompts = []
     store = SqliteStore(home.paths.database, writer=True)
     try:
         directory = str(home.project)
+        last = made.drafts(each)
+        home.make_repository("/".join(made.query(last[0])[:2]), {d.files_read[0] for d in last})
         project = store.resolve_project(identify(directory), directory, 1)
         for number, done in enumerate(range(0, observations, each)):
             at = 1_700_000_000_000 + number * LEASE
-            left = min(each, observations - done)
-            _one_session(store, project, home.project, at, events, range(done, done + left))
-        return store.health().observations
+            drafts = made.drafts(min(each, observations - done))
+            about = drafts[number % len(drafts)]
+            prompt = f"Why does {' '.join(made.query(about))} fail in {about.files_read[0]}?"
+            _one_session(store, project, home.project, at, events, prompt, drafts)
+            prompts.append(prompt)
+        stored = store.health().observations
+        assert stored == observations, stored
+        return prompts
     finally:
         store.close()
 
 
 def _one_session(
-    store: SqliteStore, project: int, directory: Path, at: int, events: int, seeds: range
+    store: SqliteStore,
+    project: int,
+    directory: Path,
+    at: int,
+    events: int,
+    prompt: str,
+    drafts: list[ObservationDraft],
 ) -> None:
     ref = f"past-{at}"
-    prompt = prompt_submitted(ref, f"Please mend {FILES[at % len(FILES)]}: {prose(200, at % 97)}")
-    bodies = [prompt, *(tool_used(10 * KB, ref, n % 50) for n in range(events)), _stop(ref)]
+    asked = prompt_submitted(ref, prompt)
+    bodies = [asked, *(tool_used(10 * KB, ref, n % 50) for n in range(events)), _stop(ref)]
     store.add_events([_arrival(b, directory, project, at + n) for n, b in enumerate(bodies)], at)
-    drafts = [_draft(seed) for seed in seeds]
+    told = [draft.facts[0] for draft in islice(itertools.cycle(drafts), 5)]
+    summary = SummaryDraft(told[0], told[1], told[2], told[3], told[4])
+    title = SessionTitle(drafts[0].title, drafts[0].subtitle)
     while (job := store.claim_job("bench", at, at + LEASE)) is not None:
         if job.kind == OBSERVE:
             done: object = store.finish_observe(job, Author("rules"), drafts, at, at)
             drafts = []  # a long turn is worked up in parts; one of them shall have them all
         else:
-            told = [prose(180, (at + number) % 89) for number in range(5)]
-            summary = SummaryDraft(told[0], told[1], told[2], told[3], told[4])
-            title = SessionTitle(prose(60, at % 83), prose(90, at % 79))
             done = store.finish_summary(job, Author("rules"), summary, at, at, title=title)
         assert not isinstance(done, Fenced)
 
@@ -128,19 +149,6 @@ def _arrival(body: bytes, directory: Path, project: int, at: int) -> Arrival:
     event = ClaudeCode().parse(capture)
     assert isinstance(event, Event)
     return Arrival(capture, event, project, boring=False)
-
-
-def _draft(seed: int) -> ObservationDraft:
-    return ObservationDraft(
-        type=TYPES[seed % len(TYPES)],
-        title=prose(70, seed % 101),
-        subtitle=prose(120, seed % 103),
-        facts=tuple(prose(90, (seed + n) % 107) for n in range(3)),
-        narrative=prose(500, seed % 109),
-        concepts=(WORDS[seed % len(WORDS)], WORDS[seed * 7 % len(WORDS)]),
-        files_read=(FILES[seed % len(FILES)],),
-        files_modified=(FILES[seed * 7 % len(FILES)],),
-    )
 
 
 def _stop(session: str) -> bytes:

@@ -1,5 +1,6 @@
 """A recollect of its own in a temporary folder: with a worker or without, locked, or with a backlog."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -7,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,10 +66,15 @@ class Home:
         for number in range(count):
             (self.paths.spool_new / f"{BACKLOG}{number:06}").write_bytes(b"-")
 
-    def make_repository(self) -> None:
-        """Most projects are one; the worker then asks git once."""
+    def make_repository(self, branch: str, files: Iterable[str]) -> None:
+        """Most projects are one, with work under way: the brief asks git what it is."""
+        for name in files:
+            path = self.project / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("value = 1\n")
         git = ("git", "-C", str(self.project), "-c", "user.name=b", "-c", "user.email=b@localhost")
-        for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "first")):
+        made = (("init", "-q", "-b", branch), ("add", "."), ("commit", "-q", "-m", "first"))
+        for words in made:
             subprocess.run([*git, *words], check=True, env=dict(self.env))
 
     def settle(self, seconds: float = 0.1) -> None:
@@ -133,6 +139,12 @@ def wait_until_ready(home: Home, process: subprocess.Popen[bytes] | None = None)
             break
     log = home.paths.log_file
     raise RuntimeError(f"the worker did not start: {log.read_text() if log.exists() else 'no log'}")
+
+
+def wait_until_idle(home: Home) -> None:
+    """Nothing waits to be stored, written about or indexed."""
+    while not json.loads(contact.ask(home.paths, b"status\n"))["idle"]:
+        time.sleep(0.1)
 
 
 @contextmanager

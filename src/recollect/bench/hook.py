@@ -127,7 +127,7 @@ def _dead() -> Iterator[Home]:
 @contextmanager
 def _up() -> Iterator[Home]:
     with temporary() as home:
-        home.make_repository()
+        home.make_repository("main", ["a.py"])
         with worker(home):
             yield home
 

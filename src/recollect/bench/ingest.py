@@ -52,7 +52,7 @@ def _latency(*, quick: bool) -> table.Table:
     found = table.Table("From the spool to the store, worker idle", ("", "median ms", "p95 ms"))
     times = []
     with temporary() as home:
-        home.make_repository()
+        home.make_repository("main", ["a.py"])
         with worker(home):
             for _ in range(5 if quick else CAPTURES):
                 time.sleep(0.05)
@@ -98,7 +98,7 @@ def _bare(events: int) -> float:
 
 def _drain_repository(events: int) -> float:
     with temporary() as home:
-        home.make_repository()
+        home.make_repository("main", ["a.py"])
         return _drain(home, events)
 
 
@@ -125,7 +125,7 @@ def _drain(home: Home, events: int) -> float:
 
 def _worker(events: int) -> float:
     with temporary() as home:
-        home.make_repository()
+        home.make_repository("main", ["a.py"])
         data.spool(home, events, SIZE)
         began = time.perf_counter()
         with worker(home):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from recollect.bench import data, rounds, table
-from recollect.bench.home import PYTHON_PASS, SH_TRUE, Home, temporary, worker
+from recollect.bench.home import PYTHON_PASS, SH_TRUE, Home, temporary, wait_until_idle, worker
 from recollect.bench.priority import undisturbed
 from recollect.bench.rounds import Variant
 from recollect.hook.capture import brief_name, header
@@ -17,18 +17,21 @@ OBSERVATIONS = 10_000
 ROUNDS = 40
 QUESTIONS = 200
 SESSION = "past-1700000000000"
-_files = itertools.cycle(data.FILES)
+Prompts = Callable[[int], list[bytes]]
 
 
 def run(*, quick: bool) -> list[table.Table]:
     observations = OBSERVATIONS // 20 if quick else OBSERVATIONS
     with ExitStack() as stack:
-        live = stack.enter_context(_live(observations))
+        live, prompts = stack.enter_context(_live(observations))
         dead = stack.enter_context(_prepared(live))
-        return [_hooks(live, dead, observations, quick), _answers(live, observations, quick)]
+        return [
+            _hooks(live, dead, prompts, observations, quick),
+            _answers(live, prompts, observations, quick),
+        ]
 
 
-def _hooks(live: Home, dead: Home, observations: int, quick: bool) -> table.Table:
+def _hooks(live: Home, dead: Home, prompts: Prompts, observations: int, quick: bool) -> table.Table:
     baseline = Variant("python -I -S -c pass", PYTHON_PASS)
     asked = f"live worker, {observations:,} observations"
     variants = [
@@ -43,7 +46,7 @@ def _hooks(live: Home, dead: Home, observations: int, quick: bool) -> table.Tabl
             aim="<= 2.5",
         ),
         Variant(f"session start, {asked}", live.hook("context"), _starts, after=live.settle),
-        Variant(f"prompt, {asked}", live.hook("new"), _prompts, after=live.settle, aim="<= 4"),
+        Variant(f"prompt, {asked}", live.hook("new"), prompts, after=live.settle, aim="<= 4"),
     ]
     for home in (dead, live):
         home.pretend_starting()
@@ -55,14 +58,14 @@ def _hooks(live: Home, dead: Home, observations: int, quick: bool) -> table.Tabl
     )
 
 
-def _answers(live: Home, observations: int, quick: bool) -> table.Table:
+def _answers(live: Home, prompts: Prompts, observations: int, quick: bool) -> table.Table:
     """Without a hook: what the worker itself needs, over its socket."""
     name = f"The worker's answer at {observations:,} observations"
     found = table.Table(name, ("", "p50 ms", "p95 ms", "most ms", "aim"))
     questions = QUESTIONS // 10 if quick else QUESTIONS
     for label, hook, body, aim in (
         ("to a session start", "context", data.session_started, "<= 50"),
-        ("to a prompt", "new", lambda: _prompts(1)[0], ""),
+        ("to a prompt", "new", lambda: prompts(1)[0], ""),
     ):
         with undisturbed(int(live.paths.pid_file.read_text())):
             times = [_ask(live, hook, body) for _ in range(questions)]
@@ -85,10 +88,10 @@ def _starts(count: int) -> list[bytes]:
     return [data.session_started() for _ in range(count)]
 
 
-def _prompts(count: int) -> list[bytes]:
+def _asking(prompts: list[str]) -> Prompts:
     """In a session that the store knows, each another one."""
-    files = [next(_files) for _ in range(count)]
-    return [data.prompt_submitted(SESSION, f"Why is the total of {file} wrong?") for file in files]
+    each = itertools.cycle(prompts)
+    return lambda count: [data.prompt_submitted(SESSION, next(each)) for _ in range(count)]
 
 
 def _output(home: Home, hook: str, payload: bytes) -> bytes:
@@ -103,13 +106,12 @@ def _check(holds: bool) -> None:
 
 
 @contextmanager
-def _live(observations: int) -> Iterator[Home]:
+def _live(observations: int) -> Iterator[tuple[Home, Prompts]]:
     with temporary() as home:
-        home.make_repository()
-        stored = data.remember(home, observations)
-        assert stored == observations, stored
+        prompts = data.remember(home, observations)
         with worker(home):
-            yield home
+            wait_until_idle(home)
+            yield home, _asking(prompts)
 
 
 @contextmanager

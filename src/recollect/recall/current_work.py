@@ -7,45 +7,45 @@ from recollect.recall.prompt import nearness
 from recollect.recall.search import Searcher
 from recollect.repository import Work
 from recollect.store.protocol import Reading
-from recollect.terms import whole
 
 MOST = 6
 LOOKED_AT = 20
 NEAR = 2.2  # less than a prompt asks for: a line of the brief is cheap
-FILES_ASKED = 6
+FILES_ASKED, PER_FILE = 6, 2
 
 
 def bearing(
     searcher: Searcher, store: Reading, project_id: int, work: Work
 ) -> list[tuple[int, str]]:
     """Observations, each with the reason."""
-    filters = Filters(project_id=project_id, kinds=(OBSERVATION,))
-    total = searcher.how_many(None)
     found: dict[int, str] = {}
-    for text, reason, names in _questions(store, project_id, work):
-        _, candidates, _ = searcher.find(text, filters)
-        best = candidates[:LOOKED_AT]
-        standing = store.standing_observations(each.document.source for each in best)
-        for each in best:
-            near = each.document.labels & names or nearness(each, total) >= NEAR
-            if near and each.document.source in standing:
-                found.setdefault(each.document.source, reason)
-            if len(found) == MOST:
-                return list(found.items())
-    return list(found.items())
+    for text, reason in _questions(store, project_id, work):
+        for key in _near(searcher, store, project_id, text):
+            found.setdefault(key, reason)
+    for path in work.files[:FILES_ASKED]:
+        about = [each.id for each in store.observations_on(project_id, path, PER_FILE)]
+        standing = store.standing_observations(about)
+        for key in about:
+            if key in standing:
+                found.setdefault(key, "on files that changed lately")
+    return list(found.items())[:MOST]
 
 
-def _questions(
-    store: Reading, project_id: int, work: Work
-) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """What to look for, why, and the names that are reason enough."""
+def _questions(store: Reading, project_id: int, work: Work) -> Iterator[tuple[str, str]]:
+    """What to look for, and why."""
     if work.branch:
-        yield work.branch.replace("/", " "), f"near to the branch {work.branch}", frozenset()
+        yield work.branch.replace("/", " "), f"near to the branch {work.branch}"
     for session in store.summarized_sessions(project_id, 1):
         for summary in store.last_summaries(session.id, 1):
             if left := summary.draft.sure.next_steps:
-                yield left, "near to what was left to do", frozenset()
-    if work.files:
-        asked = work.files[:FILES_ASKED]
-        names = frozenset(whole(path) for path in asked)
-        yield " ".join(asked), "on files that changed lately", names
+                yield left, "near to what was left to do"
+
+
+def _near(searcher: Searcher, store: Reading, project_id: int, text: str) -> list[int]:
+    _, candidates, _ = searcher.find(text, Filters(project_id=project_id, kinds=(OBSERVATION,)))
+    total = searcher.how_many(None)
+    best = [
+        each.document.source for each in candidates[:LOOKED_AT] if nearness(each, total) >= NEAR
+    ]
+    standing = store.standing_observations(best)
+    return [key for key in best if key in standing]

@@ -1,7 +1,7 @@
 """The part of a text that shows best why it was found, with the matched words marked."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from recollect.english import stem
@@ -21,6 +21,13 @@ def stems(terms: Collection[str]) -> frozenset[str]:
 @lru_cache(maxsize=16_384)
 def _stems(word: str) -> frozenset[str]:
     return stems(prepared(word).split())
+
+
+def closest(texts: Iterable[str], terms: Collection[str]) -> list[str]:
+    """Those that share a term, the ones that share most first."""
+    wanted = stems(terms)
+    shared = {text: len(wanted & stems(prepared(text).split())) for text in texts}
+    return sorted((text for text in shared if shared[text]), key=lambda text: -shared[text])
 
 
 def excerpt(text: str, terms: Collection[str], length: int = LENGTH) -> str:

@@ -14,6 +14,7 @@ from recollect.model.sessions import Session
 from recollect.model.told import Told
 from recollect.recall.brief import PINNED, index_line, price
 from recollect.recall.envelope import wrap
+from recollect.recall.excerpts import closest
 from recollect.recall.folding import Found
 from recollect.recall.question import Question
 from recollect.recall.search import Searcher
@@ -51,7 +52,7 @@ def recall(
             continue
         if observation.session_id == session.id:
             continue
-        block = _block(store, observation, question, place)
+        block = _block(observation, question, place)
         cost = price(block)
         if cost > left:
             continue
@@ -100,13 +101,12 @@ def nearness(found: Found, documents: int) -> float:
     return found.words / math.log(2 + documents) + BY_MEANING * found.meaning
 
 
-def _block(store: Reading, observation: Observation, question: Question, root: str) -> list[str]:
+def _block(observation: Observation, question: Question, root: str) -> list[str]:
     line = index_line(observation)
     if mark := str(freshness.of(observation, root)):
         line += f" ({fenced(one_line(mark, 80))})" if mark != freshness.UNCHANGED else ""
-    near = store.matching_facts(question.terms, [observation.id])
-    sure = set(observation.draft.sure_facts)
-    facts = [text for _, _, text, _ in near if text in sure] or list(observation.draft.sure_facts)
+    sure = observation.draft.sure_facts
+    facts = closest(sure, question.terms) or sure
     return [line, *(f"  - {fenced(one_line(fact, 160))}" for fact in facts[:MOST_FACTS])]
 
 

@@ -41,8 +41,8 @@ def understand(text: str, store: Reading, project_id: int | None, count: int, no
     when, many = periods.asks_when(text), periods.asks_how_many(text)
     text = _without_relative_times(text, mentions)
     terms = asked(text)[:MOST_TERMS]
-    labelled = store.labelled(_candidates(terms), project_id, int(count * EVERYWHERE) + 2)
-    names = frozenset(name for name, number in labelled.items() if number)
+    labelled = store.labelled(_candidates(terms), project_id)
+    names = frozenset(labelled)
     everywhere = {n for n in names if labelled[n] > max(2, count * EVERYWHERE)}
     kept = [term for term in terms if term not in everywhere]
     if kept and everywhere:

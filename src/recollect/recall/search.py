@@ -85,11 +85,13 @@ class Searcher:
             text, store, filters.project_id, self.how_many(filters.project_id), now
         )
         within = self._within(filters)
-        words = self._words(question, filters)
+        words = self._words(question, replace(filters, kinds=()))  # neighbours of all kinds count
         meaning, without = self._meaning(question.text, filters, within)
         nearest = meaning.best(BY_MEANING) if meaning else []
         ids = dict.fromkeys([*words, *nearest, *self._of_times(question, filters)])
         documents = store.documents(ids)
+        if filters.kinds and len(words) == BY_WORDS:
+            documents += self._kept_out(question, filters, documents, words)
         if within is None:  # who filters wants what fits, not what stands beside it
             documents += self._neighbours(documents, words)
         sessions = rank.session_bests(documents, words)
@@ -99,15 +101,8 @@ class Searcher:
         found = []
         for document in wanted:
             points = rank.points(document, question, evidence, self._weights)
-            found.append(
-                Found(
-                    document,
-                    points,
-                    sum(points),
-                    words.get(document.id, 0.0),
-                    evidence.meaning.get(document.id, 0.0),
-                )
-            )
+            near = (words.get(document.id, 0.0), evidence.meaning.get(document.id, 0.0))
+            found.append(Found(document, points, sum(points), *near))
         cosines = meaning.cosines(keys) if meaning else {}
         alike = UNLIKE if len(cosines) > FEW else 0.0  # of a few, none stands out
         found = [
@@ -189,11 +184,21 @@ class Searcher:
         return hits
 
     def _words(self, question: Question, filters: Filters) -> dict[int, float]:
-        """Of all kinds, because neighbours count; of the wanted kinds also those that others kept out."""
-        every = self._store.matching_documents(question.terms, replace(filters, kinds=()), BY_WORDS)
-        if filters.kinds and len(every) == BY_WORDS:
-            every += self._store.matching_documents(question.terms, filters, BY_WORDS)
-        return dict(every)
+        return dict(self._store.matching_documents(question.terms, filters, BY_WORDS))
+
+    def _kept_out(
+        self,
+        question: Question,
+        filters: Filters,
+        documents: Sequence[Document],
+        words: dict[int, float],
+    ) -> list[Document]:
+        """More of the wanted kinds, whose places others took, unless they took a few only."""
+        wanted = sum(each.id in words and each.kind in filters.kinds for each in documents)
+        if wanted >= BY_WORDS // 2:
+            return []
+        words |= self._words(question, filters)
+        return self._store.documents(words.keys() - {each.id for each in documents})
 
     def _of_times(self, question: Question, filters: Filters) -> list[int]:
         """What happened in the periods that the question mentions, whatever its words."""

@@ -23,6 +23,7 @@ from recollect.repository import current_work
 from recollect.settings import Settings
 from recollect.store.protocol import Store
 from recollect.worker.file_lists import FileLists
+from recollect.worker.precedence import Precedence
 from recollect.worker.projects import ProjectFinder
 
 SOON_TRIES, SOON_PAUSE = 10, 0.02  # together less than the hook's deadline for a prompt
@@ -56,6 +57,7 @@ class Briefs:
     expect_a_question: Callable[
         [], None
     ]  # a session has begun: the first prompt will want to search
+    precedence: Precedence = field(default_factory=Precedence)
     _lists: FileLists = field(init=False)
     _notes: list[Note] = field(default_factory=list)
     _recording: threading.Lock = field(default_factory=threading.Lock)
@@ -79,7 +81,8 @@ class Briefs:
             self._note(event.agent, event.session, capture.hook)
         match event.what:
             case SessionStarted(source=source) if source not in SILENT_SOURCES:
-                return self._session_start(agent, capture, event, source)
+                with self.precedence:
+                    return self._session_start(agent, capture, event, source)
             case PromptSubmitted(by_machine=False, text=text):
                 return self._prompt(agent, event, text)
             case _:
@@ -161,7 +164,8 @@ class Briefs:
         budget = self.settings.number("recall.tokens")
         if session is None or budget == 0:
             return b""
-        context, told = prompt.recall(self.searcher, self.store, session, text, budget)
+        with self.precedence:
+            context, told = prompt.recall(self.searcher, self.store, session, text, budget)
         if told:
             self._note(agent.name, session.ref, "new", tuple(told))
             log.action("recall.answered", session=session.id, items=len(told), size=len(context))
@@ -177,7 +181,8 @@ class Briefs:
             self._note(agent.name, session.ref, file_recall.HOOK)
         if budget == 0 or not self._lists.first(session, wanted.path):
             return b""
-        context, told = file_recall.recall(self.store, session, wanted.path, budget)
+        with self.precedence:
+            context, told = file_recall.recall(self.store, session, wanted.path, budget)
         if told:
             self._note(agent.name, session.ref, file_recall.HOOK, tuple(told))
             sizes = {"items": len(told), "size": len(context)}

@@ -68,9 +68,11 @@ class IndexingThread:
         self,
         indexer: Indexer,
         searcher: Searcher,
+        give_way: Callable[[], None],
         on_fault: Callable[[Exception | None], None],
     ) -> None:
         self._indexer, self._searcher, self._on_fault = indexer, searcher, on_fault
+        self._give_way = give_way
         self._wake, self._stopping, self._busy, self._asked = (threading.Event() for _ in range(4))
         self.wake()
 
@@ -98,7 +100,8 @@ class IndexingThread:
                     self._asked.clear()
                     self._searcher.warm()
                 for _ in self._indexer.steps(lambda: not self._stopping.is_set()):
-                    self._stopping.wait(PAUSE)  # writers take turns, and hooks come first
+                    self._stopping.wait(PAUSE)  # writers take turns
+                    self._give_way()
                 self._on_fault(None)
             except Exception as error:  # a full disk, most likely: a silent end would be worse
                 self._on_fault(error)

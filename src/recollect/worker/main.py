@@ -12,10 +12,12 @@ from contextlib import suppress
 from recollect.paths import Paths, write_private
 
 MOST_DESCRIPTORS = 4096
+SWITCH_SECONDS = 0.0005  # a hook's question must not wait 5 ms for each turn while others compute
 
 
 def main() -> int:
     _detach()
+    sys.setswitchinterval(SWITCH_SECONDS)
     os.umask(0o077)
     paths = Paths.of(os.environ)
     try:

@@ -21,6 +21,7 @@ from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
 from recollect.worker.listener import Listener
 from recollect.worker.orders import Orders
+from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
@@ -50,8 +51,9 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search = searcher(store, self._settings, clock)
         faulty = self._report.note_fault
+        self._precedence = first = Precedence()
         self._indexing = IndexingThread(
-            Indexer(store, AGENTS), search, lambda error: faulty("indexing", error)
+            Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
         )
         self._briefs = Briefs(
             self._paths,
@@ -63,6 +65,7 @@ class Service:
             self._report.problem,
             search,
             self._indexing.expect_a_question,
+            first,
         )
         boring = self._settings.names("capture.boring_tools")
         self._ingest = Ingest(self._paths, store, AGENTS, finder, boring, clock)
@@ -168,6 +171,7 @@ class Service:
                 self.must_restart = self._paths.run.exists()
                 return
             try:
+                self._precedence.give_way(MOMENT)
                 self._drain()
                 if time.monotonic() >= next_chores:
                     chores.run(self._paths, self._store, self._clock)
@@ -216,6 +220,7 @@ class Service:
             ):  # an event that is told late would cost another request
                 self._transcripts.wait_for_turns()
             try:
+                self._precedence.give_way()
                 with self._busy:
                     if self._runner.run_due(lambda: not self._stopping.is_set()):
                         self._active_at = time.monotonic()

@@ -11,7 +11,7 @@ import numpy as np
 
 from recollect.bench.recall.sets import AGENT, AUTHOR, session_block
 from recollect.english import STOP_WORDS
-from recollect.model.observations import TYPES
+from recollect.model.observations import TYPES, ObservationDraft
 from recollect.model.records import ObservationRecord, Record, session_name
 
 VOCABULARY = 50_000
@@ -78,9 +78,14 @@ class Text:
                 made += each
             yield sessions, count
 
-    def query(self, record: ObservationRecord) -> list[str]:
+    def drafts(self, count: int) -> list[ObservationDraft]:
+        """Of one session, as a provider writes them."""
+        own, files = self._theme(0)
+        return [self._draft(place, own, files) for place in range(count)]
+
+    def query(self, made: ObservationRecord | ObservationDraft) -> list[str]:
         """Three to five words of it that are no stop words."""
-        said = f"{record.title} {record.narrative}".replace(".", " ").split()
+        said = f"{made.title} {made.narrative}".replace(".", " ").split()
         words = [word for word in dict.fromkeys(said) if word.lower() not in STOP_WORDS]
         wanted = int(self._chance.integers(3, 6))
         chosen = self._chance.choice(len(words), size=min(wanted, len(words)), replace=False)
@@ -88,8 +93,7 @@ class Text:
 
     def _session(self, number: int, project: int, count: int) -> tuple[Record, ...]:
         ref, name = f"made-{number}", f"project-{project}"
-        own = [self._words[int(self._chance.integers(200, 20_000))] for _ in range(OF_ITS_OWN)]
-        files = [self._files[project][int(n)] for n in self._chance.integers(0, FILES, 6)]
+        own, files = self._theme(project)
         started = BEGINNING + number * STEP * (PER_SESSION + 1)
         parts = [
             self._observation(ref, place, started + place * STEP, own, files)
@@ -97,12 +101,16 @@ class Text:
         ]
         return session_block(name, ref, started, parts)
 
+    def _theme(self, project: int) -> tuple[list[str], list[str]]:
+        """Words and files that a session keeps coming back to."""
+        own = [self._words[int(self._chance.integers(200, 20_000))] for _ in range(OF_ITS_OWN)]
+        files = [self._files[project][int(n)] for n in self._chance.integers(0, FILES, 6)]
+        return own, files
+
     def _observation(
         self, ref: str, place: int, at: int, own: list[str], files: list[str]
     ) -> ObservationRecord:
-        lengths = self._chance.integers((4, 8, 40), (9, 16, 151))
-        chosen = self._chance.integers(0, len(files), 2)
-        name = self._identifier()
+        draft = self._draft(place, own, files)
         return ObservationRecord(
             session=session_name(AGENT, ref),
             observation=f"{ref}#{place}",
@@ -112,13 +120,28 @@ class Text:
             at=at,
             provider=AUTHOR,
             model=None,
+            type=draft.type,
+            title=draft.title,
+            subtitle=draft.subtitle,
+            narrative=draft.narrative,
+            subagent_type=None,
+            pinned=False,
+            edited=False,
+            facts=draft.facts,
+            concepts=draft.concepts,
+            files_read=draft.files_read,
+            files_modified=draft.files_modified,
+        )
+
+    def _draft(self, place: int, own: list[str], files: list[str]) -> ObservationDraft:
+        lengths = self._chance.integers((4, 8, 40), (9, 16, 151))
+        chosen = self._chance.integers(0, len(files), 2)
+        name = self._identifier()
+        return ObservationDraft(
             type=TYPES[place % len(TYPES)],
             title=self._prose(int(lengths[0]), own),
             subtitle=self._prose(12, own),
             narrative=f"{self._prose(int(lengths[2]), own)} {name} {files[chosen[0]]}",
-            subagent_type=None,
-            pinned=False,
-            edited=False,
             facts=tuple(f"{name} {self._prose(int(lengths[1]), own)}" for _ in range(3)),
             concepts=(own[0], own[place % OF_ITS_OWN]),
             files_read=(files[chosen[0]],),

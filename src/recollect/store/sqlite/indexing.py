@@ -207,7 +207,8 @@ def _forget(connection: sqlite3.Connection) -> int:
         write(connection, "index", f"forget_{table}", {})
         if row is not None:
             connection.execute(row["sql"])
-    for step in ("empty_document_words", "empty_event_words", "rebuild_fact_words"):
+    steps = ("forget_document_labels", "empty_document_words", "empty_event_words")
+    for step in (*steps, "rebuild_fact_words"):
         write(connection, "index", step, {})
     for mark in ("mark_observations", "mark_summaries", "mark_prompts", "mark_sessions"):
         write(connection, "index", mark, {})

@@ -1,6 +1,13 @@
 -- Generated: python -m tests.support.write_schema
 -- To read, not to run: the migrations make it.
 
+CREATE TABLE document_labels (
+  label TEXT NOT NULL,
+  project_id INTEGER NOT NULL,
+  documents INTEGER NOT NULL,
+  PRIMARY KEY (label, project_id)
+) WITHOUT ROWID;
+
 CREATE TABLE document_vectors (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   document_id INTEGER NOT NULL UNIQUE REFERENCES documents ON DELETE CASCADE,
@@ -391,11 +398,21 @@ CREATE INDEX summaries_by_project ON summaries (project_id, at);
 CREATE TRIGGER documents_added AFTER INSERT ON documents BEGIN
   INSERT INTO document_words (rowid, title, body, labels, dates, scope)
   VALUES (new.id, new.title, new.body, new.labels, new.dates, new.scope);
+  INSERT INTO document_labels
+  SELECT l.value, new.project_id, 1 FROM json_each('["' || replace(new.labels, ' ', '","') || '"]') AS l
+  WHERE new.labels <> ''
+  ON CONFLICT DO UPDATE SET documents = documents + 1;
 END;
 
 CREATE TRIGGER documents_removed AFTER DELETE ON documents BEGIN
   INSERT INTO document_words (document_words, rowid, title, body, labels, dates, scope)
   VALUES ('delete', old.id, old.title, old.body, old.labels, old.dates, old.scope);
+  UPDATE document_labels SET documents = documents - 1
+  WHERE project_id = old.project_id
+    AND label IN (SELECT value FROM json_each('["' || replace(old.labels, ' ', '","') || '"]'));
+  DELETE FROM document_labels
+  WHERE documents = 0 AND project_id = old.project_id
+    AND label IN (SELECT value FROM json_each('["' || replace(old.labels, ' ', '","') || '"]'));
 END;
 
 CREATE TRIGGER event_texts_added AFTER INSERT ON event_texts BEGIN

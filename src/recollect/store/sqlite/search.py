@@ -46,15 +46,11 @@ class Search(Indexing):
             for term in list(terms)[:MOST_TERMS]
         }
 
-    def labelled(
-        self, terms: Iterable[str], project_id: int | None, limit: int
-    ) -> Mapping[str, int]:
-        """How many documents bear each term as a label, counted up to a limit."""
-        within = "" if project_id is None else f' AND scope : "p_{project_id}"'
-        return {
-            term: self._count(f"labels : ({_any([term])}){within}", limit)
-            for term in list(terms)[:MOST_TERMS]
-        }
+    def labelled(self, terms: Iterable[str], project_id: int | None) -> Mapping[str, int]:
+        """How many documents bear each term as a label; those that none bears are left out."""
+        name = "labelled_anywhere" if project_id is None else "labelled"
+        wanted = json.dumps(list(terms)[:MOST_TERMS])
+        return dict(map(tuple, self.rows("search", name, terms=wanted, project_id=project_id)))
 
     def how_many_documents(self, project_id: int | None) -> int:
         name = "how_many" if project_id is None else "how_many_of_project"
@@ -183,23 +179,8 @@ def _json(ids: Iterable[int]) -> str:
 
 
 def _document(row: Row) -> Document:
-    return Document(
-        id=row["id"],
-        kind=row["kind"],
-        source=row["source"],
-        session_id=row["session_id"],
-        project_id=row["project_id"],
-        at=row["at"],
-        size=row["size"],
-        asks=bool(row["asks"]),
-        says_when=bool(row["says_when"]),
-        says_number=bool(row["says_number"]),
-        pinned=bool(row["pinned"]),
-        doubted=bool(row["doubted"]),
-        superseded=bool(row["superseded"]),
-        by_user=bool(row["by_user"]),
-        dead_end=bool(row["dead_end"]),
-        labels=frozenset(row["labels"].split()),
-        previous=row["previous"],
-        next=row["next"],
-    )
+    """By place: looking up eighteen names in a row takes longer than finding it."""
+    values = [*row]
+    values[7:15] = map(bool, values[7:15])
+    values[15] = frozenset(values[15].split())
+    return Document(*values)

@@ -84,6 +84,9 @@ SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = :name;
 -- name: forget_documents
 DELETE FROM documents;
 
+-- name: forget_document_labels
+DELETE FROM document_labels;
+
 -- name: empty_document_words
 INSERT INTO document_words (document_words) VALUES ('delete-all');
 

@@ -10,6 +10,14 @@ SELECT rowid AS id FROM document_words WHERE document_words MATCH :match LIMIT :
 -- name: spread
 SELECT count(*) FROM (SELECT 1 FROM document_words WHERE document_words MATCH :match LIMIT :limit);
 
+-- name: labelled
+SELECT label, documents FROM document_labels
+WHERE label IN (SELECT value FROM json_each(:terms)) AND project_id = :project_id;
+
+-- name: labelled_anywhere
+SELECT label, sum(documents) FROM document_labels
+WHERE label IN (SELECT value FROM json_each(:terms)) GROUP BY label;
+
 -- name: newest_id
 SELECT coalesce(max(id), 0) FROM documents;
 
