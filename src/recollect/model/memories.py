@@ -1,0 +1,66 @@
+"""Curated memories as values: what one says, where it stands, and the talk that one is taken from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
+TYPES = (USER, FEEDBACK, PROJECT, REFERENCE)
+# Where a memory stands: with the user, in all projects; with one project; in the repository, for everybody who
+# works on it; in the coding agent's own folder, which is not ours.
+OF_USER, OF_PROJECT, OF_TEAM, OF_CLIENT = "user", "project", "team", "client"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """`name` is its file's name without the ending. `description` is one line, and all that an index shows.
+    `body`: the statement, then why and how to apply it, in Markdown. `evidence`: what it came from, such as
+    `observation 12`. `commit`, `files`: of the files it speaks of, each with what git calls the content it had
+    then. `extra`: front matter that we do not know; it is kept. Times are milliseconds, 0 where unknown."""
+
+    name: str
+    description: str
+    type: str
+    body: str
+    pinned: bool = False
+    created: int = 0
+    updated: int = 0
+    evidence: tuple[str, ...] = ()
+    commit: str | None = None
+    files: tuple[tuple[str, str], ...] = ()
+    replaces: tuple[str, ...] = ()
+    replaced_by: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Everything it says, for looking things up in it."""
+        return f"{self.name.replace('-', ' ')}\n{self.description}\n{self.body}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """`checksum` is of the file's bytes: whoever changes the file says which version it has seen."""
+
+    memory: Memory
+    scope: str
+    path: Path
+    checksum: str
+    modified: int
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A file that is no memory. It is reported and left alone."""
+
+    path: Path
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`role`: user or assistant."""
+
+    role: str
+    text: str
