@@ -139,6 +139,45 @@ ROWS = (
         choices=("static", "minilm", "none"),
     ),
     Row(
+        "memory.tokens",
+        1200,
+        "The most tokens that the memories told at one prompt may cost. 0 tells none.",
+        least=0,
+        most=2400,
+    ),
+    Row(
+        "memory.select",
+        "auto",
+        "Who chooses the memories that a prompt needs: `auto` asks the model if it answers at once, `engine` "
+        "goes by words and meaning alone.",
+        choices=("auto", "engine"),
+    ),
+    Row(
+        "memory.extract",
+        "auto",
+        "Who looks for new memories in what was said: `auto` asks the model too, `rules` keeps explicit "
+        "statements only, `off` keeps nothing unasked.",
+        choices=("auto", "rules", "off"),
+    ),
+    Row(
+        "memory.dream",
+        "auto",
+        "Whether memories are consolidated by themselves, at most once a day. `off`: only by `recollect dream`.",
+        choices=("auto", "off"),
+    ),
+    Row(
+        "memory.client",
+        "adopt",
+        "The memories that Claude Code keeps itself: `adopt` finds them too and never writes, `share` writes "
+        "ours beside them, `off` leaves them alone.",
+        choices=("adopt", "share", "off"),
+    ),
+    Row(
+        "memory.team_folder",
+        ".recollect/memory",
+        "Where in a repository its team keeps memories. Empty: nowhere.",
+    ),
+    Row(
         "worker.idle_minutes",
         30,
         "After this long without work the worker ends; the next capture starts it again.",

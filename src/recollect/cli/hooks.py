@@ -1,4 +1,4 @@
-"""`context`, `new`, `save`, `summary`, `end`: what the agent's hooks do, callable by hand.
+"""`context`, `new`, `compact`, `save`, `summary`, `end`: what the agent's hooks do, callable by hand.
 
 With a payload on standard input they do exactly what the installed hook line does. `context` on a terminal
 prints the brief that a session started here would get.
@@ -57,8 +57,14 @@ def new() -> None:
 
 @click.command()
 def save() -> None:
-    """PostToolUse, PostToolUseFailure, SubagentStop, PreCompact: store the event."""
+    """PostToolUse, PostToolUseFailure, SubagentStop: store the event."""
     _run("save")
+
+
+@click.command()
+def compact() -> None:
+    """PreCompact: store the event, print what the compaction must keep."""
+    _run("compact")
 
 
 @click.command()

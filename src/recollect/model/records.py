@@ -175,7 +175,7 @@ class RequestRecord:
     provider: str
     model: str
     prompts: str
-    purpose: Literal["observe", "summarize", "repair"]
+    purpose: Literal["observe", "summarize", "repair", "select", "extract", "dream"]
     digest: str
     outcome: Literal["answered", "unusable", "failed"]
     error: str | None

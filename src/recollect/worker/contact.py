@@ -37,10 +37,10 @@ def ask(paths: Paths, request: bytes, *, seconds: float = 5.0) -> bytes:
     return answer
 
 
-def order(paths: Paths, verb: str, **values: object) -> dict[str, Any]:
-    """Have the worker do something; it is started if need be."""
+def order(paths: Paths, verb: str, *, patience: float = 5.0, **values: object) -> dict[str, Any]:
+    """Have the worker do something; it is started if need be. `patience`: seconds."""
     start(paths)
-    answer = json.loads(ask(paths, f"{verb} {json.dumps(values)}".encode()))
+    answer = json.loads(ask(paths, f"{verb} {json.dumps(values)}".encode(), seconds=patience))
     assert isinstance(answer, dict)
     return answer
 

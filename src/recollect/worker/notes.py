@@ -25,6 +25,7 @@ class Notes:
     finder: ProjectFinder
     clock: Clock
     changed: Callable[[int], None]  # what is told of a project
+    retold: Callable[[int], None] = lambda _: None  # what a session's memory tells
 
     def remember(self, order: Json) -> Json:
         """`dir`, `text`, `type`, `by`, `files`; `agent` and `session` name the session it was said in. What
@@ -47,6 +48,7 @@ class Notes:
         count = self.store.forget_observation(observation.id, self.clock())
         log.action("observation.forgotten", observation=observation.id, with_folded=count)
         self.changed(observation.project_id)
+        self.retold(observation.session_id)
         return {"found": count is not None, "title": observation.draft.title, "count": count}
 
     def restore(self, order: Json) -> Json:
@@ -56,6 +58,7 @@ class Notes:
             return {"found": False}
         log.action("observation.restored", observation=observation.id)
         self.changed(observation.project_id)
+        self.retold(observation.session_id)
         return {"found": True, "title": observation.draft.title}
 
     def _was_said(self, session: tuple[str, str] | None, text: str) -> bool:

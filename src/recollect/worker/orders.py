@@ -13,6 +13,7 @@ from recollect.store.protocol import Store
 from recollect.wiring import Choice
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.dreaming import Dreamer
 from recollect.worker.gate import Gate
 from recollect.worker.imports import Imports
 from recollect.worker.notes import Notes
@@ -35,12 +36,14 @@ class Orders:
     backfill: Backfill
     look: Callable[[], None]  # has transcripts read, and silent sessions ended
     wake_indexing: Callable[[], None]
+    dreamer: Dreamer
     imports: Imports = field(init=False)
     notes: Notes = field(init=False)
 
     def __post_init__(self) -> None:
         self.imports = Imports(self.store, self.clock, self._taken)
-        self.notes = Notes(self.store, self.finder, self.clock, self._changed)
+        retold = self.briefs.sessions.refresh
+        self.notes = Notes(self.store, self.finder, self.clock, self._changed, retold)
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:
         orders = {
@@ -54,6 +57,7 @@ class Orders:
             "remember": self.notes.remember,
             "forget-observation": self.notes.forget,
             "restore": self.notes.restore,
+            "dream": self.dreamer.on_request,
             "import-begin": self.imports.begin,
             "import-step": self.imports.step,
             "import-cancel": self.imports.cancel,
@@ -135,6 +139,7 @@ class Orders:
     def _refresh(self, observation: Observation | None) -> None:
         if observation is not None:
             self.briefs.prepare(observation.project_id)
+            self.briefs.sessions.refresh(observation.session_id)
 
 
 def _json(order: Callable[[Json], Json]) -> Callable[[bytes], bytes]:

@@ -20,6 +20,7 @@ from recollect.worker.indexing import Indexer, IndexingThread
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner
 from recollect.worker.listener import Listener
+from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders
 from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
@@ -55,6 +56,8 @@ class Service:
         self._indexing = IndexingThread(
             Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
         )
+        self._changed: set[int] = set()
+        self._memories = MemoryWork(home, store, self._choice, self._gate, clock, self._changed.add)
         self._briefs = Briefs(
             self._paths,
             store,
@@ -64,6 +67,7 @@ class Service:
             clock,
             self._report.problem,
             search,
+            self._memories.telling,
             self._indexing.expect_a_question,
             first,
         )
@@ -80,7 +84,6 @@ class Service:
             retry_seconds=FAULT_SECONDS[1],
             backfill=backfill,
         )
-        self._changed: set[int] = set()
         self._runner = self._job_runner()
         self._orders = Orders(
             store,
@@ -94,6 +97,7 @@ class Service:
             backfill,
             self._transcripts.look,
             self._indexing.wake,
+            self._memories.dreamer,
         )
 
     def _job_runner(self) -> JobRunner:
@@ -106,6 +110,8 @@ class Service:
             self._lease(),
             self._clock,
             self._changed.add,
+            self._briefs.sessions.write,
+            self._memories.extractor,
         )
 
     def open(self) -> Listener:
@@ -175,6 +181,7 @@ class Service:
                 self._drain()
                 if time.monotonic() >= next_chores:
                     chores.run(self._paths, self._store, self._clock)
+                    self._briefs.sessions.sweep()
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
                     self._transcripts.look()
                 if self._is_idle_for_long():
@@ -224,6 +231,7 @@ class Service:
                 with self._busy:
                     if self._runner.run_due(lambda: not self._stopping.is_set()):
                         self._active_at = time.monotonic()
+                    self._memories.dreamer.if_due()
                     while self._changed:
                         self._indexing.wake()
                         self._briefs.prepare(self._changed.pop())

@@ -1,0 +1,203 @@
+"""How much of what should be remembered is, and how much that should not: by rules, and by a model beside
+them.
+
+Each dialogue is gone through turn by turn as the worker does, in a folder of its own that is thrown away.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from recollect.bench import table
+from recollect.bench.memory import dialogues
+from recollect.bench.memory.dialogues import Dialogue, Expected
+from recollect.bench.recall.loading import Show, unseen
+from recollect.memory import applying, extraction
+from recollect.memory.changes import Memories
+from recollect.memory.drafts import Draft, Unusable
+from recollect.memory.explicit import Statement
+from recollect.memory.folders import Folder, Places
+from recollect.memory.grounding import Dropped
+from recollect.model.memories import OF_PROJECT, OF_USER, Memory, Message
+from recollect.model.requests import Reply
+from recollect.providers.protocol import Model
+
+RULES: Literal["rules"] = "rules"
+NOW = 1_790_000_000_000
+
+
+@dataclass(slots=True)
+class Asked:
+    """What asking a model came to."""
+
+    requests: int = 0
+    unreadable: int = 0
+    failed: int = 0
+    sent: int = 0
+    received: int = 0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Of one dialogue. `found`: each expected memory with what was written of it; `wrong`: what should not
+    have been written; `changed`: memories that were updated and should not have been."""
+
+    dialogue: Dialogue
+    found: list[tuple[Expected, Memory | None]] = field(default_factory=list)
+    wrong: list[Memory] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
+
+    @property
+    def written(self) -> int:
+        return sum(memory is not None for _, memory in self.found) + len(self.wrong)
+
+
+def measure(
+    provider: "Literal['rules'] | Model",
+    half: str = "report",
+    show: Show = unseen,
+    *,
+    rules: bool = True,
+) -> table.Table:
+    """`rules`: whether statements in so many words are taken by rules beside the model, as the product
+    does."""
+    outcomes, asked = run(provider, dialogues.half(half), show, rules=rules)
+    how = (
+        "by rules"
+        if provider == RULES
+        else f"by {provider.model}" + (" and rules" if rules else "")
+    )
+    return tabled(
+        f"Memories taken from {len(outcomes)} dialogues, {how}, {half} half", outcomes, asked
+    )
+
+
+def run(
+    provider: "Literal['rules'] | Model",
+    talks: Sequence[Dialogue],
+    show: Show = unseen,
+    *,
+    rules: bool = True,
+) -> tuple[list[Outcome], Asked]:
+    asked = Asked()
+    outcomes = []
+    for number, talk in enumerate(talks, 1):
+        outcomes.append(_outcome(talk, None if provider == RULES else provider, asked, rules=rules))
+        show(number, len(talks))
+    return outcomes, asked
+
+
+def _outcome(talk: Dialogue, model: Model | None, asked: Asked, *, rules: bool) -> Outcome:
+    outcome = Outcome(talk)
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        root = Path(folder)
+        places = Places(
+            root, Folder(root / "user", OF_USER), Folder(root / "projects/it", OF_PROJECT)
+        )
+        memories = Memories(places, lambda: NOW)
+        with memories.change("known") as change:
+            for memory in talk.existing:
+                change.write(memory)
+        for number, messages in enumerate(talk.turns()):
+            taken: list[Statement | Draft] = (
+                [*extraction.by_rules(messages)] if rules or not model else []
+            )
+            if model and extraction.lasts(messages):
+                known = [each.memory for each in memories.all().memories]
+                taken += _asked(model, messages, known, asked, outcome)
+            applying.apply(memories, taken, (f"event {number}",), lambda: NOW)
+        _judge(outcome, {each.memory.name: each.memory for each in memories.all().memories})
+    return outcome
+
+
+def _asked(
+    model: Model,
+    messages: Sequence[Message],
+    known: Sequence[Memory],
+    asked: Asked,
+    outcome: Outcome,
+) -> Sequence[Draft]:
+    answer = model.ask(extraction.request(messages, known))
+    asked.requests += 1
+    if not isinstance(answer, Reply):
+        asked.failed += 1
+        return ()
+    asked.sent += answer.usage.sent
+    asked.received += answer.usage.received
+    outcome.replies.append(answer.text)
+    read = extraction.read(answer.text, messages)
+    if isinstance(read, Unusable):
+        asked.unreadable += 1
+        return ()
+    outcome.dropped += read.dropped
+    return read.drafts
+
+
+def _judge(outcome: Outcome, after: dict[str, Memory]) -> None:
+    talk = outcome.dialogue
+    before = {memory.name: memory for memory in talk.existing}
+    new = [memory for name, memory in after.items() if name not in before]
+    changed = {
+        name for name, memory in before.items() if after[name].body.strip() != memory.body.strip()
+    }
+    for expected in talk.expected:
+        hit: Memory | None = None
+        if expected.updates in changed and expected.fits(after[expected.updates]):
+            changed.remove(expected.updates)
+            hit = after[expected.updates]
+        else:
+            hit = next((memory for memory in new if expected.fits(memory)), None)
+            if hit:
+                new.remove(hit)
+        outcome.found.append((expected, hit))
+    wanted = [(e.words, memory) for e, memory in outcome.found if memory]
+    outcome.wrong = [memory for memory in new if not _allowed(memory, talk, [w for w, _ in wanted])]
+    outcome.changed = sorted(changed)
+
+
+def _allowed(memory: Memory, talk: Dialogue, found: Sequence[tuple[str, ...]]) -> bool:
+    """What may be kept; or says again, in other words, what was rightly kept."""
+    return any(dialogues.has_words(memory, words) for words in (*talk.allowed, *found))
+
+
+def tabled(title: str, outcomes: Sequence[Outcome], asked: Asked) -> table.Table:
+    found = [pair for each in outcomes for pair in each.found]
+    explicit = [memory for expected, memory in found if expected.explicit]
+    implicit = [memory for expected, memory in found if not expected.explicit]
+    right = sum(memory is not None for _, memory in found)
+    wrong = sum(len(each.wrong) for each in outcomes)
+    updates = [(e, m) for e, m in found if e.updates]
+    typed = sum(memory.type in expected.types for expected, memory in found if memory)
+    idle = [each for each in outcomes if not each.dialogue.expected]
+    made = table.Table(title, ("", "value", "aim"))
+    made.add("false memories", f"{wrong}", "0 by rules")
+    made.add("precision", _share(right, right + wrong), "")
+    made.add("said in so many words, remembered", _share(_hits(explicit), len(explicit)), ">= 50 %")
+    made.add("said otherwise, remembered", _share(_hits(implicit), len(implicit)), "")
+    made.add("recall", _share(right, len(found)), "")
+    made.add("of the right type", _share(typed, right), "")
+    corrections = sum(m is not None and m.name == e.updates for e, m in updates)
+    made.add("corrections that found their memory", _share(corrections, len(updates)), "")
+    made.add("memories changed wrongly", f"{sum(len(each.changed) for each in outcomes)}", "0")
+    quiet = sum(not each.written for each in idle)
+    made.add("dialogues with nothing to keep, left alone", _share(quiet, len(idle)), "")
+    if asked.requests:
+        made.add("requests", f"{asked.requests}", "")
+        made.add("unreadable replies", _share(asked.unreadable, asked.requests), "")
+        made.add("failed requests", f"{asked.failed}", "0")
+        made.add("input tokens per request", f"{asked.sent / asked.requests:,.0f}", "")
+        made.add("output tokens per request", f"{asked.received / asked.requests:,.0f}", "")
+        made.add("drafts dropped by code", f"{sum(len(each.dropped) for each in outcomes)}", "")
+    return made
+
+
+def _hits(found: Sequence[Memory | None]) -> int:
+    return sum(memory is not None for memory in found)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "none"

@@ -1,0 +1,80 @@
+"""All that the worker does with curated memories, put together: telling, extracting, dreaming, sharing."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from recollect import wiring
+from recollect.clock import Clock
+from recollect.memory.changes import Memories
+from recollect.memory.finding import Finder
+from recollect.model.sessions import Session
+from recollect.store.protocol import Store
+from recollect.synthesis.asking import Asking
+from recollect.wiring import AGENTS, Choice, Home
+from recollect.worker.dreaming import Dreamer
+from recollect.worker.extracting import Extractor
+from recollect.worker.gate import Gate, GatedModel
+from recollect.worker.memory_telling import MemoryTelling
+from recollect.worker.sharing import Sharing
+
+KEPT_SECONDS = 30.0  # asking git where a directory belongs takes a while
+SLOW = ("claude",)  # a whole agent is started for a question: no prompt can wait for that
+
+
+class MemoryWork:
+    def __init__(
+        self,
+        home: Home,
+        store: Store,
+        choice: Choice,
+        gate: Gate,
+        clock: Clock,
+        changed: Callable[[int], None],
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._home, self._store, self._clock = home, store, clock
+        self._choice, self._gate = choice, gate
+        self._env = os.environ if env is None else env
+        self._changed = changed
+        self._known: dict[str, tuple[float, Memories]] = {}
+        settings = home.settings
+        finder = Finder(wiring.encoder(settings))
+        self.telling = MemoryTelling(store, self.of, settings, finder, self._quick)
+        self.extractor = Extractor(
+            store, AGENTS, self.of, settings, clock, lambda session, _: self._written(session)
+        )
+        self.dreamer = Dreamer(
+            home.paths, store, self.of, settings, clock, lambda: self._asking(None), self._dreamed
+        )
+
+    def of(self, directory: str) -> Memories:
+        until, found = self._known.get(directory, (0.0, None))
+        if found is None or time.monotonic() > until:
+            found = wiring.memories(self._home, directory, self._clock, self._env)
+            self._known[directory] = (time.monotonic() + KEPT_SECONDS, found)
+        return found
+
+    def share(self, directory: str) -> None:
+        """Brings the client's own folder up to date, if ours are to be there; else takes ours out of it."""
+        Sharing(self._home, self._clock, self._env).settle(directory)
+
+    def _written(self, session: Session) -> None:
+        self._changed(session.project_id)
+        self.share(session.project_dir)
+
+    def _dreamed(self, project_id: int) -> None:
+        self._changed(project_id)
+        self.share(self._store.project(project_id).root)
+
+    def _quick(self, session_id: int) -> Asking | None:
+        model = self._choice.model
+        return None if model is None or model.name in SLOW else self._asking(session_id)
+
+    def _asking(self, session_id: int | None) -> Asking | None:
+        model = self._choice.model
+        if model is None or self._gate.closed():
+            return None
+        heard = replace(self._choice, model=GatedModel(model, self._gate))
+        return heard.asking(self._store, self._clock, session_id)
