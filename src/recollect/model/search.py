@@ -46,7 +46,7 @@ class Query:
 class Document:
     """Something that can be found, as the ranking sees it. `previous` and `next` stand beside it in its
     session; `asks`: it is a question; `by_user`: a person said or wrote it;
-    `dead_end`: it tells of a way that led nowhere; `size`: characters."""
+    `dead_end`: it tells of a way that led nowhere."""
 
     id: int
     kind: str
@@ -54,7 +54,6 @@ class Document:
     session_id: int
     project_id: int
     at: int
-    size: int
     asks: bool
     says_when: bool
     says_number: bool
