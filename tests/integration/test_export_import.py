@@ -231,7 +231,7 @@ def header(**values: object) -> bytes:
     ("data", "why"),
     [
         (b"", "some.jsonl is empty"),
-        (gzip.compress(b""), "some.jsonl is empty"),
+        (gzip.compress(b"", mtime=0), "some.jsonl is empty"),
         (b"hello\n", "does not begin as an export"),
         (b'{"some": "json"}\n', "does not begin as an export"),
         (b"\x1f\x8b\x08" + bytes(7) + b"garbage, this is", "cannot be unpacked"),

@@ -231,6 +231,18 @@ def test_in_a_place_that_nobody_knows_the_advice_can_be_followed(
     assert ("roject" in text) == bool(advice)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"level": "sessions", "type": ["decision"]},
+        {"level": "events", "file": ["a.py"]},
+        {"since": "2026-12-01", "until": "2026-01-01"},
+    ],
+)
+def test_what_can_never_hold_is_refused(place: Place, given: dict[str, object]) -> None:
+    assert "eave " in refused(place, "search", query="lease", **given)
+
+
 def test_every_parameter_that_the_skill_names_exists() -> None:
     known = {parameter.name for tool in TOOLS for parameter in tool.parameters}
     skill = files("recollect").joinpath("skills/recollect/SKILL.md").read_text()

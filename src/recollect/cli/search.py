@@ -12,17 +12,12 @@ from recollect.cli.output import count, json_option, print_json, say, styled, wr
 from recollect.cli.period import since_option, until_option
 from recollect.cli.scope import chosen, file_name, scope_options
 from recollect.model.observations import TYPES
-from recollect.model.search import LEVELS, Answer, Filters, Query
+from recollect.model.search import HAVE_NOT, LEVELS, Answer, Filters, Query
 from recollect.recall.telling import FULL, told
 from recollect.store.protocol import Reading
 from recollect.terms import asked
 from recollect.text import one_line
 
-HAVE_NOT = {  # what a level finds
-    "sessions": ("type", "concept", "file"),
-    "summaries": ("type", "concept"),
-    "events": ("type", "concept", "file"),
-}
 RECENT = 100  # sessions whose agents are named
 MEND = "The words alone decided. `recollect status` shows the index, and `recollect rebuild` makes it again."
 

@@ -16,6 +16,11 @@ OBSERVATION, SUMMARY, PROMPT, SESSION, EVENT = (
 )
 # From the coarsest to the finest (D2). `titles` finds everything that has one; `events` is the last resort.
 LEVELS = ("sessions", "summaries", "titles", "facts", "full", "events")
+HAVE_NOT = {  # of what filters ask for, what is found at a level
+    "sessions": ("type", "concept", "file"),
+    "summaries": ("type", "concept"),
+    "events": ("type", "concept", "file"),
+}
 
 
 @dataclass(frozen=True, slots=True)

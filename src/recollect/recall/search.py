@@ -42,9 +42,6 @@ RETRY_SECONDS = 60.0
 # Without a word in common a finding must be near in meaning: in standard deviations, since there is always a
 # nearest, and as a cosine.
 UNLIKE, UNRELATED = 1.5, 0.25
-HANDED_OVER = (
-    40  # tokens that stand around a finding when it is told: where it comes from, how old it is
-)
 
 
 class Searcher:

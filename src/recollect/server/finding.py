@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from recollect.errors import NotFound
-from recollect.model.search import OBSERVATION, PROMPT, SESSION, Filters, Query
+from recollect.model.search import HAVE_NOT, OBSERVATION, PROMPT, SESSION, Filters, Query
 from recollect.periods import Period, period
 from recollect.recall import lookup
 from recollect.recall.telling import name, told
@@ -47,6 +47,11 @@ def search(
         since=_begin(since, place) if since else None,
         until=_end(until, place) if until else None,
     )
+    for called, given in (("type", type), ("concept", concept), ("file", file)):
+        if given and called in HAVE_NOT.get(level, ()):
+            raise Misused(f"`{level}` have no {called}. Leave out `{called}` or `level`.")
+    if filters.since is not None and filters.until is not None and filters.since >= filters.until:
+        raise Misused("`since` is later than `until`. Exchange them, or leave one out.")
     if type and level == "titles":
         filters = replace(filters, kinds=(OBSERVATION,))
     answer = place.searcher.search(Query(query, filters, level, limit + OWN_PROMPTS))
@@ -184,7 +189,7 @@ def _period(text: str, place: Place) -> Period:
 
 
 def _session(place: Place, scope: Scope, text: str) -> int:
-    """By `session-3`, or by the agent's own id or its beginning."""
+    """By `session:3`, or by the agent's own id or its beginning."""
     try:
         kind, number = names.parse(text)
     except ValueError:
