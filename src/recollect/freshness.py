@@ -104,16 +104,6 @@ def seen(root: str, path: str, *, until: int) -> str | None:
         return None
 
 
-def blob(path: Path) -> str | None:
-    """What git calls the content of a regular file that is not too large; None for everything else. A link
-    is not followed."""
-    try:
-        found = path.lstat()
-        return _named(path, found) if _readable(found) else None
-    except (OSError, ValueError):
-        return None
-
-
 def directory(project_dir: str, root: str) -> str:
     """Where to look for a session's files: a worktree may be gone, and its files are in the project then."""
     return project_dir if Path(project_dir).is_dir() else root

@@ -18,7 +18,7 @@ from recollect.times.line import YEAR_NUMBER, Line
 from recollect.times.phrases import phrase
 from recollect.times.relative import DAY_UNITS
 
-EXAMPLES = "30d, 12h, 2w, 2026-11-01, yesterday, last week, Tuesday, 5 October, in May 2025"
+EXAMPLES = "30d, 12h, 2w, 2026-11-01, 2026-11-01 14:50, yesterday, last week, Tuesday, 5 October, in May 2025"
 UP_TO = re.compile(r"\s*up (?:to|until) ", re.IGNORECASE)
 LONGEST_FILTER = 200
 LONGEST_TEXT = 4_000  # characters of a question that are looked at
@@ -118,19 +118,9 @@ def asks_how_many(text: str) -> bool:
     return HOW_MANY.search(_beginning(text)) is not None
 
 
-def says_when(text: str) -> bool:
-    """A statement tells a time: a date, a month, a weekday, `next week`."""
-    return says(text)[0]
-
-
-def says_number(text: str) -> bool:
-    """A statement tells a figure that is not part of a date, a version or a name."""
-    return says(text)[1]
-
-
 def says(text: str) -> tuple[bool, bool]:
-    """Whether a statement tells a time, and whether a figure. Reading it closely takes a while: it must look
-    like one first."""
+    """Whether a statement tells a time (a date, a month, a weekday, `next week`), and whether a figure that
+    is not part of a date, a version or a name. Reading it closely takes a while: it must look like one."""
     text = _beginning(text)
     if not LOOKS_LIKE.search(text):
         return False, False

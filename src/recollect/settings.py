@@ -148,15 +148,13 @@ ROWS = (
     Row(
         "memory.select",
         "auto",
-        "Who chooses the memories that a prompt needs: `auto` asks the model if it answers at once, `engine` "
-        "goes by words and meaning alone.",
+        "Who chooses memories for a prompt: `auto` asks a model that answers at once, `engine` never.",
         choices=("auto", "engine"),
     ),
     Row(
         "memory.extract",
         "auto",
-        "Who looks for new memories in what was said: `auto` asks the model too, `rules` keeps explicit "
-        "statements only, `off` keeps nothing unasked.",
+        "What is kept of what was said: `rules` explicit statements, `auto` also what a model finds, `off` none.",
         choices=("auto", "rules", "off"),
     ),
     Row(
@@ -168,8 +166,7 @@ ROWS = (
     Row(
         "memory.client",
         "adopt",
-        "The memories that Claude Code keeps itself: `adopt` finds them too and never writes, `share` writes "
-        "ours beside them, `off` leaves them alone.",
+        "Claude Code's own memories: `adopt` reads them, `share` writes ours beside them, `off` neither.",
         choices=("adopt", "share", "off"),
     ),
     Row(

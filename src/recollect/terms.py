@@ -2,8 +2,9 @@
 
 `parseHttpHeader`, `parse_http_header` and `parse-http-header` all become `parse http header
 parse_http_header`, a path its parts, its file name and itself, a version its numbers and itself. Runs of
-scripts that are written without spaces become pairs of characters. Documents and queries go through the same
-function, so whatever it does to one it does to the other.
+scripts that are written without spaces become pairs of characters. An emoji or another symbol, which the
+index would take for a space, becomes the name of its code point: `u_1f680`. Documents and queries go through
+the same function, so whatever it does to one it does to the other.
 """
 
 import re
@@ -30,7 +31,9 @@ UNSPACED = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
 )
-CHUNK = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[-./\\:@#+]+[^\W{UNSPACED}]+)*")
+# Lines, blocks and dots of Braille are drawn, by the thousand in what a terminal prints, and not said.
+SYMBOL = r"[^\w\s\x00-\x7f\u2500-\u259f\u2800-\u28ff]"
+CHUNK = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[-./\\:@#+]+[^\W{UNSPACED}]+)*|{SYMBOL}")
 IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 JOINT = re.compile(r"[-./\\:@#+_]+")
 PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
@@ -54,7 +57,8 @@ def whole(name: str) -> str:
 
 def _terms(text: str) -> Iterator[str]:
     for chunk in CHUNK.findall(_plain(text[:LONGEST])):
-        yield from _of_chunk(chunk)
+        # What is longer than a name hardly comes twice, and a cache of such would have no limit.
+        yield from _known(chunk) if len(chunk) <= LONGEST_NAME else _of_chunk(chunk)
 
 
 def _plain(text: str) -> str:
@@ -62,9 +66,15 @@ def _plain(text: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
+def _known(chunk: str) -> tuple[str, ...]:
+    return _of_chunk(chunk)
+
+
 def _of_chunk(chunk: str) -> tuple[str, ...]:
     if IS_UNSPACED.match(chunk):
         return tuple(chunk[n : n + 2] for n in range(max(1, len(chunk) - 1)))
+    if not (chunk[0].isalnum() or chunk[0] == "_"):
+        return (f"u_{ord(chunk):x}",) if unicodedata.category(chunk) == "So" else ()
     if chunk.isalpha() and (chunk.islower() or chunk.istitle()):
         return (chunk.lower(),)
     if len(chunk) > LONGEST_NAME:

@@ -19,6 +19,7 @@ from recollect.store.protocol import Reading
 from recollect.worker import contact
 from tests.support.client import Client, until
 from tests.support.scripted_api import Call, ScriptedApi, strings_in
+from tests.support.stored import events_of
 
 RECOLLECT = Path(sys.executable).with_name("recollect")
 MEMORY = "<recollect-memory"
@@ -124,7 +125,7 @@ class Installation:
     def events(self, ref: str, kind: str | None = None) -> list[Kept]:
         """What is stored of a session (or one kind of it), in order."""
         with self.store() as store:
-            rows = store.events_of_session(self.session(ref).id)
+            rows = events_of(store, self.session(ref).id)
         kept = []
         for row in rows:
             event = wiring.AGENTS["claude-code"].parse(row.capture)

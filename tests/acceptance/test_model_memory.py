@@ -9,6 +9,7 @@ from recollect.worker import contact
 from tests.acceptance.conftest import NewClient
 from tests.acceptance.product import MEMORY, Installation, bash, last_request, write
 from tests.support.scripted_api import ScriptedApi, Text
+from tests.support.stored import events_of
 
 pytestmark = pytest.mark.client
 
@@ -66,7 +67,7 @@ def test_a_session_is_remembered_in_the_models_words_and_the_agent_leaves_no_tra
     assert observation.draft.sure_facts == (TRUE,)
     assert {d.part for d in observation.draft.doubts} == {"facts 1", "files_read 0"}
     with modelled.store() as store:
-        own = {event.id: event for event in store.events_of_session(session.id)}
+        own = {event.id: event for event in events_of(store, session.id)}
         assert set(observation.draft.evidence) <= set(own)
         assert observation.draft.evidence
         [summary] = store.summaries_of_session(session.id)

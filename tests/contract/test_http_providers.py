@@ -235,7 +235,8 @@ def test_a_missing_package_names_its_installation(
     monkeypatch.setitem(sys.modules, api.name, None)
     found = api.at("http://127.0.0.1:9").ask(REQUEST)
     assert isinstance(found, Misconfigured)
-    assert f"is not installed. Install it with: pip install 'recollect[{api.name}]'" in found.why
+    command = f"{sys.executable} -m pip install 'recollect[{api.name}]'"
+    assert f"is not installed. Install it with: {command}" in found.why
 
 
 def test_this_machine_is_not_reached_through_a_proxy(

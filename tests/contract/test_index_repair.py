@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from recollect.model.observations import ObservationDraft
 from recollect.model.search import Filters, Query
 from recollect.recall.matrix import Matrix
 from recollect.recall.search import Searcher
+from recollect.store.sqlite import indexing
+from recollect.store.sqlite.indexing import LONGEST_REST, SHORTEST_REST
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker.indexing import Indexer
 from tests.support.arrivals import Told
@@ -93,6 +96,78 @@ def test_a_broken_encoder_costs_the_vectors_only_and_rests(
     Indexer(store, wiring.AGENTS).run()
     health = store.index_health()
     assert health.vectors == health.documents > 0
+
+
+def test_a_broken_encoder_rests_longer_every_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "time", SimpleNamespace(monotonic=lambda: 1000.0))
+    encoder = Faulty()
+    encoder.broken, encoder.instant = True, False
+    store = opened(tmp_path, encoder)
+    written(store, "Pump mended")
+    rests = []
+    for _ in range(8):
+        monkeypatch.setattr(store, "_encoder_rests", 0.0)
+        Indexer(store, wiring.AGENTS).run()
+        rests.append(store._encoder_rests - 1000.0)
+    assert rests[:3] == [SHORTEST_REST, 2 * SHORTEST_REST, 4 * SHORTEST_REST]
+    assert rests[-1] == LONGEST_REST
+
+
+def steps_of_an_idle_pass(store: SqliteStore) -> int:
+    """Of SQLite's machine, after a pass that was complete."""
+    Indexer(store, wiring.AGENTS).run()
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    store._reader().set_progress_handler(count, 1)
+    assert store.encode_waiting(64) is None
+    store._reader().set_progress_handler(None, 1)
+    return steps
+
+
+def test_a_pass_with_nothing_to_do_does_not_look_at_everything(tmp_path: Path) -> None:
+    store = opened(tmp_path, Faulty())
+    memory = written(store, "Pump mended")
+    few = steps_of_an_idle_pass(store)
+    memory.turn("p", *(ObservationDraft("change", f"Valve {n} mended") for n in range(300)))
+    assert steps_of_an_idle_pass(store) == few
+    store.forget_index()
+    assert steps_of_an_idle_pass(store) == few
+    health = store.index_health()
+    assert health.vectors == health.documents > 300
+
+
+def test_after_a_fault_of_the_encoder_everything_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = Faulty()
+    store = opened(tmp_path, encoder)
+    memory = written(store, "Pump mended")
+    Indexer(store, wiring.AGENTS).run()  # everything is as it should be
+    with store.transaction() as connection:
+        connection.execute("DELETE FROM document_vectors WHERE id = 1")
+    encoder.broken = True
+    memory.turn("p", ObservationDraft("change", "Valve mended"))
+    encoder.broken = False
+    monkeypatch.setattr(store, "_encoder_rests", 0.0)
+    Indexer(store, wiring.AGENTS).run()
+    health = store.index_health()
+    assert health.vectors == health.documents > 0
+
+
+def test_vectors_of_another_encoder_are_made_again(tmp_path: Path) -> None:
+    for encoder in (StaticTable(), Faulty()):
+        store = opened(tmp_path, encoder)
+        written(store, "Pump mended")
+        Indexer(store, wiring.AGENTS).run()
+        assert store.how_many_vectors() == {encoder.name: store.index_health().documents}
+        store.close()
 
 
 def test_vectors_that_are_made_later_are_seen(tmp_path: Path) -> None:

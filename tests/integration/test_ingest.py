@@ -23,6 +23,7 @@ from recollect.worker import ingest
 from recollect.worker.ingest import Ingest
 from recollect.worker.projects import ProjectFinder
 from tests.support import payloads
+from tests.support.stored import events_of
 
 HEADER = b"recollect/1 claude-code save /home/dev/shop\0\n"
 GOOD = HEADER + payloads.tool("s1", "good")
@@ -151,7 +152,7 @@ def test_the_order_is_that_of_the_last_byte_not_of_the_names(spool: Ingest) -> N
     assert spool.drain().closed_turns == 1
     session = spool.store.session_by_ref("claude-code", "s1")
     assert session is not None
-    events = spool.store.events_of_session(session.id)
+    events = events_of(spool.store, session.id)
     assert [e.capture.id for e in events] == ["c", "a", "d", "b"]
     assert [e.prompt_number for e in events] == [1, 1, 1, 2]
     assert events[0].at == 1_800_000_000_000

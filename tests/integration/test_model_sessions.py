@@ -25,6 +25,7 @@ from tests.support.scripted_models import (
     Step,
 )
 from tests.support.scripted_notes import MODEL, use
+from tests.support.stored import events_of
 from tests.support.stub_model import rows
 
 Json = dict[str, Any]
@@ -115,7 +116,7 @@ def test_what_the_model_wrote_is_stored_and_linked_to_where_it_came_from(
     assert summary.draft.next_steps == "Call greet from the command line."
     assert (summary.provider, summary.model) == (provider(server), MODEL)
 
-    (event,) = [e for e in store.events_of_session(first.session_id) if e.kind == "tool"]
+    (event,) = [e for e in events_of(store, first.session_id) if e.kind == "tool"]
     assert first.draft.evidence == (event.id,)
     parsed = AGENTS["claude-code"].parse(event.capture)
     assert parsed is not None

@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import re
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -12,10 +14,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from recollect.cli import rebuild
+from recollect.cli import rebuild, related
 from recollect.clock import DAY
 from recollect.encoders.static_table import StaticTable
 from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
+from recollect.model.search import Reason
 from recollect.paths import Paths
 from recollect.repository import identify
 from recollect.store.sqlite.store import SqliteStore
@@ -78,9 +81,30 @@ def test_search_tells_what_a_finding_is_worth(project: Path) -> None:
     shown = recollect("search", "pump", "-n", "20", cwd=project).stdout
     for words in ("#1 Pump mended", "carried on later", "pinned", "unverified", "tokens"):
         assert words in shown
-    explained = recollect("search", "pump", "--explain", "-n", "1", cwd=project).stdout
-    assert "  words\n" in explained
+    explained = recollect("search", "worn gaskets", "--explain", "-n", "1", cwd=project).stdout
+    assert re.search(r"  words +gasket, worn\n", explained)
     assert "  in all\n" in explained
+
+
+def test_names_are_explained_as_they_are_written(project: Path) -> None:
+    asked = ("search", "what about src/pump.py and plumbing", "--type", "bugfix")
+    explained = recollect(*asked, "--explain", cwd=project).stdout
+    assert re.search(r"  names +plumbing, pump.py, src/pump.py\n", explained), explained
+    (hit,) = answer(project, *asked)["hits"]
+    because = {reason["name"]: reason["because"] for reason in hit["reasons"]}
+    assert because["names"] == "plumbing, pump.py, src/pump.py"
+    assert "Pump" in because["words"]
+
+
+def test_an_excerpt_says_what_the_title_does_not(project: Path) -> None:
+    shown = recollect("search", "gasket", "--type", "bugfix", cwd=project).stdout.split("\n")
+    assert shown[1].startswith("   It runs again · the gasket of the pump was worn · the seal held")
+    found = recollect("search", "mend", "--level", "sessions", cwd=project).stdout.split("\n")
+    assert found[0].startswith("a1 mend the pump  session")
+    assert found[1] == "   Steel valve beside the pump · Pump mended"
+    assert "  #1" in recollect("timeline", "1", "-n", "1", cwd=project).stdout.replace("▶", " ")
+    prompts = recollect("timeline", "prompt:1", "-n", "1", cwd=project).stdout
+    assert prompts.count("mend the pump") == 2  # of the session, and its own
 
 
 def on_a_terminal(project: Path, *arguments: str, **env: str) -> str:
@@ -99,7 +123,10 @@ def on_a_terminal(project: Path, *arguments: str, **env: str) -> str:
 
 def test_matches_are_highlighted_on_a_terminal_if_colour_is_wanted(project: Path) -> None:
     question = ("search", "gasket", "-n", "1")
-    assert "\x1b[1m\x1b[4mgasket\x1b[0m" in on_a_terminal(project, *question, TERM="xterm")
+    shown = on_a_terminal(project, *question, TERM="xterm")
+    assert "\x1b[1m\x1b[4mgasket\x1b[0m" in shown
+    titled = on_a_terminal(project, "search", "mended", "--type", "bugfix", TERM="xterm")
+    assert "\x1b[1mPump \x1b[0m\x1b[1m\x1b[4mmended\x1b[0m" in titled
     assert "\x1b[" not in on_a_terminal(project, *question, TERM="xterm", NO_COLOR="1")
     assert "\x1b[" not in recollect(*question, cwd=project).stdout
 
@@ -141,6 +168,57 @@ def test_search_looks_in_this_project_in_another_or_in_all(project: Path, tmp_pa
     assert "shop" in unknown.stderr
 
 
+def test_a_project_is_named_by_any_folder_of_it(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(project)
+    for where, name in (
+        (tmp_path, "./shop"),
+        (tmp_path, "shop/"),
+        (tmp_path, "shop/src"),
+        (tmp_path, "link"),
+        (project / "src", ".."),
+        (project / "src", "../../shop"),
+        (project, "."),
+        (project, str(project)),
+    ):
+        assert titles(where, "gasket", "--project", name), (where, name)
+    nothing = recollect("search", "x", "--project", "..", cwd=project)
+    assert nothing.returncode == 1
+    assert f"Nothing was ever recorded in {tmp_path}. The projects are: shop." in nothing.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--level", "sessions", "--file", "x"), "have no file. Leave out --file or --level."),
+        (("--level", "sessions", "--type", "decision"), "have no type."),
+        (("--level", "events", "--type", "decision"), "have no type."),
+        (("--level", "summaries", "--concept", "x"), "have no concept."),
+        (("--since", "2026-10-09", "--until", "2026-10-01"), "--since is later than --until."),
+        (("--session", ""), "'--session': it is empty."),
+        (("--project", " "), "'--project': it is empty."),
+    ],
+)
+def test_what_can_never_hold_is_an_error(
+    project: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = recollect("search", "pump", *arguments, cwd=project)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_name_that_nothing_bears_is_told(project: Path) -> None:
+    shown = recollect(
+        "search", "pump", "--concept", "plumbing", "--concept", "cats", "--agent", "x", cwd=project
+    ).stdout.splitlines()
+    assert "Fewer filters find more." in shown[0]
+    assert shown[1:] == [
+        "Nothing that is remembered in this project is tagged with the concept 'cats'.",
+        "Nothing that is remembered in this project is of the agent 'x'. There is: claude-code.",
+    ]
+    common = recollect("search", "zebra", "--agent", "claude-code", cwd=project).stdout
+    assert common.count("\n") == 1
+
+
 def test_search_has_levels(project: Path) -> None:
     sessions = answer(project, "search", "pump", "--level", "sessions")["hits"]
     assert {hit["kind"] for hit in sessions} == {"session"}
@@ -152,6 +230,7 @@ def test_search_has_levels(project: Path) -> None:
     assert "A long story about water." in full[0]["text"]
     shown = recollect("search", "gasket", "--level", "full", "-n", "1", cwd=project).stdout
     assert "A long story about water." in shown
+    assert "Show one in full" not in shown
     assert answer(project, "search", "gasket", "--level", "events")["hits"] == []
 
 
@@ -214,12 +293,37 @@ def test_a_timeline_shows_what_stands_around(project: Path) -> None:
         assert recollect(*arguments, cwd=project).returncode == code, arguments
 
 
+def test_what_a_timeline_is_around_is_marked(project: Path) -> None:
+    assert "\n▶ event:1 " in recollect("timeline", "event:1", "-n", "3", cwd=project).stdout
+    session = recollect("timeline", "a1", "-n", "3", cwd=project).stdout.splitlines()
+    assert session[0] == "▶ a1 mend the pump"
+    assert len(session) == 5
+    assert len(answer(project, "timeline", "prompt:1", "-n", "2")) == 2
+
+
+def test_a_timeline_of_another_project_than_named_is_refused(
+    project: Path, home: Paths, tmp_path: Path
+) -> None:
+    store = SqliteStore(home.database, writer=True)
+    other = tmp_path / "kestrel"
+    other.mkdir()
+    store.resolve_project(identify(str(other)), str(other), 0)
+    store.close()
+    for name, what in (("1", "#1"), ("a1", "This session")):
+        done = recollect("timeline", name, "--project", "kestrel", cwd=project)
+        assert done.returncode == 2
+        assert f"{what} is of project shop, not of kestrel. Leave --project out." in done.stderr
+    assert recollect("timeline", "1", "--project", "shop", cwd=other).returncode == 0
+
+
 def test_related_says_why(project: Path) -> None:
     found = answer(project, "related", "1")
     assert found[0]["name"] == "#3"
     assert {reason["name"] for reason in found[0]["reasons"]} >= {"story", "same file"}
     shown = recollect("related", "#1", cwd=project).stdout
     assert "story: what came after it; same file: src/pump.py" in shown
+    against = [Reason("like words", 0.9), Reason("same session", -0.2)]
+    assert related.said(against) == "like words, though in the same session"
     assert recollect("related", "999", cwd=project).returncode == 1
     assert recollect("related", "a1", cwd=project).returncode == 1
 
@@ -240,6 +344,13 @@ def test_files_tells_what_is_known_about_one_and_about_which_most_is_known(proje
     assert answer(project, "files", "lib/") == []
 
 
+def test_a_directory_that_is_not_on_this_disk_is_known_by_its_files(project: Path) -> None:
+    shutil.rmtree(project / "src")
+    assert [f["path"] for f in answer(project, "files", "src")] == ["src/pump.py", "src/valve.py"]
+    assert "src/valve.py" in recollect("files", "./src", cwd=project).stdout
+    assert "Nothing is known about sr." in recollect("files", "sr", cwd=project).stdout
+
+
 def test_show_has_levels_and_shows_whatever_a_search_found(project: Path) -> None:
     title = recollect("show", "1", "--level", "title", cwd=project).stdout
     assert title.startswith("#1 Pump mended")
@@ -248,7 +359,10 @@ def test_show_has_levels_and_shows_whatever_a_search_found(project: Path) -> Non
     assert "the seal held" in facts
     assert "A long story" not in facts
     assert answer(project, "show", "1", "--level", "facts")["level"] == "facts"
-    assert "Mend the pump" in recollect("show", "summary:1", cwd=project).stdout
+    assert "project shop, session a1, prompt 1, " in recollect("show", "1", cwd=project).stdout
+    summary = recollect("show", "summary:1", cwd=project).stdout
+    assert "Mend the pump" in summary
+    assert summary.endswith("\nproject shop, session a1\n")
     assert "mend the pump" in recollect("show", "prompt:1", cwd=project).stdout
     assert answer(project, "show", "event:1")["kind"] == "event"
     assert "Pump mended" in recollect("show", "a1", "--level", "facts", cwd=project).stdout

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.model.notes import NOTES_AGENT
 from recollect.paths import Paths
 from tests.support.product import recollect, settled, work
 
@@ -34,6 +35,33 @@ def test_what_is_remembered_is_found_shown_and_in_every_brief(project: Path, hom
     assert "Deploy from main" in recollect("search", "frozen release", cwd=project).stdout
     again = json.loads(recollect("remember", NOTE, "--json", cwd=project).stdout)
     assert again["id"] == done["id"]
+
+
+def test_notes_are_no_session(project: Path, home: Paths) -> None:
+    recollect("remember", NOTE, cwd=project)
+    assert "0b5f3c1e" in recollect("why", cwd=project).stdout
+    (listed,) = json.loads(recollect("sessions", "--json", "-n", "1", cwd=project).stdout)
+    assert listed["ref"] == "0b5f3c1e-session-one"
+    assert "notes-" not in recollect("sessions", "--all", cwd=project).stdout
+    (notes,) = (s for s in settled(home).sessions(None, 9) if s.agent == NOTES_AGENT)
+    assert "Deploy from main" in recollect("show", notes.ref[:9], cwd=project).stdout
+    assert "It was told nothing" in recollect("why", notes.ref, cwd=project).stdout
+
+
+def test_a_note_is_shown_once_with_its_project(project: Path) -> None:
+    recollect("remember", NOTE, cwd=project)
+    heading, *rest = recollect("show", "2", cwd=project).stdout.splitlines()
+    assert heading.startswith("#2 Deploy from main only.  discovery")
+    assert rest == [
+        "",
+        "The release branch is frozen.",
+        "",
+        "project shop, in the user's own words",
+    ]
+    recollect("remember", "Mind the gap", cwd=project)
+    assert recollect("show", "3", cwd=project).stdout.count("Mind the gap") == 1
+    facts = recollect("show", "2", "--level", "facts", cwd=project).stdout
+    assert facts.count("The release branch is frozen.") == 1
 
 
 def test_words_come_as_arguments_or_from_standard_input(project: Path) -> None:
@@ -90,6 +118,7 @@ def test_a_forgotten_observation_is_gone_and_comes_back(project: Path) -> None:
         (("forget", "999"), "recollect search"),
         (("forget", "999", "--undo"), "was not forgotten"),
         (("forget", "twelve"), "12 or #12"),
+        (("forget", "--undo"), "--undo needs the ID. `recollect forget` lists"),
         (("forget", "summary:1"), "12 or #12"),
     ],
 )

@@ -17,6 +17,7 @@ from recollect.synthesis import turns
 from recollect.wiring import AGENTS
 from recollect.worker.ingest import Ingest
 from recollect.worker.projects import ProjectFinder
+from tests.support.stored import events_of
 
 PAYLOADS = Path(__file__).parents[1] / "fixtures" / "payloads"
 FINDING = (
@@ -114,7 +115,7 @@ def test_the_store_gives_back_the_bytes_that_came(home: Paths) -> None:
     body = recorded("PostToolUse.Bash")
     built(home, body)
     store = SqliteStore(home.database, writer=False)
-    (event,) = store.events_of_session(1)
+    (event,) = events_of(store, 1)
     store.close()
     assert isinstance(event.capture, Capture)
     assert event.capture.body == body

@@ -16,6 +16,7 @@ from recollect.store.sqlite import queries
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, Told
 from tests.support.finding import check_words, index_all, index_of, search
+from tests.support.stored import events_of
 
 DATABASES = Path(__file__).parents[1] / "fixtures" / "databases"
 NOW = START + HOUR
@@ -136,12 +137,12 @@ def test_a_turn_that_was_going_on_is_worked_up(store: SqliteStore) -> None:
 
 def test_what_was_missed_before_the_upgrade_is_healed(store: SqliteStore) -> None:
     opened = session(store, "open")
-    known = store.events_of_session(opened.id)
+    known = events_of(store, opened.id)
     told = Told(opened.project_id, session="open", at=opened.last_event_at, count=99)
     lost = replace(told.tool("lost"), healed=True)
     assert store.heal([lost], NOW).added == 1
     assert store.heal([lost], NOW).added == 0
-    kept = store.events_of_session(opened.id)
+    kept = events_of(store, opened.id)
     assert [event.id for event in kept[:-1]] == [event.id for event in known]
     assert (kept[-1].prompt_number, store.health().healed) == (1, 1)
 

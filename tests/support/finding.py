@@ -14,7 +14,7 @@ from tests.support.canonical import DERIVED_WORDS
 
 Index = dict[str, list[tuple[Any, ...]]]
 CONTENT = {
-    "documents": "SELECT kind, source, session_id, project_id, at, size, asks, says_when, says_number,"
+    "documents": "SELECT kind, source, session_id, project_id, at, asks, says_when, says_number,"
     " pinned, doubted, superseded, labels, dates, scope, title, body FROM documents ORDER BY kind, source",
     "vectors": "SELECT d.kind, d.source, v.encoder, v.vector FROM document_vectors AS v"
     " JOIN documents AS d ON d.id = v.document_id ORDER BY d.kind, d.source",

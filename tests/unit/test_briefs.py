@@ -39,10 +39,12 @@ def briefs(home: Paths, store: Store, clock: FakeClock) -> Briefs:
     )
 
 
-def ask(briefs: Briefs, event: str, hook: str, **fields: str) -> bytes:
+def ask(briefs: Briefs, event: str, hook: str, *, heard: bool = True, **fields: str) -> bytes:
     body = {"session_id": "new", "hook_event_name": event, "cwd": DIRECTORY} | fields
     header = f"recollect/1 claude-code {hook} {DIRECTORY}\0\n"
-    return briefs.answer(header.encode() + json.dumps(body).encode())
+    answer = briefs.answer(header.encode() + json.dumps(body).encode())
+    answer.done(heard)
+    return answer.text
 
 
 def told(memory: Memory) -> list[tuple[str, str, int]]:
@@ -98,6 +100,23 @@ def test_what_a_prompt_is_told_is_recorded(
     assert ask(briefs, "UserPromptSubmit", "new", prompt=history.UNRELATED) == b""
 
 
+def test_what_a_hook_did_not_wait_for_was_not_told(briefs: Briefs, memory: Memory) -> None:
+    begin(memory)
+    history.remember(memory.store, memory.project_id)
+
+    def both(heard: bool) -> None:
+        brief = ask(briefs, "SessionStart", "context", heard=heard, source="startup")
+        near = ask(briefs, "UserPromptSubmit", "new", heard=heard, prompt=history.NEEDED)
+        assert b"recollect-memory" in brief
+        assert b"recollect-memory" in near
+        briefs.record()
+
+    both(heard=False)
+    assert told(memory) == []
+    both(heard=True)
+    assert {hook for hook, _, _ in told(memory)} == {"context", "new"}
+
+
 def test_a_broken_index_does_not_cost_the_brief(
     briefs: Briefs, memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,4 +134,4 @@ def test_a_broken_index_does_not_cost_the_brief(
     header = f"recollect/1 claude-code context {tmp_path / 'here'}\0\n"
     answered = briefs.answer(header.encode() + json.dumps(body | {"cwd": str(tmp_path)}).encode())
     assert asked
-    assert b"Mend the pump" in answered
+    assert b"Mend the pump" in answered.text

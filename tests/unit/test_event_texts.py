@@ -57,3 +57,9 @@ def test_what_frames_a_turn_says_nothing() -> None:
 
 def test_a_huge_output_is_cut() -> None:
     assert len(event_text(used(CommandRun("c", None, "x" * 10**6, "", False)))) <= LONGEST
+
+
+def test_a_long_event_is_cut_at_a_word_and_marked() -> None:
+    text = event_text(used(CommandRun("cat", None, "lorem ipsum " * 1_000, "", False)))
+    assert len(text) <= LONGEST
+    assert text.endswith(("lorem…", "ipsum…"))

@@ -41,15 +41,26 @@ def briefs(home: Paths, store: Store, clock: FakeClock, monkeypatch: pytest.Monk
     )
 
 
-def ask(briefs: Briefs, hook: str, event: str, session: str = "new", **fields: object) -> bytes:
+def ask(
+    briefs: Briefs,
+    hook: str,
+    event: str,
+    session: str = "new",
+    heard: bool = True,
+    **fields: object,
+) -> bytes:
     body = {"session_id": session, "hook_event_name": event, "cwd": DIRECTORY} | fields
     header = f"recollect/1 claude-code {hook} {DIRECTORY}\0\n"
-    return briefs.answer(header.encode() + json.dumps(body, ensure_ascii=False).encode())
+    answer = briefs.answer(header.encode() + json.dumps(body, ensure_ascii=False).encode())
+    answer.done(heard)
+    return answer.text
 
 
-def open_file(briefs: Briefs, path: str = KNOWN, session: str = "new") -> bytes:
+def open_file(
+    briefs: Briefs, path: str = KNOWN, session: str = "new", *, heard: bool = True
+) -> bytes:
     given = {"tool_name": "Read", "tool_input": {"file_path": path}}
-    return ask(briefs, "file", "PreToolUse", session, **given)
+    return ask(briefs, "file", "PreToolUse", session, heard, **given)
 
 
 def listed(home: Paths, session: str = "new") -> list[str]:
@@ -84,6 +95,48 @@ def test_it_is_told_once_whichever_worker_answers(
         briefs.expect_a_question,
     )
     assert open_file(another) == b""
+
+
+def test_what_a_hook_did_not_wait_for_is_listed_and_told_the_next_time(
+    briefs: Briefs, memory: Memory, home: Paths
+) -> None:
+    ask(briefs, "new", "UserPromptSubmit", prompt="hello")
+    briefs.record()
+    assert b"Mended it" in open_file(briefs, heard=False)
+    briefs.record()
+    assert memory.store.told_in(memory.session("new").id) == []
+    assert f'"{KNOWN}"' in listed(home)
+    assert b"Mended it" in open_file(briefs)
+    briefs.record()
+    assert len(memory.store.told_in(memory.session("new").id)) == 1
+
+
+def test_a_question_that_failed_can_be_asked_again(
+    briefs: Briefs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(type(briefs.store), "told_in", None)
+        with pytest.raises(TypeError):
+            open_file(briefs)
+    assert b"Mended it" in open_file(briefs)
+
+
+def test_a_file_is_told_of_again_after_a_compaction(
+    briefs: Briefs, memory: Memory, home: Paths, clock: FakeClock
+) -> None:
+    assert open_file(briefs)
+    briefs.record()
+    assert open_file(briefs) == b""
+    session = Told(memory.project_id, session="new", at=clock.at + MINUTE, count=9)
+    memory.store.add_events([session.compact()], session.at)
+    clock.at = session.at + MINUTE
+    assert open_file(briefs) == b""  # the compaction is under way
+    ask(briefs, "context", "SessionStart", source="compact")
+    briefs.record()
+    assert f'"{KNOWN}"' in listed(home)
+    assert b"Mended it" in open_file(briefs)
+    briefs.record()
+    assert open_file(briefs) == b""
 
 
 def test_calls_at_once_are_told_once(briefs: Briefs) -> None:

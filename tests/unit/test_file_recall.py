@@ -152,6 +152,20 @@ def test_what_the_prompt_was_told_is_not_told_again(memory: Memory) -> None:
     assert recall(memory.store, session, PATH, BUDGET) == ("", [])
 
 
+@pytest.mark.parametrize("hook", [HOOK, "new"])
+def test_what_was_told_before_a_compaction_is_told_again(memory: Memory, hook: str) -> None:
+    memory.turn("p", about("bugfix", "Mended app.py"))
+    session = asking(memory)
+    text, told = recall(memory.store, session, PATH, BUDGET)
+    memory.store.add_told(session.id, hook, told, memory.at + SECOND)
+    assert recall(memory.store, session, PATH, BUDGET) == ("", [])
+    compacting = memory.sessions[session.ref]
+    memory.store.add_events([compacting.compact()], compacting.at)
+    assert recall(memory.store, session, PATH, BUDGET) == (text, told)
+    memory.store.add_told(session.id, hook, told, compacting.at + SECOND)
+    assert recall(memory.store, session, PATH, BUDGET) == ("", [])
+
+
 def test_a_line_in_the_brief_does_not_keep_the_facts_back(memory: Memory) -> None:
     memory.turn("p", about("bugfix", "Mended app.py", "app.py retries twice"))
     session = asking(memory)
@@ -194,7 +208,7 @@ def test_a_file_that_is_not_what_it_was_is_marked(
     file = tmp_path / NAME
     file.parent.mkdir()
     file.write_text("as it was")
-    blob = freshness.blob(file)
+    blob = freshness.seen(str(tmp_path), NAME, until=2**50)
     assert blob is not None
     memory.turn("p", replace(about("bugfix", "Mended app.py"), blobs=((NAME, blob),)))
     file.write_text(after) if after else file.unlink()

@@ -15,6 +15,7 @@ from recollect.recall.telling import told
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START
 from tests.support.memory import Memory
+from tests.support.stored import events_of
 
 
 @pytest.fixture
@@ -125,8 +126,70 @@ def test_a_timeline_around_a_time_a_session_or_an_event(memory: Memory, store: S
     )
     assert [hit.title for hit in found] == ["one", "second"]
     assert around(memory, ("session", session.id), after=1) == ["prompt first"]
-    event = store.events_of_session(session.id)[-1]
+    event = events_of(store, session.id)[-1]
     assert "prompt second" in around(memory, ("event", event.id))
+
+
+def test_an_event_stands_in_its_timeline_behind_its_prompt(
+    memory: Memory, store: SqliteStore
+) -> None:
+    session = memory.turn("first", draft("one"))
+    first = events_of(store, session.id)[0]
+    found = lookup.timeline(searcher(store), store, project_id=None, around=("event", first.id))
+    assert [(hit.kind, hit.id) for hit in found] == [
+        ("prompt", 1),
+        ("event", first.id),
+        ("observation", 1),
+    ]
+    assert "not indexed" in found[1].title
+
+
+@pytest.mark.parametrize(
+    ("what", "limit", "expected"),
+    [
+        (("observation", 3), 3, "prompt p3, observation 3, prompt p4"),
+        (("observation", 3), 1, "observation 3"),
+        (("prompt", 1), 2, "prompt p1, observation 1"),
+        (("prompt", 1), 4, "prompt p1, observation 1, prompt p2, observation 2"),
+        (("observation", 4), 3, "observation 3, prompt p4, observation 4"),
+        (("session", 1), 3, "prompt p1, observation 1, prompt p2"),
+        (("session", 4), 3, "observation 3, prompt p4, observation 4"),
+        (("observation", 1), 99, ", ".join(f"prompt p{n}, observation {n}" for n in range(1, 5))),
+    ],
+)
+def test_so_many_in_all_are_made_up_from_the_other_side(
+    memory: Memory, store: SqliteStore, what: tuple[str, int], limit: int, expected: str
+) -> None:
+    for n in range(1, 5):
+        memory.turn(f"p{n}", draft(str(n)))
+    found = lookup.timeline(searcher(store), store, project_id=None, around=what, limit=limit)
+    assert ", ".join(f"{hit.kind} {hit.title}" for hit in found) == expected
+
+
+def test_a_directory_is_one_by_what_is_recorded(memory: Memory, store: SqliteStore) -> None:
+    memory.turn("p", draft("one", files=("payments/tasks.py",)))
+    memory.turn("p", draft("two", files=("payments/tasks.py", "payments/api/refunds.py")))
+    memory.turn("p", draft("other", files=("payments_old.py", "setup/payments.py")))
+    memory.turn("p", draft("file", files=("bin/payments",)))
+
+    def about(path: str, limit: int = 9) -> list[str | None]:
+        found = lookup.about_file(store, memory.project_id, path, limit)
+        return [each.draft.title for each in found]
+
+    for path, is_directory in (
+        ("payments/api", True),
+        ("/home/dev/shop/payments/api/", True),
+        ("payments", False),  # the end of a file's path
+        ("setup", True),
+        ("pay", False),
+        ("", False),
+    ):
+        assert lookup.is_directory(store, memory.project_id, path) == is_directory, path
+    assert about("payments/api") == ["two"]
+    assert about("payments") == ["file"]
+    store.forget_observation(4, 0)
+    assert about("payments") == about("./payments/") == ["two", "one"]
+    assert about("payments", 1) == ["two"]
 
 
 @pytest.mark.parametrize("kind", ["observation", "summary", "prompt", "session", "event", "x"])
@@ -213,7 +276,9 @@ def test_what_is_known_about_a_file_comes_most_telling_first(
     assert about("./src/pump.py", 1) == ["pinned"]
     assert len(about("pump.py")) == 6
     assert about("ump.py") == about("%") == about("") == []
-    known = [(f.path, f.observations, f.changes) for f in store.files_known(None, "", 9)]
+    known = [
+        (f.path, f.observations, f.changes) for f in store.files_known(memory.project_id, "", 9)
+    ]
     assert known[0] == ("src/pump.py", 5, 3)
     assert [f.path for f in store.files_known(memory.project_id, "lib/", 9)] == ["lib/pump.py"]
 

@@ -61,6 +61,23 @@ def test_the_nearest_in_meaning_shares_no_word(
     assert best(matrix, filled, "bird at sea") == TEXTS[1]
 
 
+def test_of_many_a_small_project_is_searched_as_well(
+    filled: Memory, encoder: StaticTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others, which are more alike, must not take its places."""
+    small = Memory.of(filled.store, "bank")
+    for text in ("a ledger of debts", "a garden gate"):
+        small.turn("work", ObservationDraft("change", None, narrative=text))
+    for _ in range(12):
+        filled.turn("work", ObservationDraft("change", None, narrative="the bill and its amount"))
+    monkeypatch.setattr(module, "EXACT", 3)
+    monkeypatch.setattr(module, "CLOSELY", 3)
+    matrix = Matrix(encoder)
+    matrix.refresh(filled.store)
+    here = Filters(project_id=small.project_id)
+    assert best(matrix, small, "bill amount", here) == "a ledger of debts"
+
+
 def test_what_is_added_is_seen_without_loading_all_again(
     filled: Memory, encoder: StaticTable
 ) -> None:

@@ -1,8 +1,18 @@
-"""How commands speak: numbers as people say them."""
+"""How commands speak: numbers as people say them, and tables that can be read in any terminal."""
 
 import pytest
 
-from recollect.cli.output import count, duration
+from recollect.cli.columns import LEAST, fitted
+from recollect.cli.output import count, duration, table
+
+SESSIONS = ("session", "when", "project", "state", "prompts", "title")
+SESSION = ("0b5f3c1e", "2026-10-08 14:50", "tidepool-web", "interrupted", "3", "Please mend " * 6)
+WHY = ("when", "hook", "id", "title", "why", "tokens")
+TOLD = ("2026-10-08 14:50", "context", "7d21aa90", "Steel valve " * 5, "near to it " * 7, "1,300")
+FILES = ("file", "observations", "changed by", "when")
+FILE = ("crates/kestrel-core/src/segment.rs", "17", "9", "2026-10-08 14:50")
+NUMBERS = ("observations", "changed by", "tokens", "prompts")
+TABLES = [(SESSIONS, SESSION), (WHY, TOLD), (FILES, FILE)]
 
 
 @pytest.mark.parametrize(
@@ -26,3 +36,40 @@ def test_a_count_has_its_plural() -> None:
         "1 summary",
         "2,000 summaries",
     ]
+
+
+@pytest.mark.parametrize(("columns", "row"), TABLES)
+@pytest.mark.parametrize("width", [30, 40, 50, 60, 80, 120])
+def test_a_table_fits_and_nothing_is_missing_or_shredded(
+    columns: tuple[str, ...],
+    row: tuple[str, ...],
+    width: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    table(columns, [row], numbers=NUMBERS)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    said = "".join("".join(lines).split())
+    for name, cell in zip(columns, row, strict=True):
+        assert all(word in said for word in name.split()), name
+        if len(cell) < LEAST:
+            assert cell in "\n".join(lines)
+    assert len(lines) < 25  # not a letter each
+
+
+@pytest.mark.parametrize(("columns", "row"), TABLES[:2])
+def test_at_eighty_columns_there_is_a_table(columns: tuple[str, ...], row: tuple[str, ...]) -> None:
+    widths = fitted(columns, [row], 80 - 2 * len(columns), NUMBERS)
+    assert widths is not None
+    for name, cell, width in zip(columns, row, widths, strict=True):
+        assert width >= min(len(cell), 10 if name == "when" else LEAST), name
+
+
+def test_a_table_with_room_is_as_wide_as_its_cells() -> None:
+    assert fitted(FILES, [FILE], 120, NUMBERS) == [34, 12, 10, 16]
+    assert fitted(FILES, [FILE], 72, NUMBERS) == [34, 12, 10, 16]
+    assert fitted(FILES, [FILE], 50, NUMBERS) == [21, 12, 7, 10]
+    assert fitted(FILES, [FILE], 40, NUMBERS) is None
+    assert fitted(FILES, [], 40, NUMBERS) == [4, 12, 10, 4]

@@ -21,8 +21,7 @@ from recollect.periods import (
     date_words,
     mentioned,
     period,
-    says_number,
-    says_when,
+    says,
 )
 from recollect.terms import asked
 
@@ -72,7 +71,10 @@ def shown(found: Period) -> tuple[str, str]:
         ("6mo", "2026-05-16", ""),
         ("2026-11-01", "2026-11-01", "2026-11-02"),
         ("20261101", "2026-11-01", "2026-11-02"),
-        ("2026-10-05T12:00:00Z", "2026-10-05", "2026-10-06"),
+        ("2026-10-08 14:50", "2026-10-08 14:50", "2026-10-08 14:51"),
+        ("2026-10-08T14:50:31.123", "2026-10-08 14:50", "2026-10-08 14:51"),
+        ("since 2026-10-08 9:05", "2026-10-08 09:05", ""),
+        ("2026-10-08 14:50 to 2026-10-09 08:00", "2026-10-08 14:50", "2026-10-09 08:01"),
         ("2026-10", "2026-10-01", "2026-11-01"),
         ("2026-12", "2026-12-01", "2027-01-01"),
         ("2026", "2026-01-01", "2027-01-01"),
@@ -182,13 +184,22 @@ def test_a_day_is_as_long_as_the_local_clock_makes_it() -> None:
         assert shown(period(ago, at("2026-11-01 03:00"))) == ("2026-11-01 01:00", "")
 
 
+def test_a_time_with_a_zone_is_that_moment_and_one_without_is_as_we_print_it() -> None:
+    for text in ("2026-10-05T12:00:00Z", "2026-10-05 14:00+02:00", "2026-10-05T07:00:00.5-0500"):
+        assert period(text, at(MONDAY)).since == 1_791_201_600_000, text
+    printed = clock.day_and_time(at(MONDAY))
+    assert period(printed, at(MONDAY)).since == at(MONDAY)
+    (mention,) = mentioned("what broke on 2026-10-05T12:00:00Z?", at(MONDAY))
+    assert shown(Period(mention.since, mention.until)) == ("2026-10-05", "2026-10-06")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         *("", " ", "soon", "summer", "30", "d", "-1d", "1.5d", "since", "the", "between 3 and 9"),
         *("2026-13-01", "31 February", "October 45", "99999y", "9999-12-31", "0001-01-01"),
         *("next week", "tomorrow", "in 3 days", "October or so", "3.10.2", "x" * 100_000),
-        *("2026-10-15..2026-10-01", "since since May"),
+        *("2026-10-15..2026-10-01", "since since May", "2026-10-08 25:00", "2026-10-08T14:99"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_what_can(text: str) -> None:
@@ -334,7 +345,7 @@ def test_what_a_question_asks_for(text: str, when: bool, how_many: bool) -> None
     ],
 )
 def test_what_a_statement_says(text: str, when: bool, number: bool) -> None:
-    assert (says_when(text), says_number(text)) == (when, number)
+    assert says(text) == (when, number)
 
 
 def test_a_day_has_the_terms_that_questions_are_cut_into() -> None:
@@ -368,8 +379,9 @@ def test_mentions_stand_in_order_and_are_parts_of_the_text(text: str, now: int) 
 
 @given(ANYTHING)
 def test_any_text_can_be_looked_at(text: str) -> None:
-    for look in (asks_when, asks_how_many, says_when, says_number):
+    for look in (asks_when, asks_how_many):
         assert look(text) in (True, False)
+    assert set(says(text)) <= {True, False}
 
 
 @given(TIMES)
@@ -400,7 +412,7 @@ def test_no_text_takes_long(text: str) -> None:
     """The time-out of the tests is what would tell: 100,000 characters, and nothing is quadratic."""
     hostile = text * (100_000 // len(text))
     mentioned(hostile, at(MONDAY))
-    for look in (asks_when, asks_how_many, says_when, says_number):
+    for look in (asks_when, asks_how_many, says):
         look(hostile)
         look(hostile[: LONGEST_TEXT - 1])
 
@@ -409,6 +421,7 @@ def test_no_text_takes_long(text: str) -> None:
     ("text", "day"),
     [
         ("2026-10-05", "2026-10-06 00:00"),
+        ("2026-10-05 14:50", "2026-10-05 14:51"),
         ("yesterday", "2026-11-16 00:00"),
         ("30d", "2026-10-17 00:00"),
         ("12h", "2026-11-16 03:30"),

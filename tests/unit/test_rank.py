@@ -20,7 +20,6 @@ PLAIN = Document(
     session_id=1,
     project_id=1,
     at=NOW - DAY,
-    size=100,
     asks=False,
     says_when=False,
     says_number=False,

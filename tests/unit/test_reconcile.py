@@ -22,6 +22,7 @@ from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from tests.support import arrivals
 from tests.support.arrivals import START, repository
+from tests.support.stored import events_of
 
 NOW = START + DAY
 SHOP = "/home/dev/shop"
@@ -123,7 +124,7 @@ def turns(session: str, count: int, *, tools: int = 1) -> list[Arrival]:
 
 def stored(store: Store, session: str) -> list[str]:
     found = store.session_by_ref("claude-code", session)
-    return [e.capture.id for e in store.events_of_session(found.id)] if found else []
+    return [e.capture.id for e in events_of(store, found.id)] if found else []
 
 
 def ids(told: list[Arrival]) -> list[str]:
@@ -191,6 +192,18 @@ def test_a_look_goes_on_where_its_time_was_up(store: Choking, agent: Stub) -> No
         steps += 1
     assert steps > 5
     assert len(agent.read) == 5
+    assert store.health().events == 30
+
+
+def test_a_look_goes_on_where_somebody_else_came_first(store: Choking, agent: Stub) -> None:
+    know(store)
+    for number in range(5):
+        agent.add(turns(f"s{number}", 2))
+    mended = reconciler(store, agent)
+    steps = 1
+    while not mended.recent(60, lambda: False)[1]:
+        steps += 1
+    assert steps > 5
     assert store.health().events == 30
 
 
@@ -381,4 +394,4 @@ def test_boring_tools_are_healed_as_boring(store: Choking, agent: Stub) -> None:
     reconciler(store, agent).recent(60)
     session = store.session_by_ref("claude-code", "session-1")
     assert session is not None
-    assert [e.boring for e in store.events_of_session(session.id)] == [True, False, False]
+    assert [e.boring for e in events_of(store, session.id)] == [True, False, False]

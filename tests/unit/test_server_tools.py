@@ -3,8 +3,10 @@
 import importlib
 import inspect
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -188,15 +190,63 @@ def test_what_another_project_knows_is_not_there_unless_asked_for(
     place: Place, memory: Memory
 ) -> None:
     bank = next(o.id for o in memory.store.recent_observations(1, 5))
-    text = ask(place, "get", ids=[bank])
+    text = refused(place, "get", ids=[bank])
     assert f"There is no #{bank} in this project" in text
+    assert "project='all'" in text
     assert "Bank lease" not in text
     assert "Bank lease signed" in ask(place, "get", ids=[bank], project="all")
     for tool in ("timeline", "related"):
         assert f"There is no #{bank}" in refused(place, tool, id=bank)
     assert "There is no #" in refused(place, "forget", id=bank)
     for kind in ("summary", "prompt", "session", "event"):
-        assert "Bank" not in ask(place, "get", ids=[f"{kind}:1"])
+        assert "Bank" not in call(place, "get", {"ids": [f"{kind}:1"]}).text
+
+
+def test_a_full_search_tells_everything(place: Place, memory: Memory) -> None:
+    memory.turn("More", ObservationDraft("change", "Winch", narrative="rope " * 200 + "the end"))
+    assert "the end" in ask(place, "search", query="winch", level="full")
+    assert "the end" not in ask(place, "search", query="winch")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "advice"),
+    [
+        ("search", {"query": "x"}, "project='all'"),
+        ("timeline", {"at": "yesterday"}, "name of another project"),
+        ("files", {"path": "a.py"}, "name of another project"),
+        ("memories", {}, ""),
+        ("forget", {"id": "1"}, ""),
+    ],
+)
+def test_in_a_place_that_nobody_knows_the_advice_can_be_followed(
+    env: dict[str, str], memory: Memory, tool: str, arguments: dict[str, object], advice: str
+) -> None:
+    nowhere = Place(env | {"CLAUDE_PROJECT_DIR": "/nowhere"}, lambda: NEXT_WEEK)
+    try:
+        text = refused(nowhere, tool, **arguments)
+    finally:
+        nowhere.close()
+    assert text.startswith("Nothing is remembered of /nowhere yet.")
+    assert advice in text
+    assert ("roject" in text) == bool(advice)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"level": "sessions", "type": ["decision"]},
+        {"level": "events", "file": ["a.py"]},
+        {"since": "2026-12-01", "until": "2026-01-01"},
+    ],
+)
+def test_what_can_never_hold_is_refused(place: Place, given: dict[str, object]) -> None:
+    assert "eave " in refused(place, "search", query="lease", **given)
+
+
+def test_every_parameter_that_the_skill_names_exists() -> None:
+    known = {parameter.name for tool in TOOLS for parameter in tool.parameters}
+    skill = files("recollect").joinpath("skills/recollect/SKILL.md").read_text()
+    assert set(re.findall(r"`(\w+): ", skill)) <= known
 
 
 def test_related_and_files_tell_why_and_what(place: Place, memory: Memory) -> None:
@@ -207,6 +257,8 @@ def test_related_and_files_tell_why_and_what(place: Place, memory: Memory) -> No
     assert "Jobs log" in text
     assert "- jobs.py takes the lease in one statement" in text
     assert "Nothing was found" in ask(place, "files", path="moon.py")
+    for directory in ("src", "src/", "./src", "/home/dev/shop/src"):
+        assert "#" in ask(place, "files", path=directory), directory
 
 
 # What goes wrong gets an answer that names the fix.
@@ -361,5 +413,11 @@ def test_ids_are_read_as_they_are_written() -> None:
     assert telling.LEVELS == tools.DETAIL
     for kind in names.KINDS:
         assert names.parse(telling.name(kind, 12)) == (kind, 12)
-    assert names.parse(" 12 ") == names.parse("#12") == names.parse("observation-12")
-    assert names.parse("Summary 5") == ("summary", 5)
+    assert names.parse(" 12 ") == names.parse("#12") == names.parse("observation #12")
+    assert names.parse("Summary 5") == names.parse("summary: 5") == ("summary", 5)
+
+
+@pytest.mark.parametrize("text", ["event:-1", "event-1", "event - 1", "-1", "#-1", "event::1"])
+def test_a_minus_is_no_part_of_an_id(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not an id\. Write 12 or #12"):
+        names.parse(text)

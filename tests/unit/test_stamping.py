@@ -41,7 +41,8 @@ def test_the_commit_and_each_file_of_the_project_are_noted(root: Path) -> None:
     now = clock.now()
     stamped = Stamp.of(ended(root, now), now).on(DRAFT)
     assert stamped.revision == revision(str(root))
-    assert stamped.blobs == tuple((n, freshness.blob(root / n)) for n in ("a.py", "b.py"))
+    names = ("a.py", "b.py")
+    assert stamped.blobs == tuple((n, freshness.seen(str(root), n, until=2**50)) for n in names)
     assert replace(stamped, revision=None, blobs=()) == DRAFT
 
 

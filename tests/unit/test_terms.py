@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.terms import ASKING, LONGEST, asked, prepared, whole
+from recollect import terms
+from recollect.recall import excerpts
+from recollect.terms import ASKING, LONGEST, LONGEST_NAME, asked, prepared, whole
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,27 @@ def test_scripts_without_spaces_become_pairs() -> None:
     assert prepared("数据库迁移").split() == ["数据", "据库", "库迁", "迁移"]
     assert set(asked("迁移")) <= set(prepared("数据库迁移").split())
     assert prepared("字") == "字"
+
+
+def test_a_symbol_becomes_the_name_of_its_code_point() -> None:
+    assert prepared("ship it 🚀✅").split() == ["ship", "it", "u_1f680", "u_2705"]
+    assert asked("🚀") == ["u_1f680"]
+    # One person at a computer, with a skin tone; a warning, with the word that it be coloured.
+    assert prepared("👩\U0001f3fd\u200d💻 ⚠\ufe0f").split() == ["u_1f469", "u_1f4bb", "u_26a0"]
+
+
+def test_what_is_drawn_or_joins_words_is_no_term() -> None:
+    drawn = "┌──────┐ │ 42 │ ███▓░ ⠋ → — … “x” €"
+    assert prepared(drawn).split() == ["42", "x"]
+
+
+def test_long_chunks_are_not_kept() -> None:
+    long = [f"{n}x" * LONGEST_NAME for n in range(50)] + ["数据" * LONGEST_NAME]
+    before = terms._known.cache_info().currsize, excerpts._known.cache_info().currsize
+    for each in long:
+        assert prepared(each)
+        assert excerpts.excerpt(each, asked(each))
+    assert (terms._known.cache_info().currsize, excerpts._known.cache_info().currsize) == before
 
 
 def test_a_question_loses_what_everybody_asks_with() -> None:

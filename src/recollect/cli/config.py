@@ -57,7 +57,6 @@ def list_settings(as_json: bool) -> None:
         )
         return
     table(
-        None,
         ("setting", "value", "from", "what it does"),
         (
             (

@@ -168,7 +168,7 @@ def _print(costs: Costs) -> None:
     ]
     place = f" for {costs.project}" if costs.project else ""
     say(heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
-    table(None, (f"by {costs.by}", *figures), rows, numbers=figures)
+    table((f"by {costs.by}", *figures), rows, numbers=figures)
     for line in chart(costs.days, console().width, blocks=_can_say(BLOCKS)):
         say(line)
     say()

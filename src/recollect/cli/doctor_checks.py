@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from recollect import __version__, clock, wiring
+from recollect import __version__, clock, extras, wiring
 from recollect.cli import indexed
 from recollect.cli.doctor_client import hooks, server
 from recollect.cli.findings import Check, Finding
@@ -44,7 +44,7 @@ def provider() -> Iterator[Finding]:
     choice = wiring.provider(home, clock.now)
     name = choice.author.provider
     if name in wiring.PACKAGES and find_spec(wiring.PACKAGES[name]) is None:
-        fix = f"pip install 'recollect[{name}]'"
+        fix = extras.install(name)
         yield Finding("fault", "provider", f"{name}: its package is not installed", fix)
         return
     parked = None

@@ -37,20 +37,27 @@ FACTS = 3
 def files(path: str | None, project: str | None, limit: int, as_json: bool) -> None:
     """Show what is known about the file PATH; its name alone will do.
 
-    With a directory, or without PATH: the files that most is known about. Where nothing was recorded, name a
-    project.
+    With a directory, which need not be on this disk, or without PATH: the files that most is known about.
+    Where nothing was recorded, name a project.
     """
     store = places.store()
     where = one_project(store, project)
-    if path and not (path.endswith("/") or Path(path).is_dir()):
-        _about(store, where, path, limit, as_json)
+    name = file_name(store, where, path.rstrip("/") or "/") if path else ""
+    if path and not _is_directory(store, where, path, name):
+        _about(store, where, name, limit, as_json)
     else:
-        below = file_name(store, where, path.rstrip("/") or "/").rstrip("/") if path else ""
+        below = name.removeprefix("./").rstrip("/")
         _most_known(store, where, f"{below}/" if below not in ("", ".") else "", limit, as_json)
 
 
-def _about(store: Reading, project_id: int, path: str, limit: int, as_json: bool) -> None:
-    name = file_name(store, project_id, path)
+def _is_directory(store: Reading, project_id: int, path: str, name: str) -> bool:
+    """As it is written, as it is on disk, or by the files that are known: it may be of another machine."""
+    if path.endswith("/") or Path(path).is_dir():
+        return True
+    return lookup.is_directory(store, project_id, name)
+
+
+def _about(store: Reading, project_id: int, name: str, limit: int, as_json: bool) -> None:
     found = lookup.about_file(store, project_id, name, limit)
     shown = Shown(store)
     if as_json:
@@ -100,5 +107,5 @@ def _most_known(store: Reading, project_id: int, below: str, limit: int, as_json
         for each in found
     )
     numbers = ("observations", "changed by")
-    table(None, ("file", *numbers, "when"), rows, numbers=numbers)
+    table(("file", *numbers, "when"), rows, numbers=numbers)
     say(styled("What is known about one: recollect files <path>", dim=True))

@@ -28,6 +28,8 @@ def forget(number: str | None, undo: bool, as_json: bool) -> None:
 
     What is folded into it goes along. The prompts and events that it was made of stay.
     """
+    if number is None and undo:
+        raise click.UsageError("--undo needs the ID. `recollect forget` lists what was forgotten.")
     if number is None:
         _list_forgotten(as_json)
         return
@@ -62,4 +64,4 @@ def _list_forgotten(as_json: bool) -> None:
             (f"#{each.observation_id}", clock.day_and_time(each.at), each.title or "Untitled")
             for each in found
         ]
-        table(None, ("id", "when", "title"), rows)
+        table(("id", "when", "title"), rows)

@@ -1,11 +1,13 @@
 """Findings, as commands show them: for people with marks and colours, for programs as JSON."""
 
-from collections.abc import Iterable
-from dataclasses import asdict
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 from recollect import clock, freshness
 from recollect.cli.output import TYPE_COLOURS, heading, say, styled
+from recollect.cli.places import short_id
 from recollect.freshness import CHANGED, GONE, UNCHANGED, Freshness
 from recollect.model.notes import WORDS_OF
 from recollect.model.observations import Observation
@@ -18,29 +20,43 @@ from recollect.model.search import (
     Hit,
     Reason,
 )
+from recollect.recall.excerpts import BETWEEN, marked
 from recollect.recall.telling import name
 from recollect.store.protocol import Reading
-from recollect.text import one_line
+from recollect.terms import whole
+from recollect.text import ELLIPSIS, one_line
 
 FILES = {UNCHANGED: ("files unchanged", "green"), CHANGED: ("files changed since", "yellow")}
 FILES |= {GONE: ("files gone", "yellow")}
 TITLE_LENGTH = 100
 PROJECT_LENGTH = 40
+MATCHED = re.compile(f"{MATCH_START}(.*?){MATCH_END}")
+MOST_WORDS = 8
 
 
 class Shown:
     """What hits need beside themselves, looked up once per session. `everywhere`: they may be of any project,
-    so each says of which."""
+    so each says of which. `terms`: what was asked for."""
 
-    def __init__(self, store: Reading, *, everywhere: bool = False) -> None:
+    def __init__(
+        self, store: Reading, *, everywhere: bool = False, terms: Collection[str] = ()
+    ) -> None:
         self.everywhere = everywhere
+        self.terms = terms
         self._store = store
+        self._short_ids: dict[str, str] = {}
         self._sessions: dict[int, tuple[str | None, str]] = {}
         self._projects: dict[int, str] = {}
 
     def ref(self, hit: Hit) -> str | None:
         """The agent's own id of the session; None: it is gone."""
         return self._session(hit.session_id, hit.project_id)[0]
+
+    def short_id(self, ref: str | None) -> str:
+        """Of a session, by which other commands take it."""
+        if ref and ref not in self._short_ids:
+            self._short_ids[ref] = short_id(self._store, ref)
+        return self._short_ids[ref] if ref else ""
 
     def project(self, hit: Hit) -> str:
         if hit.project_id not in self._projects:
@@ -61,11 +77,36 @@ class Shown:
 
     def name(self, hit: Hit) -> str:
         """By which other commands take it."""
-        return (self.ref(hit) or "")[:8] if hit.kind == SESSION else name(hit.kind, hit.id)
+        return self.short_id(self.ref(hit)) if hit.kind == SESSION else name(hit.kind, hit.id)
+
+    def title(self, hit: Hit) -> str:
+        """With the matches marked."""
+        return marked(one_line(hit.title, TITLE_LENGTH), self.terms)
+
+    def reasons(self, hit: Hit) -> tuple[Reason, ...]:
+        """With the words and the names as they are written in the hit."""
+        because = {"words": self._matched, "names": self._names}
+        return tuple(
+            replace(each, because=because[each.name](hit, each)) if each.name in because else each
+            for each in hit.reasons
+        )
+
+    def _matched(self, hit: Hit, reason: Reason) -> str:
+        words: dict[str, str] = {}
+        for word in MATCHED.findall(f"{self.title(hit)} {hit.excerpt}"):
+            words.setdefault(word.lower(), word)
+        return ", ".join(list(words.values())[:MOST_WORDS]) or reason.because
+
+    def _names(self, hit: Hit, reason: Reason) -> str:
+        observation = self.observation(hit)
+        concepts = observation.draft.concepts if observation else ()
+        ends = (path.rpartition("/")[2] for path in hit.files)
+        written = {whole(each): each for each in (*ends, *hit.files, *concepts)}
+        return ", ".join(written.get(each, each) for each in reason.because.split(", "))
 
     def json(self, hit: Hit) -> dict[str, Any]:
         fresh = self.freshness(hit)
-        return asdict(hit) | {
+        return asdict(replace(hit, reasons=self.reasons(hit))) | {
             "name": self.name(hit),
             "excerpt": plain(hit.excerpt),
             "project": self.project(hit),
@@ -86,7 +127,7 @@ def print_hit(shown: Shown, hit: Hit, *, excerpt: bool = True, lead: str = "") -
     kind = hit.type if hit.kind in (OBSERVATION, EVENT) else hit.kind
     parts = [
         heading(shown.name(hit)),
-        heading(one_line(hit.title, TITLE_LENGTH)),
+        highlighted(shown.title(hit), bold=True),
         styled(kind or hit.kind, fg=TYPE_COLOURS.get(kind or "")),
         styled(clock.day_and_time(hit.at), dim=True),
         *([styled(one_line(shown.project(hit), PROJECT_LENGTH))] if shown.everywhere else []),
@@ -94,8 +135,8 @@ def print_hit(shown: Shown, hit: Hit, *, excerpt: bool = True, lead: str = "") -
         styled(f"~{hit.tokens:,} tokens", dim=True),
     ]
     say(f"{heading(lead)}{parts[0]} {'  '.join(parts[1:])}")
-    if excerpt and plain(hit.excerpt) != hit.title:
-        say("   " + highlighted(hit.excerpt))
+    if excerpt and (said := BETWEEN.join(_beyond_title(hit))):
+        say("   " + highlighted(said))
     if hit.folded:
         same = ", ".join(name(hit.kind, other) for other in hit.folded)
         say(styled(f"   The same: {same}", dim=True))
@@ -113,17 +154,27 @@ def print_reasons(reasons: Iterable[Reason], score: float) -> None:
     say(f"   {styled(f'{score:8.2f}', bold=True)}  {styled('in all', dim=True)}")
 
 
-def highlighted(excerpt: str) -> str:
+def highlighted(text: str, *, bold: bool = False) -> str:
     """Cleaned piece by piece: the marks are control characters themselves."""
-    parts = excerpt.replace(MATCH_END, MATCH_START).split(MATCH_START)
+    parts = text.replace(MATCH_END, MATCH_START).split(MATCH_START)
+    beside, matched = {"bold": bold or None}, {"bold": True, "underline": True}
     return "".join(
-        styled(" ".join(part.split("\n")), bold=number % 2 == 1, underline=number % 2 == 1)
+        styled(" ".join(part.split("\n")), **(matched if number % 2 else beside))
         for number, part in enumerate(parts)
+        if part
     )
 
 
 def plain(excerpt: str) -> str:
     return excerpt.replace(MATCH_START, "").replace(MATCH_END, "")
+
+
+def _beyond_title(hit: Hit) -> Iterator[str]:
+    """The lines of the excerpt that do not say what the title says."""
+    title = hit.title.casefold()
+    for line in hit.excerpt.split(BETWEEN):
+        if plain(line).strip(ELLIPSIS).casefold() not in title:
+            yield line
 
 
 def _marks(shown: Shown, hit: Hit) -> list[str]:

@@ -128,7 +128,7 @@ def _tell_needs(plan: Plan, costs: list[Json]) -> None:
         (cost["provider"], "in force" if cost["in_force"] else "", _dollars(cost["dollars"]))
         for cost in costs
     ]
-    table(None, ("provider", "", "about dollars"), rows, numbers=("about dollars",))
+    table(("provider", "", "about dollars"), rows, numbers=("about dollars",))
 
 
 def _costs(home: wiring.Home, choice: wiring.Choice, plan: Plan) -> list[Json]:

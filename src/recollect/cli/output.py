@@ -13,10 +13,11 @@ from recollect.english import count as count  # noqa: PLC0414 - commands speak t
 from recollect.text import clean
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
     from rich.text import Text
 
 F = TypeVar("F", bound=Callable[..., Any])
+GAP = 2  # between the columns of a table
 TYPE_COLOURS = {
     "decision": "magenta",
     "bugfix": "red",
@@ -47,35 +48,55 @@ def console() -> "Console":
 
 
 def table(
-    title: str | None,
     columns: Sequence[str],
     rows: Iterable[Sequence[str]],
     *,
     numbers: Collection[str] = (),
 ) -> None:
-    """A table that fits the terminal. Cells are captured text: cleaned, and never taken as markup. The
-    columns of `numbers` stand at the right and are never broken."""
+    """A table that fits the terminal; in one that is too narrow for any, a line for each cell. Cells are
+    captured text: cleaned, and never taken as markup. The columns of `numbers` stand at the right and are
+    never broken."""
     from rich import box
     from rich.table import Table
 
-    view = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for column in columns:
-        view.add_column(
-            column,
-            overflow="fold",
-            no_wrap=column in ("id", "when", "session", "type", *numbers),
-            justify="right" if column in numbers else "left",
-        )
+    from recollect.cli.columns import fitted
+
+    screen = console()
+    cells = [[clean(cell) for cell in row] for row in rows]
+    widths = fitted(columns, cells, screen.width - GAP * len(columns), numbers)
+    if widths is None:
+        _print_stacked(screen, columns, cells)
+        return
+    view = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+    for column, width in zip(columns, widths, strict=True):
+        justify: JustifyMethod = "right" if column in numbers else "left"
+        view.add_column(column, overflow="fold", width=width, justify=justify)
+    for row in cells:
+        view.add_row(*map(_cell, columns, row))
+    screen.print(view)
+
+
+def _print_stacked(
+    screen: "Console", columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    from rich.table import Table
+
+    screen.print()
     for row in rows:
-        view.add_row(*(_cell(column, cell) for column, cell in zip(columns, row, strict=True)))
-    console().print(view)
+        view = Table.grid(padding=(0, GAP, 0, 0))
+        view.add_column(no_wrap=True, style="dim")
+        view.add_column(overflow="fold")
+        for column, cell in zip(columns, row, strict=True):
+            if cell:
+                view.add_row(column, _cell(column, cell))
+        screen.print(view, "")
 
 
 def _cell(column: str, cell: str) -> "Text":
     from rich.text import Text
 
     style = TYPE_COLOURS.get(cell, "") if column == "type" else "bold" if column == "id" else ""
-    return Text(clean(cell), style=style)
+    return Text(cell, style=style)
 
 
 def duration(seconds: float) -> str:

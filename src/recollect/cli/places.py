@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from recollect import wiring
 from recollect.errors import NotFound, RecollectError
+from recollect.model.notes import NOTES_AGENT
 from recollect.model.sessions import Project, Session
 from recollect.paths import Paths
 from recollect.repository import identify
@@ -18,6 +19,7 @@ from recollect.store.protocol import Reading
 from recollect.text import one_line
 
 COMPLETED = 40  # as many as a shell shows on one screen
+SHORT_ID = 8  # letters of a session's id, where they are enough
 Command = TypeVar("Command", bound=Callable[..., object])
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -28,8 +30,7 @@ def store() -> Reading:
 
 def current_project(store: Reading) -> int | None:
     """None when nothing was ever recorded here."""
-    here = str(Path.cwd())
-    return store.project_of_dir(here) or store.find_project(identify(here))
+    return _project_of(store, Path.cwd())
 
 
 def scope(store: Reading, *, everywhere: bool) -> int | None:
@@ -45,6 +46,25 @@ def here(store: Reading, fix: str) -> int:
     return project
 
 
+def sessions(store: Reading, project_id: int | None, limit: int) -> list[Session]:
+    """Newest first, without those that hold notes: nobody worked in them. By its id, one is shown."""
+    looked_at = limit
+    while True:
+        looked_at *= 2
+        found = store.sessions(project_id, looked_at)
+        worked_in = [session for session in found if session.agent != NOTES_AGENT]
+        if len(worked_in) >= limit or len(found) < looked_at:
+            return worked_in[:limit]
+
+
+def short_id(store: Reading, ref: str) -> str:
+    """The first letters of a session's id, as many as tell it from all others."""
+    for length in range(SHORT_ID, len(ref)):
+        if all(each.ref == ref for each in store.sessions_by_prefix(ref[:length])):
+            return ref[:length]
+    return ref
+
+
 def session_named(store: Reading, name: str) -> Session:
     """By the agent's id or the beginning of it."""
     found = store.sessions_by_prefix(name) if name else []
@@ -57,18 +77,32 @@ def session_named(store: Reading, name: str) -> Session:
 
 
 def project_named(store: Reading, name: str) -> Project:
-    """By its name, its folder, or `.` for the one we are in."""
-    if name == ".":
-        return store.project(here(store, _known(store)))
+    """By its name, or by a folder of it, such as `.` for the one we are in."""
     projects = store.projects()
-    folder = str(Path(name).expanduser())
-    found = [p for p in projects if p.root == folder] or [p for p in projects if p.name == name]
+    called = [project for project in projects if project.name == name]
+    if len(called) == 1:
+        return called[0]
+    folder = Path.cwd() / Path(name).expanduser()
+    path = os.path.normpath(folder)
+    if folder.is_dir() and (there := _project_of(store, folder)) is not None:
+        return store.project(there)
+    # A folder that is no more, or is another repository's by now, is known by its path.
+    found = called or [project for project in projects if project.root == path]
     if len(found) == 1:
         return found[0]
     if found:
         roots = ", ".join(project.root for project in found)
         raise NotFound(f"Several projects are called {name!r}. Give the folder: {roots}.")
+    if folder.is_dir():
+        raise NotFound(f"Nothing was ever recorded in {path}. {_known(store)}")
     raise NotFound(f"There is no project {name!r}. {_known(store)}")
+
+
+def _project_of(store: Reading, folder: Path) -> int | None:
+    """As the agent named the folder, as it is without links, or by what git says of it."""
+    real = str(folder.resolve())
+    known = store.project_of_dir(os.path.normpath(folder)) or store.project_of_dir(real)
+    return known or store.find_project(identify(real))
 
 
 def _known(store: Reading) -> str:
@@ -92,18 +126,27 @@ def project_names(store: Reading) -> list[tuple[str, str]]:
     return [(project.name, project.root) for project in store.projects()]
 
 
+def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """A variable of a script that is not set would else mean everything."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("it is empty. Name one, or leave it out.")
+    return value
+
+
 def project_option(what: str = "Only this project") -> Callable[[Command], Command]:
     """`--project`, completed by the shell, for `project_named`."""
     return click.option(
         "--project",
         metavar="NAME",
+        callback=not_empty,
         shell_complete=completing(project_names),
-        help=f"{what}: its name, its folder, or `.` for the one you are in.",
+        help=f"{what}: its name, a folder of it, or `.` for the one you are in.",
     )
 
 
 def session_names(store: Reading) -> list[tuple[str, str]]:
-    return [(s.ref[:8], one_line(s.title or "", 60)) for s in store.sessions(None, COMPLETED)]
+    found = sessions(store, None, COMPLETED)
+    return [(short_id(store, each.ref), one_line(each.title or "", 60)) for each in found]
 
 
 def anything(store: Reading) -> list[tuple[str, str]]:

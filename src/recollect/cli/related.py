@@ -1,5 +1,7 @@
 """`recollect related`: what hangs together with an observation, and why."""
 
+from collections.abc import Iterable
+
 import click
 
 from recollect import clock, wiring
@@ -38,9 +40,12 @@ def related(what: str, limit: int, explain: bool, as_json: bool) -> None:
         if explain:
             print_reasons(hit.reasons, hit.score)
         else:
-            say(styled("   " + "; ".join(map(_said, hit.reasons)), dim=True))
+            say(styled(f"   {said(hit.reasons)}", dim=True))
     say(styled("Show one in full: recollect show <id>", dim=True))
 
 
-def _said(reason: Reason) -> str:
-    return f"{reason.name}: {reason.because}" if reason.because else reason.name
+def said(reasons: Iterable[Reason]) -> str:
+    """What speaks against it comes last, and as such."""
+    told = [(f"{one.name}: {one.because}" if one.because else one.name, one) for one in reasons]
+    for_it = "; ".join(text for text, one in told if one.points > 0)
+    return ", though in the ".join([for_it, *(text for text, one in told if one.points < 0)])

@@ -1,5 +1,8 @@
 """`recollect search`."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
 import click
 
 from recollect import clock, wiring
@@ -9,11 +12,13 @@ from recollect.cli.output import count, json_option, print_json, say, styled, wr
 from recollect.cli.period import since_option, until_option
 from recollect.cli.scope import chosen, file_name, scope_options
 from recollect.model.observations import TYPES
-from recollect.model.search import LEVELS, Answer, Filters, Query
+from recollect.model.search import HAVE_NOT, LEVELS, Answer, Filters, Query
 from recollect.recall.telling import FULL, told
 from recollect.store.protocol import Reading
+from recollect.terms import asked
 from recollect.text import one_line
 
+RECENT = 100  # sessions whose agents are named
 MEND = "The words alone decided. `recollect status` shows the index, and `recollect rebuild` makes it again."
 
 
@@ -29,10 +34,13 @@ MEND = "The words alone decided. `recollect status` shows the index, and `recoll
 )
 @click.option("--concept", "concepts", multiple=True, help="Only what is tagged with this concept.")
 @click.option("--file", "files", multiple=True, help="Only what is about this file.")
-@click.option("--agent", help="Only what this agent did, such as claude-code.")
+@click.option(
+    "--agent", callback=places.not_empty, help="Only what this agent did, such as claude-code."
+)
 @click.option(
     "--session",
     metavar="ID",
+    callback=places.not_empty,
     shell_complete=places.completing(places.session_names),
     help="Only of this session; the first letters of its id are enough.",
 )
@@ -67,6 +75,7 @@ def search(
     as_json: bool,
 ) -> None:
     """Find what is remembered by words, meaning, names and times: WORDS may be a whole question."""
+    _check({"type": types, "concept": concepts, "file": files}, level, since, until)
     store = places.store()
     of_session = places.session_named(store, session) if session else None
     where = of_session.project_id if of_session else chosen(store, project, everywhere=everywhere)
@@ -88,8 +97,20 @@ def search(
         _print(store, query, answer, explain=explain)
 
 
+def _check(
+    given: Mapping[str, tuple[str, ...]], level: str, since: int | None, until: int | None
+) -> None:
+    """What can never hold is a mistake, and no search that finds nothing."""
+    for name in HAVE_NOT.get(level, ()):
+        if given[name]:
+            have = f"--level {level} finds {level}, and these have no {name}"
+            raise click.UsageError(f"{have}. Leave out --{name} or --level.")
+    if since is not None and until is not None and since >= until:
+        raise click.UsageError("--since is later than --until. Exchange them, or leave one out.")
+
+
 def _print_json(store: Reading, query: Query, answer: Answer) -> None:
-    shown = Shown(store)
+    shown = Shown(store, terms=asked(query.text))
     hits = [shown.json(hit) for hit in answer.hits]
     if query.level == FULL:
         for hit in hits:
@@ -99,17 +120,18 @@ def _print_json(store: Reading, query: Query, answer: Answer) -> None:
 
 
 def _print(store: Reading, query: Query, answer: Answer, *, explain: bool) -> None:
-    shown = Shown(store, everywhere=query.filters.project_id is None)
+    everywhere = query.filters.project_id is None
+    shown = Shown(store, everywhere=everywhere, terms=asked(query.text))
     for hit in answer.hits:
         print_hit(shown, hit, excerpt=query.level != FULL)
         if query.level == FULL:
             text = (told(store, hit.kind, hit.id, FULL) or "").split("\n")[1:]
             say("".join(styled(wrapped(line, first="   ", rest="   ")) + "\n" for line in text))
         if explain:
-            print_reasons(hit.reasons, hit.score)
+            print_reasons(shown.reasons(hit), hit.score)
     if not answer.hits:
         say(_nothing(store, query))
-    else:
+    elif query.level != FULL:
         say(styled("Show one in full: recollect show <id>", dim=True))
     if answer.without:
         said = f"{answer.without[:1].upper()}{answer.without[1:]}".rstrip(".")
@@ -124,4 +146,17 @@ def _nothing(store: Reading, query: Query) -> str:
         said.append("Fewer filters find more.")
     if query.filters.project_id is not None:
         said.append("`--all` looks in all projects.")
-    return " ".join(said)
+    return "\n".join((" ".join(said), *_never_borne(store, query.filters)))
+
+
+def _never_borne(store: Reading, filters: Filters) -> Iterator[str]:
+    """Names that nothing bears, whatever is asked for."""
+    here = Filters(project_id=filters.project_id)
+    where = "is remembered" if here.project_id is None else "is remembered in this project"
+    for concept in filters.concepts:
+        if not store.documents_within(replace(here, concepts=(concept,)), 1):
+            yield f"Nothing that {where} is tagged with the concept {one_line(concept, 60)!r}."
+    if filters.agent and not store.documents_within(replace(here, agent=filters.agent), 1):
+        agents = sorted({each.agent for each in places.sessions(store, here.project_id, RECENT)})
+        known = f" There is: {', '.join(agents)}." if agents else ""
+        yield f"Nothing that {where} is of the agent {one_line(filters.agent, 60)!r}.{known}"

@@ -7,10 +7,8 @@ import click
 
 from recollect import clock
 from recollect.cli import places
-from recollect.cli.output import console, json_option, print_json, say, table
+from recollect.cli.output import json_option, print_json, say, table
 from recollect.text import one_line
-
-NARROW = 90
 
 
 @click.command()
@@ -22,10 +20,13 @@ NARROW = 90
 )
 @json_option
 def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
-    """List sessions, newest first. Where nothing was recorded, those of all projects."""
+    """List sessions, newest first. Where nothing was recorded, those of all projects.
+
+    Notes that you took outside of a session are in none: `recollect search` finds them.
+    """
     store = places.store()
     project = places.scope(store, everywhere=everywhere)
-    found = store.sessions(project, limit)
+    found = places.sessions(store, project, limit)
     if as_json:
         print_json([asdict(s) | {"project": store.project(s.project_id).name} for s in found])
         return
@@ -35,22 +36,19 @@ def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
             "connects Claude Code, then just work."
         )
         return
-    # What a narrow terminal has no room for goes first; the title is what people look for.
-    columns = ("session", "when", "project", "state", "prompts", "title")
-    narrow = console().width < NARROW
-    shown = tuple(c for c in columns if not narrow or c not in ("project", "state", "prompts"))
     rows = [
-        {
-            "session": s.ref[:8],
-            "when": clock.day_and_time(s.last_event_at),
-            "project": store.project(s.project_id).name,
-            "state": s.status,
-            "prompts": str(s.prompts),
-            "title": one_line(s.title or "", 80),
-        }
+        (
+            places.short_id(store, s.ref),
+            clock.day_and_time(s.last_event_at),
+            store.project(s.project_id).name,
+            s.status,
+            str(s.prompts),
+            one_line(s.title or "", 80),
+        )
         for s in found
     ]
-    table(None, shown, ([row[column] for column in shown] for row in rows))
+    columns = ("session", "when", "project", "state", "prompts", "title")
+    table(columns, rows, numbers=("prompts",))
     if project is not None:
         say(f"Of project {store.project(project).name}; --all lists those of all projects.")
     elif not everywhere:

@@ -1,5 +1,6 @@
 """`recollect show`: one thing by its name, or one session with all it left."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
@@ -16,7 +17,7 @@ from recollect.cli.output import (
     styled,
     wrapped,
 )
-from recollect.model.notes import WORDS_OF
+from recollect.model.notes import NOTES_AGENT, WORDS_OF
 from recollect.model.observations import Author, Observation, Summary
 from recollect.model.search import OBSERVATION, SESSION
 from recollect.model.sessions import Session
@@ -54,21 +55,24 @@ def _show_observation(store: Reading, number: int, level: str, as_json: bool) ->
     observation = store.observation(number)
     if observation is None:
         raise things.missing(store, OBSERVATION, number)
-    session = store.session(observation.session_id)
     fresh = Shown(store).freshness_of(observation)
     if as_json and level == FULL:
-        print_json(asdict(observation) | {"freshness": asdict(fresh)})
+        project = store.project(observation.project_id).name
+        print_json(asdict(observation) | {"project": project, "freshness": asdict(fresh)})
         return
     if as_json:
         _show_text(store, OBSERVATION, number, level, as_json)
         return
     print_observation(observation, files=str(fresh), level=level)
-    if session is not None and level == FULL:
-        place = f"session {session.ref[:8]}, prompt {observation.prompt_number}"
-        commit = f", at commit {revision[:8]}" if (revision := observation.draft.revision) else ""
+    if level == FULL:
         author = f"written by {Author(observation.provider, observation.model)}"
-        whose = WORDS_OF.get(observation.provider, author)
-        say(styled(f"{place}, {whose}{commit}", dim=True))
+        parts = [
+            *_place(store, observation.project_id, observation.session_id),
+            *([f"prompt {number}"] if (number := observation.prompt_number) else []),
+            WORDS_OF.get(observation.provider, author),
+            *([f"at commit {revision[:8]}"] if (revision := observation.draft.revision) else []),
+        ]
+        say(styled(", ".join(parts), dim=True))
 
 
 def _show_text(store: Reading, kind: str, number: int, level: str, as_json: bool) -> None:
@@ -82,6 +86,17 @@ def _show_text(store: Reading, kind: str, number: int, level: str, as_json: bool
     say(heading(first))
     for line in rest:
         say(styled(wrapped(line)))
+    if level == FULL:
+        thing = things.found(store, kind, number)
+        say(styled(", ".join(_place(store, thing.project_id, thing.session_id)), dim=True))
+
+
+def _place(store: Reading, project_id: int, session_id: int) -> Iterator[str]:
+    """Where it comes from. A note that nobody took in a session is of none."""
+    yield f"project {store.project(project_id).name}"
+    session = store.session(session_id)
+    if session is not None and session.agent != NOTES_AGENT:
+        yield f"session {places.short_id(store, session.ref)}"
 
 
 def print_observation(observation: Observation, *, files: str = "", level: str = FULL) -> None:
@@ -94,7 +109,10 @@ def print_observation(observation: Observation, *, files: str = "", level: str =
     say(f"{heading(f'#{observation.id} ' + (draft.title or 'Untitled'))}  {kind}  {when}")
     if level == TITLE:
         return
-    if draft.subtitle:
+    is_note = (
+        observation.provider in WORDS_OF
+    )  # its title and subtitle are the beginning of its text
+    if draft.subtitle and not (is_note and level == FULL):
         say(styled(wrapped(draft.subtitle), italic=True))
     reasons = {doubt.part: doubt.reason for doubt in draft.doubts}
     for number, fact in enumerate(draft.facts):
@@ -107,8 +125,8 @@ def print_observation(observation: Observation, *, files: str = "", level: str =
 
 def _print_rest(observation: Observation, files: str, reasons: dict[str, str]) -> None:
     draft = observation.draft
-    if draft.narrative:
-        say("\n" + styled(wrapped(draft.narrative)))
+    if narrative := _beyond_title(observation):
+        say("\n" + styled(wrapped(narrative)))
     for name, values in (
         ("Concepts", draft.concepts),
         ("Changed", draft.files_modified),
@@ -124,6 +142,14 @@ def _print_rest(observation: Observation, files: str, reasons: dict[str, str]) -
         if other is not None:
             say(styled(f"{what} #{other}", dim=True))
     say()
+
+
+def _beyond_title(observation: Observation) -> str:
+    """The narrative. A note's begins with its title, which need not be said again if it is whole."""
+    draft = observation.draft
+    first, _, rest = (draft.narrative or "").partition("\n")
+    is_whole = observation.provider in WORDS_OF and " ".join(first.split()) == draft.title
+    return rest.strip("\n") if is_whole else draft.narrative or ""
 
 
 def print_summary(summary: Summary) -> None:

@@ -20,6 +20,8 @@ from recollect.synthesis.budget import day_of
 from recollect.worker import contact
 from recollect.worker.health import capture_failures, not_recording, problem, waiting
 
+NOT_CONNECTED = "Nothing new is recorded here until Claude Code is connected: recollect install"
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -63,6 +65,7 @@ def _look(home: wiring.Home) -> Look:
         index = indexed.held(home.settings, store)
         if choice.terms is not None:
             budget = choice.terms.budget.left(store.spent(*day_of(clock.now())))
+    hooks = list(doctor_client.hooks())
     return Look(
         worker,
         # The worker's own choice: it may see other variables than this terminal.
@@ -72,8 +75,8 @@ def _look(home: wiring.Home) -> Look:
         health,
         quality,
         skipped,
-        list(doctor_client.hooks()),
-        _fault(home.paths, worker, health) or _index_fault(home, worker, index),
+        hooks,
+        _fault(home.paths, worker, health) or _index_fault(home, worker, index) or _broken(hooks),
         index,
     )
 
@@ -121,7 +124,12 @@ def _print(paths: Paths, look: Look) -> None:
     for job in look.skipped:
         why = f"job {job.id} ({job.kind}, prompt {job.prompt_number}) failed {count(job.tries, 'time')}"
         say(styled(f"  {why}: {job.last_error}. Try again: recollect retry {job.id}", fg="yellow"))
-    say(styled(look.fault, fg="red") if look.fault else styled("All is well.", fg="green"))
+    if look.fault:
+        say(styled(look.fault, fg="red"))
+    elif any(finding.level != "ok" for finding in look.hooks):
+        say(styled(NOT_CONNECTED, fg="yellow"))
+    else:
+        say(styled("All is well.", fg="green"))
 
 
 def _provider_lines(look: Look) -> list[str]:
@@ -164,6 +172,12 @@ def _index_fault(
         return str(indexed.off(missing))
     few = indexed.too_few(index, worker) if index else None
     return str(few) if few else None
+
+
+def _broken(hooks: list[Finding]) -> str | None:
+    """Hooks that are there and capture nothing."""
+    faults = (f"{one.detail}. Fix: {one.fix}" for one in hooks if one.level == "fault")
+    return next(faults, None)
 
 
 def _memory_line(health: Health) -> str:

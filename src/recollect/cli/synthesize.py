@@ -42,6 +42,7 @@ class Result:
 @click.option(
     "--session",
     metavar="REF",
+    callback=places.not_empty,
     shell_complete=places.completing(places.session_names),
     help="With --again: only this session; its first letters are enough.",
 )

@@ -5,6 +5,7 @@ import re
 from recollect.cli import places
 from recollect.errors import NotFound
 from recollect.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY
+from recollect.server.things import Thing, find
 from recollect.store.protocol import Reading
 
 NUMBER = re.compile(r"#?(\d{1,7})")
@@ -37,6 +38,14 @@ def observation(text: str) -> int:
     if found is None:
         raise NotFound(f"{text!r} is not the number of an observation, such as 12 or #12.")
     return int(found[1])
+
+
+def found(store: Reading, kind: str, source: int) -> Thing:
+    """With its project and its session."""
+    thing = find(store, kind, source)
+    if thing is None:
+        raise missing(store, kind, source)
+    return thing
 
 
 def missing(store: Reading, kind: str, source: int) -> NotFound:

@@ -8,9 +8,9 @@ from recollect.cli.hits import Shown, print_hit
 from recollect.cli.output import json_option, print_json, say, styled
 from recollect.cli.period import begin
 from recollect.cli.scope import one_project
-from recollect.model.search import Hit
+from recollect.model.search import SESSION, Hit
 from recollect.recall import lookup
-from recollect.recall.telling import TITLE, told
+from recollect.recall.telling import name
 from recollect.store.protocol import Reading
 
 SIDE = 5
@@ -20,7 +20,9 @@ SIDE = 5
 @click.argument(
     "what", metavar="[ID]", required=False, shell_complete=places.completing(places.anything)
 )
-@click.option("--at", metavar="WHEN", help="Around a time: 3d, 2026-11-01, yesterday, last week.")
+@click.option(
+    "--at", metavar="WHEN", help="Around a time: 3d, 2026-11-01, 2026-11-01 14:50, yesterday."
+)
 @places.project_option()
 @click.option(
     "--before", type=click.IntRange(0, 500), help=f"How many earlier; {SIDE} if not given."
@@ -54,10 +56,8 @@ def timeline(
     store = places.store()
     searcher = wiring.searcher(store, wiring.home().settings, clock.now)
     around = things.named(store, what) if what else None
-    if around and told(store, *around, TITLE) is None:
-        raise things.missing(store, *around)
-    if limit is not None:
-        before, after = _sides(limit, itself=around is not None, latest=not (what or at))
+    if around:
+        _check_project(store, around, project)
     hits = lookup.timeline(
         searcher,
         store,
@@ -66,6 +66,7 @@ def timeline(
         at=None if around else _moment(at),
         before=SIDE if before is None else before,
         after=SIDE if after is None else after,
+        limit=limit,
     )
     if as_json:
         shown = Shown(store)
@@ -74,11 +75,15 @@ def timeline(
         _print(store, hits, around)
 
 
-def _sides(limit: int, *, itself: bool, latest: bool) -> tuple[int, int]:
-    """How many before and after, for so many in all. After the latest there is nothing."""
-    beside = limit - itself
-    after = 0 if latest else beside // 2
-    return beside - after, after
+def _check_project(store: Reading, around: tuple[str, int], project: str | None) -> None:
+    """A thing has its project; another one's name beside it is a mistake."""
+    found = things.found(store, *around)
+    if project and (named := places.project_named(store, project)).id != found.project_id:
+        its = store.project(found.project_id).name
+        what = "This session" if around[0] == SESSION else name(*around)
+        raise click.UsageError(
+            f"{what} is of project {its}, not of {named.name}. Leave --project out."
+        )
 
 
 def _moment(at: str | None) -> int:
@@ -98,8 +103,10 @@ def _print(store: Reading, hits: list[Hit], around: tuple[str, int] | None) -> N
         if hit.session_id != session:
             session = hit.session_id
             found = store.session(session)
-            title = f"{found.ref[:8]} {found.title or 'Untitled session'}" if found else "Session"
-            say(styled(f"── {title}", dim=True))
+            ref = shown.short_id(found.ref if found else None)
+            title = f"{ref} {found.title or 'Untitled session'}" if found else "Session"
+            here = (SESSION, session) == around
+            say(styled(f"{'▶' if here else '──'} {title}", dim=not here, bold=here))
         here = (hit.kind, hit.id) == around
         print_hit(shown, hit, excerpt=here, lead="▶ " if here else "  ")
     say(styled("Show one in full: recollect show <id>", dim=True))

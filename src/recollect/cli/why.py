@@ -9,7 +9,6 @@ import click
 from recollect import clock
 from recollect.cli import places
 from recollect.cli.output import (
-    console,
     count,
     heading,
     json_option,
@@ -24,8 +23,6 @@ from recollect.model.sessions import Session
 from recollect.model.told import Injected
 from recollect.store.protocol import Reading
 from recollect.text import one_line
-
-NARROW = 100
 
 
 @click.command()
@@ -50,37 +47,34 @@ def why(session: str | None, as_json: bool) -> None:
     if not told:
         say("\nIt was told nothing, or by a prepared brief while the worker was down.")
         return
-    _print(told, clock.day_and_time(found.started_at))
+    _print(store, told, clock.day_and_time(found.started_at))
 
 
 def _latest(store: Reading) -> Session:
     """Only of this project: what another one's session was told is no answer here."""
     project = places.here(store, "Name a session: `recollect sessions --all` lists them.")
-    found = store.sessions(project, 1)
+    found = places.sessions(store, project, 1)
     if not found:
         raise NotFound("This project has no sessions yet. `recollect sessions --all` lists others.")
     return found[0]
 
 
-def _print(told: list[Injected], began: str) -> None:
+def _print(store: Reading, told: list[Injected], began: str) -> None:
     """`began`: the session, whose day need not be repeated."""
     day = began.partition(" ")[0]
-    columns = ("when", "hook", "id", "title", "why", "tokens")
-    # What a narrow terminal has no room for goes first.
-    narrow = console().width < NARROW
-    shown = tuple(c for c in columns if not narrow or c not in ("when", "hook"))
+    sessions = {ref: places.short_id(store, ref) for ref in {one.session for one in told} if ref}
     rows = [
-        {
-            "when": clock.day_and_time(one.at).removeprefix(f"{day} "),
-            "hook": one.hook,
-            "id": f"#{one.source}" if one.kind == OBSERVATION else (one.session or "")[:8],
-            "title": one_line(one.title or "", 60),
-            "why": one_line(one.reason, 80),
-            "tokens": f"{one.tokens:,}",
-        }
+        (
+            clock.day_and_time(one.at).removeprefix(f"{day} "),
+            one.hook,
+            f"#{one.source}" if one.kind == OBSERVATION else sessions.get(one.session or "", ""),
+            one_line(one.title or "", 60),
+            one_line(one.reason, 80),
+            f"{one.tokens:,}",
+        )
         for one in told
     ]
-    table(None, shown, ([row[column] for column in shown] for row in rows), numbers=("tokens",))
+    table(("when", "hook", "id", "title", "why", "tokens"), rows, numbers=("tokens",))
     say(_total(told))
     say(styled("Show one in full: recollect show <id>", dim=True))
 

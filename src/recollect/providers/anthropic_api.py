@@ -8,7 +8,7 @@ because a connection that is being closed from another thread cannot be trusted 
 import os
 from typing import TYPE_CHECKING, Any
 
-from recollect import text
+from recollect import extras, text
 from recollect.clock import Clock
 from recollect.model.requests import Away, Failure, Misconfigured, Refused, Reply, Request, Usage
 from recollect.providers import endpoints
@@ -24,7 +24,7 @@ URL = "https://api.anthropic.com"
 ADDRESS = "ANTHROPIC_BASE_URL"
 KEY_FIX = "ANTHROPIC_API_KEY, or `recollect config set synthesis.api_key …`"
 NOT_INSTALLED = (
-    "The package anthropic is not installed. Install it with: pip install 'recollect[anthropic]'"
+    f"The package anthropic is not installed. Install it with: {extras.install('anthropic')}"
 )
 CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from recollect import extras
 from recollect.clock import Clock
 from recollect.model.requests import Away, Failure, Misconfigured, Reply, Request
 from recollect.paths import PRIVATE_DIR
@@ -23,8 +24,8 @@ from recollect.providers.protocol import PATIENCE
 
 T = TypeVar("T")
 
-NO_SDK = "The `claude` provider needs a package: pip install 'recollect[claude]'."
-NO_CLI = "There is no Claude Code client. Install it: pip install 'recollect[claude]'."
+NO_SDK = f"The `claude` provider needs a package: {extras.install('claude')}."
+NO_CLI = f"There is no Claude Code client. Install it: {extras.install('claude')}."
 CLOSED = "The provider was closed"
 TO_LEAVE = 5.0  # seconds for an answer to notice that its process is gone
 TO_END = 30.0  # seconds that the end of a process may take, with every pause in it

@@ -8,7 +8,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from recollect import text
+from recollect import extras, text
 from recollect.clock import Clock
 from recollect.model.requests import Away, Failure, Misconfigured, Refused, Reply, Request, Usage
 from recollect.providers import endpoints
@@ -27,9 +27,7 @@ from recollect.providers.openai_dialect import MOST_REJECTIONS, Dialect, rejecte
 if TYPE_CHECKING:
     from openai import OpenAI
 
-NOT_INSTALLED = (
-    "The package openai is not installed. Install it with: pip install 'recollect[openai]'"
-)
+NOT_INSTALLED = f"The package openai is not installed. Install it with: {extras.install('openai')}"
 NO_KEY = "none"  # the SDK insists on one; local servers do not look at it
 
 

@@ -22,7 +22,9 @@ def bearing(
     for text, reason in _questions(store, project_id, work):
         for key in _near(searcher, store, project_id, text):
             found.setdefault(key, reason)
-    for path in work.files[:FILES_ASKED]:
+        if len(found) >= MOST:
+            break
+    for path in work.files[:FILES_ASKED] if len(found) < MOST else ():
         about = [each.id for each in store.observations_on(project_id, path, PER_FILE)]
         standing = store.standing_observations(about)
         for key in about:

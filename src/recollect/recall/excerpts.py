@@ -6,20 +6,28 @@ from functools import lru_cache
 
 from recollect.english import stem
 from recollect.model.search import MATCH_END, MATCH_START
-from recollect.terms import prepared
+from recollect.terms import LONGEST_NAME, prepared
 from recollect.text import ELLIPSIS, clean
 
-WORD = re.compile(r"[\w./\\:@#+-]*\w", re.UNICODE)
+# Symbols in a row are one: an emoji may have several parts, and a mark between them would take it apart.
+WORD = re.compile(r"[\w./\\:@#+-]*\w|[^\w\s\x00-\x7f]+")
 LENGTH = 220
 LOOKED_AT = 8_000
+BETWEEN = " · "  # what stood on lines of its own
+SENTENCE = (". ", "; ", ": ", BETWEEN)
+Match = tuple[int, int, frozenset[str]]  # from, to, the terms that it matches
 
 
 def stems(terms: Collection[str]) -> frozenset[str]:
     return frozenset(stem(term) for term in terms)
 
 
-@lru_cache(maxsize=16_384)
 def _stems(word: str) -> frozenset[str]:
+    return _known(word) if len(word) <= LONGEST_NAME else stems(prepared(word).split())
+
+
+@lru_cache(maxsize=16_384)
+def _known(word: str) -> frozenset[str]:
     return stems(prepared(word).split())
 
 
@@ -32,34 +40,51 @@ def closest(texts: Iterable[str], terms: Collection[str]) -> list[str]:
 
 def excerpt(text: str, terms: Collection[str], length: int = LENGTH) -> str:
     """The window with the most of the terms, each counted once."""
-    text = " ".join(clean(text[:LOOKED_AT]).replace(MATCH_START, "").split())
+    lines = (" ".join(line.split()) for line in clean(text[:LOOKED_AT]).split("\n"))
+    text = BETWEEN.join(filter(None, lines))
+    found = _matches(text, terms)
+    begin = _line_up(text, _best_window(found, length), length) if found else 0
+    end = _end(text, begin, length, found)
+    shown = _marked(text, begin, end, found)
+    return (ELLIPSIS if begin else "") + shown + (ELLIPSIS if end < len(text) else "")
+
+
+def marked(text: str, terms: Collection[str]) -> str:
+    """All of a short text, with the matched words marked."""
+    text = clean(text)
+    return _marked(text, 0, len(text), _matches(text, terms))
+
+
+def _matches(text: str, terms: Collection[str]) -> list[Match]:
     wanted = stems(terms)
-    found = [
+    return [
         (word.start(), word.end(), hits)
         for word in WORD.finditer(text)
         if (hits := wanted & _stems(word[0]))
     ]
-    if not found:
-        return text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + ELLIPSIS
-    first = _best_window(found, length)
-    begin = _line_up(text, first, length)
-    end = min(len(text), begin + length)
-    if end < len(text):
-        end = (
-            max(text.rfind(" ", begin, end), min(end, found[-1][1]))
-            if " " in text[begin:end]
-            else end
-        )
-    parts = [ELLIPSIS if begin else ""]
+
+
+def _marked(text: str, begin: int, end: int, found: list[Match]) -> str:
+    parts = []
     place = begin
     for start, stop, _ in found:
         if start >= place and stop <= end:
             parts += [text[place:start], MATCH_START, text[start:stop], MATCH_END]
             place = stop
-    return "".join([*parts, text[place:end], ELLIPSIS if end < len(text) else ""])
+    return "".join([*parts, text[place:end]])
 
 
-def _best_window(found: list[tuple[int, int, frozenset[str]]], length: int) -> int:
+def _end(text: str, begin: int, length: int, found: list[Match]) -> int:
+    """Behind the last word that fits, if there is one."""
+    most = begin + length
+    if most >= len(text):
+        return len(text)
+    matched = max((stop for _, stop, _ in found if stop <= most), default=0)
+    end = max(text.rfind(" ", begin, most + 1), matched)
+    return begin + len(text[begin:end].rstrip(BETWEEN)) if end > begin else most
+
+
+def _best_window(found: list[Match], length: int) -> int:
     """Where the first match of the best window is."""
     best, chosen = 0, found[0][0]
     for number, (start, _, _) in enumerate(found):
@@ -80,8 +105,9 @@ def _line_up(text: str, first: int, length: int) -> int:
     begin = max(0, min(first - 40, len(text) - length))
     if begin == 0:
         return 0
-    sentence = max(text.rfind(mark, begin, first) for mark in (". ", "; ", ": "))
-    if sentence >= 0:
-        return sentence + 2
+    ends = ((text.rfind(mark, begin, first), len(mark)) for mark in SENTENCE)
+    sentence = max((at + width for at, width in ends if at >= 0), default=0)
+    if sentence:
+        return sentence
     space = text.find(" ", begin, first)
-    return space + 1 if space >= 0 else begin
+    return space + 1 if space >= 0 else first

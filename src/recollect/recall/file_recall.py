@@ -1,4 +1,4 @@
-"""What is known about a file, told before it is read or changed, once per session.
+"""What is known about a file, told before it is read or changed: once per session, and per compaction.
 
 The file itself shows what is in it: only what it does not show is worth its tokens. That is a decision, a bug
 and its cure, something that was found out, or a fact that says why.
@@ -51,14 +51,16 @@ def recall(store: Reading, session: Session, path: str, budget: int) -> tuple[st
     reason = f"the agent opened {names[0]}"
     lead = LEAD.format(file=fenced(one_line(names[0], 80)))
     left = budget - tokens(wrap(project.name, lead, []))
+    since = store.last_compaction(session.id) or 0
     if left <= 0 or any(
-        one.hook == HOOK and one.reason == reason for one in store.told_in(session.id)
+        one.hook == HOOK and one.reason == reason and one.at > since
+        for one in store.told_in(session.id)
     ):
         return "", []
     file = _File(names, (session.project_dir, project.root))
     chosen: list[Told] = []
     lines: list[str] = []
-    for observation in sorted(_known(store, session, file), key=_most_telling_first):
+    for observation in sorted(_known(store, session, file, since), key=_most_telling_first):
         block = next((b for b in _ways_to_tell(observation, file) if price(b) <= left), None)
         if block is None:
             continue
@@ -143,9 +145,9 @@ def _beginning(path: str) -> str:
         return ""
 
 
-def _known(store: Reading, session: Session, file: _File) -> list[Observation]:
+def _known(store: Reading, session: Session, file: _File, since: int) -> list[Observation]:
     """Each once, whatever it calls the file."""
-    ask = {"untold_in": session.id, "limit": LOOKED_AT}
+    ask = {"untold_in": session.id, "since": since, "limit": LOOKED_AT}
     found = (
         observation
         for name in file.names

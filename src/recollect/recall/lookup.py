@@ -8,9 +8,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from recollect.model.observations import Observation
-from recollect.model.search import OBSERVATION, Filters, Hit, Reason
+from recollect.model.search import (
+    EVENT,
+    OBSERVATION,
+    PROMPT,
+    SESSION,
+    Filters,
+    FoundEvent,
+    Hit,
+    Reason,
+)
 from recollect.recall.excerpts import excerpt
-from recollect.recall.search import HANDED_OVER, Searcher
+from recollect.recall.hits import HANDED_OVER
+from recollect.recall.search import Searcher
 from recollect.store.protocol import Reading
 from recollect.text import one_line, tokens
 
@@ -29,6 +39,8 @@ TITLE_LENGTH = 120
 LOOKED_AT = 3  # times the limit
 SAME_SESSION = -0.2  # it is found by looking around anyway
 NAMED = 3  # shared files or concepts in a reason
+NOT_INDEXED = "(what it says is not indexed)"
+BEHIND_ALL = 2**62  # a number that no prompt has
 Place = tuple[int, int, str, int]  # project, time, kind, number
 
 
@@ -41,9 +53,11 @@ def timeline(
     at: int | None = None,
     before: int = 5,
     after: int = 5,
+    limit: int | None = None,
 ) -> list[Hit]:
-    """What stands around a thing (kind, number), which is among them, or around a time; in the order of time,
-    across the sessions of the project. Nothing, if there is no such thing."""
+    """What stands around a thing (kind, number) or a time, in the order of time, across the sessions of the
+    project; the thing itself is among them, unless it is a session. `limit`: so many in all, instead of so
+    many before and after. Nothing, if there is no such thing."""
     if around is not None:
         place = _place(store, *around)
     else:
@@ -51,11 +65,18 @@ def timeline(
     if place is None:
         return []
     project, moment, kind, source = place
+    itself = _itself(searcher, store, *around) if around else None
+    beside = None if limit is None else limit - (itself is not None)
+    if beside is not None:
+        before = after = beside
     earlier, later = store.documents_beside(
         project, moment, before, after, kind=kind, source=source
     )
-    itself = [_itself(searcher, store, kind, source)] if kind else []
-    hits = [*map(searcher.hit, earlier), *itself, *map(searcher.hit, later)]
+    if beside is not None:
+        # Where one side has too few, the other makes up for it. What happens at a time comes after it.
+        after = min(len(later), max((beside + (itself is None)) // 2, beside - len(earlier)))
+        earlier, later = earlier[max(0, len(earlier) - beside + after) :], later[:after]
+    hits = [*map(searcher.hit, earlier), itself, *map(searcher.hit, later)]
     return [hit for hit in hits if hit is not None]
 
 
@@ -84,11 +105,29 @@ def related(searcher: Searcher, store: Reading, observation_id: int, limit: int 
 
 def about_file(store: Reading, project_id: int, path: str, limit: int = 10) -> list[Observation]:
     """What read or changed a file, the most telling first. Its path from the project's directory, or the end
-    of it, or an absolute one."""
-    roots = (store.project(project_id).root, *store.dirs_of_project(project_id))
-    for root in roots:
+    of it, or an absolute one. Of a directory: of the files in it that most is known about."""
+    path = _as_recorded(store, project_id, path)
+    found = store.observations_on(project_id, path, limit)
+    if found or not path:
+        return found
+    below = store.files_known(project_id, f"{path}/", limit)
+    every = (one for file in below for one in store.observations_on(project_id, file.path, limit))
+    return list({one.id: one for one in every}.values())[:limit]
+
+
+def is_directory(store: Reading, project_id: int, path: str) -> bool:
+    """By what is recorded, whatever is on disk: nothing is known about such a file, but about files in it."""
+    path = _as_recorded(store, project_id, path)
+    if not path or store.observations_on(project_id, path, 1):
+        return False
+    return bool(store.files_known(project_id, f"{path}/", 1))
+
+
+def _as_recorded(store: Reading, project_id: int, path: str) -> str:
+    """From the project's directory."""
+    for root in (store.project(project_id).root, *store.dirs_of_project(project_id)):
         path = path.removeprefix(root.rstrip("/") + "/")
-    return store.observations_on(project_id, path.removeprefix("./"), limit)
+    return path.removeprefix("./").rstrip("/")
 
 
 def _place(store: Reading, kind: str, source: int) -> Place | None:
@@ -105,17 +144,39 @@ def _place(store: Reading, kind: str, source: int) -> Place | None:
             return (session.project_id, session.started_at, "", 0) if session else None
         case "event":
             event = store.event_by_id(source)
-            return (event.project_id, event.at, "", 0) if event else None
+            # Behind its prompt, before what was made of it.
+            return (event.project_id, event.at, PROMPT, BEHIND_ALL) if event else None
     return None
 
 
 def _itself(searcher: Searcher, store: Reading, kind: str, source: int) -> Hit | None:
-    """One that is folded into another is not in the index, but there."""
+    """None for a session: it is no moment. One that is folded into another is not in the index, but there."""
+    if kind == SESSION:
+        return None
+    event = store.event_by_id(source) if kind == EVENT else None
+    if event is not None:
+        return _of_event(event)
     document = store.document_of(kind, source)
     if document is not None:
         return next((searcher.hit(each) for each in store.documents([document])), None)
     observation = store.observation(source) if kind == OBSERVATION else None
     return _hit(observation) if observation else None
+
+
+def _of_event(event: FoundEvent) -> Hit:
+    text = event.text or NOT_INDEXED
+    return Hit(
+        kind=EVENT,
+        id=event.id,
+        session_id=event.session_id,
+        project_id=event.project_id,
+        at=event.at,
+        type=event.tool,
+        title=one_line(text, TITLE_LENGTH),
+        excerpt=excerpt(text, ()),
+        doubted=False,
+        tokens=tokens(text) + HANDED_OVER,
+    )
 
 
 def _hit(observation: Observation) -> Hit:

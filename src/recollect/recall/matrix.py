@@ -18,6 +18,7 @@ from recollect.store.protocol import Reading
 BLOCK = 1_024  # rows at a time: as floats they stay in the processor's cache
 EXACT = 250_000  # rows; above, an approximation is quicker
 CLOSELY = 4_096  # rows that are looked at closely then
+SAMPLE = 2_048  # documents that show what is usual then
 BESIDE = 0.5  # how much a neighbour adds to the meaning of a document
 NOBODY = -9.0
 KINDS = (OBSERVATION, PROMPT, SUMMARY)  # as the store sorts them
@@ -52,6 +53,7 @@ class Meaning:
 
 
 Column = NDArray[np.int64]
+Floats = NDArray[np.float32]
 
 
 class _Columns(NamedTuple):
@@ -83,11 +85,6 @@ class Matrix:
 
     def __len__(self) -> int:
         return len(self._columns.id)
-
-    @property
-    def megabytes(self) -> float:
-        signs = 0 if self._signs is None else self._signs.nbytes
-        return (self._rows.nbytes + signs + self._columns.id.nbytes * 9) / 1e6
 
     def refresh(self, store: Reading) -> None:
         """What is new since the last time. A document that was indexed again takes the place of its former
@@ -159,17 +156,19 @@ class Matrix:
         asked = self.encoder.encode([text])[0]
         if not asked.any():
             return None
-        own = self._own(asked)
-        clear = own if self._signs is None else np.where(own > NOBODY, own, np.float32(0))
-        beside = np.append(clear, np.float32(0))  # who has no neighbour asks the last one: nothing
-        context = clear + BESIDE * (beside[self._previous] + beside[self._next])
-        context /= self._length
         part = self._scope(filters, within)
-        if self._signs is not None:
-            part = own > NOBODY if part is None else part & (own > NOBODY)
-        there = context if part is None else context[part]
-        if not len(there):
+        if part is not None and not part.any():
             return None
+        if self._signs is None:
+            own = self._own(asked)
+            beside = np.append(
+                own, np.float32(0)
+            )  # who has no neighbour asks the last one: nothing
+            context = own + BESIDE * (beside[self._previous] + beside[self._next])
+            context /= self._length
+            there = context if part is None else context[part]
+        else:
+            part, own, context, there = self._closest(asked, part)
         usual = (context - there.mean()) / max(float(there.std()), 0.02)
         np.maximum(usual, np.float32(FLOOR), out=usual)
         if part is not None:
@@ -195,22 +194,49 @@ class Matrix:
     def _own(self, asked: NDArray[np.float32]) -> NDArray[np.float32]:
         """Per document, the nearest of its rows."""
         rows = self._rows
-        if self._signs is None:
-            scores = np.empty(len(rows), np.float32)
-            block = np.empty((BLOCK, rows.shape[1]), np.float32)
-            for first in range(0, len(rows), BLOCK):
-                last = min(first + BLOCK, len(rows))
-                some = block[: last - first]
-                np.copyto(some, rows[first:last])
-                np.dot(some, asked, out=scores[first:last])
-        else:
-            scores = np.full(len(rows), NOBODY * 127, np.float32)
-            signs = np.packbits(asked > 0)
-            differ = np.bitwise_count(self._signs ^ signs).sum(axis=1, dtype=np.int16)
-            closely = np.argpartition(differ, CLOSELY)[:CLOSELY]
-            scores[closely] = rows[closely].astype(np.float32) @ asked
+        scores = np.empty(len(rows), np.float32)
+        block = np.empty((BLOCK, rows.shape[1]), np.float32)
+        for first in range(0, len(rows), BLOCK):
+            last = min(first + BLOCK, len(rows))
+            some = block[: last - first]
+            np.copyto(some, rows[first:last])
+            np.dot(some, asked, out=scores[first:last])
         best: NDArray[np.float32] = np.maximum.reduceat(scores, self._first)
         return best / np.float32(127)
+
+    def _closest(
+        self, asked: NDArray[np.float32], part: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.bool_], Floats, Floats, Floats]:
+        """The same for the few whose signs are most alike, of those that take part: who they are, their own
+        nearness and that in context; and the context of some others, to tell what is usual."""
+        assert self._signs is not None
+        rows = np.arange(len(self._rows))
+        if part is not None:
+            rows = rows[np.repeat(part, self._counts)]
+        if len(rows) > CLOSELY:
+            signs = np.packbits(asked > 0)
+            differ = np.bitwise_count(self._signs[rows] ^ signs).sum(axis=1, dtype=np.int16)
+            rows = rows[np.argpartition(differ, CLOSELY)[:CLOSELY]]
+        near = np.searchsorted(self._first, rows, side="right") - 1
+        scores = self._rows[rows].astype(np.float32) @ asked / np.float32(127)
+        own = np.full(len(self), NOBODY, np.float32)
+        np.maximum.at(own, near, scores)
+        chosen = own > NOBODY
+        places = np.flatnonzero(chosen)
+        context = np.full(len(self), NOBODY, np.float32)
+        context[places] = self._in_context(asked, places, own[places])
+        everybody = np.arange(len(self)) if part is None else np.flatnonzero(part)
+        some = everybody[:: max(1, len(everybody) // SAMPLE)]
+        return chosen, own, context, self._in_context(asked, some, self._head(some) @ asked)
+
+    def _in_context(
+        self, asked: NDArray[np.float32], places: NDArray[np.int64], own: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        context = own.copy()
+        for where in (self._previous[places], self._next[places]):
+            context += BESIDE * np.where(where >= 0, self._head(where) @ asked, np.float32(0))
+        found: NDArray[np.float32] = context / self._length[places]
+        return found
 
 
 def _place(stored: StoredVector) -> int:

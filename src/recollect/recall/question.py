@@ -34,8 +34,10 @@ class Question:
     asks_how_many: bool
 
 
-def understand(text: str, store: Reading, project_id: int | None, count: int, now: int) -> Question:
-    """`count`: documents in scope."""
+def understand(
+    text: str, store: Reading, project_id: int | None, count: int, in_all: int, now: int
+) -> Question:
+    """`count`: documents in scope; `in_all`: in all projects, which tells how common a word is."""
     text = text[:LONGEST]
     mentions = tuple(periods.mentioned(text, now))
     when, many = periods.asks_when(text), periods.asks_how_many(text)
@@ -50,7 +52,7 @@ def understand(text: str, store: Reading, project_id: int | None, count: int, no
         text = re.sub(rf"\b(?:{said})(?:['’]s)?\b", " ", text, flags=re.IGNORECASE)
     return Question(
         text=text,
-        terms=tuple(_telling(kept or terms, store, count)),
+        terms=tuple(_telling(kept or terms, store, in_all)),
         names=names,
         mentions=mentions,
         asks_when=when,

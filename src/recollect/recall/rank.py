@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from recollect.clock import DAY
 from recollect.model.search import PROMPT, Document, Reason
+from recollect.periods import Mention
 from recollect.recall.question import Question
 
 HALF_YEAR = 180 * DAY
@@ -68,7 +69,6 @@ PARTS = (
     "the user's words",
     "a dead end",
 )
-TIME = PARTS.index("time")
 
 
 def points(
@@ -120,13 +120,19 @@ def session_bests(documents: list[Document], words: Mapping[int, float]) -> dict
     return best
 
 
+def in_named_time(document: Document, question: Question) -> bool:
+    """On a day, or in a month, that the question names. `recently` names none."""
+    return any(mention.exact and _within(document, mention) for mention in question.mentions)
+
+
 def _time(document: Document, question: Question) -> float:
     """One for a mentioned day, or month; a part where the mention is vague."""
-    found = 0.0
-    for mention in question.mentions:
-        if (mention.since or 0) <= document.at < (mention.until or 2**62):
-            found = max(found, 1.0 if mention.exact else 0.4)
-    return found
+    mentions = (each for each in question.mentions if _within(document, each))
+    return max((1.0 if mention.exact else 0.4 for mention in mentions), default=0.0)
+
+
+def _within(document: Document, mention: Mention) -> bool:
+    return (mention.since or 0) <= document.at < (mention.until or 2**62)
 
 
 def _answers(document: Document, question: Question) -> float:

@@ -14,7 +14,6 @@ from recollect import log
 from recollect.clock import Clock
 from recollect.encoders.protocol import Encoder
 from recollect.model.search import (
-    EVENT,
     OBSERVATION,
     PROMPT,
     SESSION,
@@ -25,12 +24,11 @@ from recollect.model.search import (
     Hit,
     Query,
 )
-from recollect.recall import rank
-from recollect.recall.excerpts import excerpt
-from recollect.recall.folding import Found, folded
-from recollect.recall.question import Question, understand
+from recollect.recall import hits, rank
+from recollect.recall.folding import Found
+from recollect.recall.question import LONGEST, Question, understand
 from recollect.store.protocol import Reading
-from recollect.text import one_line, tokens
+from recollect.terms import asked
 
 if TYPE_CHECKING:
     from recollect.recall.matrix import Matrix, Meaning
@@ -44,7 +42,6 @@ RETRY_SECONDS = 60.0
 # Without a word in common a finding must be near in meaning: in standard deviations, since there is always a
 # nearest, and as a cosine.
 UNLIKE, UNRELATED = 1.5, 0.25
-HANDED_OVER = 12  # tokens that stand around a finding
 
 
 class Searcher:
@@ -69,33 +66,37 @@ class Searcher:
         limit = max(1, query.limit)
         filters = _filters_of(query)
         if query.level == "events":
-            return Answer(tuple(self._events(query)), None)
-        question, found, without = self.find(query.text, filters)
-        hits = self._hits(found, question, limit)
+            return Answer(tuple(hits.of_events(self._store, query, asked(query.text))), None)
+        question, best, without = self.find(query.text, filters)
+        found = hits.of_found(self._store, best, question, limit)
         if query.level == "facts":
-            hits = self._by_facts(hits, question)
-        if not hits and query.level in ("titles", "full") and _may_be_events(query.filters):
-            hits = self._events(query)
-        return Answer(tuple(hits), without)
+            found = hits.by_facts(self._store, found, question)
+        if query.level in ("titles", "full") and _may_be_events(query.filters):
+            unheard = self._unheard(query.text, bool(found))
+            found = [*hits.of_events(self._store, query, unheard), *found][:limit]
+        return Answer(tuple(found), without)
 
     def find(self, text: str, filters: Filters) -> tuple[Question, list[Found], str | None]:
         """All candidates, best first, and why there was no meaning in it, if there was none."""
         store, now = self._store, self._clock()
-        question = understand(
-            text, store, filters.project_id, self.how_many(filters.project_id), now
-        )
+        project = filters.project_id
+        counts = self.how_many(project), self.how_many(None)
+        question = understand(text, store, project, *counts, now)
         within = self._within(filters)
         words = self._words(question, replace(filters, kinds=()))  # neighbours of all kinds count
         meaning, without = self._meaning(question.text, filters, within)
         nearest = meaning.best(BY_MEANING) if meaning else []
         ids = dict.fromkeys([*words, *nearest, *self._of_times(question, filters)])
         documents = store.documents(ids)
-        if filters.kinds and len(words) == BY_WORDS:
-            documents += self._kept_out(question, filters, documents, words)
+        if filters.kinds and len(words) == BY_WORDS and _few(documents, words, filters):
+            words |= self._words(question, filters)  # more of these kinds, whose places others took
+            documents += store.documents(words.keys() - {each.id for each in documents})
         if within is None:  # who filters wants what fits, not what stands beside it
             documents += self._neighbours(documents, words)
         sessions = rank.session_bests(documents, words)
-        wanted = [each for each in documents if _takes_part(each, filters, within)]
+        # Who was found by its words has passed the filters already.
+        part = None if within is None else within | words.keys()
+        wanted = [each for each in documents if _takes_part(each, filters, part)]
         keys = [each.id for each in wanted]
         evidence = rank.Evidence(words, sessions, meaning.of(keys) if meaning else {}, now)
         found = []
@@ -108,97 +109,30 @@ class Searcher:
         found = [
             each
             for each in found
-            if _is_found(each, evidence, cosines, alike) or each.points[rank.TIME] > 0
+            if _is_found(each, evidence, cosines, alike)
+            or rank.in_named_time(each.document, question)
         ]
         found.sort(
             key=lambda one: (-one.score, -one.document.at, one.document.kind, one.document.source)
         )
         return question, found, without
 
-    def hit(self, document: Document, question: Question | None = None) -> Hit | None:
-        """A document as it is shown. None: it is gone."""
-        text = self._store.document_text(document.kind, document.source)
-        if text is None:
-            return None
-        terms = question.terms if question else ()
-        return Hit(
-            kind=document.kind,
-            id=document.source,
-            session_id=document.session_id,
-            project_id=document.project_id,
-            at=document.at,
-            type=text.type,
-            title=one_line(text.title or text.body, 120),
-            excerpt=excerpt(text.body or text.title, terms),
-            doubted=document.doubted,
-            pinned=document.pinned,
-            superseded=document.superseded,
-            tokens=tokens(text.title) + tokens(text.body) + HANDED_OVER,
-            files=text.files,
-        )
+    def hit(self, document: Document) -> Hit | None:
+        return hits.of_document(self._store, document)
 
     def warm(self) -> None:
         """So that the first question does not wait for what it needs."""
         self._meaning("warm", Filters(), None)
 
-    def _hits(self, found: list[Found], question: Question, limit: int) -> list[Hit]:
-        hits: list[Hit] = []
-        for each, same in folded(self._store, found, limit):
-            hit = self.hit(each.document, question)
-            if hit is not None:
-                reasons = rank.reasons(each.points, each.document, question)
-                hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))
-        return hits
-
-    def _by_facts(self, hits: list[Hit], question: Question) -> list[Hit]:
-        """Each observation by the fact that fits best."""
-        observations = [hit.id for hit in hits if hit.kind == OBSERVATION]
-        best: dict[int, str] = {}
-        for key, _, text, _ in self._store.matching_facts(question.terms, observations):
-            best.setdefault(key, text)
-        return [
-            replace(hit, excerpt=excerpt(best[hit.id], question.terms)) if hit.id in best else hit
-            for hit in hits
-            if hit.kind == OBSERVATION
-        ]
-
-    def _events(self, query: Query) -> list[Hit]:
-        question = understand(query.text, self._store, None, 0, self._clock())
-        hits = []
-        for event in self._store.matching_events(question.terms, query.filters, query.limit):
-            hits.append(
-                Hit(
-                    kind=EVENT,
-                    id=event.id,
-                    session_id=event.session_id,
-                    project_id=event.project_id,
-                    at=event.at,
-                    type=event.tool,
-                    title=one_line(event.text, 100),
-                    excerpt=excerpt(event.text, question.terms),
-                    doubted=False,
-                    score=event.score,
-                    tokens=tokens(event.text),
-                )
-            )
-        return hits
+    def _unheard(self, text: str, found: bool) -> list[str]:
+        """What only events can answer: all of it where nothing was found, else names that no document has."""
+        terms = asked(text[:LONGEST])
+        names = [term for term in terms if "_" in term] if found else terms
+        known = self._store.spread(names, 1) if found and names else {}
+        return [name for name in names if not known.get(name)]
 
     def _words(self, question: Question, filters: Filters) -> dict[int, float]:
         return dict(self._store.matching_documents(question.terms, filters, BY_WORDS))
-
-    def _kept_out(
-        self,
-        question: Question,
-        filters: Filters,
-        documents: Sequence[Document],
-        words: dict[int, float],
-    ) -> list[Document]:
-        """More of the wanted kinds, whose places others took, unless they took a few only."""
-        wanted = sum(each.id in words and each.kind in filters.kinds for each in documents)
-        if wanted >= BY_WORDS // 2:
-            return []
-        words |= self._words(question, filters)
-        return self._store.documents(words.keys() - {each.id for each in documents})
 
     def _of_times(self, question: Question, filters: Filters) -> list[int]:
         """What happened in the periods that the question mentions, whatever its words."""
@@ -262,6 +196,12 @@ class Searcher:
 def _filters_of(query: Query) -> Filters:
     kinds = {"sessions": (SESSION,), "summaries": (SUMMARY,), "facts": (OBSERVATION,)}
     return replace(query.filters, kinds=kinds.get(query.level, query.filters.kinds))
+
+
+def _few(documents: Sequence[Document], words: Mapping[int, float], filters: Filters) -> bool:
+    """Of the kinds that are wanted, among those that match."""
+    wanted = sum(each.id in words and each.kind in filters.kinds for each in documents)
+    return wanted < BY_WORDS // 2
 
 
 def _may_be_events(filters: Filters) -> bool:

@@ -11,12 +11,13 @@ from recollect.model.observations import Observation, Summary
 from recollect.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY
 from recollect.model.sessions import Session
 from recollect.store.protocol import Reading
-from recollect.text import clean, one_line
+from recollect.text import ELLIPSIS, clean, one_line
 
 TITLE, FACTS, FULL = "title", "facts", "full"
 LEVELS = (TITLE, FACTS, FULL)
 TITLE_LENGTH = 160
-EVENT_LENGTH = 4_000
+NOT_INDEXED = "(What it says is not indexed.)"
+BEGINNING = "\n(The beginning of it; `recollect export` has all.)"
 SUMMARY_HEADINGS = (
     ("investigated", "Investigated"),
     ("learned", "Learned"),
@@ -43,8 +44,9 @@ def told(store: Reading, kind: str, source: int, level: str) -> str | None:
             lines = _text(name(PROMPT, source), prompt.at, prompt.text, level) if prompt else None
         case "event":
             event = store.event_by_id(source)
-            said = event.text[:EVENT_LENGTH] if event else ""
             heading = " ".join((name(EVENT, source), (event.tool if event else None) or ""))
+            said = (event.text if event else "") or NOT_INDEXED
+            said += BEGINNING if said.endswith(ELLIPSIS) else ""
             lines = _text(heading.strip(), event.at, said, level) if event else None
         case _:
             return None

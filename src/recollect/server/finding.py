@@ -4,13 +4,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from recollect.errors import NotFound
-from recollect.model.search import OBSERVATION, PROMPT, SESSION, Filters, Query
+from recollect.model.search import HAVE_NOT, OBSERVATION, PROMPT, SESSION, Filters, Query
 from recollect.periods import Period, period
 from recollect.recall import lookup
 from recollect.recall.telling import name, told
 from recollect.server import names, result_text, things
 from recollect.server.parameters import Misused
-from recollect.server.place import Place, Scope
+from recollect.server.place import LOOK_IN_ALL, LOOK_IN_ONE, Place, Scope
 from recollect.server.things import Thing
 from recollect.text import fenced, one_line
 
@@ -47,16 +47,25 @@ def search(
         since=_begin(since, place) if since else None,
         until=_end(until, place) if until else None,
     )
+    for called, given in (("type", type), ("concept", concept), ("file", file)):
+        if given and called in HAVE_NOT.get(level, ()):
+            raise Misused(f"`{level}` have no {called}. Leave out `{called}` or `level`.")
+    if filters.since is not None and filters.until is not None and filters.since >= filters.until:
+        raise Misused("`since` is later than `until`. Exchange them, or leave one out.")
     if type and level == "titles":
         filters = replace(filters, kinds=(OBSERVATION,))
     answer = place.searcher.search(Query(query, filters, level, limit + OWN_PROMPTS))
     own = place.own_session() if filters.session_id is None else None
     hits = [hit for hit in answer.hits if hit.kind != PROMPT or hit.session_id != own][:limit]
-    if not hits:
-        return NOTHING + (WIDER if scope.project_id is not None else "")
-    excerpt = level in ("facts", "full", "events")
-    lines = [result_text.of_hit(hit, excerpt=excerpt) for hit in hits]
     notes = [f"({one_line(answer.without, 200)})"] if answer.without else []
+    if not hits:
+        return " ".join([NOTHING + (WIDER if scope.project_id is not None else ""), *notes])
+    if level == "full":
+        found = (_told(place, scope, hit.kind, hit.id, level) for hit in hits)
+        told = [line for each in found for line in ("", *each)]
+        return result_text.enveloped(scope, [*told[1:], *map(fenced, notes)])
+    excerpt = level in ("facts", "events")
+    lines = [result_text.of_hit(hit, excerpt=excerpt) for hit in hits]
     return result_text.listed(place, scope, lines, notes=notes)
 
 
@@ -71,7 +80,7 @@ def timeline(
 ) -> str:
     if bool(id) == bool(at):
         raise Misused("Give either `id` (what happened around it) or `at` (around a time).")
-    scope = place.scope(project)
+    scope = place.scope(project, elsewhere=LOOK_IN_ALL if id else LOOK_IN_ONE)
     around, when, project_id = None, None, scope.project_id
     if id:
         around = _name(id)
@@ -98,17 +107,19 @@ def timeline(
 def get(place: Place, *, ids: tuple[str, ...], level: str, project: str | None) -> str:
     scope = place.scope(project)
     lines: list[str] = []
+    missing: list[str] = []
     for kind, number in dict.fromkeys(_name(text) for text in ids):
-        lines += ["", *_told(place, scope, kind, number, level)]
-    return result_text.enveloped(scope, lines[1:])
+        try:
+            lines += ["", *_told(place, scope, kind, number, level)]
+        except NotFound as error:  # it does not keep the others back
+            missing.append(str(error))
+    if not lines:
+        raise NotFound(" ".join(missing))
+    return result_text.enveloped(scope, [*lines[1:], *missing])
 
 
 def _told(place: Place, scope: Scope, kind: str, number: int, level: str) -> list[str]:
-    """One that is not there does not keep the others back."""
-    try:
-        thing = _thing(place, scope, kind, number)
-    except NotFound as error:
-        return [str(error)]
+    thing = _thing(place, scope, kind, number)
     text = told(place.store, kind, number, level) or ""
     heading, *rest = fenced(text[:MOST_OF_ONE]).split("\n")
     if len(text) > MOST_OF_ONE:
@@ -130,7 +141,7 @@ def related(place: Place, *, id: str, project: str | None, limit: int) -> str:  
 
 
 def files(place: Place, *, path: str, project: str | None, limit: int) -> str:
-    scope = place.scope(project)
+    scope = place.scope(project, elsewhere=LOOK_IN_ONE)
     if scope.project_id is None:
         raise Misused(
             "A path belongs to one project. Name it, or leave `project` out for this one."
@@ -178,7 +189,7 @@ def _period(text: str, place: Place) -> Period:
 
 
 def _session(place: Place, scope: Scope, text: str) -> int:
-    """By `session-3`, or by the agent's own id or its beginning."""
+    """By `session:3`, or by the agent's own id or its beginning."""
     try:
         kind, number = names.parse(text)
     except ValueError:
@@ -200,6 +211,10 @@ def _thing(place: Place, scope: Scope, kind: str, number: int) -> Thing:
     """Another project's is not there unless it was asked for."""
     found = things.find(place.store, kind, number)
     if found is None or not scope.holds(found.project_id):
-        where = "" if scope.project_id is None else " in this project"
-        raise NotFound(f"There is no {name(kind, number)}{where}. Find ids with `search`.")
+        if scope.project_id is None:
+            raise NotFound(f"There is no {name(kind, number)}. Find ids with `search`.")
+        raise NotFound(
+            f"There is no {name(kind, number)} in this project. Find ids with `search`; one of another "
+            "project needs project='all'."
+        )
     return found

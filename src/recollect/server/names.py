@@ -6,7 +6,7 @@ from recollect.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY
 from recollect.text import fenced, one_line
 
 KINDS = (OBSERVATION, SUMMARY, PROMPT, SESSION, EVENT)
-NAME = re.compile(rf"(?:({'|'.join(KINDS)})s?[\s:#-]{{1,3}}|#?)([0-9]{{1,15}})", re.IGNORECASE)
+NAME = re.compile(rf"(?:({'|'.join(KINDS)})s?(?:\s*[:#]\s*|\s+)|#?)([0-9]{{1,15}})", re.IGNORECASE)
 FORMS = "12 or #12 for an observation, else summary:5, prompt:7, session:3 or event:9"
 LONGEST = 60
 

@@ -10,7 +10,6 @@ from recollect.recall.telling import name
 from recollect.server import names, result_text
 from recollect.server.parameters import Misused
 from recollect.server.place import AGENT, Place
-from recollect.text import fenced, one_line
 from recollect.worker import contact
 
 
@@ -43,7 +42,7 @@ def forget(place: Place, *, id: str, undo: bool) -> str:  # noqa: A002
         raise Misused(str(error)) from None
     if kind != OBSERVATION:
         raise Misused("Only observations (#12) can be forgotten.")
-    scope = place.scope(None)
+    scope = place.scope(None, elsewhere="")
     store, called = place.store, name(kind, number)
     assert scope.project_id is not None
     if undo:
@@ -58,12 +57,11 @@ def forget(place: Place, *, id: str, undo: bool) -> str:  # noqa: A002
         raise NotFound(
             f"There is no {called} in this project. Find ids with `search` or `memories`."
         )
-    title = fenced(one_line(answer["title"] or "Untitled", 100))
-    return f"Forgotten: {called} {title!r}. forget(id='{number}', undo=true) brings it back."
+    return f"Forgotten: {called}. forget(id='{number}', undo=true) brings it back."
 
 
 def memories(place: Place, *, limit: int) -> str:
-    scope = place.scope(None)
+    scope = place.scope(None, elsewhere="")
     assert scope.project_id is not None
     found = place.store.remembered(scope.project_id, limit)
     if not found:

@@ -53,7 +53,7 @@ class Parameter:
             case "names":
                 found |= {"type": "array", "items": {"type": "string"}}
             case "number":
-                found["type"] = "integer"
+                found |= {"type": "integer", "minimum": self.least, "maximum": self.most}
             case "switch":
                 found["type"] = "boolean"
         if self.choices:

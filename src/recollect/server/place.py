@@ -25,6 +25,8 @@ from recollect.store.protocol import Reading
 from recollect.text import fenced, one_line
 
 ALL = "all"
+LOOK_IN_ALL = f" Pass project='{ALL}' to look in other projects."
+LOOK_IN_ONE = " Pass the name of another project to look there."
 AGENT = "claude-code"
 
 
@@ -83,17 +85,16 @@ class Place:
         self._leave()
         self._lender.close()
 
-    def scope(self, project: str | None) -> Scope:
-        """This project, another one by its name or folder, or all of them. NotFound says what there is."""
+    def scope(self, project: str | None, *, elsewhere: str = LOOK_IN_ALL) -> Scope:
+        """This project, another one by its name or folder, or all of them. NotFound says what there is, and
+        what the tool can do instead (`elsewhere`)."""
         store = self.store
         if project == ALL:
             return Scope(None, "all projects")
         found = self._named(project) if project else self._here()
         if found is None:
             here = fenced(one_line(self.directory, 200))
-            raise NotFound(
-                f"Nothing is remembered of {here} yet. Pass project='{ALL}' to look in other projects."
-            )
+            raise NotFound(f"Nothing is remembered of {here} yet.{elsewhere}")
         return Scope(found, store.project(found).name)
 
     def own_session(self) -> int | None:

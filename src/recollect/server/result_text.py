@@ -13,7 +13,7 @@ from recollect.model.observations import Author, Observation, Summary
 from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, FoundEvent, Hit
 from recollect.model.sessions import Prompt, Session
 from recollect.recall.envelope import wrap
-from recollect.recall.search import HANDED_OVER
+from recollect.recall.hits import HANDED_OVER
 from recollect.recall.telling import name
 from recollect.server.place import Place, Scope
 from recollect.server.things import Thing

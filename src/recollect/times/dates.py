@@ -1,4 +1,4 @@
-"""Dates by their names: `2026-10-05`, `5 Oct 2026`, `May 2025`, `Tuesday`, `2026`.
+"""Dates by their names: `2026-10-05`, `2026-10-05 14:50`, `5 Oct 2026`, `May 2025`, `Tuesday`, `2026`.
 
 In a question most words are no dates: there `may`, `march`, names that people have, short forms and bare
 years have to stand where only a date can. Names without a year are the latest that had begun on the day
@@ -7,8 +7,9 @@ years have to stand where only a date can. Names without a year are the latest t
 
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 
+from recollect.clock import MINUTE, SECOND
 from recollect.text import words as words_of
 from recollect.times import days
 from recollect.times.days import (
@@ -25,6 +26,8 @@ OUTSIDE = (ValueError, OverflowError, OSError)  # of the calendar, or of what th
 DAY_NUMBER = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
 ISO_DAY = re.compile(r"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})(?:t[0-9:.,z+-]*)?")
 PACKED_DAY = re.compile(r"([0-9]{4})()([0-9]{2})([0-9]{2})")
+# As we print it, and as programs write it: `14:50`, `14:50:00.123+02:00`.
+CLOCK = re.compile(r"([0-9]{1,2}):[0-9]{2}(:[0-9]{2}([.,][0-9]{1,6})?)?(z|[+-][0-9]{2}:?[0-9]{2})?")
 ISO_MONTH = re.compile(r"([0-9]{4})-([0-9]{2})")
 
 CERTAIN_MONTHS = frozenset(words_of("january february july september october november december"))
@@ -90,10 +93,24 @@ def _iso(line: Line, i: int, _: str, __: date) -> Read | None:
         return None
     if found := ISO_DAY.fullmatch(word) or (line.whole and PACKED_DAY.fullmatch(word)):
         day = date(int(found[1]), int(found[3]), int(found[4]))
-        return read_days((day, day + ONE_DAY), i + 1)
+        return _minute(line, i, day) or read_days((day, day + ONE_DAY), i + 1)
     if found := ISO_MONTH.fullmatch(word):
         return read_days(days.containing(MONTH, date(int(found[1]), int(found[2]), 1)), i + 1)
     return None
+
+
+def _minute(line: Line, i: int, day: date) -> Read | None:
+    """A time of that day, behind a `T` or a space. Who asks a question means the day."""
+    _, joint, time = line.at(i).partition("t")
+    end = i + 1 if joint else i + 2
+    clock = CLOCK.fullmatch(time or line.at(i + 1)) if line.whole else None
+    if clock is None:
+        return None
+    # Without a zone it is the local clock's, as we print it.
+    told = f"{day}T{clock[1]:0>2}{clock[0][len(clock[1]) :].upper()}"
+    at = datetime.fromisoformat(told).replace(second=0, microsecond=0)
+    since = round(at.astimezone().timestamp() * SECOND)
+    return Read(since, since + MINUTE, end)
 
 
 def _day(line: Line, i: int, lead: str, near: date) -> Read | None:

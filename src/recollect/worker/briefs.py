@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from recollect import log
@@ -31,6 +32,7 @@ from recollect.settings import Settings
 from recollect.store.protocol import Store
 from recollect.wiring import Home
 from recollect.worker.file_lists import FileLists
+from recollect.worker.listener import Answer, nothing
 from recollect.worker.memory_telling import MemoryTelling
 from recollect.worker.precedence import Precedence
 from recollect.worker.projects import ProjectFinder
@@ -39,8 +41,9 @@ from recollect.worker.sharing import Sharing
 
 SOON_TRIES, SOON_PAUSE = 10, 0.02  # together less than the hook's deadline for a prompt
 ANSWERING, PREPARING = 0.15, 2.0  # seconds that each question to git may take
-COMPACTION = "compact"  # the hook
 SILENT_SOURCES = ("resume", "fork")  # the conversation holds its brief already
+COMPACT = "compact"  # a hook, and how a session begins
+NOTHING = Answer(b"")
 FORGOTTEN = MINUTE  # a session whose capture has not come by then does not come
 
 
@@ -83,18 +86,20 @@ class Briefs:
         self.sessions = SessionMemories(self.paths, self.store, self.agents, self.clock)
         self.sharing = Sharing(Home(self.paths, self.settings), self.clock)
 
-    def answer(self, request: bytes) -> bytes:
-        """What the hook prints for this capture."""
+    def answer(self, request: bytes) -> Answer:
+        """What the hook prints for this capture. It counts as told once the hook was there to hear it."""
         capture = parse_capture("asked", request, self.clock())
         if isinstance(capture, Unreadable) or capture.agent not in self.agents:
-            return b""
+            return NOTHING
         agent = self.agents[capture.agent]
         if capture.hook == file_recall.HOOK:
             wanted = agent.file_wanted(capture)
-            return self._file(agent, wanted) if wanted else b""
+            return self._file(agent, wanted) if wanted else NOTHING
         event = agent.parse(capture)
         if isinstance(event, Unreadable) or event is None:
-            return b""
+            return NOTHING
+        if isinstance(event.what, SessionStarted) and event.what.source == COMPACT:
+            self._forget_files(event)  # before the note, which has them listed again
         if isinstance(event.what, SessionStarted | PromptSubmitted):
             self._note(event.agent, event.session, capture.hook)
         match event.what:
@@ -107,7 +112,7 @@ class Briefs:
                 with self.precedence:
                     return self._compaction(agent, event)
             case _:
-                return b""
+                return NOTHING
 
     def prepare(self, project_id: int) -> None:
         """A copy per directory of the project, in the form that the hook prints unread."""
@@ -151,11 +156,11 @@ class Briefs:
                 if session is not None or note.at < self.clock() - FORGOTTEN:
                     self._notes.remove(note)
 
-    def _session_start(self, agent: Agent, capture: Capture, event: Event, source: str) -> bytes:
+    def _session_start(self, agent: Agent, capture: Capture, event: Event, source: str) -> Answer:
         self.expect_a_question()
         project_id = self.finder.of(capture.project_dir or event.cwd)
         current = self.store.session_by_ref(event.agent, event.session)
-        resuming = current if source == "compact" else None
+        resuming = current if source == COMPACT else None
         written = brief.write(
             self.store,
             project_id,
@@ -165,10 +170,10 @@ class Briefs:
             handed=self.sessions.handed_back(resuming) if resuming else None,
             memories=self._index(capture.project_dir or event.cwd),
         )
-        if written.told or written.memories:
-            self._note(event.agent, event.session, "context", written.told, written.memories)
         log.action("brief.answered", source=source, project=project_id, size=len(written.text))
-        return agent.reply("context", written.text, note=self.problem())
+        reply = agent.reply("context", written.text, note=self.problem())
+        told = (written.told, written.memories)
+        return Answer(reply, self._once_heard(event.agent, event.session, "context", *told))
 
     def _index(self, directory: str) -> list[StoredMemory]:
         """Of the curated memories. Files are somebody else's to break; the rest of the brief stands."""
@@ -196,20 +201,20 @@ class Briefs:
             time.sleep(SOON_PAUSE)
         return None
 
-    def _prompt(self, agent: Agent, event: Event, text: str) -> bytes:
+    def _prompt(self, agent: Agent, event: Event, text: str) -> Answer:
         session = self._session_soon(event)
         budget = self.settings.number("recall.tokens")
         if session is None or budget == 0:
-            return b""
+            return NOTHING
         with self.precedence:
             context, told = prompt.recall(self.searcher, self.store, session, text, budget)
             memories, chosen = self._memories(session, text)
         context = "\n".join(filter(None, (memories, context)))
         if told or chosen:
-            self._note(agent.name, session.ref, "new", tuple(told), tuple(chosen))
             items = len(told) + len(chosen)
             log.action("recall.answered", session=session.id, items=items, size=len(context))
-        return agent.reply("new", context)
+        heard = self._once_heard(agent.name, session.ref, "new", tuple(told), tuple(chosen))
+        return Answer(agent.reply("new", context), heard)
 
     def _memories(self, session: Session, text: str) -> tuple[str, list[ToldMemory]]:
         try:
@@ -218,33 +223,62 @@ class Briefs:
             log.warning("recall.without_memories", error=log.cause(error))
             return "", []
 
-    def _compaction(self, agent: Agent, event: Event) -> bytes:
+    def _compaction(self, agent: Agent, event: Event) -> Answer:
         session = self.store.session_by_ref(event.agent, event.session)
         if session is None or self.settings.number("brief.tokens") == 0:
-            return b""
+            return NOTHING
         kept = self.sessions.kept(session)
-        if kept.told:
-            self._note(event.agent, event.session, COMPACTION, kept.told)
         log.action("compaction.answered", session=session.id, size=len(kept.text))
-        return agent.reply(COMPACTION, kept.text)
+        heard = self._once_heard(event.agent, event.session, COMPACT, kept.told)
+        return Answer(agent.reply(COMPACT, kept.text), heard)
 
-    def _file(self, agent: Agent, wanted: FileWanted) -> bytes:
+    def _file(self, agent: Agent, wanted: FileWanted) -> Answer:
         """The agent waits for a moment only: a session that is not known yet is told nothing."""
         session = self.store.session_by_ref(agent.name, wanted.session)
         budget = self.settings.number("recall.file_tokens")
         if session is None:
-            return b""
+            return NOTHING
         if not self._lists.exists(session):
             self._note(agent.name, session.ref, file_recall.HOOK)
         if budget == 0 or not self._lists.first(session, wanted.path):
-            return b""
-        with self.precedence:
-            context, told = file_recall.recall(self.store, session, wanted.path, budget)
+            return NOTHING
+        answered = partial(self._lists.answered, session, wanted.path)
+        try:
+            with self.precedence:
+                context, told = file_recall.recall(self.store, session, wanted.path, budget)
+        except Exception:
+            answered(False)
+            raise
         if told:
-            self._note(agent.name, session.ref, file_recall.HOOK, tuple(told))
             sizes = {"items": len(told), "size": len(context)}
             log.action("file.answered", session=session.id, tool=wanted.tool, **sizes)
-        return agent.reply(file_recall.HOOK, context)
+        note = self._once_heard(
+            agent.name, session.ref, file_recall.HOOK, tuple(told), then=answered
+        )
+        return Answer(agent.reply(file_recall.HOOK, context), note)
+
+    def _forget_files(self, event: Event) -> None:
+        session = self.store.session_by_ref(event.agent, event.session)
+        if session is not None:
+            self._lists.forget(session)
+
+    def _once_heard(
+        self,
+        agent: str,
+        session: str,
+        hook: str,
+        told: tuple[Told, ...],
+        memories: tuple[ToldMemory, ...] = (),
+        then: Callable[[bool], None] = nothing,
+    ) -> Callable[[bool], None]:
+        """A hook that has gone on was told nothing, and is told it the next time."""
+
+        def done(heard: bool) -> None:
+            if heard and (told or memories):
+                self._note(agent, session, hook, told, memories)
+            then(heard)
+
+        return done
 
     def _note(
         self,

@@ -14,7 +14,6 @@ from recollect.agents.protocol import Agent
 from recollect.clock import DAY, Clock
 from recollect.errors import MemoryRefused
 from recollect.memory import applying, extraction
-from recollect.memory.applying import Applied
 from recollect.memory.changes import Memories
 from recollect.memory.drafts import Draft
 from recollect.memory.explicit import Statement
@@ -42,7 +41,7 @@ class Extractor:
     memories: Callable[[str], Memories]
     settings: Settings
     clock: Clock
-    changed: Callable[[Session, Applied], None]
+    changed: Callable[[int], None]  # told the project whose memories have changed
 
     def run(self, job: Job, session: Session, asking: Asking | None) -> Failure | None:
         """Why it has to be tried again, if it has."""
@@ -106,7 +105,7 @@ class Extractor:
         counts = {"added": len(applied.added), "updated": len(applied.updated)}
         log.action("memory.extracted", session=session.id, **counts, found=len(found))
         if applied.added or applied.updated:
-            self.changed(session, applied)
+            self.changed(session.project_id)
 
     def _dialogue(self, session: Session, number: int) -> list[Message]:
         """What was said up to the end of this turn, oldest first; nothing where the user said nothing."""

@@ -1,7 +1,8 @@
 """A list per session of the files that something may be known about.
 
 The hook looks through it before it asks, so that a file of which nothing is known costs next to nothing.
-A line is a path as the client writes it into a payload, with its quotes. What was asked is taken off.
+A line is a path as the client writes it into a payload, with its quotes. What was asked is taken off, once
+the answer was heard; a compaction forgets what was answered, so everything is listed again.
 """
 
 import json
@@ -24,6 +25,7 @@ class FileLists:
     paths: Paths
     store: Store
     _asked: dict[int, set[str]] = field(default_factory=dict)
+    _asking: set[tuple[int, str]] = field(default_factory=set)  # being answered now
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, session: Session, *, empty: bool = False) -> None:
@@ -36,18 +38,32 @@ class FileLists:
             self._put(session, [line for line in found if line not in asked])
 
     def first(self, session: Session, path: str) -> bool:
-        """Whether nobody has asked this session's question before. Nobody needs to ask it again."""
+        """Whether nobody has asked this session's question before. Whoever is the first says what became of
+        the answer, in `answered`."""
         line = _line(path)
         with self._lock:
-            asked = self._asked.setdefault(session.id, set())
+            if (session.id, line) in self._asking or line in self._asked.get(session.id, ()):
+                return False
+            self._asking.add((session.id, line))
+        return True
+
+    def answered(self, session: Session, path: str, heard: bool) -> None:
+        """Nobody needs to ask again what was heard."""
+        line = _line(path)
+        with self._lock:
+            self._asking.discard((session.id, line))
+            if not heard:
+                return
+            self._asked.setdefault(session.id, set()).add(line)
             while len(self._asked) > MOST_SESSIONS:
                 self._asked.pop(next(iter(self._asked)))
-            if line in asked:
-                return False
-            asked.add(line)
             if _listable(session):
                 self._take_off(session, line)
-        return True
+
+    def forget(self, session: Session) -> None:
+        """Its conversation was cut down, and what it heard about files with it."""
+        with self._lock:
+            self._asked.pop(session.id, None)
 
     def exists(self, session: Session) -> bool:
         """Whether there is one, or can be none."""

@@ -22,13 +22,13 @@ from recollect.model.events import (
 from recollect.model.search import UnreadEvent
 from recollect.recall.search import Searcher
 from recollect.store.protocol import Store
-from recollect.text import clean
+from recollect.text import clean, cut
 
 STEP = 64  # documents at a time
 EVENTS = 200
 PAUSE = 0.002  # seconds between steps
 FAULT_SECONDS = 30.0
-LONGEST = 1_500  # characters of an event
+LONGEST = 4_000  # characters of an event
 
 
 @dataclass(slots=True)
@@ -74,11 +74,13 @@ class IndexingThread:
         self._indexer, self._searcher, self._on_fault = indexer, searcher, on_fault
         self._give_way = give_way
         self._wake, self._stopping, self._busy, self._asked = (threading.Event() for _ in range(4))
+        self._lock = threading.Lock()  # who is woken is busy, whenever that is
         self.wake()
 
     def wake(self) -> None:
-        self._busy.set()
-        self._wake.set()
+        with self._lock:
+            self._busy.set()
+            self._wake.set()
 
     def expect_a_question(self) -> None:
         self._asked.set()
@@ -107,8 +109,9 @@ class IndexingThread:
                 self._on_fault(error)
                 self._stopping.wait(FAULT_SECONDS)
                 self._wake.set()
-            if not self._wake.is_set():
-                self._busy.clear()
+            with self._lock:
+                if not self._wake.is_set():
+                    self._busy.clear()
 
 
 def event_text(event: Event) -> str:
@@ -120,7 +123,7 @@ def event_text(event: Event) -> str:
             parts = [text]
         case _:
             return ""
-    return clean("\n".join(part for part in parts if part))[:LONGEST].strip()
+    return cut(clean("\n".join(part for part in parts if part)).strip(), LONGEST)
 
 
 def _action(action: CommandRun | FileChanged | FileRead | OtherTool) -> list[str]:

@@ -22,6 +22,7 @@ from recollect.model.jobs import (
 )
 from recollect.model.requests import Away
 from recollect.model.sessions import Session
+from recollect.providers.protocol import Model
 from recollect.store.protocol import Store
 from recollect.synthesis import synthesize
 from recollect.wiring import Choice
@@ -31,6 +32,11 @@ from recollect.worker.gate import Closed, Gate, GatedModel, pause
 DOCTORS = "doctor-"  # sessions of the doctor's proof cost nothing
 BEHIND = SECOND  # a job that found nobody comes after the others that wait
 BLAMED_PAUSE = 300 * SECOND  # time for others to show that it is the model after all
+
+
+def lease(seconds: float, model: Model | None) -> int:
+    """Milliseconds. A reply, and others after a repair and for memories, may take their time."""
+    return round((seconds + (3 * model.longest_seconds if model else 0)) * SECOND)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """The worker's ear: a Unix socket, one question per connection, owner only.
 
 A question is everything up to the end of the stream; its first word is the verb. An answer is bytes, then
-the end of the stream. Hooks ask with a deadline and go on without us when it passes.
+the end of the stream. Hooks ask with a deadline and go on without us when it passes: what they were told is
+what they were still there to hear.
 """
 
 import os
@@ -10,15 +11,30 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 
 from recollect import log
 from recollect.paths import Paths
 
-Verb = Callable[[bytes], bytes]
 LARGEST = 64 * 1024 * 1024
 PATIENCE = 5.0  # seconds for a client to finish its question
 THREADS = 4
 PAUSE = 0.2  # seconds before the next try, when no connection could be taken
+
+
+def nothing(_: bool) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`done` is called once, with whether the asker was still there when the text was sent."""
+
+    text: bytes
+    done: Callable[[bool], None] = nothing
+
+
+Verb = Callable[[bytes], bytes | Answer]
 
 
 class Listener:
@@ -75,10 +91,22 @@ class Listener:
                 verb, _, rest = _read(connection).partition(b" ")
                 handler = self._verbs.get(verb.strip().decode("utf-8", "replace"))
                 if handler is not None:
-                    connection.sendall(handler(rest))
+                    _send(connection, handler(rest))
             except Exception as error:
                 # The asker falls back to its prepared copy; the reason is for `worker logs`.
                 log.warning("answer.failed", error=log.cause(error))
+
+
+def _send(connection: socket.socket, answer: bytes | Answer) -> None:
+    answer = Answer(answer) if isinstance(answer, bytes) else answer
+    try:
+        # An asker that has gone on has closed its end: then this fails, however small the text is.
+        connection.sendall(answer.text)
+        connection.close()  # the end of the stream: nobody waits for what is noted then
+    except OSError:
+        answer.done(False)
+        raise
+    answer.done(True)
 
 
 def _read(connection: socket.socket) -> bytes:

@@ -1,4 +1,4 @@
-"""All that the worker does with curated memories, put together: telling, extracting, dreaming, sharing."""
+"""What the worker does with curated memories, put together: telling, extracting, dreaming."""
 
 import os
 import time
@@ -9,7 +9,6 @@ from recollect import wiring
 from recollect.clock import Clock
 from recollect.memory.changes import Memories
 from recollect.memory.finding import Finder
-from recollect.model.sessions import Session
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking
 from recollect.wiring import AGENTS, Choice, Home
@@ -17,7 +16,6 @@ from recollect.worker.dreaming import Dreamer
 from recollect.worker.extracting import Extractor
 from recollect.worker.gate import Gate, GatedModel
 from recollect.worker.memory_telling import MemoryTelling
-from recollect.worker.sharing import Sharing
 
 KEPT_SECONDS = 30.0  # asking git where a directory belongs takes a while
 SLOW = ("claude",)  # a whole agent is started for a question: no prompt can wait for that
@@ -37,16 +35,13 @@ class MemoryWork:
         self._home, self._store, self._clock = home, store, clock
         self._choice, self._gate = choice, gate
         self._env = os.environ if env is None else env
-        self._changed = changed
         self._known: dict[str, tuple[float, Memories]] = {}
         settings = home.settings
         finder = Finder(wiring.encoder(settings))
         self.telling = MemoryTelling(store, self.of, settings, finder, self._quick)
-        self.extractor = Extractor(
-            store, AGENTS, self.of, settings, clock, lambda session, _: self._written(session)
-        )
+        self.extractor = Extractor(store, AGENTS, self.of, settings, clock, changed)
         self.dreamer = Dreamer(
-            home.paths, store, self.of, settings, clock, lambda: self._asking(None), self._dreamed
+            home.paths, store, self.of, settings, clock, lambda: self._asking(None), changed
         )
 
     def of(self, directory: str) -> Memories:
@@ -55,18 +50,6 @@ class MemoryWork:
             found = wiring.memories(self._home, directory, self._clock, self._env)
             self._known[directory] = (time.monotonic() + KEPT_SECONDS, found)
         return found
-
-    def share(self, directory: str) -> None:
-        """Brings the client's own folder up to date, if ours are to be there; else takes ours out of it."""
-        Sharing(self._home, self._clock, self._env).settle(directory)
-
-    def _written(self, session: Session) -> None:
-        self._changed(session.project_id)
-        self.share(session.project_dir)
-
-    def _dreamed(self, project_id: int) -> None:
-        self._changed(project_id)
-        self.share(self._store.project(project_id).root)
 
     def _quick(self, session_id: int) -> Asking | None:
         model = self._choice.model

@@ -1,13 +1,15 @@
 """Who is waited for comes first: while a hook's question is answered, the worker's other threads hold back.
 
-They share one interpreter, and the question comes together with the capture that wakes them all.
+They share one interpreter, and the question comes together with the capture that wakes them all. They ask
+between two pieces of work (a batch of captures, a job, a part of a transcript, a step of the index); what has
+begun is finished.
 """
 
 import threading
 from types import TracebackType
 
 MOMENT = 0.01  # seconds: a hook writes its capture first, then asks
-LONGEST = 0.5  # a hook has gone on without its answer by then
+LONGEST = 0.8  # the longest that a hook waits: it has gone on without its answer by then
 
 
 class Precedence:
@@ -32,6 +34,8 @@ class Precedence:
 
     def give_way(self, moment: float = 0.0) -> None:
         """Returns when nobody is being answered. `moment`: somebody may be about to ask."""
+        if not self._answering and not moment:  # asked often: without the lock
+            return
         with self._changed:
             if not self._answering and moment:
                 self._changed.wait_for(lambda: self._answering > 0, moment)

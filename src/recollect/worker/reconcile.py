@@ -87,7 +87,7 @@ class Reconciler:
                 total = Healed(total.added + part.added, total.turns + part.turns)
         return total
 
-    def recent(self, seconds: float) -> tuple[Healed, bool]:
+    def recent(self, seconds: float, go_on: Callable[[], bool] = always) -> tuple[Healed, bool]:
         """All transcripts that were written to since the last look, newest first. What a moment's work came
         to, and whether that was all; if not, the next call goes on."""
         end = time.monotonic() + seconds
@@ -95,7 +95,7 @@ class Reconciler:
         look, self._look = self._look or self._everything(), None
         for part in look:
             total = Healed(total.added + part.added, total.turns + part.turns)
-            if time.monotonic() >= end:
+            if time.monotonic() >= end or not go_on():
                 self._look = look
                 return total, False
         return total, True

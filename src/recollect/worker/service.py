@@ -18,8 +18,8 @@ from recollect.worker.gate import Gate
 from recollect.worker.health import waiting
 from recollect.worker.indexing import Indexer, IndexingThread
 from recollect.worker.ingest import Ingest
-from recollect.worker.jobs import JobRunner
-from recollect.worker.listener import Listener
+from recollect.worker.jobs import JobRunner, lease
+from recollect.worker.listener import Answer, Listener
 from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders
 from recollect.worker.precedence import MOMENT, Precedence
@@ -31,6 +31,7 @@ from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
 
 LOSS_SECONDS = 1.0  # how long a deletion may take
+LEAST_WAIT = 0.05  # seconds
 LOOK_EVERY_SECONDS, LOOK_AFTER_SECONDS = 30.0, 600.0
 HEAL_FIRST_SECONDS = 10.0  # how long jobs wait for the first look at the transcripts
 FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
@@ -38,10 +39,13 @@ FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the di
 
 class Service:
     def __init__(self, home: Home, store: Store, clock: Clock) -> None:
-        self._paths, self._settings = home.paths, home.settings
-        self._store, self._clock = store, clock
-        self._stopping = threading.Event()
-        self._spool_wake, self._jobs_wake = threading.Event(), threading.Event()
+        self._paths, self._settings, self._store, self._clock = (
+            home.paths,
+            home.settings,
+            store,
+            clock,
+        )
+        self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._active_at = time.monotonic()
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
@@ -83,6 +87,7 @@ class Service:
             on_fault=lambda error: faulty("healing", error),
             retry_seconds=FAULT_SECONDS[1],
             backfill=backfill,
+            give_way=first.give_way,
         )
         self._runner = self._job_runner()
         self._orders = Orders(
@@ -107,7 +112,7 @@ class Service:
             self._choice,
             self._gate,
             lease_name(),
-            self._lease(),
+            lease(self._settings.number("worker.lease_seconds"), self._choice.model),
             self._clock,
             self._changed.add,
             self._briefs.sessions.write,
@@ -196,10 +201,10 @@ class Service:
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()
-            self._spool_wake.wait(min(watch.longest_wait, self._idle_seconds()))
+            self._spool_wake.wait(min(watch.longest_wait, max(LEAST_WAIT, self._idle_seconds())))
 
     def _drain(self) -> None:
-        ingested = self._ingest.drain(lambda: not self._stopping.is_set())
+        ingested = self._ingest.drain(self._goes_on)
         if ingested.added or ingested.duplicates:
             self._active_at = time.monotonic()
             self._briefs.prepare_missing(ingested.projects)
@@ -222,14 +227,12 @@ class Service:
         self._transcripts.wait_for_look(HEAL_FIRST_SECONDS)
         while not self._stopping.is_set():
             self._jobs_wake.clear()
-            if (
-                self._choice.model is not None
-            ):  # an event that is told late would cost another request
+            # An event that is told late would cost a model another request.
+            if self._choice.model is not None:
                 self._transcripts.wait_for_turns()
             try:
-                self._precedence.give_way()
                 with self._busy:
-                    if self._runner.run_due(lambda: not self._stopping.is_set()):
+                    if self._runner.run_due(self._goes_on):
                         self._active_at = time.monotonic()
                     self._memories.dreamer.if_due()
                     while self._changed:
@@ -242,9 +245,14 @@ class Service:
                 wait = FAULT_SECONDS[1]
             self._jobs_wake.wait(wait)
 
+    def _goes_on(self) -> bool:
+        """Asked between two pieces of work: a hook that waits for its answer comes first."""
+        self._precedence.give_way()
+        return not self._stopping.is_set()
+
     def _until_next_job(self) -> float:
         """Seconds. A model that was asked a while ago is looked after: what it keeps open may go."""
-        wait = self._idle_seconds()
+        wait = max(LEAST_WAIT, self._idle_seconds())
         due = self._store.next_due()
         if due is not None:
             closed = self._runner.rests()
@@ -255,19 +263,16 @@ class Service:
                 wait = min(wait, LOOK_EVERY_SECONDS)
         return wait
 
-    def _lease(self) -> int:
-        """A reply, and another after a repair, may take their time."""
-        seconds: float = self._settings.number("worker.lease_seconds")
-        if self._choice.model is not None:
-            seconds += 2 * self._choice.model.longest_seconds
-        return round(seconds * SECOND)
-
-    def _answer(self, request: bytes) -> bytes:
+    def _answer(self, request: bytes) -> Answer:
         self._active_at = time.monotonic()
+        answer = self._briefs.answer(request)
+
+        def done(heard: bool) -> None:
+            answer.done(heard)
+            self._spool_wake.set()  # to record what was told, beside the answer
+
         # The version first: a newer hook replaces an older worker.
-        answer = f"{__version__}\n".encode() + self._briefs.answer(request)
-        self._spool_wake.set()  # to record what was told, beside the answer
-        return answer
+        return Answer(f"{__version__}\n".encode() + answer.text, done)
 
     def _told_to_stop(self, _: bytes) -> bytes:
         log.action("worker.told_to_stop")
@@ -291,13 +296,9 @@ class Service:
             self._busy.release()
 
     def _idle_seconds(self) -> float:
+        """Until nothing has happened for long enough."""
         limit = self._settings.number("worker.idle_minutes") * 60
-        return max(0.05, limit - (time.monotonic() - self._active_at))
+        return limit - (time.monotonic() - self._active_at)
 
     def _is_idle_for_long(self) -> bool:
-        limit = self._settings.number("worker.idle_minutes") * 60
-        return (
-            time.monotonic() - self._active_at >= limit
-            and self._idle()
-            and self._store.next_due() is None
-        )
+        return self._idle_seconds() <= 0 and self._idle() and self._store.next_due() is None

@@ -29,10 +29,12 @@ class TranscriptThread:
         on_fault: Callable[[Exception | None], None],
         retry_seconds: float,
         backfill: Backfill | None = None,
+        give_way: Callable[[], None] = lambda: None,
     ) -> None:
         self._reconciler = reconciler
         self._on_healed, self._on_looked, self._on_fault = on_healed, on_looked, on_fault
         self._retry_seconds, self._backfill = retry_seconds, backfill
+        self._give_way = give_way
         self._stopping = threading.Event()
         self._wake = threading.Event() if backfill is None else backfill.wake
         self._lock = threading.Lock()
@@ -107,7 +109,7 @@ class TranscriptThread:
             with self._lock:
                 self._begun.discard(ref)
         if self._looking and self._goes_on():
-            healed, over = self._reconciler.recent(STEP_SECONDS)
+            healed, over = self._reconciler.recent(STEP_SECONDS, self._goes_on)
             self._tell(healed)
             if not over:
                 return PAUSE_SECONDS
@@ -123,6 +125,8 @@ class TranscriptThread:
         return max(0.0, min(self._ended.values()) - time.monotonic())
 
     def _goes_on(self) -> bool:
+        """Asked between two parts: a hook that waits for its answer comes first."""
+        self._give_way()
         return not self._stopping.is_set()
 
     def _tell(self, healed: Healed) -> None:

@@ -30,7 +30,9 @@ def read(name: str, file: Path | None = None) -> DataSet:
     if file is None:
         raise NotFound(f"{name} does not ship with recollect. Name your copy of it with --file.")
     if not file.exists():
-        raise NotFound(f"There is no {file}.")
+        raise NotFound(
+            f"There is no data set and no file {file}. Give coding, {', '.join(READERS)}, or a JSONL file."
+        )
     return reader(file)
 
 

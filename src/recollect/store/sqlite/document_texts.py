@@ -44,6 +44,11 @@ class DocumentText:
         """For the encoder."""
         return f"{self.title}\n{self.body}".strip()[:LONGEST]
 
+    def _named(self) -> Iterable[str]:
+        """For filters: a file and a concept of one name are two things."""
+        yield from (f"f_{label}" for label in labels(self.files))
+        yield from (f"c_{label}" for label in labels(set(self.names) - set(self.files)))
+
     def values(self, kind: str) -> dict[str, object]:
         body = self.body[:LONGEST]
         when, number = says(body[:SAID])
@@ -53,7 +58,6 @@ class DocumentText:
             "session_id": self.row["session_id"],
             "project_id": self.row["project_id"],
             "at": self.row["at"],
-            "size": len(self.title) + len(self.body),
             "asks": len(body) <= QUESTION and body.rstrip().endswith(("?", "？")),
             "says_when": when,
             "says_number": number,
@@ -64,7 +68,7 @@ class DocumentText:
             "dead_end": DEAD_END.search(f"{self.title}\n{body[:SAID]}") is not None,
             "labels": " ".join(labels(self.names)),
             "dates": date_words(self.row["at"]),
-            "scope": " ".join(scope(self.row, kind, self.type)),
+            "scope": " ".join((*scope(self.row, kind, self.type), *self._named())),
             "title": prepared(self.title[:LONGEST]),
             "body": prepared("\n".join((body, *self.names))),
         }

@@ -105,9 +105,6 @@ class Events(Database):
         row = self.row("events", "last_compaction", session_id=session_id)
         return row[0] if row else None
 
-    def events_of_session(self, session_id: int) -> list[StoredEvent]:
-        return [stored(r) for r in self.rows("events", "of_session", session_id=session_id)]
-
 
 def _add(connection: sqlite3.Connection, arrival: Arrival, now: int) -> int | None:
     """How many turns this event closed; None if it was stored before."""

@@ -24,7 +24,7 @@ from recollect.text import sqlite_safe
 
 SHORTEST_REST, LONGEST_REST = 15.0, 900.0  # seconds before a broken encoder is tried again
 AT_ONCE = 64  # notes that a transaction works off itself
-WORDS = "2"  # raise it when `terms.py` or the documents' texts change: all is indexed again
+WORDS = "3"  # raise it when `terms.py` or the documents' texts change: all is indexed again
 
 
 @dataclass(slots=True)
@@ -39,6 +39,8 @@ class Indexing(Database):
     def __init__(self, path: Path, *, writer: bool, encoder: Encoder | None = None) -> None:
         self._encoder = encoder
         self._encoder_pause, self._encoder_rests = SHORTEST_REST, 0.0
+        # Up to which document all have their vector, and up to which they will have when this pass is over.
+        self._encoded = self._pass_to = 0
         super().__init__(path, writer=writer)
         if writer:
             self._begin_anew_if_changed()
@@ -49,14 +51,19 @@ class Indexing(Database):
             return self._index(connection, limit)
 
     def encode_waiting(self, limit: int, *, below: int | None = None) -> int | None:
-        """Vectors for documents without one of this encoder, the newest first, from those below an id. The
-        lowest id that was done, to go on from; None when there was none. The slow part is outside the
-        transaction."""
+        """Vectors for documents without one of this encoder, the newest first, from those below an id; None
+        begins a pass, of which there is one at a time. The lowest id that was done, to go on from; None when
+        there was none. The slow part is outside the transaction."""
         if self._encoder is None or time.monotonic() < self._encoder_rests:
             return None
+        if below is None:
+            row = self.row("search", "newest_id")
+            self._pass_to = int(row[0]) if row else 0
         wanted = {"encoder": self._encoder.name, "limit": limit, "below": below or 2**62}
-        rows = self.rows("index", "without_vector", **wanted)
+        rows = self.rows("index", "without_vector", above=self._encoded, **wanted)
         if not rows:
+            # What comes later has a higher id: a pass that finds nothing to do need not look at everything.
+            self._encoded = self._pass_to
             return None
         texts = []
         for row in rows:
@@ -89,6 +96,7 @@ class Indexing(Database):
 
     def forget_index(self) -> int:
         """All of it will be made again. How much there is to do."""
+        self._encoded = self._pass_to = 0
         with self.transaction() as connection:
             return _forget(connection)
 
@@ -169,8 +177,9 @@ class Indexing(Database):
             matrix = self._encoder.encode([piece for each in pieces for piece in each])
         except Exception as error:  # whatever a library raises, the rows must be stored
             log.warning("encoder.failed", encoder=self._encoder.name, error=log.cause(error))
-            self._encoder_pause = min(self._encoder_pause * 2, LONGEST_REST)
             self._encoder_rests = time.monotonic() + self._encoder_pause
+            self._encoder_pause = min(self._encoder_pause * 2, LONGEST_REST)
+            self._encoded = self._pass_to = 0  # when it is well again, everything is looked at
             return None
         self._encoder_pause = SHORTEST_REST
         found = []

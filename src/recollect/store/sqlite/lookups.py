@@ -63,13 +63,10 @@ class Lookups(Observations, Summaries, Search):
         )
         return [self._observation(row) for row in rows]
 
-    def files_known(self, project_id: int | None, below: str, limit: int) -> list[KnownFile]:
+    def files_known(self, project_id: int, below: str, limit: int) -> list[KnownFile]:
         """The files that most is known about, among those whose path begins like that."""
         wanted = {"escaped": escaped(sqlite_safe(below)), "limit": limit}
-        if project_id is None:
-            rows = self.rows("lookups", "files_known_anywhere", **wanted)
-        else:
-            rows = self.rows("lookups", "files_known", project_id=project_id, **wanted)
+        rows = self.rows("lookups", "files_known", project_id=project_id, **wanted)
         return [KnownFile(**dict(row)) for row in rows]
 
     def summary(self, summary_id: int) -> Summary | None:

@@ -12,10 +12,10 @@ class OpenedFiles(Observations):
         return [row["path"] for row in self.rows("opened_files", "worth_asking", **values)]
 
     def observations_on_opening(
-        self, project_id: int, path: str, *, untold_in: int, limit: int
+        self, project_id: int, path: str, *, untold_in: int, since: int = 0, limit: int
     ) -> list[Observation]:
         """What changed a file, and the decisions, bugfixes and discoveries for which it was read; pinned and
-        newest first, without what that session did or was told already."""
+        newest first, without what that session did, or was told after `since`."""
         rows = self.rows(
             "opened_files",
             "speaking_of",
@@ -24,6 +24,7 @@ class OpenedFiles(Observations):
             name=file_name(path),
             escaped=escaped(path),
             session_id=untold_in,
+            since=since,
             limit=limit,
         )
         found = [self.observation(row["id"]) for row in rows]

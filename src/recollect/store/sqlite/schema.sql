@@ -27,7 +27,6 @@ CREATE TABLE documents (
   session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
   project_id INTEGER NOT NULL,
   at INTEGER NOT NULL,
-  size INTEGER NOT NULL,
   asks INTEGER NOT NULL,
   says_when INTEGER NOT NULL,
   says_number INTEGER NOT NULL,
@@ -329,6 +328,10 @@ CREATE VIEW doubted_observations AS
       )
     );
 
+CREATE VIEW passed_over AS
+  SELECT id, follows FROM observations AS o
+  WHERE repeats IS NOT NULL OR EXISTS (SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id);
+
 CREATE VIEW superseded_observations AS
   SELECT follows AS id FROM observations AS next
   WHERE follows IS NOT NULL AND EXISTS (
@@ -387,6 +390,9 @@ CREATE INDEX observations_by_repeats ON observations (repeats) WHERE repeats IS 
 CREATE INDEX observations_by_session ON observations (session_id, prompt_number);
 
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned;
+
+CREATE INDEX observations_remembered ON observations (project_id, at, id)
+WHERE pinned OR provider IN ('user', 'agent');
 
 CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
 
@@ -468,7 +474,7 @@ CREATE TRIGGER observation_doubts_added AFTER INSERT ON observation_doubts BEGIN
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
       SELECT follows FROM observations WHERE id = new.observation_id
-      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+      UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;
 END;
@@ -479,7 +485,7 @@ CREATE TRIGGER observation_doubts_removed AFTER DELETE ON observation_doubts BEG
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
       SELECT follows FROM observations WHERE id = old.observation_id
-      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+      UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;
 END;
@@ -490,7 +496,7 @@ CREATE TRIGGER observations_added AFTER INSERT ON observations BEGIN
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
       SELECT new.follows
-      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+      UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;
 END;
@@ -502,7 +508,7 @@ AFTER UPDATE OF type, title, subtitle, narrative, pinned, repeats, follows ON ob
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
       SELECT new.follows UNION SELECT old.follows
-      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+      UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;
 END;
@@ -515,7 +521,7 @@ CREATE TRIGGER observations_removed AFTER DELETE ON observations BEGIN
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
       SELECT old.follows
-      UNION SELECT o.follows FROM observations AS o JOIN before ON o.id = before.id
+      UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;
 END;

@@ -49,7 +49,7 @@ class Search(Indexing):
     def labelled(self, terms: Iterable[str], project_id: int | None) -> Mapping[str, int]:
         """How many documents bear each term as a label; those that none bears are left out."""
         name = "labelled_anywhere" if project_id is None else "labelled"
-        wanted = json.dumps(list(terms)[:MOST_TERMS])
+        wanted = json.dumps(list(terms))
         return dict(map(tuple, self.rows("search", name, terms=wanted, project_id=project_id)))
 
     def how_many_documents(self, project_id: int | None) -> int:
@@ -115,14 +115,14 @@ class Search(Indexing):
 
     def matching_facts(
         self, terms: Sequence[str], observations: Iterable[int]
-    ) -> list[tuple[int, int, str, float]]:
-        """Of these observations: whose, the how manieth, what it says and its score, best first."""
+    ) -> list[tuple[int, str]]:
+        """Of these observations: whose, and what it says, best first."""
         if not terms:
             return []
         rows = self.rows(
             "search", "facts", match=_any(terms), observations=_json(sorted(observations))
         )
-        return [(row["observation_id"], row["ordinal"], row["text"], row["score"]) for row in rows]
+        return [(row["observation_id"], row["text"]) for row in rows]
 
     def _count(self, match: str, limit: int) -> int:
         row = self.row("search", "spread", match=match, limit=limit)
@@ -130,7 +130,7 @@ class Search(Indexing):
 
 
 def _clauses(filters: Filters) -> list[str]:
-    """A filter is a term of the scope or a label. Times are by month; the rest of it is up to the caller."""
+    """A filter is a term of the scope. Times are by month; the rest of it is up to the caller."""
     found = []
     if filters.project_id is not None:
         found.append([f"p_{filters.project_id}"])
@@ -142,11 +142,9 @@ def _clauses(filters: Filters) -> list[str]:
     found += [[f"t_{whole(each)}" for each in filters.types]] if filters.types else []
     if months := _months(filters):
         found.append(months)
-    clauses = [f"scope : ({_any(terms)})" for terms in found]
-    for names in (filters.concepts, filters.files):
-        if names:
-            clauses.append(f"labels : ({_any([whole(name) or '_' for name in names])})")
-    return clauses
+    for mark, names in (("c", filters.concepts), ("f", filters.files)):
+        found += [[f"{mark}_{whole(name)}" for name in names]] if names else []
+    return [f"scope : ({_any(terms)})" for terms in found]
 
 
 def _in_time(at: int, filters: Filters) -> bool:
@@ -179,8 +177,8 @@ def _json(ids: Iterable[int]) -> str:
 
 
 def _document(row: Row) -> Document:
-    """By place: looking up eighteen names in a row takes longer than finding it."""
+    """By place: looking up seventeen names in a row takes longer than finding it."""
     values = [*row]
-    values[7:15] = map(bool, values[7:15])
-    values[15] = frozenset(values[15].split())
+    values[6:14] = map(bool, values[6:14])
+    values[14] = frozenset(values[14].split())
     return Document(*values)

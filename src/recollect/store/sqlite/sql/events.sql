@@ -47,12 +47,11 @@ SELECT * FROM events
 WHERE session_id = :session_id AND kind = 'tool' AND NOT boring AND (at, id) < (:at, :id)
 ORDER BY at DESC, id DESC LIMIT :limit;
 
--- name: of_session
-SELECT * FROM events WHERE session_id = :session_id ORDER BY at, id;
-
 -- name: quarantine
 INSERT INTO quarantine (name, why, size, at) VALUES (:name, :why, :size, :at)
 ON CONFLICT (name) DO NOTHING;
 
+-- The kinds are named for the same index as above: a session has many events, and few that frame a turn.
 -- name: last_compaction
-SELECT max(at) FROM events WHERE session_id = :session_id AND kind = 'compact';
+SELECT max(at) FROM events
+WHERE session_id = :session_id AND kind = 'compact' AND kind <> 'tool' AND kind <> 'subagent_stop';

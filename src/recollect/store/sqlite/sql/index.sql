@@ -55,9 +55,9 @@ SELECT DISTINCT path FROM observation_files WHERE observation_id = :id ORDER BY 
 SELECT DISTINCT path FROM summary_files WHERE summary_id = :id ORDER BY path;
 
 -- name: add
-INSERT INTO documents (kind, source, session_id, project_id, at, size, asks, says_when, says_number, pinned,
+INSERT INTO documents (kind, source, session_id, project_id, at, asks, says_when, says_number, pinned,
                        doubted, superseded, by_user, dead_end, labels, dates, scope, title, body)
-VALUES (:kind, :source, :session_id, :project_id, :at, :size, :asks, :says_when, :says_number, :pinned,
+VALUES (:kind, :source, :session_id, :project_id, :at, :asks, :says_when, :says_number, :pinned,
         :doubted, :superseded, :by_user, :dead_end, :labels, :dates, :scope, :title, :body)
 RETURNING id;
 
@@ -71,11 +71,11 @@ DELETE FROM document_vectors WHERE document_id = :document_id;
 INSERT INTO document_vectors (document_id, encoder, vector)
 SELECT :document_id, :encoder, :vector WHERE EXISTS (SELECT 1 FROM documents WHERE id = :document_id);
 
--- Whose vector is missing, or another encoder's. The newest first: they are looked for most.
+-- Whose vector is missing, or another encoder's; up to `above` none is. The newest first: they are looked for most.
 -- name: without_vector
 SELECT d.id, d.kind, d.source FROM documents AS d
 LEFT JOIN document_vectors AS v ON v.document_id = d.id AND v.encoder = :encoder
-WHERE v.document_id IS NULL AND d.kind <> 'session' AND d.id < :below
+WHERE v.document_id IS NULL AND d.kind <> 'session' AND d.id > :above AND d.id < :below
 ORDER BY d.id DESC LIMIT :limit;
 
 -- name: trigger

@@ -72,13 +72,6 @@ FROM observations AS o CROSS JOIN observation_files AS f ON f.observation_id = o
 WHERE o.project_id = :project_id AND o.repeats IS NULL AND f.path LIKE :escaped || '%' ESCAPE '\'
 GROUP BY f.path ORDER BY observations DESC, changes DESC, last_at DESC, f.path LIMIT :limit;
 
--- name: files_known_anywhere
-SELECT f.path, count(DISTINCT o.id) AS observations,
-       count(DISTINCT CASE WHEN f.role = 'modified' THEN o.id END) AS changes, max(o.at) AS last_at
-FROM observation_files AS f JOIN observations AS o ON o.id = f.observation_id
-WHERE o.repeats IS NULL AND f.path LIKE :escaped || '%' ESCAPE '\'
-GROUP BY f.path ORDER BY observations DESC, changes DESC, last_at DESC, f.path LIMIT :limit;
-
 -- name: summary
 SELECT * FROM summaries WHERE id = :id;
 

@@ -21,6 +21,7 @@ WHERE f.name = :name AND o.project_id = :project_id
   AND NOT EXISTS (
     SELECT 1 FROM told AS t
     WHERE t.session_id = :session_id AND t.kind = 'observation' AND t.source = o.id AND t.hook <> 'context'
+      AND t.at > :since
   )
   AND NOT EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id)
   AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)

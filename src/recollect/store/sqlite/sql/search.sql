@@ -5,7 +5,8 @@ WHERE document_words MATCH :match AND rank MATCH 'bm25(2.0, 1.0, 1.0, 0.7, 0.0)'
 ORDER BY rank LIMIT :limit;
 
 -- name: matching_ids
-SELECT rowid AS id FROM document_words WHERE document_words MATCH :match LIMIT :limit;
+SELECT rowid AS id FROM document_words WHERE document_words MATCH :match
+ORDER BY rowid DESC LIMIT :limit;
 
 -- name: spread
 SELECT count(*) FROM (SELECT 1 FROM document_words WHERE document_words MATCH :match LIMIT :limit);
@@ -28,7 +29,7 @@ SELECT count(*) FROM documents;
 SELECT count(*) FROM documents WHERE project_id = :project_id;
 
 -- name: documents
-SELECT d.id, d.kind, d.source, d.session_id, d.project_id, d.at, d.size, d.asks, d.says_when, d.says_number,
+SELECT d.id, d.kind, d.source, d.session_id, d.project_id, d.at, d.asks, d.says_when, d.says_number,
        d.pinned, d.doubted, d.superseded, d.by_user, d.dead_end, d.labels,
        CASE WHEN d.kind <> 'session' THEN (
          SELECT p.id FROM documents AS p
@@ -74,7 +75,7 @@ ORDER BY at DESC LIMIT :limit;
 SELECT id FROM documents WHERE kind = :kind AND source = :source;
 
 -- name: facts
-SELECT f.id, f.observation_id, f.ordinal, f.text, -w.rank AS score
+SELECT f.observation_id, f.text
 FROM fact_words AS w JOIN observation_facts AS f ON f.id = w.rowid
 WHERE w.fact_words MATCH :match
   AND w.rowid IN (

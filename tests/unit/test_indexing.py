@@ -1,0 +1,59 @@
+"""The thread that indexes: who has woken it never sees it idle before its work is done."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from recollect.worker.indexing import IndexingThread
+
+LONG = 30.0  # seconds
+
+
+class Blocking:
+    """An indexer whose runs wait for a word; `begun` counts them."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
+
+    def steps(self, _: Callable[[], bool]) -> Iterator[None]:
+        self.begun.release()
+        self.go.acquire(timeout=LONG)
+        return iter(())
+
+
+class Woken(threading.Event):
+    """Somebody wakes the thread right after it has seen that nobody has; as far as he can."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        super().__init__()
+        self._wake = wake
+        self.waker: threading.Thread | None = None
+
+    def is_set(self) -> bool:
+        seen = super().is_set()
+        if self.waker is None:
+            self.waker = threading.Thread(target=self._wake)
+            self.waker.start()
+            self.waker.join(0.2)
+        return seen
+
+
+def test_who_wakes_it_at_the_last_moment_finds_it_busy() -> None:
+    indexer: Any = Blocking()
+    searcher: Any = None
+    thread = IndexingThread(indexer, searcher, lambda: None, lambda _: None)
+    woken = thread._wake = Woken(thread.wake)
+    thread.wake()
+    running = threading.Thread(target=thread.run)
+    running.start()
+    try:
+        for _ in range(2):
+            assert indexer.begun.acquire(timeout=LONG)
+            assert not thread.idle()
+            indexer.go.release()
+    finally:
+        thread.stop()
+        indexer.go.release()
+        running.join()
+        if woken.waker is not None:
+            woken.waker.join()

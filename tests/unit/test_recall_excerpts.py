@@ -1,0 +1,53 @@
+"""The part of a finding that is shown: lines told apart, cut at words, matches marked."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model.search import MATCH_END, MATCH_START
+from recollect.recall.excerpts import BETWEEN, LENGTH, excerpt, marked
+from recollect.text import ELLIPSIS
+
+FACTS = "It runs again\nthe gasket was worn\n\n   the seal   held"
+WORDS = [f"word{n}" for n in range(200)]
+
+
+def plain(text: str) -> str:
+    return text.replace(MATCH_START, "").replace(MATCH_END, "")
+
+
+def test_what_stood_on_lines_of_its_own_is_told_apart() -> None:
+    assert excerpt(FACTS, ()) == "It runs again · the gasket was worn · the seal held"
+    assert excerpt(FACTS, ("gasket",)) == (
+        f"It runs again · the {MATCH_START}gasket{MATCH_END} was worn · the seal held"
+    )
+    assert excerpt("\n\n", ()) == ""
+
+
+def test_an_excerpt_is_cut_at_words_wherever_the_matches_are() -> None:
+    for terms in ((), ("word3",), ("word3", "word199"), ("word90", "word91"), ("word199",)):
+        for joint in (" ", "\n"):
+            shown = plain(excerpt(joint.join(WORDS), terms))
+            kept = shown.strip(ELLIPSIS).split(" " if joint == " " else BETWEEN)
+            assert set(kept) <= set(WORDS), (terms, shown)
+            assert all(term in kept for term in terms[:1])
+
+
+def test_an_excerpt_begins_at_a_line_rather_than_within_one() -> None:
+    text = f"{'a long story ' * 40}\nthe gasket was worn\n{'and so on ' * 40}"
+    assert excerpt(text, ("gasket",)).startswith(f"{ELLIPSIS}the {MATCH_START}gasket{MATCH_END}")
+
+
+def test_a_short_text_is_marked_as_a_whole() -> None:
+    assert marked("Pump: the gaskets", ("gasket", "pump")) == (
+        f"{MATCH_START}Pump{MATCH_END}: the {MATCH_START}gaskets{MATCH_END}"
+    )
+    assert marked("nothing here", ("pump",)) == "nothing here"
+
+
+@given(st.text(), st.lists(st.sampled_from(WORDS), max_size=3))
+def test_an_excerpt_of_anything_is_short_and_of_one_line(text: str, terms: list[str]) -> None:
+    whole = text + " ".join(WORDS) + text * 30
+    shown = plain(excerpt(whole, terms))
+    assert len(shown) <= LENGTH + 2
+    assert "\n" not in shown
+    assert plain(excerpt(whole, terms)).count(ELLIPSIS) <= 2 + whole.count(ELLIPSIS)
