@@ -80,6 +80,12 @@ def test_a_merge_that_keeps_everything_is_carried_out() -> None:
     assert plan.successor("port") == "steps"
 
 
+def test_a_reason_that_only_says_again_what_was_said_is_left_out() -> None:
+    echo = f"{BOTH}\n**Why:** Nadia has the key.\n**How to apply:** Start it with `make up`."
+    plan = judged(planned(PORT, STEPS), Merge(("port", "steps"), "", echo, WHY))
+    assert plan.standing["steps"].body == BOTH
+
+
 @pytest.mark.parametrize(
     ("body", "missing"),
     [

@@ -121,7 +121,7 @@ class TestGrounding:
         proposed = draft("The User prefers tabs", "Tabs are preferred.", why="Everybody uses tabs")
         found = self.kept(proposed, "hi. I prefer tabs over spaces!", "OK, tabs.")
         assert found.body == "I prefer tabs over spaces!"
-        assert found.description == "The User prefers tabs"
+        assert found.description == "The user prefers tabs over spaces"
         assert found.why == ""
         assert found.type == USER
 
@@ -427,6 +427,18 @@ class TestApplying:
             change.retire(name, "not wanted")
         assert not take("Never push to main.", event=3).added
         assert take("Never push to main.", event=4).added == (name,)
+
+    def test_what_a_user_made_of_it_is_not_taken_again_from_its_turn(
+        self, memories: Memories, take: Callable[..., Applied]
+    ) -> None:
+        (name,) = take("Never push to main.", event=3).added
+        stored = memories.get(name)
+        assert stored is not None
+        text = "Pushing to main is fine for hotfixes"
+        with memories.change("edited") as change:
+            edited = replace(stored.memory, description=text, body=text)
+            change.write(edited, stored.checksum)
+        assert not take("Never push to main.", event=3).added
 
     def test_names_are_never_taken_twice(
         self, memories: Memories, take: Callable[..., Applied]

@@ -35,7 +35,9 @@ COMMANDS = (
     CommandRow("pin", "pin", "Put an observation first in every brief, or no longer.", EVERYDAY),
     CommandRow("edit", "edit", "Put an observation into your own words.", EVERYDAY),
     CommandRow("memory", "memory", "Look at curated memories, change and undo them.", EVERYDAY),
-    CommandRow("dream", "dream", "Put the memories in order: duplicates, contradictions.", EVERYDAY),
+    CommandRow(
+        "dream", "dream", "Put the memories in order: duplicates, contradictions.", EVERYDAY
+    ),
     CommandRow("remember", "remember", "Keep something for all later sessions.", EVERYDAY),
     CommandRow("forget", "forget", "Take an observation out of the memory, or back.", EVERYDAY),
     CommandRow("cost", "cost", "What models were asked, and what that cost.", EVERYDAY),

@@ -23,6 +23,7 @@ from recollect.statements import contradict, likeness
 
 OURS = (OF_USER, OF_PROJECT)
 SAME_SUBJECT = 0.4  # likeness of a memory and of what is to take its place
+SHARED = 0.6  # of what was said, in a memory of the same turn that says it
 LABELS = ("**Why:**", "**How to apply:**")
 
 
@@ -122,7 +123,7 @@ class _Work:
 
     def _why_not(self, item: _New) -> str | None:
         for memory in (*(each.memory for each in self.known), *self.retired):
-            if _has_all(memory, item.memory.evidence) and _tells(memory, item):
+            if _is_of(memory, item.memory.evidence) and _tells(memory, item):
                 return f"taken before: {memory.name}"
         return None
 
@@ -232,16 +233,20 @@ def _known(one: Said, text: Text) -> bool:
 
 def _may_replace(old: Memory, new: Memory) -> bool:
     """About the same, and not the same."""
-    mine, theirs = (
-        frozenset(word for sentence in said(each.description) for word in sentence.about)
-        for each in (old, new)
-    )
-    return likeness(mine, theirs) >= SAME_SUBJECT and not covers(old, new)
+    return likeness(_about(old), _about(new)) >= SAME_SUBJECT and not covers(old, new)
 
 
-def _has_all(memory: Memory, evidence: Sequence[str]) -> bool:
-    return bool(evidence) and set(evidence) <= set(memory.evidence)
+def _is_of(memory: Memory, evidence: Sequence[str]) -> bool:
+    return not set(evidence).isdisjoint(memory.evidence)
 
 
 def _tells(memory: Memory, item: _New) -> bool:
-    return (bool(item.said) and item.said in memory.body) or covers(memory, item.memory)
+    """Perhaps in other words by now: people edit what was taken from their own."""
+    if (item.said and item.said in memory.body) or covers(memory, item.memory):
+        return True
+    mine, theirs = _about(memory), _about(item.memory)
+    return len(mine & theirs) >= SHARED * len(theirs)
+
+
+def _about(memory: Memory) -> frozenset[str]:
+    return frozenset(word for sentence in said(memory.description) for word in sentence.about)

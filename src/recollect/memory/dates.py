@@ -1,8 +1,8 @@
 """`yesterday` in a memory is true for a day. Here it becomes the date, by the day on which it was written.
 
 Only phrases that mean one thing are touched. `next Friday`, said on a Monday, may be this week's or the next
-one's; `every week we look at last week's errors` speaks of no date at all; what stands in code, in quotes or
-in an address is somebody else's. All that is left as it is.
+one's; `the board shows yesterday's sales` and `who is on call this week` speak of no date, but of every day;
+what stands in code, in quotes or in an address is somebody else's. All that is left as it is.
 """
 
 import re
@@ -25,9 +25,9 @@ from recollect.times.days import (
 NUMBERS = "|".join(sorted((NUMBER_WORDS.keys() - {"zero", "twice", "thrice"}) | {"an?"}))
 PHRASE = re.compile(
     r"\b(?:(?P<part>tonight|last night|(?:this|yesterday|tomorrow) (?:morning|afternoon|evening))"
-    r"|(?P<day>yesterday|today|tomorrow)(?P<own>['’]s)?"
+    r"|(?P<day>yesterday|today|tomorrow)"
     rf"|(?P<side>last|next) (?P<weekday>{'|'.join(WEEKDAYS)})"
-    rf"|(?P<which>last|this|next) (?P<unit>week|month|year)"
+    rf"|(?P<which>last|next) (?P<unit>week|month|year)"
     rf"|(?P<number>[0-9]{{1,3}}|{NUMBERS}) (?P<ago>day|week|month|year)s? ago)\b(?!['’-])",
     re.IGNORECASE,
 )
@@ -38,9 +38,16 @@ FOREIGN = re.compile(
 # A sentence about what happens again and again, or may happen, speaks of no date.
 HABIT = re.compile(
     r"\b(?:every|each|always|never|whenever|daily|weekly|monthly|yearly|usually|often|sometimes|when|if|per"
-    r"|any)\b",
+    r"|any|who|what|which|where|how)\b",
     re.IGNORECASE,
 )
+# And one about the past says so: `the report covers last month` is true in every month.
+PAST = re.compile(
+    r"\b(?:(?<!is )(?<!are )(?<!be )\w{3,}ed|was|were|had|did|has|have|went|left|broken?|began|took|made|said"
+    r"|told|came|got|ran|sent|found|lost|fell|met|gave|wrote|chose|since|until|from)\b",
+    re.IGNORECASE,
+)
+AHEAD = frozenset(("tomorrow", "next"))
 ENDS = re.compile(r"[.!?;](?=\s)|\n")
 LED = frozenset(
     words("on in since until till by before after from of for through to between and or as")
@@ -48,7 +55,7 @@ LED = frozenset(
 NO_DATE = frozenset(("the", "how", "what", "like", "than"))  # `the last week` is any seven days
 LAST_WORD = re.compile(r"(\w+)\s+\Z")
 # How many days, weeks, months or years from the day on which it was written.
-WAYS = {"yesterday": -1, "today": 0, "tomorrow": 1, "last": -1, "this": 0, "next": 1}
+WAYS = {"yesterday": -1, "today": 0, "this": 0, "tomorrow": 1, "last": -1, "next": 1}
 
 
 def absolute(text: str, written: int) -> str:
@@ -59,8 +66,11 @@ def absolute(text: str, written: int) -> str:
     own = FOREIGN.sub(lambda mark: "\0" * len(mark[0]), text)
 
     def dated(mark: re.Match[str]) -> str:
-        is_foreign = own[mark.start()] == "\0"
-        if is_foreign or HABIT.search(_sentence(own, mark.start(), mark.end())):
+        sentence = _sentence(own, mark.start(), mark.end())
+        is_ahead = mark[0].split()[0].lower() in AHEAD
+        if own[mark.start()] == "\0" or HABIT.search(sentence):
+            return mark[0]
+        if not (is_ahead or PAST.search(sentence)):
             return mark[0]
         try:
             return _dated(mark, today) or mark[0]
@@ -75,8 +85,6 @@ def _dated(mark: re.Match[str], today: date) -> str | None:
     word = found[1].lower() if (found := LAST_WORD.search(before)) else ""
     if word in NO_DATE:
         return None
-    if mark["own"]:
-        return f"the {today + ONE_DAY * WAYS[mark['day'].lower()]}"
     told = _told(mark, today)
     if told is None:
         return None

@@ -25,8 +25,8 @@ LONGEST_BODY = 4_096  # characters: a longer one is not shown at all, as half of
 KIN = 0.3  # likeness of those that should stand together
 REPLY_TOKENS = 3_000
 ASK = (
-    "Which memories should be merged, retired or rewritten? A merged text has every fact of each of its "
-    "memories."
+    "Go through them one by one. Which say the same as another, or are parts of one thing? Which does a "
+    "newer one contradict? Which are over? A merged text has every fact of each of its memories."
 )
 
 

@@ -173,6 +173,19 @@ def _joined_body(kept: Memory, other: Memory) -> str:
     return "".join(f"{label}{text}" for label, text in mine).strip()
 
 
+def unrepeated(body: str) -> str:
+    """Without a reason that only says again what was said: small models give one for want of a better."""
+    (_, statement), *labelled = parts(body)
+    text, known = statement, list(said(statement))
+    for label, part in labelled:
+        told = said(part)
+        if told and _says_all(told, tuple(known)):
+            continue
+        text += f"{label}{part}"
+        known += told
+    return text.rstrip()
+
+
 def _added(text: str, sentence: str) -> str:
     """At the end, before the blank lines that end it."""
     if not text.strip():

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.memory import phrasing, secrecy
+from recollect.memory.clauses import unopened
 from recollect.memory.drafts import Draft
 from recollect.memory.explicit import stated_type
 from recollect.memory.facts import Said, Text, said
@@ -39,6 +40,15 @@ _SAY = either(
     "recommends suggests prefers thinks contains apparently supposedly"
 )
 REPORTED = re.compile(rf"\b{_SAY}\b", re.IGNORECASE)
+# How people tell of a bug: it will be mended, and then nobody must believe it any more.
+_WRONG = either(
+    "fails? failing crashes crashing is_broken breaks errors? exceptions? timeouts? times_out hangs? "
+    "is_stuck doesn't_work not_working is_wrong flickers? is_slow is_missing is_null throws? overflows? "
+    "leaks? invalidated drifts? can't_(?:see|find|open|log|reach) is_flaky i_(?:always_)?get"
+)
+SYMPTOM = re.compile(rf"\b{_WRONG}\b", re.IGNORECASE)
+# What the rules did not take for a rule of work: a program is to do so.
+OF_A_PROGRAM = re.compile(r"^(?:always|never|whenever|every ?time|by default)\b", re.IGNORECASE)
 FIRST_PERSON = re.compile(r"\b(?:i|i'm|i'd|i've|me|my|mine)\b", re.IGNORECASE)
 USER_WORD = re.compile(r"\b(?:The )?Users?\b")
 
@@ -165,7 +175,13 @@ def _not_to_keep(source: Source, text: str) -> str | None:
         return why
     if REPORTED.search(plain) and not OWN_SAYING.search(plain):
         return "somebody else's words"
-    return "a task for this turn" if is_task(plain) else None
+    if is_task(plain):
+        return "a task for this turn"
+    if stated_type(source.text):
+        return None
+    if SYMPTOM.search(text) or SYMPTOM.search(plain.partition(", ")[0]):
+        return "a fault, not a fact"
+    return "what a program is to do" if OF_A_PROGRAM.match(unopened(plain)) else None
 
 
 def _type(kind: str, source: Source) -> str:

@@ -14,7 +14,7 @@ What is refused does not take the rest with it. Sources are data: no sentence in
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.memory.duplicates import better, joined, may_replace, normal
+from recollect.memory.duplicates import better, joined, may_replace, normal, unrepeated
 from recollect.memory.fact_checks import (
     SHOWN,
     Told,
@@ -92,11 +92,12 @@ class _Judge:
             raise Unsafe(
                 "they stand in different folders: some are told in all projects, some in one"
             )
-        new = Told.of(merge.description, merge.body)
-        refuse_invented(merge.description, merge.body, sources)
+        body = unrepeated(unmarked(merge.body))
+        new = Told.of(merge.description, body)
+        refuse_invented(merge.description, body, sources)
         refuse_both_of_a_contradiction(sources, new.all)
         for source in sources:
-            refuse_less_than_pinned(source.memory, merge.description, merge.body)
+            refuse_less_than_pinned(source.memory, merge.description, body)
         kept = self._keeper(sources, new)
         dropped = {
             source.memory.name: given_up(
@@ -111,7 +112,7 @@ class _Judge:
         memory = replace(
             memory,
             description=merge.description or kept.memory.description,
-            body=unmarked(merge.body),
+            body=body,
             replaces=tuple(dict.fromkeys((*kept.memory.replaces, *dropped))),
         )
         facts = tuple(fact for each in dropped.values() for fact in each)
@@ -169,16 +170,15 @@ class _Judge:
         source = self._untouched(rewrite.name)
         old = source.memory
         description = rewrite.description or old.description
-        new = Told.of(description, rewrite.body)
-        if normal(rewrite.body) == normal(old.body) and normal(description) == normal(
-            old.description
-        ):
+        body = unrepeated(unmarked(rewrite.body))
+        new = Told.of(description, body)
+        if normal(f"{description} {body}") == normal(f"{old.description} {old.body}"):
             raise Unsafe("it says the same as before")
-        refuse_invented(description, rewrite.body, [source])
-        refuse_less_than_pinned(old, description, rewrite.body)
+        refuse_invented(description, body, [source])
+        refuse_less_than_pinned(old, description, body)
         if gone := missing(old, new):
             raise Unsafe(f"it loses “{one_line(gone[0].text, SHOWN)}”")
-        memory = replace(old, description=description, body=unmarked(rewrite.body))
+        memory = replace(old, description=description, body=body)
         self._plan.rewrite(memory, REWRITE, rewrite.why)
         self._note(_named(rewrite), rewrite.name)
 

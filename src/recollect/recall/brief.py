@@ -1,7 +1,8 @@
 """The brief: what a new session of a project is told, within a token budget.
 
-The index of the curated memories first, then pinned things, then the last sessions with what they left to do, then what bears on the branch and the
-files that are being worked on, then an index of the newest observations by id.
+The index of the curated memories first, then pinned things, then the last sessions with what they left to
+do, then what bears on the branch and the files that are being worked on, then an index of the newest
+observations by id.
 Dates are absolute, so that a prepared copy stays true and prompt caches hold.
 """
 
@@ -86,9 +87,9 @@ def write(
     handed: Handed | None = None,
 ) -> Brief:
     """Without a text where nothing is known. `resuming`: the session whose context was just compacted; what
-    it did itself comes first then. `bearing`: observations that bear on the current work, and why. `memories`:
-    the curated ones, in the order of their index. `handed`: the memory of the session, which then stands for
-    what it did itself; it takes none of the budget, but of the room."""
+    it did itself comes first then. `bearing`: observations that bear on the current work, and why.
+    `memories`: the curated ones, in the order of their index. `handed`: the memory of the session, which
+    then stands for what it did itself; it takes none of the budget, but of the room."""
     name = store.project(project_id).name
     frame = wrap(name, LEAD, [_footer(more=True)])
     page = _Page(budget - tokens(frame), CHARACTERS - len(frame))

@@ -49,9 +49,8 @@ class JobRunner:
     lease: int
     clock: Clock
     on_done: Callable[[int], None]  # told the project whose memory has changed
-    on_summary: Callable[[Session], None] = lambda _: (
-        None
-    )  # told the session whose turn is summarised
+    # Told the session whose turn is summarised.
+    on_summary: Callable[[Session], None] = lambda _: None
     extractor: Extractor | None = None
 
     def run_due(self, go_on: Callable[[], bool]) -> int:

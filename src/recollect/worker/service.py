@@ -186,7 +186,6 @@ class Service:
                 self._drain()
                 if time.monotonic() >= next_chores:
                     chores.run(self._paths, self._store, self._clock)
-                    self._briefs.sessions.sweep()
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
                     self._transcripts.look()
                 if self._is_idle_for_long():
@@ -227,8 +226,7 @@ class Service:
         self._transcripts.wait_for_look(HEAL_FIRST_SECONDS)
         while not self._stopping.is_set():
             self._jobs_wake.clear()
-            # An event that is told late would cost a model another request.
-            if self._choice.model is not None:
+            if self._choice.model is not None:  # an event that is told late costs another request
                 self._transcripts.wait_for_turns()
             try:
                 with self._busy:
