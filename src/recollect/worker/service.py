@@ -39,12 +39,8 @@ FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the di
 
 class Service:
     def __init__(self, home: Home, store: Store, clock: Clock) -> None:
-        self._paths, self._settings, self._store, self._clock = (
-            home.paths,
-            home.settings,
-            store,
-            clock,
-        )
+        self._paths, self._settings = home.paths, home.settings
+        self._store, self._clock = store, clock
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._active_at = time.monotonic()
