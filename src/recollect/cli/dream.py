@@ -28,7 +28,9 @@ def dream(context: click.Context, dry_run: bool, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     paths = Paths.of(os.environ)
-    answer = contact.order(paths, "dream", patience=LONGEST, dir=str(Path.cwd()), dry_run=dry_run)
+    answer = contact.order_patiently(
+        paths, "dream", LONGEST, dir=str(Path.cwd()), dry_run=dry_run
+    )
     if refused := answer.get("refused"):
         raise MemoryRefused(refused)
     if as_json:
