@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import freshness, settings
+from recollect import settings
 from recollect.freshness import CHANGED, GONE, UNCHANGED, UNKNOWN
 from recollect.memory.changes import Memories
 from recollect.memory.checking import Checked, check
 from recollect.memory.folders import places
+from recollect.memory.format import blob
 from recollect.model.memories import Memory
 from recollect.paths import Paths
 
@@ -30,9 +31,7 @@ def memories(home: Paths, project: Path) -> Memories:
 
 
 def name_of(path: Path) -> str:
-    found = freshness.blob(path)
-    assert found is not None
-    return found
+    return blob(path.read_bytes())
 
 
 def remember(memories: Memories, name: str, *files: tuple[str, str], body: str = "Body.") -> None:

@@ -435,7 +435,9 @@ def briefs(home: Paths, store: Store, clock: FakeClock) -> Briefs:
 def ask(briefs: Briefs, hook_event: str, hook: str, **fields: str) -> str:
     body = {"session_id": REF, "hook_event_name": hook_event, "cwd": ROOT} | fields
     header = f"recollect/1 claude-code {hook} {ROOT}\0\n"
-    return briefs.answer(header.encode() + json.dumps(body).encode()).decode()
+    answer = briefs.answer(header.encode() + json.dumps(body).encode())
+    answer.done(True)
+    return answer.text.decode()
 
 
 def converse(memory: Memory, times: int) -> Session:

@@ -28,9 +28,7 @@ def dream(context: click.Context, dry_run: bool, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     paths = Paths.of(os.environ)
-    answer = contact.order_patiently(
-        paths, "dream", LONGEST, dir=str(Path.cwd()), dry_run=dry_run
-    )
+    answer = contact.order_patiently(paths, "dream", LONGEST, dir=str(Path.cwd()), dry_run=dry_run)
     if refused := answer.get("refused"):
         raise MemoryRefused(refused)
     if as_json:

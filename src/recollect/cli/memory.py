@@ -41,7 +41,7 @@ def list_memories(retired: bool, as_json: bool) -> None:
         )
         return
     if found.memories:
-        table(None, ("name", "type", "of", "about"), map(_row, found.memories))
+        table(("name", "type", "of", "about"), map(_row, found.memories))
     elif retired:
         say("Nothing was retired.")
     else:
@@ -181,7 +181,7 @@ def path(as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        table(None, ("of", "folder"), found.items())
+        table(("of", "folder"), found.items())
 
 
 for command in (memory_history.log, memory_history.diff, memory_history.undo):

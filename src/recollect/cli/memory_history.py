@@ -28,7 +28,7 @@ def log(limit: int, as_json: bool) -> None:
         return
     if found:
         rows = ((e.id[:SHOWN_ID], day_and_time(e.at), one_line(e.reason, 100)) for e in found)
-        table(None, ("id", "when", "what"), rows)
+        table(("id", "when", "what"), rows)
     else:
         say("Nothing has been changed yet.")
     if unseen := history.cannot_show():
