@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import freshness, settings
+from recollect import settings
 from recollect.clock import DAY, HOUR
 from recollect.errors import Edited, MemoryRefused, NotFound
 from recollect.memory import dream_lock, journal
 from recollect.memory.changes import Memories
 from recollect.memory.dreaming import Circumstances, Dream, dream, lock, undo_last
 from recollect.memory.folders import Folder, places
+from recollect.memory.format import blob
 from recollect.memory.journal import Journal
 from recollect.model.memories import OF_CLIENT, Memory, StoredMemory
 from recollect.model.requests import Away, Failure, Refused, Reply, Request
@@ -371,7 +372,7 @@ def test_dates_links_and_files_that_are_gone_are_put_right_by_rules(
     for name in ("a.py", "b.py", "c.py"):
         (project / name).write_text(name)
     (project / "style-guide.md").write_text("# Style")
-    files = tuple((name, freshness.blob(project / name) or "") for name in ("a.py", "b.py"))
+    files = tuple((name, blob((project / name).read_bytes())) for name in ("a.py", "b.py"))
     moved = Memory(
         "moved",
         "We moved yesterday",
