@@ -46,12 +46,10 @@ class Service:
         self._active_at = time.monotonic()
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
         self.must_restart = False
-        self._choice = choose_provider(home, clock)
-        self._gate = Gate(clock)
+        self._choice, self._gate = choose_provider(home, clock), Gate(clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
         self._finder = finder = ProjectFinder(store, clock)
-        search = searcher(store, self._settings, clock)
-        faulty = self._report.note_fault
+        search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
         self._indexing = IndexingThread(
             Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
