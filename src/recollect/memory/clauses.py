@@ -21,12 +21,11 @@ _WORDS = either(
 # `no` opens `no, use pnpm` and is a part of `no emojis in commit messages`.
 _NO = r"no(?=\W*[,.!:—–-]|\s+(?:use|we|it|not|don't|always|never|i)\b)"
 OPENING = re.compile(rf"(?:\W|(?:{_WORDS}|{_NO})\b)+", re.IGNORECASE)
-FUTURE = re.compile(
-    r"\b(?:from now on(?:wards)?|from here on(?: out)?|going forward|moving forward|henceforth"
-    r"|in (?:the )?future"
-    r"|for future reference|by default|as a (?:general )?rule(?: of thumb)?|in general)\b[,:]?",
-    re.IGNORECASE,
+_FUTURE = either(
+    "from_now_on(?:wards)? from_here_on(?:_out)? going_forward moving_forward henceforth in_(?:the_)?future "
+    "for_future_reference by_default as_a_(?:general_)?rule(?:_of_thumb)? in_general"
 )
+FUTURE = re.compile(rf"\b{_FUTURE}\b[,:]?", re.IGNORECASE)
 PLACE = re.compile(
     r"\b(?:in|on|for|across|throughout|at) (?:this|our|my|all(?: of)? (?:our|my)|the (?:whole|entire)) "
     rf"(?:\w+ )?{PLACES}\b[,:]?",

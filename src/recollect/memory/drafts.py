@@ -144,8 +144,7 @@ def _field(known: Mapping[str, Any], field: str) -> str:
 
 
 def _type(said: str) -> str:
-    """`project` where it is none of the four: it is told in one project alone, so a wrong guess harms
-    least."""
+    """`project` where it is none of the four: told in one project alone, a wrong guess harms least."""
     names = words(said.lower().replace("_", " "))
     plain = next((each for each in names if each in TYPES), None)
     return plain or next((LIKE[each] for each in names if each in LIKE), PROJECT)

@@ -24,10 +24,7 @@ SIGNALS_ROOM, SIGNAL = 600, 120
 LONGEST_BODY = 4_096  # characters: a longer one is not shown at all, as half of it cannot be judged
 KIN = 0.3  # likeness of those that should stand together
 REPLY_TOKENS = 3_000
-ASK = (
-    "Go through them one by one. Which say the same as another, or are parts of one thing? Which does a "
-    "newer one contradict? Which are over? A merged text has every fact of each of its memories."
-)
+ASK = "Which memories should be merged, retired or rewritten?"
 
 
 @dataclass(frozen=True, slots=True)

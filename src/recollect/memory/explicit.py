@@ -52,7 +52,11 @@ _STATES = either(
     "lives? goes go gets? only never always prefers? wants? takes? expects? requires? supports? means? "
     "belongs? comes?"
 )
-SAYS_SOMETHING = re.compile(rf"\b(?:{_STATES}|{VERB})\b", re.IGNORECASE)
+# `the QA team tests on Windows`: somebody does something somewhere.
+_DOES = (
+    r"^(?:the|our|my|all) [\w-]+(?: [\w-]+)? \w+s (?:on|in|at|to|with|for|by|from|the|an?|our)\b"
+)
+SAYS_SOMETHING = re.compile(rf"\b(?:{_STATES}|{VERB})\b|{_DOES}", re.IGNORECASE)
 OF_THE_USER = re.compile(r"\b(?:i|i'm|i'd|me|my|mine)\b", re.IGNORECASE)
 AN_ORDER = re.compile(
     rf"(?:you |please |always |never |only |don't |do not )*{VERB}", re.IGNORECASE

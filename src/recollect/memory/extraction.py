@@ -1,5 +1,4 @@
-"""What is worth remembering of a turn, asked of a model: whether to ask, the question, and what its answer
-comes to.
+"""What a model finds worth remembering of a turn: whether to ask it, the question, what its answer comes to.
 
     if lasts(dialogue):
         reply = model.ask(request(dialogue, existing))
@@ -87,9 +86,8 @@ def _newest(dialogue: Sequence[Message]) -> tuple[str, str]:
     """The user's newest message, and what the assistant had said before it."""
     for number in range(len(dialogue) - 1, -1, -1):
         if dialogue[number].role == "user":
-            before = dialogue[number - 1] if number else None
-            said = before.text if before and before.role != "user" else ""
-            return dialogue[number].text, said
+            before = dialogue[number - 1] if number else dialogue[number]
+            return dialogue[number].text, before.text if before.role != "user" else ""
     return "", ""
 
 
@@ -147,7 +145,7 @@ def _known(existing: Sequence[Memory], shown: str) -> str:
     lines: list[str] = []
     room = KNOWN_ROOM
     for memory in sorted(existing, key=nearness, reverse=True):
-        line = f"- {memory.name}: {fenced(one_line(memory.description, KNOWN_LINE))}"
+        line = f"- {fenced(one_line(f'{memory.name}: {memory.description}', KNOWN_LINE))}"
         room -= len(line)
         if room < 0:
             break

@@ -88,11 +88,12 @@ JOKE = re.compile(
     r"|who needs|haha+|lol|lmao|rofl|as if|just kidding|jk|kidding)\b|(?:^|\s)/s\b|[🙄😂🤣🤡😏]",
     re.IGNORECASE,
 )
+_BEFORE = either(
+    "ok okay now then so and also please pls next first finally great good thanks hi hey yes no"
+)
 TASK = re.compile(
-    r"^(?:\W|(?:ok|okay|now|then|so|and|also|please|pls|next|first|finally|great|good|thanks|hi|hey|yes"
-    r"|no)\b)*"
-    r"(?:(?:can|could|would|will) you\b|i(?:'d| would)? (?:need|want|like) (?:you to|to|a|an|the|some)\b"
-    rf"|we need\b|i'm (?:getting|seeing|trying)|help me|{_DOING}\b)",
+    rf"^(?:\W|{_BEFORE}\b)*(?:(?:can|could|would|will) you\b|we need\b|i'm (?:getting|seeing|trying)|help me"
+    rf"|i(?:'d| would)? (?:need|want|like) (?:you to|to|a|an|the|some)\b|{_DOING}\b)",
     re.IGNORECASE,
 )
 LASTING = re.compile(

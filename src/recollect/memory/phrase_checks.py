@@ -4,18 +4,19 @@ import re
 
 from recollect.memory.clauses import FUTURE, Clause
 from recollect.memory.tool_names import is_tool
-from recollect.memory.working_words import WORK, WORKPIECE
+from recollect.memory.working_words import WORK, WORKPIECE, either
 
 NOTHING_NAMED = re.compile(
     r"\s*(?:it|this|that|them|these|those|so|one|again|mind)?\s*"
-    r"(?:$|[.,!;:)]|(?:again|any ?more|please|either|here|there|like (?:this|that)|instead)\b)"
+    r"(?:$|[.,!;:)](?!\w)|(?:again|any ?more|please|either|here|there|like (?:this|that)|instead)\b)"
 )
 # `the second one` and `option B` are choices.
+_CHOICES = either(
+    "the that this these those it its your his her their option choice variant version approach number "
+    "both either neither one if not doing_it"
+)
 CHOICE = re.compile(
-    r"(?:the|that|this|these|those|it|its|your|his|her|their|option|choice|variant|version|approach|number"
-    r"|both"
-    r"|either|neither|one|if|not|doing it|to (?!see|get|have|read|use|review|keep|write|work|be)\w+|[#\d]"
-    r"|[a-f](?![\w-]))\b"
+    rf"(?:{_CHOICES}|to (?!see|get|have|read|use|review|keep|write|work|be)\w+|[#\d]|[a-f](?![\w-]))\b"
 )
 ONE_THING = re.compile(r"(?:the|this|that|it|any|an?|my|your|these|those|more|so|too)\b")
 POINTING = re.compile(r"(?:this|that|it|these|those|them|the same)\b")
@@ -67,7 +68,7 @@ def in_future(clause: Clause, found: re.Match[str]) -> bool:
     after = rest(clause, found)
     if ASIDE.search(FUTURE.split(after, maxsplit=1)[0]):
         return False
-    about_work = is_work(clause, found) or WORKPIECE.search(after) is not None
+    about_work = is_work(clause, found) or WORKPIECE.search(found[0] + after) is not None
     return about_work or FIRM.search(clause.whole) is not None
 
 

@@ -18,6 +18,9 @@ from recollect.memory.working_words import (
     FILED,
     HABITS,
     KEPT,
+    NEEDS,
+    OWN,
+    PARTS,
     PRACTICES,
     PRODUCTS,
     ROLES,
@@ -25,6 +28,7 @@ from recollect.memory.working_words import (
     TEXTS,
     TITLES,
     VERB,
+    WHOLES,
     either,
 )
 from recollect.model.memories import FEEDBACK, PROJECT, REFERENCE, USER
@@ -72,6 +76,14 @@ _ENDS = either(
 )
 _END = rf"(?=\s*(?:$|[.,;!)]|\s{_ENDS}\b))"
 _HAVE = r"(?:'ve| have| just| recently| finally)*"
+_VERY = either("really strongly much generally usually always also still do definitely")
+_DISLIKE = either("dislike don't_like do_not_like not_a_(?:big_)?fan_of a_(?:big_|huge_)?fan_of")
+_FIRMLY = either(
+    "only always never exclusively no_longer generally usually normally don't do_not dont"
+)
+_PUT = either("found kept tracked documented hosted stored filed collected")
+_KEPT = rf"[\w '{MASK}`-]{{0,40}}?{KEPT}"
+_SOMEWHERE = rf"(?:https?://\S+|(?:the )?{PRODUCTS}\b|#[a-z][\w-]+)"
 
 HOW_TO_WORK = (
     _row(FEEDBACK, rf"{_MUST}(?:always|never)(?: ever)?\s+{VERB}", must.is_a_rule, anywhere=True),
@@ -112,7 +124,7 @@ HOW_TO_WORK = (
     _row(
         FEEDBACK,
         rf"(?:{_DONT} (?:add|put|write|include|mock|leave|mention|use)|no) {_not('the this that it any')}"
-        rf"[^,.]*? in (?:your |our |the )?(?:{TITLES}|code|docs|tests|[a-z]+ tests)\b",
+        rf"[^,.]*? (?:in|to|into) (?:your |our |the )?(?:{TITLES}|commits|code|docs|tests|[a-z]+ tests)\b",
         must.is_alone,
     ),
     _row(
@@ -142,8 +154,7 @@ HOW_TO_WORK = (
 WHO_AND_WHAT_THEY_LIKE = (
     _row(
         USER,
-        r"i(?:'d| would)?(?: (?:really|strongly|much|generally|usually|always|also|still|do"
-        r"|definitely))* prefer\b",
+        rf"i(?:'d| would)?(?: {_VERY})* prefer\b",
         must.is_no_choice,
         anywhere=True,
     ),
@@ -154,24 +165,19 @@ WHO_AND_WHAT_THEY_LIKE = (
     ),
     _row(
         USER,
-        rf"i (?:really |generally |usually |much )*(?:like|love) {_not('the this that it your how')}.+?"
+        rf"i (?:{_VERY} )*(?:like|love) {_not('the this that it your how')}.+?"
         rf" (?:better than|more than|over) {_not('the this that it before')}",
     ),
     _row(
         USER,
-        r"i(?:'m| am)?(?: really)? (?:dislike|don't like|do not like|not a (?:big )?fan of|a (?:big "
-        r"|huge )?fan of)"
+        rf"i(?:'m| am)?(?: really)? {_DISLIKE}"
         rf" {_not('the this that it how when what your these those to')}(?:\w+ )?\w+(?:s|ing)\b",
         must.is_alone,
     ),
     _row(
         USER,
-        r"my (?:first |last |full |nick ?)?(?:name|handle|github(?: handle| user ?name| account)?"
-        r"|time ?zone|editor"
-        r"|ide|shell|os|operating system|keyboard layout|(?:native|first) language|mother tongue"
-        r"|pronouns) (?:is|are)"
-        rf"\s+{_not('not no missing wrong null empty undefined in on the shown')}(?!\w+(?:ed"
-        rf"|ing)\b)[\w@`\"']+",
+        rf"my (?:first |last |full |nick ?)?{OWN} (?:is|are)\s+"
+        rf"{_not('not no missing wrong null empty undefined in on the shown')}(?!\w+(?:ed|ing)\b)[\w@`\"']+",
         anywhere=True,
     ),
     _row(USER, rf"(?:you can |please )?call me {_not('back when if crazy a')}\w+"),
@@ -188,9 +194,7 @@ WHO_AND_WHAT_THEY_LIKE = (
 WHAT_HOLDS_IN_THE_PROJECT = (
     _row(
         PROJECT,
-        rf"we(?:'re| are)?(?: (?P<firm>only|always|never|exclusively|no longer|generally|usually|normally"
-        rf"|{_DONT}))*"
-        rf"(?: all| also| still)* {PRACTICES}\b",
+        rf"we(?:'re| are)?(?: (?P<firm>{_FIRMLY}))*(?: all| also| still)* {PRACTICES}\b",
         must.is_our_use,
         anywhere=True,
     ),
@@ -217,21 +221,19 @@ WHAT_HOLDS_IN_THE_PROJECT = (
     ),
     _row(
         PROJECT,
-        r"(?:(?:this|our) (?:whole )?(?:project|repo|repository|code ?base|package|library|monorepo|team"
-        r"|company)"
-        r"(?: only| still| must| has to| have to| needs to)*"
-        r"|(?:this|our) (?:app|service|backend|frontend|api|stack|product)(?: only| still)*) (?:uses?"
-        r"|targets?"
-        r"|is written in|runs? on|requires?|supports?|is deployed|deploys? to|follows?|builds? with"
-        rf"|doesn't use|does not use|no longer uses)\s+{_not('this that it')}",
+        rf"(?:(?:this|our) (?:whole )?{WHOLES}(?: only| still| must| has to| have to| needs to)*"
+        rf"|(?:this|our) {PARTS}(?: only| still)*) {NEEDS}\s+{_not('this that it')}",
     ),
 )
 WHERE_THINGS_ARE = (
     _row(
         REFERENCE,
-        rf"(?P<what>[\w '{MASK}`-]{{0,40}}?{KEPT}) (?:is|are|live|lives|(?:can be|is|are) (?:found|kept"
-        rf"|tracked|documented|hosted|stored|filed|collected)) (?:at|in|on|under) (?:https?://\S+"
-        rf"|(?:the )?{PRODUCTS}\b|#[a-z][\w-]+)",
+        rf"you(?:'ll| can| will)? find (?P<what>{_KEPT}) (?:at|in|on|under) {_SOMEWHERE}",
+        must.is_a_place,
+    ),
+    _row(
+        REFERENCE,
+        rf"(?P<what>{_KEPT}) (?:is|are|live|lives|(?:can be|is|are) {_PUT}) (?:at|in|on|under) {_SOMEWHERE}",
         must.is_a_place,
     ),
     _row(

@@ -39,7 +39,10 @@ A_REASON = re.compile(
     r"^(?:because|the reason is(?: that)?|reason:|that's because|otherwise)\s+(?P<why>\S.*)$",
     re.IGNORECASE,
 )
-PERSONS = re.compile(r"\b(?:i|i'm|i'd|i've|me|my|mine|we|us|our|you|your)\b", re.IGNORECASE)
+# Another person, or a second verb: then more than the beginning would have to be turned round.
+TWO_THINGS = re.compile(
+    r"\b(?:i|i'm|i'd|i've|me|my|mine|we|us|our|you|your|and|but|or)\b|,(?! not\b)", re.IGNORECASE
+)
 THIRD = (
     (re.compile(r"^i prefer\b", re.IGNORECASE), "The user prefers"),
     (re.compile(r"^i(?:'d| would) prefer\b", re.IGNORECASE), "The user would prefer"),
@@ -65,7 +68,7 @@ def described(sentence: str) -> str:
     line = line.strip(" ,;:-").rstrip(" .!?")
     for pattern, put in THIRD:
         found = pattern.match(line)
-        if found and not PERSONS.search(line, found.end()):
+        if found and not TWO_THINGS.search(line, found.end()):
             line = put + line[found.end() :]
             break
     return one_line(line[:1].upper() + line[1:], LONGEST_LINE)

@@ -201,7 +201,7 @@ def _said(message: Message, room: int) -> str:
 @cache
 def _examples() -> tuple[tuple[str, str], ...]:
     # The last one chooses: after one that chooses none, small models choose none for ever.
-    names = ("none", "code")
+    names = ("code", "none", "place")
     return tuple(
         (_file(f"select_example_{n}_request"), _file(f"select_example_{n}")) for n in names
     )

@@ -106,12 +106,24 @@ PRODUCTS = either(
 )
 KEPT = either(
     "docs documentation (?:dash)?boards? specs? wiki runbooks? designs? mock-?ups? wireframes tickets? "
-    "issues? bugs? tasks logs metrics alerts repo tracker backlog roadmap channel staging playground "
-    "storybook status_page changelog guides? guidelines sheets? spreadsheets? reference admin_panel "
-    "pipelines? artifacts meeting_notes minutes secrets credentials requirements stories questions "
-    "requests incidents errors feedback style_?guide"
+    "issues? bugs? tasks logs metrics alerts repo tracker backlog roadmap channel "
+    "staging(?:_server|_environment|_site)? playground storybook status_page changelog guides? "
+    "guidelines sheets? spreadsheets? reference admin_panel pipelines? artifacts meeting_notes minutes "
+    "secrets credentials requirements stories questions requests incidents errors feedback style_?guide"
 )
 FILED = either(
     "docs documentation specs? runbooks? adrs? fixtures migrations designs? schema deploy_scripts? changelog "
     "style_?guide guidelines glossary design_docs? openapi_file test_data seeds?"
+)
+# What a person has.
+OWN = either(
+    "name handle github(?:_handle|_user_?name|_account)? time_?zone editor ide shell os "
+    "operating_system keyboard_layout (?:native|first)_language mother_tongue pronouns"
+)
+# What a team works on, and what that needs.
+WHOLES = either("project repo repository code_?base package library monorepo team company")
+PARTS = either("app service backend frontend api stack product ci pipeline")
+NEEDS = either(
+    "uses? targets? is_written_in runs?_on requires? supports? is_deployed deploys?_to follows? "
+    "builds?_with doesn't_use does_not_use no_longer_uses"
 )

@@ -1,5 +1,4 @@
-"""How much of what should be remembered is, and how much that should not: by rules, and by a model beside
-them.
+"""How much of what should be remembered is, and how much that should not be: by rules, and by a model.
 
 Each dialogue is gone through turn by turn as the worker does, in a folder of its own that is thrown away.
 """
@@ -63,17 +62,11 @@ def measure(
     *,
     rules: bool = True,
 ) -> table.Table:
-    """`rules`: whether statements in so many words are taken by rules beside the model, as the product
-    does."""
+    """`rules`: whether rules take what is said in so many words beside the model, as the product does."""
     outcomes, asked = run(provider, dialogues.half(half), show, rules=rules)
-    how = (
-        "by rules"
-        if provider == RULES
-        else f"by {provider.model}" + (" and rules" if rules else "")
-    )
-    return tabled(
-        f"Memories taken from {len(outcomes)} dialogues, {how}, {half} half", outcomes, asked
-    )
+    how = "rules" if provider == RULES else provider.model + (" and rules" if rules else "")
+    title = f"Memories taken from {len(outcomes)} dialogues by {how}, {half} half"
+    return tabled(title, outcomes, asked)
 
 
 def run(
@@ -103,9 +96,8 @@ def _outcome(talk: Dialogue, model: Model | None, asked: Asked, *, rules: bool) 
             for memory in talk.existing:
                 change.write(memory)
         for number, messages in enumerate(talk.turns()):
-            taken: list[Statement | Draft] = (
-                [*extraction.by_rules(messages)] if rules or not model else []
-            )
+            said = extraction.by_rules(messages) if rules or not model else []
+            taken: list[Statement | Draft] = [*said]
             if model and extraction.lasts(messages):
                 known = [each.memory for each in memories.all().memories]
                 taken += _asked(model, messages, known, asked, outcome)
@@ -145,17 +137,16 @@ def _judge(outcome: Outcome, after: dict[str, Memory]) -> None:
         name for name, memory in before.items() if after[name].body.strip() != memory.body.strip()
     }
     for expected in talk.expected:
-        hit: Memory | None = None
         if expected.updates in changed and expected.fits(after[expected.updates]):
             changed.remove(expected.updates)
-            hit = after[expected.updates]
+            hit: Memory | None = after[expected.updates]
         else:
             hit = next((memory for memory in new if expected.fits(memory)), None)
             if hit:
                 new.remove(hit)
         outcome.found.append((expected, hit))
-    wanted = [(e.words, memory) for e, memory in outcome.found if memory]
-    outcome.wrong = [memory for memory in new if not _allowed(memory, talk, [w for w, _ in wanted])]
+    found = [expected.words for expected, memory in outcome.found if memory]
+    outcome.wrong = [memory for memory in new if not _allowed(memory, talk, found)]
     outcome.changed = sorted(changed)
 
 
