@@ -160,7 +160,7 @@ ROWS = (
     Row(
         "memory.dream",
         "auto",
-        "Whether memories are consolidated by themselves, at most once a day. `off`: only by `recollect dream`.",
+        "Whether memories are put in order by themselves, once a day. `off`: only by `recollect dream`.",
         choices=("auto", "off"),
     ),
     Row(

@@ -1,5 +1,5 @@
-"""Dreams by themselves, when the gates are open and nobody waits: the memories of each project that was worked
-on are put in order. And dreams on request."""
+"""Dreams by themselves, when the gates are open and nobody waits, of each project that was worked on; and
+dreams on request."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
