@@ -154,7 +154,7 @@ ROWS = (
     Row(
         "memory.extract",
         "auto",
-        "What is kept of what was said: `rules` explicit statements, `auto` also what a model finds, `off` none.",
+        "What is kept of what was said: by `rules` explicit statements, by `auto` what a model finds, too.",
         choices=("auto", "rules", "off"),
     ),
     Row(

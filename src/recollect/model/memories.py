@@ -7,8 +7,8 @@ from typing import Any
 
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
 TYPES = (USER, FEEDBACK, PROJECT, REFERENCE)
-# Where a memory stands: with the user, in all projects; with one project; in the repository, for everybody who
-# works on it; in the coding agent's own folder, which is not ours.
+# Where a memory stands: with the user, in all projects; with one project; in the repository, for everybody
+# who works on it; in the coding agent's own folder, which is not ours.
 OF_USER, OF_PROJECT, OF_TEAM, OF_CLIENT = "user", "project", "team", "client"
 
 
@@ -16,7 +16,7 @@ OF_USER, OF_PROJECT, OF_TEAM, OF_CLIENT = "user", "project", "team", "client"
 class Memory:
     """`name` is its file's name without the ending. `description` is one line, and all that an index shows.
     `body`: the statement, then why and how to apply it, in Markdown. `evidence`: what it came from, such as
-    `observation 12`. `commit`, `files`: of the files it speaks of, each with what git calls the content it had
+    `observation 12`. `commit`, `files`: of the files it speaks of, each with what git calls its content
     then. `extra`: front matter that we do not know; it is kept. Times are milliseconds, 0 where unknown."""
 
     name: str
