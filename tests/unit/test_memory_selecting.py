@@ -172,6 +172,7 @@ def test_the_examples_look_like_the_request() -> None:
         ("Asks for: counting\nNotes: []", []),
         ("Relevant notes: no-mocks", ["no-mocks"]),
         ("Asks for: counting", None),
+        ("Asks for: nothing", []),
         ('["no-mocks"]', ["no-mocks"]),
         ('["no-mocks", "use-tabs"]', ["no-mocks", "use-tabs"]),
         ('```json\n["no-mocks",\n "use-tabs"]\n```', ["no-mocks", "use-tabs"]),

@@ -21,6 +21,7 @@ LABEL = re.compile(
 NONE = re.compile(
     r"(?:none|nothing|no (?:notes?|memor(?:y|ies)|names?)\b[^.\n]*|n/a|null)", re.IGNORECASE
 )
+ASKS = re.compile(r"asks for:\s*(?=\S+$)", re.IGNORECASE)
 EMPTY_TAG = re.compile(r"<(\w+)\s*/>|<(\w+)>\s*</\2>")
 TAG = re.compile(r"</?\w[^>\n]*>")
 FENCE = re.compile(r"^\s*```.*$", re.MULTILINE)
@@ -121,6 +122,7 @@ def _lines(text: str) -> list[str]:
 
 def _says_none(text: str) -> bool:
     plain = TAG.sub(" ", FENCE.sub("", text)).strip(AROUND + "\n")
+    plain = ASKS.sub("", plain)
     return bool(NONE.fullmatch(plain)) or (not plain and bool(EMPTY_TAG.search(text)))
 
 
