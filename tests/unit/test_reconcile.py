@@ -20,6 +20,7 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import chores, reconcile
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
+from recollect.worker.transcript_thread import TranscriptThread
 from tests.support import arrivals
 from tests.support.arrivals import START, repository
 from tests.support.stored import events_of
@@ -361,6 +362,51 @@ def test_a_silent_session_is_read_to_its_end_before_it_is_called_interrupted(
     assert session is not None
     assert (session.status, session.ended_at) == ("interrupted", told[-1].capture.at)
     assert stored(store, "s1") == ids(told)
+
+
+def test_a_session_that_arrives_while_silent_ones_are_read_is_not_called_interrupted(
+    store: Choking, agent: Stub
+) -> None:
+    project, later = know(store), NOW + 2 * DAY
+    first, second = turns("s1", 1), turns("s2", 1)
+    store.add_events([replace(first[0], project_id=project)], START)
+    agent.add(first)
+    real = reconciler(store, agent, now=later)
+
+    class WhileReading:
+        def session(self, agent: str, ref: str) -> Healed:
+            store.add_events([replace(second[0], project_id=project)], START)
+            return real.session(agent, ref)
+
+    chores.interrupt(store, WhileReading(), lambda: later)
+    found = [store.session_by_ref("claude-code", ref) for ref in ("s1", "s2")]
+    assert [session and session.status for session in found] == ["interrupted", "active"]
+
+
+def test_a_look_that_is_asked_for_during_a_look_is_another(store: Choking, agent: Stub) -> None:
+    looks: list[int] = []
+
+    def looked() -> None:
+        looks.append(len(looks))
+        if len(looks) == 1:
+            thread.look()
+        else:
+            thread.stop()
+
+    def fault(error: Exception | None) -> None:
+        assert error is None
+
+    thread = TranscriptThread(
+        reconciler(store, agent),
+        on_healed=lambda: None,
+        on_looked=looked,
+        on_fault=fault,
+        retry_seconds=0.01,
+    )
+    thread.look()
+    thread.run()
+    assert looks == [0, 1]
+    assert thread.idle()
 
 
 def test_a_hook_that_comes_after_an_import_is_dropped(store: Choking, agent: Stub) -> None:

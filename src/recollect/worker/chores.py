@@ -40,9 +40,12 @@ def run(paths: Paths, store: Store, clock: Clock) -> None:
 def interrupt(store: Store, reconciler: Healer, clock: Clock) -> None:
     """Sessions that were silent for a day are over. First their transcripts are read to the end."""
     now = clock()
-    for session in store.stale_sessions(now - DAY):
+    stale = store.stale_sessions(now - DAY)
+    for session in stale:
         reconciler.session(session.agent, session.ref)
-    if interrupted := store.interrupt_stale(now - DAY, now):
+    # No others: one that was imported meanwhile has not been read.
+    read = frozenset(session.id for session in stale)
+    if interrupted := store.interrupt_stale(now - DAY, now, read):
         log.action("session.interrupted", count=interrupted)
 
 

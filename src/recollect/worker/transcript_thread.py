@@ -40,7 +40,9 @@ class TranscriptThread:
         self._lock = threading.Lock()
         self._ended: dict[SessionRef, float] = {}  # and when to look
         self._begun: set[SessionRef] = set()
-        self._looking = False
+        self._asked = 0  # looks at everything; one that is asked for during a look is another
+        self._serving = 0
+        self._answered = 0
         self._looked = threading.Event()
         self._settled = threading.Event()  # no turn that has just ended waits for its look
         self._settled.set()
@@ -60,7 +62,8 @@ class TranscriptThread:
 
     def look(self) -> None:
         """At everything, when there is time."""
-        self._looking = True
+        with self._lock:
+            self._asked += 1
         self._wake.set()
 
     def wait_for_look(self, seconds: float) -> None:
@@ -73,7 +76,7 @@ class TranscriptThread:
 
     def idle(self) -> bool:
         imports = self._backfill is not None and self._backfill.waits()
-        busy = self._ended or self._begun or self._looking or imports
+        busy = self._ended or self._begun or self._looking() or imports
         return self._looked.is_set() and not busy
 
     def stop(self) -> None:
@@ -108,14 +111,17 @@ class TranscriptThread:
             self._tell(self._reconciler.before(*ref, self._goes_on))
             with self._lock:
                 self._begun.discard(ref)
-        if self._looking and self._goes_on():
+        if self._looking() and self._goes_on():
+            self._serving = self._serving or self._asked
             healed, over = self._reconciler.recent(STEP_SECONDS, self._goes_on)
             self._tell(healed)
             if not over:
                 return PAUSE_SECONDS
             self._on_looked()
-            self._looking = False
+            self._answered, self._serving = self._serving, 0
             self._looked.set()
+            if self._looking():
+                return PAUSE_SECONDS
         if self._backfill is not None and self._backfill.waits():
             if self._backfill.step(self._goes_on):
                 self._on_healed()
@@ -123,6 +129,9 @@ class TranscriptThread:
         if not self._ended:
             return None
         return max(0.0, min(self._ended.values()) - time.monotonic())
+
+    def _looking(self) -> bool:
+        return self._answered < self._asked
 
     def _goes_on(self) -> bool:
         """Asked between two parts: a hook that waits for its answer comes first."""

@@ -56,10 +56,12 @@ class Events(Database):
                     projects.add(arrival.project_id)
         return Ingested(added, duplicates, closed, frozenset(projects))
 
-    def interrupt_stale(self, before: int, now: int) -> int:
-        """Sessions without activity become interrupted; what they left behind is worked up (A8)."""
+    def interrupt_stale(self, before: int, now: int, only: frozenset[int] | None = None) -> int:
+        """Sessions without activity (of those in `only`) become interrupted; what they left behind is
+        worked up (A8)."""
         with self.transaction() as connection:
-            stale = write(connection, "sessions", "stale", {"before": before}).fetchall()
+            found = write(connection, "sessions", "stale", {"before": before}).fetchall()
+            stale = [row for row in found if only is None or row["id"] in only]
             for row in stale:
                 write(connection, "sessions", "interrupt", {"id": row["id"]})
                 turns.close(connection, row["id"], row["prompts"], now, only_if_open=True)
