@@ -9,8 +9,8 @@ __all__ = ["Memory", "MemoryTool", "__version__"]
 
 TYPE_CHECKING = False  # as in `typing`, which would have to be loaded
 if TYPE_CHECKING:
-    from recollect.memory.api import Memory
-    from recollect.memory.memory_tool import MemoryTool
+    from recollect.memory.own_agent.api import Memory
+    from recollect.memory.tool.memory_tool import MemoryTool
 else:
 
     def __getattr__(name):
@@ -18,7 +18,7 @@ else:
 
         match name:
             case "Memory":
-                return import_module("recollect.memory.api").Memory
+                return import_module("recollect.memory.own_agent.api").Memory
             case "MemoryTool":
-                return import_module("recollect.memory.memory_tool").MemoryTool
+                return import_module("recollect.memory.tool.memory_tool").MemoryTool
         raise AttributeError(f"module 'recollect' has no attribute {name!r}")

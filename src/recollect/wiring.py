@@ -28,7 +28,7 @@ from recollect.store.sqlite.scratch import ScratchStore
 from recollect.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
-    from recollect.memory.changes import Memories
+    from recollect.memory.storage.changes import Memories
     from recollect.providers.protocol import Model, Writer
     from recollect.synthesis.asking import Asking, Terms
     from recollect.synthesis.prompting import Style
@@ -89,9 +89,9 @@ def memories(
     home: Home, directory: str, clock: Clock, env: Mapping[str, str] | None = None
 ) -> "Memories":
     """The curated memories that hold in a directory."""
-    from recollect.memory.changes import Memories
-    from recollect.memory.client import theirs
-    from recollect.memory.folders import places
+    from recollect.memory.claude_code.client import theirs
+    from recollect.memory.storage.changes import Memories
+    from recollect.memory.storage.folders import places
 
     env = os.environ if env is None else env
     folder = theirs(directory, env, home.settings.text("memory.client"))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from recollect import clock, wiring
-from recollect.memory import client as clients
-from recollect.memory.client_folder import folder
-from recollect.memory.finding import near, sure
+from recollect.memory.choosing.finding import near, sure
+from recollect.memory.claude_code import client as clients
+from recollect.memory.claude_code.client_folder import folder
 from recollect.model.memories import OF_CLIENT, OF_USER, Memory, StoredMemory
 from recollect.worker import contact
 from tests.acceptance.product import MEMORY, Installation, last_request

@@ -10,12 +10,13 @@ import pytest
 from recollect import settings
 from recollect.clock import DAY, HOUR
 from recollect.errors import Edited, MemoryRefused, NotFound
-from recollect.memory import dream_lock, journal
-from recollect.memory.changes import Memories
-from recollect.memory.dreaming import Circumstances, Dream, dream, lock, undo_last
-from recollect.memory.folders import Folder, places
-from recollect.memory.format import blob
-from recollect.memory.journal import Journal
+from recollect.memory.dream import dream_lock
+from recollect.memory.dream.dreaming import Circumstances, Dream, dream, lock, undo_last
+from recollect.memory.storage import journal
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.folders import Folder, places
+from recollect.memory.storage.format import blob
+from recollect.memory.storage.journal import Journal
 from recollect.model.memories import OF_CLIENT, Memory, StoredMemory
 from recollect.model.requests import Away, Failure, Refused, Reply, Request
 from recollect.paths import Paths

@@ -13,11 +13,11 @@ import pytest
 
 from recollect import settings
 from recollect.errors import Edited, MemoryRefused, NotFound
-from recollect.memory import files, journal, locks
-from recollect.memory.changes import Change, Memories
-from recollect.memory.folders import Folder, Places, places
-from recollect.memory.format import checksum
-from recollect.memory.index import index_text
+from recollect.memory.storage import files, journal, locks
+from recollect.memory.storage.changes import Change, Memories
+from recollect.memory.storage.folders import Folder, Places, places
+from recollect.memory.storage.format import checksum
+from recollect.memory.storage.index import index_text
 from recollect.model.memories import OF_CLIENT, Memory
 from recollect.paths import Paths
 
@@ -29,8 +29,8 @@ WRITER = """
 import sys
 from pathlib import Path
 from recollect import settings
-from recollect.memory.changes import Memories
-from recollect.memory.folders import places
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.folders import places
 from recollect.model.memories import Memory
 from recollect.paths import Paths
 home, project, number, each = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
@@ -47,8 +47,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from recollect import settings
-from recollect.memory.changes import Memories
-from recollect.memory.folders import places
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.folders import places
 from recollect.paths import Paths
 home, project = Path(sys.argv[1]), sys.argv[2]
 memories = Memories(places(Paths(home, home, home), project, settings.load(home / "none", {})))

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.memory.history import BY_HAND
-from recollect.memory.index import index_text
+from recollect.memory.history.history import BY_HAND
+from recollect.memory.storage.index import index_text
 from recollect.model.memories import Memory
 from tests.support.memory_crash import memories_in
 from tests.support.product import until

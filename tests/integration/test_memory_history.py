@@ -10,11 +10,11 @@ import pytest
 
 from recollect import settings
 from recollect.errors import Edited, NotFound
-from recollect.memory.changes import Memories
-from recollect.memory.folders import places
-from recollect.memory.format import checksum
-from recollect.memory.history import BY_HAND
-from recollect.memory.undoing import undo
+from recollect.memory.history.history import BY_HAND
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.folders import places
+from recollect.memory.storage.format import checksum
+from recollect.memory.storage.undoing import undo
 from recollect.model.memories import Memory
 from recollect.paths import Paths
 

@@ -4,7 +4,7 @@ import os
 
 from recollect import wiring
 from recollect.clock import Clock
-from recollect.memory.finding import Finder
+from recollect.memory.choosing.finding import Finder
 from recollect.paths import Paths
 from recollect.store.protocol import Store
 from recollect.worker.briefs import Briefs

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from recollect.clock import DAY
-from recollect.memory import dream_lock
-from recollect.memory.changes import Memories
-from recollect.memory.dreaming import Circumstances, dream, undo_last
+from recollect.memory.dream import dream_lock
+from recollect.memory.dream.dreaming import Circumstances, dream, undo_last
+from recollect.memory.storage.changes import Memories
 from recollect.paths import Paths
 from tests.support.dream_set import (
     FIRST,

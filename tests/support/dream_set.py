@@ -6,8 +6,8 @@ from pathlib import Path
 
 from recollect import settings
 from recollect.clock import DAY
-from recollect.memory.changes import Memories
-from recollect.memory.folders import places
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.folders import places
 from recollect.model.memories import Memory
 from recollect.paths import Paths
 from tests.support.stub_model import FakeClock

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from recollect import settings
-from recollect.memory import locks
-from recollect.memory.changes import Change, Memories
-from recollect.memory.folders import places
-from recollect.memory.history import BY_HAND
-from recollect.memory.index import index_text
-from recollect.memory.undoing import undo
+from recollect.memory.history.history import BY_HAND
+from recollect.memory.storage import locks
+from recollect.memory.storage.changes import Change, Memories
+from recollect.memory.storage.folders import places
+from recollect.memory.storage.index import index_text
+from recollect.memory.storage.undoing import undo
 from recollect.model.memories import Memory
 from recollect.paths import Paths
 from recollect.repository import Identity, Repository

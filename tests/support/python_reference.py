@@ -6,12 +6,12 @@ import textwrap
 
 import recollect
 from recollect import errors
-from recollect.memory.api import Memory
-from recollect.memory.entries import Entry
-from recollect.memory.finding import Near
-from recollect.memory.memory_tool import MemoryTool
-from recollect.memory.settling import Dream
-from recollect.memory.undoing import Undone
+from recollect.memory.choosing.finding import Near
+from recollect.memory.dream.settling import Dream
+from recollect.memory.history.entries import Entry
+from recollect.memory.own_agent.api import Memory
+from recollect.memory.storage.undoing import Undone
+from recollect.memory.tool.memory_tool import MemoryTool
 from recollect.model import memories
 
 CLASSES = (Memory, MemoryTool)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recollect import wiring
-from recollect.memory import client
-from recollect.memory.client_folder import folder, slug
-from recollect.memory.folders import Folder
+from recollect.memory.claude_code import client
+from recollect.memory.claude_code.client_folder import folder, slug
+from recollect.memory.storage.folders import Folder
 from recollect.model.memories import OF_PROJECT, OF_TEAM, OF_USER, Memory, StoredMemory
 from recollect.paths import Paths
 from recollect.worker.sharing import Sharing

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.clock import DAY
-from recollect.memory import dates, links, stale
-from recollect.memory.duplicates import groups, joined
+from recollect.memory.dream import dates, links, stale
+from recollect.memory.dream.duplicates import groups, joined
 from recollect.memory.facts import Text, conflict, invented, lost, said, same
 from recollect.model.memories import Memory, StoredMemory
 from tests.support.dream_set import EXACT, FIRST, NEAR, rows

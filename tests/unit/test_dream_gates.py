@@ -11,9 +11,9 @@ from threading import Barrier, Thread
 import pytest
 
 from recollect.clock import DAY, HOUR, MINUTE
-from recollect.memory import dream_lock
-from recollect.memory.dream_lock import Held, acquire
-from recollect.memory.gates import LEAST, SESSIONS, Holder, State, holds, why_not
+from recollect.memory.dream import dream_lock
+from recollect.memory.dream.dream_lock import Held, acquire
+from recollect.memory.dream.gates import LEAST, SESSIONS, Holder, State, holds, why_not
 
 NOW = 1_780_000_000_000
 OPEN = State(last=NOW - 3 * DAY, looked=NOW - HOUR, sessions=SESSIONS, memories=LEAST, holder=None)
@@ -140,7 +140,7 @@ def test_after_an_hour_another_one_takes_over_and_the_first_finds_out(path: Path
 DREAMER = """
 import sys, time
 from pathlib import Path
-from recollect.memory.dream_lock import acquire
+from recollect.memory.dream.dream_lock import acquire
 held = acquire(Path(sys.argv[1]), int(sys.argv[2]))
 print("held" if held else "no", flush=True)
 time.sleep(60)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from recollect.clock import DAY
-from recollect.memory import dream_prompt, recall_check, safety
-from recollect.memory.finding import Finder
-from recollect.memory.plan import Dropped, Plan
-from recollect.memory.proposals import (
+from recollect.memory.choosing.finding import Finder
+from recollect.memory.dream import dream_prompt, recall_check, safety
+from recollect.memory.dream.plan import Dropped, Plan
+from recollect.memory.dream.proposals import (
     Merge,
     Proposal,
     Proposed,

@@ -16,8 +16,10 @@ import pytest
 import recollect
 from recollect import errors
 from recollect.clock import DAY
-from recollect.memory import dreaming, own_sessions, selecting
-from recollect.memory.dream_lock import NAME as DREAM
+from recollect.memory.choosing import selecting
+from recollect.memory.dream import dreaming
+from recollect.memory.dream.dream_lock import NAME as DREAM
+from recollect.memory.own_agent import own_sessions
 from recollect.model.memories import OF_CLIENT, OF_TEAM
 from recollect.model.memories import Memory as Curated
 from recollect.model.requests import Misconfigured, Reply, Request, Usage
@@ -56,7 +58,7 @@ def names(memory: recollect.Memory) -> list[str]:
 def test_importing_the_package_is_cheap() -> None:
     program = (
         "import sys; before = set(sys.modules); import recollect; print(sorted(set(sys.modules) - before));"
-        "recollect.__version__; recollect.Memory; print('recollect.memory.api' in sys.modules,"
+        "recollect.__version__; recollect.Memory; print('recollect.memory.own_agent.api' in sys.modules,"
         "'numpy' in sys.modules, 'sqlite3' in sys.modules)"
     )
     done = subprocess.run(

@@ -7,10 +7,10 @@ import pytest
 
 from recollect import settings
 from recollect.freshness import CHANGED, GONE, UNCHANGED, UNKNOWN
-from recollect.memory.changes import Memories
-from recollect.memory.checking import Checked, check
-from recollect.memory.folders import places
-from recollect.memory.format import blob
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.checking import Checked, check
+from recollect.memory.storage.folders import places
+from recollect.memory.storage.format import blob
 from recollect.model.memories import Memory
 from recollect.paths import Paths
 

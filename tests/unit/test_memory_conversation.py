@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from recollect.errors import BadMessages
-from recollect.memory import conversation
-from recollect.memory.own_model import OwnModel
+from recollect.memory.own_agent import conversation
+from recollect.memory.own_agent.own_model import OwnModel
 from recollect.model.memories import Message
 from recollect.model.requests import Away, Refused, Reply, Request
 

@@ -7,7 +7,7 @@ import pytest
 from recollect.bench.memory import dialogues, extraction
 from recollect.bench.memory.dialogues import HALVES, half, shipped
 from recollect.bench.memory.extraction import Asked, Outcome
-from recollect.memory.extraction import lasts
+from recollect.memory.extraction.turns import lasts
 from recollect.model.memories import TYPES
 from recollect.model.requests import Away, Failure, Reply, Request, Usage
 

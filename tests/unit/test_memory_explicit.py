@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory.corrections import Correction, contradicted
-from recollect.memory.explicit import Statement, statements
-from recollect.memory.own_words import own_words
-from recollect.memory.secrecy import has_secret, orders_the_memory
+from recollect.memory.extraction.corrections import Correction, contradicted
+from recollect.memory.extraction.explicit import Statement, statements
+from recollect.memory.extraction.own_words import own_words
+from recollect.memory.extraction.secrecy import has_secret, orders_the_memory
 from recollect.model.memories import FEEDBACK, PROJECT, REFERENCE, USER, Memory
 
 

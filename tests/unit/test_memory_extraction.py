@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import clock
-from recollect.memory.applying import Applied, apply
-from recollect.memory.changes import Memories
-from recollect.memory.drafts import MOST, Draft, Unusable, read_extraction
-from recollect.memory.explicit import statements
-from recollect.memory.extraction import (
+from recollect.memory.extraction.applying import Applied, apply
+from recollect.memory.extraction.drafts import MOST, Draft, Unusable, read_extraction
+from recollect.memory.extraction.explicit import statements
+from recollect.memory.extraction.grounding import Dropped, grounded
+from recollect.memory.extraction.turns import (
     ROOM,
     Extracted,
     by_rules,
@@ -22,8 +22,8 @@ from recollect.memory.extraction import (
     read,
     request,
 )
-from recollect.memory.folders import Folder, Places
-from recollect.memory.grounding import Dropped, grounded
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.folders import Folder, Places
 from recollect.model.memories import (
     FEEDBACK,
     OF_CLIENT,

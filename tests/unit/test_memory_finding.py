@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from recollect.bench import selection
 from recollect.bench.recall.loading import encoder_named
 from recollect.ids import digest
-from recollect.memory import activities, trade
-from recollect.memory.finding import COLLECTIONS, KEPT, MOST, Finder, near, sure
-from recollect.memory.vocabulary import Vectors, Vocabulary, Words, terms
+from recollect.memory.choosing import activities, trade
+from recollect.memory.choosing.finding import COLLECTIONS, KEPT, MOST, Finder, near, sure
+from recollect.memory.choosing.vocabulary import Vectors, Vocabulary, Words, terms
 from recollect.model.memories import OF_PROJECT, Memory, StoredMemory
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory import front_matter
-from recollect.memory.folders import Folder
-from recollect.memory.format import LARGEST, checksum, normal, parse, render, slug, unsafe
-from recollect.memory.retiring import Retired, marked, unmarked
+from recollect.memory.storage import front_matter
+from recollect.memory.storage.folders import Folder
+from recollect.memory.storage.format import LARGEST, checksum, normal, parse, render, slug, unsafe
+from recollect.memory.storage.retiring import Retired, marked, unmarked
 from recollect.model.memories import OF_USER, TYPES, Broken, Memory, StoredMemory
 
 anything = st.text(max_size=80) | st.text(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory.folders import Listing
-from recollect.memory.index import MOST_BYTES, MOST_LINES, index_text, line
+from recollect.memory.storage.folders import Listing
+from recollect.memory.storage.index import MOST_BYTES, MOST_LINES, index_text, line
 from recollect.model.memories import OF_USER, Memory, StoredMemory
 
 LINK = re.compile(r"(?<!\\)\[")

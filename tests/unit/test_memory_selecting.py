@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.ids import digest
-from recollect.memory import finding, selecting
-from recollect.memory.finding import Near
-from recollect.memory.selecting import (
+from recollect.memory.choosing import finding, selecting
+from recollect.memory.choosing.finding import Near
+from recollect.memory.choosing.selecting import (
     BYTES,
     LINES,
     MOST,

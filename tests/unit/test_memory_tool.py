@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory import journal, undoing
-from recollect.memory.format import LARGEST
-from recollect.memory.memory_tool import MemoryTool
-from recollect.memory.tool_paths import Refused, names_in, resolve
-from recollect.memory.tool_shelf import MOST_FILES
-from recollect.memory.tool_views import size_text
+from recollect.memory.storage import journal, undoing
+from recollect.memory.storage.format import LARGEST
+from recollect.memory.tool.memory_tool import MemoryTool
+from recollect.memory.tool.tool_paths import Refused, names_in, resolve
+from recollect.memory.tool.tool_shelf import MOST_FILES
+from recollect.memory.tool.tool_views import size_text
 from recollect.model.memories import OF_PROJECT, OF_USER
 
 NO_SUCH = "The path {} does not exist. Please provide a valid path."
@@ -432,11 +432,11 @@ def test_there_are_limits(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "larger than" in tool("insert", "/memories/grows.txt", insert_line=1, insert_text="xx")
     assert "NUL" in tool("create", "/memories/nul.txt", file_text="a\0b")
     tool.create("/memories/odd.txt", "a\ud800b")
-    monkeypatch.setattr("recollect.memory.tool_shelf.MOST_FILES", 2)
+    monkeypatch.setattr("recollect.memory.tool.tool_shelf.MOST_FILES", 2)
     assert f"room for {MOST_FILES} files" in tool("create", "/memories/third.txt", file_text="")
     tool("delete", "/memories/odd.txt")
     tool.create("/memories/third.txt", "")
-    monkeypatch.setattr("recollect.memory.tool_shelf.MOST_BYTES", LARGEST)
+    monkeypatch.setattr("recollect.memory.tool.tool_shelf.MOST_BYTES", LARGEST)
     assert "room for" in tool(
         "insert", "/memories/third.txt", insert_line=0, insert_text="too much"
     )

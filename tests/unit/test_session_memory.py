@@ -13,7 +13,7 @@ from recollect import wiring
 from recollect.agents.claude_code import REPLY_LIMIT
 from recollect.clock import DAY, MINUTE
 from recollect.memory import session_text
-from recollect.memory.finding import Finder
+from recollect.memory.choosing.finding import Finder
 from recollect.memory.session_text import KEEP, MOST_CHARACTERS, MOST_KEPT, MOST_TOKENS
 from recollect.memory.sessions import (
     Failed,

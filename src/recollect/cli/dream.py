@@ -50,6 +50,6 @@ def dream(context: click.Context, dry_run: bool, as_json: bool) -> None:
 @json_option
 def undo(force: bool, as_json: bool) -> None:
     """Take the last dream back: every file as it was before."""
-    from recollect.memory.dreaming import undo_last
+    from recollect.memory.dream.dreaming import undo_last
 
     memory_history.told(undo_last(memory_places.here(), force=force), as_json)

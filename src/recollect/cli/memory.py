@@ -79,7 +79,7 @@ def show(name: str, as_json: bool) -> None:
 @name_argument
 def edit(name: str) -> None:
     """Open a memory in your editor ($VISUAL or $EDITOR). The file itself can be edited, too."""
-    from recollect.memory.format import parse
+    from recollect.memory.storage.format import parse
 
     memories = memory_places.here()
     stored = memory_places.named(memories, name)
@@ -141,7 +141,7 @@ def restore(name: str, as_json: bool) -> None:
 @click.pass_context
 def check(context: click.Context, as_json: bool) -> None:
     """Which memories speak of things that have changed or gone. Needs no model. Exit status 1 if any."""
-    from recollect.memory.checking import check as check_all
+    from recollect.memory.storage.checking import check as check_all
 
     memories = memory_places.here()
     listing = memories.all()

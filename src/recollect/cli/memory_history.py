@@ -10,7 +10,7 @@ from recollect.clock import day_and_time
 from recollect.text import clean, one_line
 
 if TYPE_CHECKING:
-    from recollect.memory.undoing import Undone
+    from recollect.memory.storage.undoing import Undone
 
 SHOWN_ID = 12
 
@@ -52,7 +52,7 @@ def diff(change: str | None) -> None:
 @json_option
 def undo(change: str | None, force: bool, as_json: bool) -> None:
     """Take CHANGE back, the last one unless it is named. Undo the undo to have it again."""
-    from recollect.memory.undoing import undo as undo_change
+    from recollect.memory.storage.undoing import undo as undo_change
 
     told(undo_change(memory_places.here(), change, force=force), as_json)
 

@@ -12,7 +12,7 @@ from recollect.errors import MemoryRefused, NotFound, RecollectError
 from recollect.model.memories import OF_PROJECT, OF_USER, StoredMemory
 
 if TYPE_CHECKING:
-    from recollect.memory.changes import Memories
+    from recollect.memory.storage.changes import Memories
 
 
 def here() -> "Memories":

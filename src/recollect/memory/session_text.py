@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from recollect.clock import SECOND
-from recollect.memory import front_matter
 from recollect.memory.sessions import Point, SessionMemory
+from recollect.memory.storage import front_matter
 from recollect.model.told import Handed, Told
 from recollect.paths import private_dir, write_private
 from recollect.text import fenced, one_line, tokens

@@ -8,10 +8,10 @@ from typing import Any
 from recollect import log
 from recollect.clock import Clock
 from recollect.errors import MemoryRefused
-from recollect.memory import dream_lock, gates
-from recollect.memory.changes import Memories
-from recollect.memory.dreaming import Circumstances, Dream, dream, lock
-from recollect.memory.gates import State
+from recollect.memory.dream import dream_lock, gates
+from recollect.memory.dream.dreaming import Circumstances, Dream, dream, lock
+from recollect.memory.dream.gates import State
+from recollect.memory.storage.changes import Memories
 from recollect.model.ledger import DREAM, Kept
 from recollect.model.memories import OF_PROJECT, OF_USER
 from recollect.model.requests import Failure, Reply, Request, Usage

@@ -13,11 +13,11 @@ from recollect import log
 from recollect.agents.protocol import Agent
 from recollect.clock import DAY, Clock
 from recollect.errors import MemoryRefused
-from recollect.memory import applying, extraction
-from recollect.memory.changes import Memories
-from recollect.memory.drafts import Draft
-from recollect.memory.explicit import Statement
-from recollect.memory.extraction import Extracted
+from recollect.memory.extraction import applying, turns
+from recollect.memory.extraction.drafts import Draft
+from recollect.memory.extraction.explicit import Statement
+from recollect.memory.extraction.turns import Extracted
+from recollect.memory.storage.changes import Memories
 from recollect.model.captures import Unreadable
 from recollect.model.events import Event, FileChanged, Happening, ToolUsed, TurnEnded
 from recollect.model.jobs import Job
@@ -52,7 +52,7 @@ class Extractor:
         if not dialogue or self._kept_by_agent(session, job.prompt_number):
             return None
         memories = self.memories(session.project_dir)
-        found: list[Statement | Draft] = [*extraction.by_rules(dialogue)]
+        found: list[Statement | Draft] = [*turns.by_rules(dialogue)]
         if asking is not None and how == "auto" and self._is_recent(session):
             asked = self._ask(asking, dialogue, memories)
             if not isinstance(asked, Extracted):
@@ -70,13 +70,13 @@ class Extractor:
         self, asking: Asking, dialogue: Sequence[Message], memories: Memories
     ) -> Extracted | Failure | None:
         nothing = Extracted((), ())
-        if not extraction.lasts(dialogue):
+        if not turns.lasts(dialogue):
             return nothing
         known = [each.memory for each in memories.all().memories]
-        answer = asking.ask(extraction.request(dialogue, known), EXTRACT)
+        answer = asking.ask(turns.request(dialogue, known), EXTRACT)
         if not isinstance(answer, Kept):
             return nothing if isinstance(answer, Refused) else answer
-        read = extraction.read(answer.text, dialogue)
+        read = turns.read(answer.text, dialogue)
         if isinstance(read, Extracted):
             return read
         asking.unusable(answer)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from recollect.memory import selecting
-from recollect.memory.changes import Memories
-from recollect.memory.client import loaded
-from recollect.memory.finding import Finder
-from recollect.memory.selecting import Answer, Chosen, Late
+from recollect.memory.choosing import selecting
+from recollect.memory.choosing.finding import Finder
+from recollect.memory.choosing.selecting import Answer, Chosen, Late
+from recollect.memory.claude_code.client import loaded
+from recollect.memory.storage.changes import Memories
 from recollect.model.ledger import SELECT, Kept
 from recollect.model.memories import OF_CLIENT, Message, StoredMemory
 from recollect.model.requests import Reply, Usage

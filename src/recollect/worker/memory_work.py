@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from recollect import wiring
 from recollect.clock import Clock
-from recollect.memory.changes import Memories
-from recollect.memory.finding import Finder
+from recollect.memory.choosing.finding import Finder
+from recollect.memory.storage.changes import Memories
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking
 from recollect.wiring import AGENTS, Choice, Home

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from recollect import log
 from recollect.clock import Clock
 from recollect.errors import RecollectError
-from recollect.memory import client
+from recollect.memory.claude_code import client
 from recollect.model.memories import OF_USER
 from recollect.wiring import Home, memories
 

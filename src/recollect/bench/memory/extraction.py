@@ -13,12 +13,12 @@ from recollect.bench import table
 from recollect.bench.memory import dialogues
 from recollect.bench.memory.dialogues import Dialogue, Expected
 from recollect.bench.recall.loading import Show, unseen
-from recollect.memory import applying, extraction
-from recollect.memory.changes import Memories
-from recollect.memory.drafts import Draft, Unusable
-from recollect.memory.explicit import Statement
-from recollect.memory.folders import Folder, Places
-from recollect.memory.grounding import Dropped
+from recollect.memory.extraction import applying, turns
+from recollect.memory.extraction.drafts import Draft, Unusable
+from recollect.memory.extraction.explicit import Statement
+from recollect.memory.extraction.grounding import Dropped
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.folders import Folder, Places
 from recollect.model.memories import OF_PROJECT, OF_USER, Memory, Message
 from recollect.model.requests import Reply
 from recollect.providers.protocol import Model
@@ -96,9 +96,9 @@ def _outcome(talk: Dialogue, model: Model | None, asked: Asked, *, rules: bool) 
             for memory in talk.existing:
                 change.write(memory)
         for number, messages in enumerate(talk.turns()):
-            said = extraction.by_rules(messages) if rules or not model else []
+            said = turns.by_rules(messages) if rules or not model else []
             taken: list[Statement | Draft] = [*said]
-            if model and extraction.lasts(messages):
+            if model and turns.lasts(messages):
                 known = [each.memory for each in memories.all().memories]
                 taken += _asked(model, messages, known, asked, outcome)
             applying.apply(memories, taken, (f"event {number}",), lambda: NOW)
@@ -113,7 +113,7 @@ def _asked(
     asked: Asked,
     outcome: Outcome,
 ) -> Sequence[Draft]:
-    answer = model.ask(extraction.request(messages, known))
+    answer = model.ask(turns.request(messages, known))
     asked.requests += 1
     if not isinstance(answer, Reply):
         asked.failed += 1
@@ -121,7 +121,7 @@ def _asked(
     asked.sent += answer.usage.sent
     asked.received += answer.usage.received
     outcome.replies.append(answer.text)
-    read = extraction.read(answer.text, messages)
+    read = turns.read(answer.text, messages)
     if isinstance(read, Unusable):
         asked.unreadable += 1
         return ()

@@ -1,0 +1,60 @@
+"""MEMORY.md: one line per memory, so that an agent knows what there is at the price of a line each.
+
+The order is stable and nothing in it depends on the clock: as long as no memory changes the text is the same
+to the byte, and what providers have cached stays good. A new memory comes last. What does not fit is said.
+"""
+
+from pathlib import Path
+from urllib.parse import quote
+
+from recollect.memory.storage.folders import Listing
+from recollect.memory.storage.format import ENDING
+from recollect.model.memories import StoredMemory
+from recollect.text import one_line
+
+MOST_LINES, MOST_BYTES = 200, 25_000
+LONGEST_DESCRIPTION = 200
+ESCAPED = str.maketrans({c: f"\\{c}" for c in "\\[]<>"})
+
+
+def index_text(listing: Listing, *, lines: int = MOST_LINES, size: int = MOST_BYTES) -> str:
+    """Empty for no memories. What is left out is the oldest that is not pinned."""
+    written = {each.path: line(each) for each in listing.memories}
+    wanted = sorted(listing.memories, key=_importance)
+    kept = wanted[:lines]
+    more = listing.left_out
+    if len(wanted) > lines or more or _size(kept, written) > size:
+        size -= len(_rest(len(wanted) + more).encode())
+        kept = kept[: lines - 1]
+        while kept and _size(kept, written) > size:
+            kept.pop()
+        more += len(wanted) - len(kept)
+    shown = "".join(written[each.path] for each in sorted(kept, key=order))
+    return shown + (_rest(more) if more else "")
+
+
+def line(stored: StoredMemory) -> str:
+    """`- [name](name.md) — description`: whatever they are, neither ends the line or makes another link."""
+    name, text = stored.memory.name, one_line(stored.memory.description, LONGEST_DESCRIPTION)
+    label = one_line(name, LONGEST_DESCRIPTION).translate(ESCAPED)
+    target = quote(name.encode("utf-8", "surrogateescape") + ENDING.encode())
+    return f"- [{label}]({target}) — {text.translate(ESCAPED)}\n"
+
+
+def order(stored: StoredMemory) -> tuple[bool, int, str]:
+    """Pinned first, then as they were made."""
+    return not stored.memory.pinned, stored.memory.created, stored.memory.name
+
+
+def _importance(stored: StoredMemory) -> tuple[bool, int, str]:
+    made = stored.memory.created or stored.modified
+    return not stored.memory.pinned, -made, stored.memory.name
+
+
+def _size(kept: list[StoredMemory], written: dict[Path, str]) -> int:
+    return sum(len(written[each.path].encode()) for each in kept)
+
+
+def _rest(more: int) -> str:
+    what = "memory is" if more == 1 else "memories are"
+    return f"- {more} more {what} in this folder, not listed here.\n"
