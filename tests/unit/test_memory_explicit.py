@@ -220,6 +220,16 @@ def test_a_short_correction_needs_what_it_corrects() -> None:
     assert statements("not 80 columns, 100 for now", "Lines have 80 columns.") == []
 
 
+@pytest.mark.parametrize("prompt", ["no, use spaces instead", "Actually use `spaces` instead."])
+def test_a_correction_may_say_the_new_alone_if_it_is_one_of_a_kind(prompt: str) -> None:
+    found = only(prompt)
+    assert (found.correction, found.stands) == (Correction("", "spaces"), False)
+    assert contradicted(Correction("", "spaces"), [memory("The user prefers tabs")]) is not None
+    assert statements("no, use the other function instead") == []
+    assert statements("use spaces instead") == []
+    assert statements("no, use spaces instead for now") == []
+
+
 def memory(description: str, name: str = "it") -> Memory:
     return Memory(name, description, PROJECT, f"{description}.")
 

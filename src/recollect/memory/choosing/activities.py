@@ -16,6 +16,7 @@ SOURCE = (
     r"(?:functions?|methods?|class(?:es)?|modules?|components?|helpers?|scripts?|endpoints?|handlers?|parsers?|"
     r"decorators?|hooks?|wrappers?|utilit\w+|program|codec|client|adapter|widget|struct|interface|"
     r"source files?|\w+ file called|"
+    r"(?:python|typescript|javascript|rust|java|kotlin|ruby|php|swift) (?:files?|code)|"
     r"[\w./-]+\.(?:py|jsx?|tsx?|go|rs|java|kt|rb|c|h|cpp|cs|php|swift|vue|svelte|sh|sql|exs?|scala))"
 )
 RECALLED = "what is remembered"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from recollect.english import STOP_WORDS
 from recollect.memory.extraction.lasting import PLACES
-from recollect.memory.extraction.tool_names import kinds, same_kind
+from recollect.memory.extraction.tool_names import is_tool, kinds, same_kind
 from recollect.memory.extraction.working_words import either
 from recollect.memory.facts import said
 from recollect.model.memories import Memory
@@ -61,6 +61,11 @@ SHORT = tuple(
         rf"{_LEAD}(?P<new>{_TERM}),?\s+(?:and )?not\s+(?P<old>{_TERM})\W*$",
     )
 )
+# What it takes the place of stands in a memory.
+INSTEAD = re.compile(
+    rf"^\W*(?:no|nope|nah|actually)\b\W*(?:please )?use\s+(?P<new>{_TERM})\s+instead\W*$",
+    re.IGNORECASE,
+)
 _TIMES = either(
     "january february march april may june july august september october november december spring "
     "summer autumn fall "
@@ -107,7 +112,9 @@ def read_correction(sentence: str) -> Correction | None:
 
 
 def read_short(sentence: str, before: str) -> Correction | None:
-    """`not 80 columns, 100`: of what the assistant has just said, if it has."""
+    """`not 80 columns, 100`: of what the assistant has just said, if it has. `no, use spaces instead`."""
+    if (found := INSTEAD.match(sentence)) and is_tool(found["new"]):
+        return _made("", found["new"], "")
     for pattern in SHORT:
         if found := pattern.match(sentence):
             made = _made(found["old"], found["new"], "")
