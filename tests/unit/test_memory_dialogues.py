@@ -4,17 +4,17 @@ from collections import Counter
 
 import pytest
 
-from recollect.bench.memory import dialogues, extraction
+from recollect.bench.memory import extraction
+from recollect.bench.memory.asked import Asked
 from recollect.bench.memory.dialogues import HALVES, half, shipped
-from recollect.bench.memory.extraction import Asked, Outcome
+from recollect.bench.memory.extraction import Outcome
 from recollect.memory.extraction.turns import lasts
 from recollect.model.memories import TYPES
-from recollect.model.requests import Away, Failure, Reply, Request, Usage
 
 
 @pytest.fixture(scope="module", params=HALVES)
 def outcomes(request: pytest.FixtureRequest) -> list[Outcome]:
-    found, asked = extraction.run("rules", half(request.param))
+    found, asked = extraction.run(None, half(request.param))
     assert asked == Asked()
     return found
 
@@ -74,60 +74,3 @@ def test_a_model_is_asked_about_most_that_is_worth_it() -> None:
     worth = [talk for talk in shipped() if talk.expected]
     asked = [talk for talk in worth if any(map(lasts, talk.turns()))]
     assert len(asked) >= 0.9 * len(worth)
-
-
-class Parrot:
-    """Proposes what the user said last, whatever it was; every third time nobody can read it."""
-
-    name, model, longest_seconds = "parrot", "parrot-1", 1.0
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def ask(self, request: Request) -> Reply | Failure:
-        self.asked += 1
-        if self.asked == 2:
-            return Away("it is asleep")
-        said = [line for line in request.message.split("\n") if line.startswith("User: ")][-1]
-        text = said.removeprefix("User: ").replace('"', "'")
-        answer = f'[{{"type": "project", "description": "{text}", "body": "{text}"}}]'
-        return Reply("squawk" if self.asked % 3 == 0 else answer, self.model, Usage(100, 0, 0, 10))
-
-    def idle(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-@pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dozen dialogues do to see what is counted."""
-    monkeypatch.setattr(dialogues, "shipped", lambda: shipped()[:12])
-
-
-@pytest.mark.usefixtures("few")
-def test_a_model_is_measured_beside_the_rules_and_alone() -> None:
-    made = extraction.measure(Parrot(), "tune")
-    values = {row[0]: row[1] for row in made.rows}
-    assert int(values["requests"]) > 8
-    assert values["failed requests"] == "1"
-    assert values["input tokens per request"].isdigit()
-    assert values["unreadable replies"] != "none"
-    assert made.title.endswith("by parrot-1 and rules, tune half")
-    alone, asked = extraction.run(Parrot(), half("tune")[:3], rules=False)
-    assert len(alone) == 3
-    assert asked.requests >= 2
-
-
-def test_a_model_that_says_everything_is_held_to_what_lasts() -> None:
-    outcomes, _ = extraction.run(
-        Parrot(), [each for each in half("tune") if not each.expected], rules=False
-    )
-    written = sum(len(each.wrong) for each in outcomes)
-    assert written <= 0.2 * len(outcomes), [m.body for each in outcomes for m in each.wrong]
-
-
-@pytest.mark.usefixtures("few")
-def test_the_table_names_who_and_which_half() -> None:
-    made = extraction.measure("rules", "tune")
-    assert made.title == "Memories taken from 12 dialogues by rules, tune half"
-    assert "requests" not in [row[0] for row in made.rows]

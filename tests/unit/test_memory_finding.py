@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.bench import selection
+from recollect.bench.memory import selection
 from recollect.bench.recall.loading import encoder_named
 from recollect.ids import digest
 from recollect.memory.choosing import activities, trade

@@ -53,7 +53,7 @@ COMMANDS = (
     CommandRow("rebuild", "rebuild", "Make the search index again.", SETUP),
     CommandRow("export", "export", "Write everything that is remembered into a file.", SETUP),
     CommandRow("import", "import_", "Take in what was remembered elsewhere.", SETUP),
-    CommandRow("bench", "bench", "Measure recall, search, hooks and the worker here.", SETUP),
+    CommandRow("bench", "bench", "Measure recall, memories, search, hooks and the worker here.", SETUP),
     CommandRow("mcp", "mcp", "Serve the memory to an agent, over MCP on stdio.", SETUP),
     CommandRow("completion", "completion", "Print the shell completion script.", SETUP),
     CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS),

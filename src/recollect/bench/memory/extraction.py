@@ -4,13 +4,13 @@ Each dialogue is gone through turn by turn as the worker does, in a folder of it
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from recollect.bench import table
 from recollect.bench.memory import dialogues
+from recollect.bench.memory.asked import Asked
 from recollect.bench.memory.dialogues import Dialogue, Expected
 from recollect.bench.recall.loading import Show, unseen
 from recollect.memory.extraction import applying, turns
@@ -22,20 +22,10 @@ from recollect.memory.storage.folders import Folder, Places
 from recollect.model.memories import OF_PROJECT, OF_USER, Memory, Message
 from recollect.model.requests import Reply
 from recollect.providers.protocol import Model
+from recollect.text import one_line
 
-RULES: Literal["rules"] = "rules"
 NOW = 1_790_000_000_000
-
-
-@dataclass(slots=True)
-class Asked:
-    """What asking a model came to."""
-
-    requests: int = 0
-    unreadable: int = 0
-    failed: int = 0
-    sent: int = 0
-    received: int = 0
+SHOWN = 160  # characters
 
 
 @dataclass(slots=True)
@@ -55,31 +45,19 @@ class Outcome:
         return sum(memory is not None for _, memory in self.found) + len(self.wrong)
 
 
-def measure(
-    provider: "Literal['rules'] | Model",
-    half: str = "report",
-    show: Show = unseen,
-    *,
-    rules: bool = True,
-) -> table.Table:
-    """`rules`: whether rules take what is said in so many words beside the model, as the product does."""
-    outcomes, asked = run(provider, dialogues.half(half), show, rules=rules)
-    how = "rules" if provider == RULES else provider.model + (" and rules" if rules else "")
-    title = f"Memories taken from {len(outcomes)} dialogues by {how}, {half} half"
-    return tabled(title, outcomes, asked)
-
-
 def run(
-    provider: "Literal['rules'] | Model",
+    model: Model | None,
     talks: Sequence[Dialogue],
     show: Show = unseen,
     *,
     rules: bool = True,
 ) -> tuple[list[Outcome], Asked]:
+    """`rules`: whether rules take what is said in so many words beside the model, as the product does."""
     asked = Asked()
     outcomes = []
     for number, talk in enumerate(talks, 1):
-        outcomes.append(_outcome(talk, None if provider == RULES else provider, asked, rules=rules))
+        outcomes.append(_outcome(talk, model, asked, rules=rules))
+        asked.insist()
         show(number, len(talks))
     return outcomes, asked
 
@@ -113,13 +91,9 @@ def _asked(
     asked: Asked,
     outcome: Outcome,
 ) -> Sequence[Draft]:
-    answer = model.ask(turns.request(messages, known))
-    asked.requests += 1
+    answer = asked.ask(model, turns.request(messages, known))
     if not isinstance(answer, Reply):
-        asked.failed += 1
         return ()
-    asked.sent += answer.usage.sent
-    asked.received += answer.usage.received
     outcome.replies.append(answer.text)
     read = turns.read(answer.text, messages)
     if isinstance(read, Unusable):
@@ -165,30 +139,54 @@ def tabled(title: str, outcomes: Sequence[Outcome], asked: Asked) -> table.Table
     typed = sum(memory.type in expected.types for expected, memory in found if memory)
     idle = [each for each in outcomes if not each.dialogue.expected]
     made = table.Table(title, ("", "value", "aim"))
+    made.add("dialogues", f"{len(outcomes)}", "")
+    made.add("… with something to keep", f"{len(outcomes) - len(idle)}", "")
     made.add("false memories", f"{wrong}", "0 by rules")
-    made.add("precision", _share(right, right + wrong), "")
-    made.add("said in so many words, remembered", _share(_hits(explicit), len(explicit)), ">= 50 %")
-    made.add("said otherwise, remembered", _share(_hits(implicit), len(implicit)), "")
-    made.add("recall", _share(right, len(found)), "")
-    made.add("of the right type", _share(typed, right), "")
+    made.add("precision", table.share(right, right + wrong), "")
+    made.add(
+        "said in so many words, remembered", table.share(_hits(explicit), len(explicit)), ">= 50 %"
+    )
+    made.add("said otherwise, remembered", table.share(_hits(implicit), len(implicit)), "")
+    made.add("recall", table.share(right, len(found)), "")
+    made.add("of the right type", table.share(typed, right), "")
     corrections = sum(m is not None and m.name == e.updates for e, m in updates)
-    made.add("corrections that found their memory", _share(corrections, len(updates)), "")
+    made.add("corrections that found their memory", table.share(corrections, len(updates)), "")
     made.add("memories changed wrongly", f"{sum(len(each.changed) for each in outcomes)}", "0")
     quiet = sum(not each.written for each in idle)
-    made.add("dialogues with nothing to keep, left alone", _share(quiet, len(idle)), "")
+    made.add("dialogues with nothing to keep, left alone", table.share(quiet, len(idle)), "")
     if asked.requests:
-        made.add("requests", f"{asked.requests}", "")
-        made.add("unreadable replies", _share(asked.unreadable, asked.requests), "")
-        made.add("failed requests", f"{asked.failed}", "0")
-        made.add("input tokens per request", f"{asked.sent / asked.requests:,.0f}", "")
-        made.add("output tokens per request", f"{asked.received / asked.requests:,.0f}", "")
-        made.add("drafts dropped by code", f"{sum(len(each.dropped) for each in outcomes)}", "")
+        dropped = sum(len(each.dropped) for each in outcomes)
+        made.add("drafts refused by code", f"{dropped}", "")
+        asked.add_to(made, "memory that is right", right)
     return made
+
+
+def explained(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Every dialogue in which something was missed, made up, changed wrongly or refused."""
+    for outcome in outcomes:
+        if lines := list(_faults(outcome)):
+            talk = outcome.dialogue
+            yield f"{talk.id} [{talk.about}]"
+            for message in talk.messages:
+                yield f"  {message.role}: {one_line(message.text, SHOWN)}"
+            yield from lines
+            yield ""
+
+
+def _faults(outcome: Outcome) -> Iterator[str]:
+    for expected, memory in outcome.found:
+        if memory is None:
+            how = "explicit" if expected.explicit else "said otherwise"
+            yield f"  missed ({how}): {', '.join(expected.words)}"
+        elif memory.type not in expected.types:
+            yield f"  {memory.type}, not {' or '.join(expected.types)}: {memory.name}"
+    for memory in outcome.wrong:
+        yield f"  false: [{memory.type}] {memory.name}: {one_line(memory.body, SHOWN)}"
+    for name in outcome.changed:
+        yield f"  changed wrongly: {name}"
+    for each in outcome.dropped:
+        yield f"  refused, {each.why}: {one_line(each.draft.description, SHOWN)}"
 
 
 def _hits(found: Sequence[Memory | None]) -> int:
     return sum(memory is not None for memory in found)
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "none"
