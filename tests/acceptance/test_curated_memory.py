@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from recollect import clock, wiring
 from recollect.memory.claude_code.client_folder import folder
-from recollect.memory.prompts import prompt_text
 from recollect.model.memories import Memory
 from recollect.worker.memory_telling import LEAD
 from tests.acceptance.product import MEMORY, Installation, last_request
 from tests.support.scripted_api import Call, ScriptedApi, Text
+from tests.support.scripted_memory import asked, scripted
 from tests.support.scripted_models import Hang, ScriptedOpenAi, Status, Step
 
 pytestmark = pytest.mark.client
@@ -27,7 +26,6 @@ TABS = Memory(
 VAULT = Memory("deploy-key", "Where the deploy key is", "reference", "In the vault, blue shelf.")
 RECEIPTS = ("How does the till print receipts?", "How does it print refunds?", "And the vouchers?")
 FAULTS = {"error": Status(500), "hang": Hang(), "unreadable": "I am a teapot."}
-PURPOSES = {prompt_text(name): name for name in ("select", "extract")}
 
 
 def say(installed: Installation, prompt: str) -> str:
@@ -59,27 +57,6 @@ def told_soon(api: ScriptedApi, installed: Installation, *prompts: str) -> tuple
         if lead:
             return told, session
     raise AssertionError(f"nothing was told at {prompts}")
-
-
-def purpose(body: dict[str, Any]) -> str:
-    return next(
-        (name for text, name in PURPOSES.items() if text in body["messages"][0]["content"]), ""
-    )
-
-
-def scripted(select: Step, extract: str = "[]") -> Step:
-    """A model that answers as told, and has nothing to say of turns."""
-
-    def answer(body: dict[str, Any]) -> Step:
-        match purpose(body):
-            case "select":
-                return select
-            case "extract":
-                return extract
-            case _:
-                return "<none/>"
-
-    return answer
 
 
 @pytest.fixture
@@ -152,12 +129,11 @@ def test_a_model_chooses_by_names_and_descriptions_alone_and_its_choice_is_told(
     assert VAULT.body in told
     assert TABS.body not in told
     assert "the model chose it for the prompt" in installed.cli("why", session)
-    first, *_ = [body for body in model.bodies if purpose(body) == "select"]
-    asked = json.dumps(first)
+    seen = json.dumps(asked(model, "select")[0])
     for memory in (TABS, VAULT):
-        assert f"{memory.name}: {memory.description}" in asked
-        assert memory.body not in asked
-    assert RECEIPTS[0] in asked
+        assert f"{memory.name}: {memory.description}" in seen
+        assert memory.body not in seen
+    assert RECEIPTS[0] in seen
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
@@ -172,7 +148,7 @@ def test_words_find_it_where_the_model_fails(
 
     assert TABS.body in told
     assert VAULT.body not in told
-    assert [body for body in model.bodies if purpose(body) == "select"]
+    assert asked(model, "select")
     assert "near to the prompt" in installed.cli("why", session)
 
 
@@ -187,7 +163,7 @@ def test_a_model_keeps_what_was_only_meant(
         "description": "The audit log is kept for seven years",
         "body": said,
     }
-    model.then = scripted("Notes: none", json.dumps([kept]))
+    model.then = scripted(extract=json.dumps([kept]))
 
     say(installed, said)
 
