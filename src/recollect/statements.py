@@ -102,8 +102,13 @@ def statement(text: str) -> Statement:
 
 def contradict(one: Statement, other: Statement) -> bool:
     """About the same thing, they cannot both hold; or it is better not to be sure."""
+    return one.denies != other.denies or opposed(one, other)
+
+
+def opposed(one: Statement, other: Statement) -> bool:
+    """One has a word and the other its opposite."""
     mine, theirs = set(one.order), set(other.order)
-    return one.denies != other.denies or any(
+    return any(
         (a in mine - theirs and b in theirs - mine) or (b in mine - theirs and a in theirs - mine)
         for a, b in OPPOSITE_STEMS
     )

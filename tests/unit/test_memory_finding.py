@@ -84,6 +84,7 @@ def test_what_a_prompt_is_about_is_found(finder: Finder, prompt: str, expected: 
     "prompt",
     [
         "Create a Python file called test.py",
+        "Create another Python file",
         "write a helper that splits a list into chunks",
         "implement the parser in src/parse.rs",
     ],

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from recollect.memory.extraction import phrasing, secrecy
 from recollect.memory.extraction.clauses import unopened
+from recollect.memory.extraction.contrary import contrary
 from recollect.memory.extraction.drafts import Draft
 from recollect.memory.extraction.explicit import stated_type
 from recollect.memory.extraction.lasting import LASTING, OWN_SAYING, is_joke, is_task, passing
@@ -19,7 +20,7 @@ from recollect.memory.extraction.working_words import either
 from recollect.memory.facts import Said, Text, said
 from recollect.model.memories import FEEDBACK, USER, Message
 from recollect.model.prose import sentences
-from recollect.statements import contradict, likeness
+from recollect.statements import likeness
 
 KNOWN_WORDS = 0.7  # of a proposal, in what the user said
 SAME = 0.75  # likeness of a reason that is none
@@ -164,7 +165,7 @@ def _nearest(text: str, sources: Sequence[Source]) -> Source | None:
 
 
 def _not_to_keep(source: Source, text: str) -> str | None:
-    if any(contradict(each.statement, source.said.statement) for each in said(text)):
+    if contrary(text, source.said.text):
         return "the user said the contrary"
     if source.agreed:
         return None if LASTING.search(source.text) or "stop" in source.text else "for this turn"

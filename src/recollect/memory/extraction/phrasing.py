@@ -16,7 +16,7 @@ MOST_WORDS = 8  # of a name
 LEAST_WORDS = 3  # `so yes` is no way to apply anything
 LEAVE_OUT = re.compile(
     r"\b(?:the user(?:'s)?|the|an?|is|are|be|to|you|your|that|of|from now on|please|it|we|in this (?:repo"
-    r"|project)|and|so)\b",
+    r"|project)|and|so|also|i(?:'[dm]|'ve|'ll)?(?![/'])|my|me)\b",
     re.IGNORECASE,
 )
 REMEMBER = re.compile(
@@ -43,13 +43,18 @@ A_REASON = re.compile(
 TWO_THINGS = re.compile(
     r"\b(?:i|i'm|i'd|i've|me|my|mine|we|us|our|you|your|and|but|or)\b|,(?! not\b)", re.IGNORECASE
 )
-THIRD = (
-    (re.compile(r"^i prefer\b", re.IGNORECASE), "The user prefers"),
-    (re.compile(r"^i(?:'d| would) prefer\b", re.IGNORECASE), "The user would prefer"),
-    (re.compile(r"^i(?:'d| would) rather\b", re.IGNORECASE), "The user would rather"),
-    (re.compile(r"^i like\b", re.IGNORECASE), "The user likes"),
-    (re.compile(r"^i(?:'m| am)\b", re.IGNORECASE), "The user is"),
-    (re.compile(r"^my\b", re.IGNORECASE), "The user's"),
+_MORE = r"(?: also| really| definitely| still| do| very much| much| strongly| too)*"
+_OFTEN = r"(?P<often> generally| usually| always| mostly)?"
+THIRD = tuple(
+    (re.compile(rf"^{first}\b", re.IGNORECASE), third)
+    for first, third in (
+        (rf"i{_MORE}{_OFTEN}{_MORE} prefer", r"The user\g<often> prefers"),
+        (rf"i(?:'d| would){_MORE} prefer", "The user would prefer"),
+        (rf"i(?:'d| would){_MORE} rather", "The user would rather"),
+        (rf"i{_MORE}{_OFTEN}{_MORE} like", r"The user\g<often> likes"),
+        (r"i(?:'m| am)(?: also)?", "The user is"),
+        ("my", "The user's"),
+    )
 )
 
 
@@ -69,14 +74,14 @@ def described(sentence: str) -> str:
     for pattern, put in THIRD:
         found = pattern.match(line)
         if found and not TWO_THINGS.search(line, found.end()):
-            line = put + line[found.end() :]
+            line = found.expand(put) + line[found.end() :]
             break
     return one_line(line[:1].upper() + line[1:], LONGEST_LINE)
 
 
 def named(description: str) -> str:
     """What a memory that says this may be called."""
-    telling = words(LEAVE_OUT.sub(" ", ADDRESS.sub(" ", description).replace("'", "")))
+    telling = words(LEAVE_OUT.sub(" ", ADDRESS.sub(" ", description)).replace("'", ""))
     return slug(" ".join(telling[:MOST_WORDS]) or description)
 
 
