@@ -65,7 +65,7 @@ _OFTEN = (
 )
 _MUST = (
     r"(?:(?:you|we) (?:should|must|need to|have to|are to|will|'ll) |you |make sure (?:to |you |that you )?"
-    r"|be sure to |i (?:want|need|expect|'d like|would like) you to |let's |remember to |don't forget to )?"
+    r"|be sure to |i(?: want| need| expect|'d like| would like) you to |let's |remember to |don't forget to )?"
 )
 _DONT = r"(?:don't|do not|dont)"
 _NAME = r"[`\"']?[\w@#][\w@./+#-]*[`\"']?"
@@ -86,7 +86,7 @@ _KEPT = rf"[\w '{MASK}`-]{{0,40}}?{KEPT}"
 _SOMEWHERE = rf"(?:https?://\S+|(?:the )?{PRODUCTS}\b|#[a-z][\w-]+)"
 
 HOW_TO_WORK = (
-    _row(FEEDBACK, rf"{_MUST}(?:always|never)(?: ever)?\s+{VERB}", must.is_a_rule, anywhere=True),
+    _row(FEEDBACK, rf"{_MUST}(?:always|never)(?:,? ever)?\s+{VERB}", must.is_a_rule, anywhere=True),
     _row(FEEDBACK, rf"(?:{_DONT}|never) ever\s+{VERB}", must.names_something, anywhere=True),
     _row(
         FEEDBACK,

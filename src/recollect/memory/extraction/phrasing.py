@@ -25,6 +25,7 @@ REMEMBER = re.compile(
     re.IGNORECASE,
 )
 ADDRESS = re.compile(r"https?://\S+")
+PLEASE = re.compile(r",? (?:please|pls|thanks|thank you)$", re.IGNORECASE)
 WHY = re.compile(
     r",?\s+(?:because|so that|since(?= (?:we|i|it|the|they|our|that|this|you|there|my)\b)"
     r"|otherwise)\s+(?P<why>\S.*)$|\s+\((?:because|since)\s+(?P<inner>[^)]+)\)",
@@ -70,7 +71,7 @@ def described(sentence: str) -> str:
             line, plain = line[found.end() :], plain[found.end() :]
     if asked := POLITE.match(plain):
         line = line[asked.start("rest") : asked.end("rest")]
-    line = line.strip(" ,;:-").rstrip(" .!?")
+    line = PLEASE.sub("", line.strip(" ,;:-").rstrip(" .!?"))
     for pattern, put in THIRD:
         found = pattern.match(line)
         if found and not TWO_THINGS.search(line, found.end()):

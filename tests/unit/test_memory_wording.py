@@ -1,10 +1,11 @@
-"""Whether a proposal turns round what the user said: sides of a sentence, and the check that uses them."""
+"""How a proposal and a memory are worded: turned round or not, told of the user, named by what it says."""
 
 import pytest
 
 from recollect.memory.extraction import phrasing
 from recollect.memory.extraction.contrary import contrary
 from recollect.memory.extraction.drafts import Draft
+from recollect.memory.extraction.explicit import statements
 from recollect.memory.extraction.grounding import Dropped, grounded
 from recollect.model.memories import Message
 
@@ -81,6 +82,7 @@ def test_a_correction_that_begins_with_no_is_grounded() -> None:
             "I'd rather you ask me first, and I'm in a hurry",
             "rather-ask-first-in-hurry",
         ),
+        ("keep commits small please", "Keep commits small", "keep-commits-small"),
         ("I/O goes through `pump`", "I/O goes through `pump`", "i-o-goes-through-pump"),
     ],
 )
@@ -89,3 +91,11 @@ def test_a_memory_is_told_of_the_user_and_named_by_what_it_says(
 ) -> None:
     assert phrasing.described(said) == description
     assert phrasing.named(description) == name
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I'd like you to always run the formatter before committing", "Never, ever touch `vendor/`."],
+)
+def test_a_rule_that_is_wished_for_is_a_rule(said: str) -> None:
+    assert [each.type for each in statements(said)] == ["feedback"]
