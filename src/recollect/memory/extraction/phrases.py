@@ -65,7 +65,8 @@ _OFTEN = (
 )
 _MUST = (
     r"(?:(?:you|we) (?:should|must|need to|have to|are to|will|'ll) |you |make sure (?:to |you |that you )?"
-    r"|be sure to |i(?: want| need| expect|'d like| would like) you to |let's |remember to |don't forget to )?"
+    r"|be sure to |i(?: want| need| expect|'d like| would like) you to |let's |remember to "
+    r"|don't forget to )?"
 )
 _DONT = r"(?:don't|do not|dont)"
 _NAME = r"[`\"']?[\w@#][\w@./+#-]*[`\"']?"
