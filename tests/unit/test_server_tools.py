@@ -214,7 +214,6 @@ def test_a_full_search_tells_everything(place: Place, memory: Memory) -> None:
         ("search", {"query": "x"}, "project='all'"),
         ("timeline", {"at": "yesterday"}, "name of another project"),
         ("files", {"path": "a.py"}, "name of another project"),
-        ("memories", {}, ""),
         ("forget", {"id": "1"}, ""),
     ],
 )
@@ -296,7 +295,7 @@ def test_a_bad_id_is_named_with_how_ids_are_written(place: Place, bad: str) -> N
         ("forget", {"id": "summary:1"}, "Only observations"),
         ("forget", {"id": "1", "undo": "perhaps"}, "true or false"),
         ("remember", {"text": "a" * 10_001}, "at most 10000"),
-        ("remember", {"text": "a", "type": "novel"}, "one of decision"),
+        ("remember", {"text": "a", "type": "novel"}, "one of user"),
         ("fly", {}, "There are: search, timeline"),
     ],
 )

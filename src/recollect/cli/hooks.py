@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from recollect import wiring
-from recollect.cli import places
+from recollect.cli import memory_places, places
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import RecollectError
 from recollect.hook import capture
@@ -41,8 +41,12 @@ def context(as_json: bool, project: str | None) -> None:
     home = wiring.home()
     store = wiring.open_for_reading(home.paths)
     project_id = places.current_project(store)
-    budget = home.settings.number("brief.tokens")
-    text = brief.write(store, project_id, budget).text if project_id is not None else ""
+    text = ""
+    if project_id is not None:
+        index = memory_places.index(memory_places.here())
+        text = brief.write(
+            store, project_id, home.settings.number("brief.tokens"), memories=index
+        ).text
     if as_json:
         print_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text})
     else:

@@ -39,7 +39,7 @@ COMMANDS = (
         "dream", "dream", "Put the memories in order: duplicates, contradictions.", EVERYDAY
     ),
     CommandRow("remember", "remember", "Keep something for all later sessions.", EVERYDAY),
-    CommandRow("forget", "forget", "Take an observation out of the memory, or back.", EVERYDAY),
+    CommandRow("forget", "forget", "Tell a memory or an observation no longer.", EVERYDAY),
     CommandRow("cost", "cost", "What models were asked, and what that cost.", EVERYDAY),
     CommandRow("demo", "demo", "Replay two example sessions and show what is remembered.", SETUP),
     CommandRow("install", "install", "Connect Claude Code.", SETUP),
@@ -53,7 +53,9 @@ COMMANDS = (
     CommandRow("rebuild", "rebuild", "Make the search index again.", SETUP),
     CommandRow("export", "export", "Write everything that is remembered into a file.", SETUP),
     CommandRow("import", "import_", "Take in what was remembered elsewhere.", SETUP),
-    CommandRow("bench", "bench", "Measure recall, memories, search, hooks and the worker here.", SETUP),
+    CommandRow(
+        "bench", "bench", "Measure recall, memories, search, hooks and the worker here.", SETUP
+    ),
     CommandRow("mcp", "mcp", "Serve the memory to an agent, over MCP on stdio.", SETUP),
     CommandRow("completion", "completion", "Print the shell completion script.", SETUP),
     CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS),

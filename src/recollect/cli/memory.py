@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
@@ -34,7 +33,7 @@ def list_memories(retired: bool, as_json: bool) -> None:
     if as_json:
         print_json(
             {
-                "memories": [_plain(each) for each in found.memories],
+                "memories": [plain(each) for each in found.memories],
                 "broken": [{"path": str(b.path), "why": b.why} for b in found.broken],
                 "left_out": found.left_out,
             }
@@ -56,9 +55,12 @@ def list_memories(retired: bool, as_json: bool) -> None:
 @json_option
 def show(name: str, as_json: bool) -> None:
     """One memory, with where it comes from."""
-    stored = memory_places.named(memory_places.here(), name)
+    print_memory(memory_places.named(memory_places.here(), name), as_json)
+
+
+def print_memory(stored: StoredMemory, as_json: bool) -> None:
     if as_json:
-        print_json(_plain(stored))
+        print_json(plain(stored))
         return
     one = stored.memory
     say(f"{one.name} ({one.type}, of the {stored.scope}{', pinned' if one.pinned else ''})")
@@ -93,6 +95,7 @@ def edit(name: str) -> None:
         case written:
             with memories.change(f"edited: {written.name}") as change:
                 change.write(written, expected=stored.checksum, scope=_scope(stored))
+            memory_places.changed()
     say(f"Changed: {name}. `recollect memory undo` takes it back.")
 
 
@@ -118,10 +121,7 @@ def unpin(name: str, as_json: bool) -> None:
 @json_option
 def retire(name: str, why: str, as_json: bool) -> None:
     """Tell a memory no longer. It is kept, and `restore` brings it back."""
-    memories = memory_places.here()
-    memory_places.own(memories, name)
-    with memories.change(f"retired: {name}") as change:
-        change.retire(name, why)
+    name = memory_places.retire(memory_places.here(), name, why)
     _done(as_json, name, f"Retired: {name}. `recollect memory restore {name}` brings it back.")
 
 
@@ -130,10 +130,8 @@ def retire(name: str, why: str, as_json: bool) -> None:
 @json_option
 def restore(name: str, as_json: bool) -> None:
     """Tell a retired memory again."""
-    memories = memory_places.here()
-    with memories.change(f"restored: {name}") as change:
-        found = change.restore(name)
-    _done(as_json, found.memory.name, f"It is back: {found.memory.name}")
+    name = memory_places.restore(memory_places.here(), name)
+    _done(as_json, name, f"It is back: {name}")
 
 
 @memory.command()
@@ -145,8 +143,8 @@ def check(context: click.Context, as_json: bool) -> None:
 
     memories = memory_places.here()
     listing = memories.all()
-    root = memories.places.repository.root if memories.places.repository else str(Path.cwd())
-    flagged = [each for each in check_all(memories, root, listing) if each.flagged]
+    found = check_all(memories, memories.places.top, listing)
+    flagged = [each for each in found if each.flagged]
     if as_json:
         print_json(
             {
@@ -193,6 +191,7 @@ def _set_pin(name: str, pinned: bool, as_json: bool) -> None:
     stored = memory_places.own(memories, name)
     with memories.change(f"{'pinned' if pinned else 'unpinned'}: {name}") as change:
         change.write(replace(stored.memory, pinned=pinned), expected=stored.checksum)
+    memory_places.changed()
     _done(as_json, name, f"{name} is {'pinned' if pinned else 'no longer pinned'}.")
 
 
@@ -205,7 +204,7 @@ def _done(as_json: bool, name: str, told: str) -> None:
 
 def _scope(stored: StoredMemory) -> str | None:
     """Where to write it: ours go by their type."""
-    if not memory_places.is_own(stored):
+    if not stored.is_ours:
         raise MemoryRefused(f"{stored.path} is the {stored.scope}'s. Edit the file itself.")
     return None
 
@@ -224,7 +223,7 @@ def _changed(stored: StoredMemory) -> str:
     return day_and_time(stored.memory.updated or stored.modified)
 
 
-def _plain(stored: StoredMemory) -> dict[str, object]:
+def plain(stored: StoredMemory) -> dict[str, object]:
     one: Memory = stored.memory
     return {
         "name": one.name,
@@ -232,6 +231,7 @@ def _plain(stored: StoredMemory) -> dict[str, object]:
         "type": one.type,
         "of": stored.scope,
         "pinned": one.pinned,
+        "by_agent": one.by_agent,
         "body": one.body,
         "created": one.created,
         "updated": one.updated,

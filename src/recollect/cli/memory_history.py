@@ -58,6 +58,7 @@ def undo(change: str | None, force: bool, as_json: bool) -> None:
 
 
 def told(undone: "Undone", as_json: bool) -> None:
+    memory_places.changed()
     if as_json:
         print_json({"undone": undone.undone.id, "by": undone.entry, "files": undone.paths})
         return

@@ -58,7 +58,7 @@ def why(session: str | None, as_json: bool) -> None:
 def _latest(store: Reading) -> Session:
     """Only of this project: what another one's session was told is no answer here."""
     project = places.here(store, "Name a session: `recollect sessions --all` lists them.")
-    found = places.sessions(store, project, 1)
+    found = store.sessions(project, 1)
     if not found:
         raise NotFound("This project has no sessions yet. `recollect sessions --all` lists others.")
     return found[0]

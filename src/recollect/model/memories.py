@@ -5,8 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+MEMORY = "memory"  # what it is called by, as in `memory:prefers-tabs`
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
 TYPES = (USER, FEEDBACK, PROJECT, REFERENCE)
+LONGEST_SAID = 10_000  # characters that are remembered at once, on request
+BY, AGENT = (
+    "by",
+    "agent",
+)  # front matter of what an agent wants remembered: it may have read it somewhere
+NOTED_BY_AGENT = "noted by the agent"
 # Where a memory stands: with the user, in all projects; with one project; in the repository, for everybody
 # who works on it; in the coding agent's own folder, which is not ours.
 OF_USER, OF_PROJECT, OF_TEAM, OF_CLIENT = "user", "project", "team", "client"
@@ -34,6 +41,10 @@ class Memory:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def by_agent(self) -> bool:
+        return self.extra.get(BY) == AGENT
+
+    @property
     def text(self) -> str:
         """Everything it says, for looking things up in it."""
         return f"{self.name.replace('-', ' ')}\n{self.description}\n{self.body}"
@@ -48,6 +59,11 @@ class StoredMemory:
     path: Path
     checksum: str
     modified: int
+
+    @property
+    def is_ours(self) -> bool:
+        """Written by us, and so to be changed by us."""
+        return self.scope in (OF_USER, OF_PROJECT)
 
 
 @dataclass(frozen=True, slots=True)

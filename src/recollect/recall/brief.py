@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recollect.clock import day_and_time
-from recollect.model.memories import OF_CLIENT, StoredMemory
-from recollect.model.notes import AGENT, WORDS_OF
+from recollect.model.memories import NOTED_BY_AGENT, OF_CLIENT, StoredMemory
 from recollect.model.observations import Observation, Summary
 from recollect.model.search import OBSERVATION, SUMMARY
 from recollect.model.sessions import INTERRUPTED, Session
@@ -144,7 +143,7 @@ def _memories(page: _Page, memories: Sequence[StoredMemory]) -> list[ToldMemory]
 
 def memory_line(stored: StoredMemory) -> str:
     memory = stored.memory
-    noted = f" [{WORDS_OF[AGENT]}]" if memory.extra.get("by") == AGENT else ""
+    noted = f" [{NOTED_BY_AGENT}]" if memory.by_agent else ""
     about = one_line(memory.description, 150)
     return fenced(f"- {one_line(memory.name, 60)} ({memory.type}){noted}: {about}")
 
@@ -247,9 +246,8 @@ def index_line(observation: Observation) -> str:
     title = one_line(draft.title or draft.subtitle or "Untitled", 100)
     about = f" — {one_line(draft.subtitle, 160)}" if draft.subtitle and draft.title else ""
     agent = f" [{one_line(draft.subagent_type, 40)}]" if draft.subagent_type else ""
-    noted = f" [{WORDS_OF[AGENT]}]" if observation.provider == AGENT else ""
     day = day_and_time(observation.at)[:10]
-    return cut(fenced(f"- #{observation.id} {day} {draft.type}{agent}{noted}: {title}{about}"), 320)
+    return cut(fenced(f"- #{observation.id} {day} {draft.type}{agent}: {title}{about}"), 320)
 
 
 def _footer(*, more: bool) -> str:

@@ -204,11 +204,14 @@ class Briefs:
     def _prompt(self, agent: Agent, event: Event, text: str) -> Answer:
         session = self._session_soon(event)
         budget = self.settings.number("recall.tokens")
-        if session is None or budget == 0:
+        if session is None:
             return NOTHING
+        context = ""
+        told: list[Told] = []
         with self.precedence:
-            context, told = prompt.recall(self.searcher, self.store, session, text, budget)
             memories, chosen = self._memories(session, text)
+            if budget:
+                context, told = prompt.recall(self.searcher, self.store, session, text, budget)
         context = "\n".join(filter(None, (memories, context)))
         if told or chosen:
             items = len(told) + len(chosen)

@@ -13,7 +13,6 @@ from recollect.memory.dream.dreaming import Circumstances, Dream, dream, lock
 from recollect.memory.dream.gates import State
 from recollect.memory.storage.changes import Memories
 from recollect.model.ledger import DREAM, Kept
-from recollect.model.memories import OF_PROJECT, OF_USER
 from recollect.model.requests import Failure, Reply, Request, Usage
 from recollect.model.sessions import Project
 from recollect.paths import Paths
@@ -23,7 +22,6 @@ from recollect.synthesis.asking import Asking
 from recollect.text import one_line
 
 Json = dict[str, Any]
-OURS = (OF_USER, OF_PROJECT)
 SIGNALS, SIGNAL_LENGTH = 40, 160
 UNCOUNTED = Usage(0, 0, 0, 0)  # the ledger has counted it
 
@@ -69,7 +67,7 @@ class Dreamer:
         if gates.why_not(now, State(sessions=sessions)) is not None:
             return False
         found = self.memories(project.root).all().memories
-        ours = sum(each.scope in OURS for each in found)
+        ours = sum(each.is_ours for each in found)
         return gates.why_not(now, State(memories=ours)) is None
 
     def _dream_of(self, projects: list[Project]) -> int:
@@ -91,10 +89,9 @@ class Dreamer:
         return len(projects)
 
     def _around(self, memories: Memories, project_id: int | None) -> Circumstances:
-        repository = memories.places.repository
         asking = self.asking()
         return Circumstances(
-            root=repository.root if repository else "",
+            root=memories.places.top,
             ask=None if asking is None else lambda request: _asked(asking, request),
             signals=self._signals(project_id) if project_id is not None else (),
         )

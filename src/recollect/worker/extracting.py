@@ -49,11 +49,14 @@ class Extractor:
         if how == "off" or job.written_by:  # written anew: the turn was looked through then
             return None
         dialogue = self._dialogue(session, job.prompt_number)
-        if not dialogue or self._kept_by_agent(session, job.prompt_number):
+        if not dialogue:
             return None
         memories = self.memories(session.project_dir)
         found: list[Statement | Draft] = [*turns.by_rules(dialogue)]
-        if asking is not None and how == "auto" and self._is_recent(session):
+        if self._kept_by_agent(session, job.prompt_number):
+            # What it wrote is enough; but its word puts nothing right that the user has said.
+            found = [each for each in turns.by_rules(dialogue) if each.correction]
+        elif asking is not None and how == "auto" and self._is_recent(session):
             asked = self._ask(asking, dialogue, memories)
             if not isinstance(asked, Extracted):
                 return asked

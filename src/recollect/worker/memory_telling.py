@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from recollect.memory.choosing import selecting
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.choosing.selecting import Answer, Chosen, Late
-from recollect.memory.claude_code.client import loaded
 from recollect.memory.storage.changes import Memories
 from recollect.model.ledger import SELECT, Kept
-from recollect.model.memories import OF_CLIENT, Message, StoredMemory
+from recollect.model.memories import Message, StoredMemory
 from recollect.model.requests import Reply, Usage
 from recollect.model.sessions import Session
 from recollect.model.told import ToldMemory
@@ -44,15 +43,7 @@ class MemoryTelling:
     _late: dict[int, Late] = field(default_factory=dict)
 
     def index(self, directory: str) -> list[StoredMemory]:
-        """In a stable order, without what the client loads itself. It has done so before it asks: what is
-        shared from now on counts from the next session on."""
-        memories = self.memories(directory)
-        theirs = memories.places.theirs
-        known = loaded(theirs.path) if theirs is not None else frozenset()
-        found = memories.all().memories
-        return selecting.ordered(
-            [m for m in found if m.scope != OF_CLIENT and m.memory.name not in known]
-        )
+        return selecting.index(self.memories(directory))
 
     def at_prompt(self, session: Session, prompt: str) -> tuple[str, list[ToldMemory]]:
         """The text to hand over, and which memories are in it."""

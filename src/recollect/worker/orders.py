@@ -13,11 +13,12 @@ from recollect.store.protocol import Store
 from recollect.wiring import Choice
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
-from recollect.worker.dreaming import Dreamer
+from recollect.worker.forgetting import Forgetting
 from recollect.worker.gate import Gate
 from recollect.worker.imports import Imports
-from recollect.worker.notes import Notes
+from recollect.worker.memory_work import MemoryWork
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.remembering import Remembering
 
 Json = dict[str, Any]
 EDITABLE = ("type", "title", "subtitle", "narrative", "facts", "concepts")
@@ -36,14 +37,18 @@ class Orders:
     backfill: Backfill
     look: Callable[[], None]  # has transcripts read, and silent sessions ended
     wake_indexing: Callable[[], None]
-    dreamer: Dreamer
+    memories: MemoryWork
     imports: Imports = field(init=False)
-    notes: Notes = field(init=False)
+    forgetting: Forgetting = field(init=False)
+    remembering: Remembering = field(init=False)
 
     def __post_init__(self) -> None:
         self.imports = Imports(self.store, self.clock, self._taken)
         retold = self.briefs.sessions.refresh
-        self.notes = Notes(self.store, self.finder, self.clock, self._changed, retold)
+        self.forgetting = Forgetting(self.store, self.clock, self._changed, retold)
+        self.remembering = Remembering(
+            self.store, self.finder, self.memories.of, self.clock, self.briefs.prepare
+        )
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:
         orders = {
@@ -54,10 +59,11 @@ class Orders:
             "again": self._again,
             "drop-doctor-session": self._drop_doctor_session,
             "rebuild": self._rebuild,
-            "remember": self.notes.remember,
-            "forget-observation": self.notes.forget,
-            "restore": self.notes.restore,
-            "dream": self.dreamer.on_request,
+            "remember": self.remembering.remember,
+            "memories-changed": self.remembering.told,
+            "forget-observation": self.forgetting.forget,
+            "restore": self.forgetting.restore,
+            "dream": self.memories.dreamer.on_request,
             "import-begin": self.imports.begin,
             "import-step": self.imports.step,
             "import-cancel": self.imports.cancel,

@@ -96,7 +96,7 @@ class Service:
             backfill,
             self._transcripts.look,
             self._indexing.wake,
-            self._memories.dreamer,
+            self._memories,
         )
 
     def _job_runner(self) -> JobRunner:

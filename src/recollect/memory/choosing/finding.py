@@ -33,6 +33,7 @@ NO_WORK, NO_ORDER = 0.3, 0.2
 # With vectors of words and texts, of texts alone, and with none.
 SURE, SURE_BY_TEXTS, SURE_BY_WORDS = 1.1, 1.25, 0.78
 MANY = 16  # memories
+LIKELY = 0.33  # of what is needed to be told unasked; chance stays below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,11 @@ def near(memories: Sequence[StoredMemory], text: str, encoder: Encoder | None = 
 def sure(found: Sequence[Near], most: int = MOST) -> list[Near]:
     """What may be told unasked, best first."""
     return [each for each in found if each.score >= 1.0][:most]
+
+
+def among(found: Sequence[Near], most: int = MOST) -> list[Near]:
+    """What a search may show, best first: somebody asks, so what is only likely is worth a line."""
+    return [each for each in found if each.score >= LIKELY][:most]
 
 
 class _Work:

@@ -16,9 +16,11 @@ from recollect import log
 from recollect.clock import local
 from recollect.memory.choosing import choices, finding
 from recollect.memory.choosing.finding import Near, sure
+from recollect.memory.claude_code.client import loaded
 from recollect.memory.prompts import prompt_text
+from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.index import order
-from recollect.model.memories import Memory, Message, StoredMemory
+from recollect.model.memories import NOTED_BY_AGENT, OF_CLIENT, Memory, Message, StoredMemory
 from recollect.model.requests import Failure, Reply, Request
 from recollect.text import fenced, one_line
 
@@ -60,6 +62,15 @@ class Told:
 def ordered(memories: Sequence[StoredMemory]) -> list[StoredMemory]:
     """As the catalog numbers them: a new memory comes last, so that what was sent before stays cached."""
     return sorted(memories, key=order)
+
+
+def index(memories: Memories) -> list[StoredMemory]:
+    """What a brief names: without what the client loads itself. It has done so before anybody asks here: what
+    is shared from now on counts from the next session on."""
+    theirs = memories.places.theirs
+    known = loaded(theirs.path) if theirs is not None else frozenset()
+    found = memories.all().memories
+    return ordered([m for m in found if m.scope != OF_CLIENT and m.memory.name not in known])
 
 
 def catalog(memories: Sequence[StoredMemory]) -> str:
@@ -167,7 +178,8 @@ def _near(
 def _whole(memory: Memory) -> str:
     at = memory.updated or memory.created
     when = f", {local(at):%Y-%m-%d}" if at else ""
-    head = f"## {one_line(memory.name, 80)} ({one_line(memory.type, 20)}{when})"
+    noted = f", {NOTED_BY_AGENT}" if memory.by_agent else ""
+    head = f"## {one_line(memory.name, 80)} ({one_line(memory.type, 20)}{when}{noted})"
     body = memory.body.strip()
     description = one_line(memory.description, 500)
     told_again = body.startswith(description)

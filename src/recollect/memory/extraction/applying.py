@@ -5,7 +5,7 @@ words stay in the history. What is known already is left alone. What a user reti
 the turn that it was taken from.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.clock import Clock
@@ -18,10 +18,9 @@ from recollect.memory.extraction.named_files import located
 from recollect.memory.facts import Said, Text, said
 from recollect.memory.storage.changes import Change, Memories
 from recollect.memory.storage.names import same_name, slug
-from recollect.model.memories import OF_PROJECT, OF_USER, Memory, StoredMemory
+from recollect.model.memories import BY, Memory, StoredMemory
 from recollect.statements import contradict, likeness
 
-OURS = (OF_USER, OF_PROJECT)
 SAME_SUBJECT = 0.4  # likeness of a memory and of what is to take its place
 SHARED = 0.6  # of what was said, in a memory of the same turn that says it
 LABELS = ("**Why:**", "**How to apply:**")
@@ -59,21 +58,25 @@ def apply(
     evidence: Sequence[str],
     clock: Clock,
     root: str | None = None,
+    made: Callable[[Memory], Memory] = lambda memory: memory,
 ) -> Applied:
     """`evidence`: what the turn is known by, such as `event 345`. `clock`: when it was said; what is known
-    from later is not put right. `root`: the project's directory, for the files that a memory speaks of."""
-    items = [_new(each, tuple(evidence), clock()) for each in found]
+    from later is not put right. `root`: the project's directory, for the files that a memory speaks of.
+    `made`: what else is known of each, such as a pin."""
+    items = [_new(each, tuple(evidence), clock(), made) for each in found]
     if not items:
         return Applied()
     with memories.change("remembered") as change:
-        work = _Work(change, memories, clock(), root)
+        work = _Work(change, memories, clock(), root, evidence)
         for item in items:
             work.take(item)
         change.reason = work.reason
     return Applied(tuple(work.added), tuple(work.updated), tuple(work.skipped))
 
 
-def _new(found: Statement | Draft, evidence: tuple[str, ...], now: int) -> _New:
+def _new(
+    found: Statement | Draft, evidence: tuple[str, ...], now: int, made: Callable[[Memory], Memory]
+) -> _New:
     match found:
         case Statement():
             name, text, extra = phrasing.named(found.description), found.body, ""
@@ -82,7 +85,7 @@ def _new(found: Statement | Draft, evidence: tuple[str, ...], now: int) -> _New:
             name, text = _name(found), phrasing.body(found.body, found.why, found.how)
             words, correction, stands, extra = found.body, None, True, found.updates
     memory = Memory(name, found.description, found.type, text, created=now, evidence=evidence)
-    return _New(memory, correction, extra, words, stands)
+    return _New(made(memory), correction, extra, words, stands)
 
 
 def _name(draft: Draft) -> str:
@@ -94,10 +97,18 @@ def _name(draft: Draft) -> str:
 
 
 class _Work:
-    def __init__(self, change: Change, memories: Memories, now: int, root: str | None) -> None:
+    def __init__(
+        self,
+        change: Change,
+        memories: Memories,
+        now: int,
+        root: str | None,
+        evidence: Sequence[str],
+    ) -> None:
         self.change = change
+        self.evidence = evidence
         self.now = now
-        self.root = root
+        self.root = memories.places.top or root
         self.known = list(memories.all().memories)
         self.retired = [each.memory for each in memories.retired().memories]
         self.taken = {same_name(name) for folder in memories.places.all for name in folder.names()}
@@ -123,7 +134,7 @@ class _Work:
 
     def _why_not(self, item: _New) -> str | None:
         for memory in (*(each.memory for each in self.known), *self.retired):
-            if _is_of(memory, item.memory.evidence) and _tells(memory, item):
+            if _is_of(memory, self.evidence) and _tells(memory, item):
                 return f"taken before: {memory.name}"
         return None
 
@@ -147,15 +158,20 @@ class _Work:
         return None
 
     def _target(self, item: _New) -> tuple[StoredMemory, Memory] | None:
-        """The memory that it takes the place of, and what that becomes."""
-        ours = {each.memory.name: each for each in self.known if each.scope in OURS}
+        """The memory that it takes the place of, and what that becomes. An agent's word takes no place of the
+        user's: the agent may have read it somewhere."""
+        ours = {
+            each.memory.name: each
+            for each in self.known
+            if each.is_ours and (each.memory.by_agent or not item.memory.by_agent)
+        }
         correction = item.correction
         if correction and (
             found := contradicted(correction, (each.memory for each in ours.values()))
         ):
             memory, old = found
             new = corrected(memory, item.memory, correction, old, item.said)
-            return ours[memory.name], new
+            return ours[memory.name], _with_marks(new, item.memory)
         named = ours.get(item.updates)
         if named is None or not _may_replace(named.memory, item.memory):
             return None
@@ -165,7 +181,7 @@ class _Work:
             body=item.memory.body,
             evidence=_joined(named.memory, item.memory),
         )
-        return named, new
+        return named, _with_marks(new, item.memory)
 
     def _put(self, memory: Memory, old: StoredMemory | None) -> None:
         if self.root:
@@ -211,6 +227,13 @@ def _parted(body: str) -> list[str]:
 
 def _mentions(text: str, word: str) -> bool:
     return word.lower() in text.lower()
+
+
+def _with_marks(memory: Memory, new: Memory) -> Memory:
+    """What the user says is no longer only the agent's word."""
+    extra = {key: value for key, value in memory.extra.items() if key != BY or new.by_agent}
+    pinned = memory.pinned or new.pinned
+    return replace(memory, pinned=pinned, files=(*memory.files, *new.files), extra=extra)
 
 
 def _joined(old: Memory, new: Memory) -> tuple[str, ...]:

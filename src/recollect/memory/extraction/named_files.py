@@ -12,16 +12,22 @@ NAME = re.compile(r"[\w@.+/-]{2,200}")
 
 
 def located(memory: Memory, root: str, now: int) -> Memory:
-    """With its files and the commit. The user's memories are told in all projects and speak of none's
-    files."""
+    """With its files, those it was given and those it names, and the commit. The user's memories are told in
+    all projects and speak of none's files."""
     if memory.type == USER:
         return memory
     text = ADDRESS.sub(" ", f"{memory.description}\n{memory.body}")
-    names = dict.fromkeys(name.rstrip(".") for name in NAME.findall(text))
+    named = (name.rstrip(".") for name in NAME.findall(text))
+    names = dict.fromkeys(
+        [
+            *(path for path, _ in memory.files),
+            *(name for name in named if "/" in name or "." in name),
+        ]
+    )
     blobs = {
         name: freshness.seen(root, name, until=now)
         for name in names
-        if ("/" in name or "." in name) and not name.startswith(("/", ".."))
+        if not name.startswith(("/", ".."))
     }
     files = tuple((name, blob) for name, blob in blobs.items() if blob)[:MOST]
     return replace(memory, files=files, commit=repository.revision(root)) if files else memory

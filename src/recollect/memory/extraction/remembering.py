@@ -1,19 +1,32 @@
 """Something that is to be remembered in so many words, without a conversation around it."""
 
+import os
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from recollect.errors import MemoryRefused
 from recollect.memory.extraction import applying, explicit, phrasing
 from recollect.memory.extraction.corrections import read_correction
 from recollect.memory.extraction.explicit import Statement
+from recollect.memory.extraction.named_files import located
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.names import slug
-from recollect.model.memories import OF_TEAM, PROJECT, TYPES, Memory, StoredMemory
+from recollect.model.memories import (
+    AGENT,
+    BY,
+    OF_TEAM,
+    PROJECT,
+    TYPES,
+    Memory,
+    StoredMemory,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`type`: None goes by the wording. `name`: None makes one, and looks for what is known already."""
+    """`type`: None goes by the wording. `name`: None makes one, and looks for what is known already. `files`:
+    what it is about, seen from where it is said. `evidence`: when and where it was said."""
 
     text: str
     type: str | None = None
@@ -22,11 +35,34 @@ class Wanted:
     why: str = ""
     how: str = ""
     team: bool = False
+    pinned: bool = False
+    by_agent: bool = False
+    files: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+    def marked(self, memory: Memory) -> Memory:
+        """A memory of this, with what is known of it beside its words."""
+        return replace(
+            memory,
+            pinned=memory.pinned or self.pinned,
+            files=(*memory.files, *((path, "") for path in self.files)),
+            extra=_without_by(memory) | ({BY: AGENT} if self.by_agent else {}),
+            evidence=tuple(dict.fromkeys((*memory.evidence, *self.evidence))),
+        )
 
 
-def remember(memories: Memories, wanted: Wanted, directory: str) -> StoredMemory:
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """`known`: it was there already, and says it."""
+
+    stored: StoredMemory
+    known: bool = False
+
+
+def remember(memories: Memories, wanted: Wanted, directory: str) -> Remembered:
     """The memory that says it. Raises MemoryRefused."""
     text = wanted.text.strip()
+    wanted = replace(wanted, files=_seen_from(memories.places.top, directory, wanted.files))
     if not text:
         raise MemoryRefused("There is nothing to remember. Say it in `text`.")
     if wanted.type is not None and wanted.type not in TYPES:
@@ -40,15 +76,16 @@ def remember(memories: Memories, wanted: Wanted, directory: str) -> StoredMemory
         said=text,
     )
     if wanted.name is not None or wanted.team:
-        return _written(memories, statement, wanted)
-    done = applying.apply(memories, [statement], (), memories.clock, directory)
+        return Remembered(_written(memories, statement, wanted, directory))
+    # Whoever says it in so many words wants it, whatever became of it when it was said before.
+    done = applying.apply(memories, [statement], (), memories.clock, directory, wanted.marked)
     for name in (*done.added, *done.updated):
         if stored := memories.get(name):
-            return stored
+            return Remembered(stored)
     new = Memory("", description, statement.type, statement.body)
     for stored in memories.all().memories:
         if applying.covers(stored.memory, new):
-            return stored
+            return Remembered(_confirmed(memories, stored, wanted), known=True)
     raise MemoryRefused(f"It was not kept: {', '.join(each.why for each in done.skipped)}.")
 
 
@@ -60,14 +97,44 @@ def kind_of(text: str) -> str:
     return found[0].type if found else PROJECT
 
 
-def _written(memories: Memories, new: Statement, wanted: Wanted) -> StoredMemory:
+def _confirmed(memories: Memories, stored: StoredMemory, wanted: Wanted) -> StoredMemory:
+    """Said again: it may be pinned now, and what only an agent had noted is the user's word now."""
+    old = stored.memory
+    extra = old.extra if wanted.by_agent else _without_by(old)
+    new = replace(old, pinned=old.pinned or wanted.pinned, extra=extra)
+    if new == old or not stored.is_ours:
+        return stored
+    with memories.change(f"confirmed: {old.name}") as change:
+        return change.write(new, stored.checksum)
+
+
+def _written(memories: Memories, new: Statement, wanted: Wanted, directory: str) -> StoredMemory:
     """Under that name, whatever it said before; the history keeps that."""
     name = wanted.name or phrasing.named(new.description)
+    root = memories.places.top or directory
     scope = OF_TEAM if wanted.team else None
     with memories.change(f"remembered: {slug(name)}") as change:
         old = change.get(name, scope)
         if old is None:
-            return change.write(Memory(name, new.description, new.type, new.body), scope=scope)
-        kind = wanted.type or old.memory.type
-        again = replace(old.memory, description=new.description, body=new.body, type=kind)
-        return change.write(again, old.checksum, scope)
+            memory = Memory(name, new.description, new.type, new.body)
+            return change.write(located(wanted.marked(memory), root, memories.clock()), scope=scope)
+        if wanted.by_agent and not old.memory.by_agent:
+            raise MemoryRefused(f"{name} is in the user's words. Remember it under another name.")
+        again = replace(
+            old.memory,
+            description=new.description,
+            body=new.body,
+            type=wanted.type or old.memory.type,
+        )
+        made = located(wanted.marked(again), root, memories.clock())
+        return change.write(made, old.checksum, scope)
+
+
+def _seen_from(root: str, directory: str, files: tuple[str, ...]) -> tuple[str, ...]:
+    """From the top of the project, where they are in it."""
+    whole = (os.path.normpath(Path(directory, path)) for path in files)
+    return tuple(os.path.relpath(path, root or directory) for path in whole)
+
+
+def _without_by(memory: Memory) -> dict[str, Any]:
+    return {key: value for key, value in memory.extra.items() if key != BY}

@@ -148,7 +148,7 @@ class Memory:
         written, or written anew. `team`: into the repository, for everybody."""
         wanted = remembering.Wanted(text, type, name, description, why, how, team)
         with explained(self._memories.places.root):
-            return remembering.remember(self._memories, wanted, str(self._directory))
+            return remembering.remember(self._memories, wanted, str(self._directory)).stored
 
     def all(self) -> tuple[StoredMemory, ...]:
         """Every memory that holds here, the newest first."""

@@ -126,6 +126,11 @@ class Places:
     problems: tuple[Broken, ...] = ()
 
     @property
+    def top(self) -> str:
+        """The directory that files are named from; empty where nothing is known of a project."""
+        return self.repository.root if self.repository else ""
+
+    @property
     def own(self) -> tuple[Folder, Folder]:
         """Names are unique over both."""
         return self.user, self.project

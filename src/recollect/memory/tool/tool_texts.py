@@ -7,8 +7,7 @@ from recollect.memory.storage import front_matter
 from recollect.memory.storage.format import ENDING, LARGEST, parse
 from recollect.memory.tool.tool_paths import Refused, Target, shown
 from recollect.memory.tool.tool_views import lines_of
-from recollect.model.memories import PROJECT, USER, Broken, Memory
-from recollect.model.notes import AGENT
+from recollect.model.memories import AGENT, BY, PROJECT, USER, Broken, Memory
 from recollect.text import clean, one_line
 
 LONGEST_DESCRIPTION = 150
@@ -67,7 +66,7 @@ def memory_of(text: str, name: str, target: Target, old: Memory | None) -> Memor
     """Front matter is made where there is none, and kept where an edit has dropped it. Only the user pins;
     and it says that these are an agent's words."""
     memory = _read(text, name, target, old)
-    return replace(memory, extra={**memory.extra, "by": AGENT})
+    return replace(memory, extra={**memory.extra, BY: AGENT})
 
 
 def _read(text: str, name: str, target: Target, old: Memory | None) -> Memory:

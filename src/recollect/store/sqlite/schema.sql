@@ -391,9 +391,6 @@ CREATE INDEX observations_by_session ON observations (session_id, prompt_number)
 
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned;
 
-CREATE INDEX observations_remembered ON observations (project_id, at, id)
-WHERE pinned OR provider IN ('user', 'agent');
-
 CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
 
 CREATE INDEX project_identities_by_project ON project_identities (project_id);

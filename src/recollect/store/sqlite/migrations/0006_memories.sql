@@ -47,3 +47,6 @@ CREATE INDEX requests_by_job ON requests (job_id, digest);
 CREATE INDEX requests_by_project ON requests (project_id);
 CREATE INDEX requests_by_session ON requests (session_id);
 CREATE INDEX requests_by_time ON requests (at);
+
+-- What is remembered on request is a file now.
+DROP INDEX observations_remembered;

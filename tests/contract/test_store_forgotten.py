@@ -1,4 +1,4 @@
-"""What somebody wants remembered or forgotten: kept once, gone at once, back as it was."""
+"""What somebody wants forgotten: gone at once, back as it was."""
 
 from dataclasses import replace
 
@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.jobs import Again
-from recollect.model.notes import AGENT, NOTES_AGENT, USER, Note
 from recollect.model.observations import Author, Doubt, Observation, ObservationDraft
 from recollect.model.search import Filters
 from recollect.recall import brief
@@ -16,18 +15,12 @@ from recollect.terms import asked
 from tests.support.arrivals import START
 from tests.support.memory import Memory
 
-NOTE = ObservationDraft("decision", "Never deploy on Fridays", narrative="Never deploy on Fridays")
 LATER = START + 10**9
 
 
 @pytest.fixture
 def memory(store: Store) -> Memory:
     return Memory.of(store, "shop")
-
-
-def note(memory: Memory, draft: ObservationDraft = NOTE, *, session: str | None = None) -> Note:
-    said_in = ("claude-code", session) if session else None
-    return Note(memory.project_id, "/home/dev/shop", USER, draft, said_in)
 
 
 def found(store: Store, words: str) -> list[int]:
@@ -50,68 +43,6 @@ def full(**changes: object) -> ObservationDraft:
         blobs=(("src/jobs.py", "0" * 40),),
     )
     return replace(draft, **changes)  # type: ignore[arg-type]
-
-
-def test_a_note_is_pinned_and_found_and_in_the_brief(store: Store, memory: Memory) -> None:
-    key = store.remember(note(memory), LATER)
-    (kept,) = store.remembered(memory.project_id, 10)
-    assert (kept.id, kept.pinned, kept.provider, kept.at) == (key, True, USER, LATER)
-    assert kept.draft == NOTE
-    assert found(store, "deploy")
-    assert "Never deploy on Fridays" in brief.write(store, memory.project_id, 1500).text
-
-
-def test_the_same_note_twice_is_one(store: Store, memory: Memory) -> None:
-    key = store.remember(note(memory), LATER)
-    store.pin(key, pinned=False)
-    assert store.remember(note(memory), LATER + 1) == key
-    (kept,) = store.remembered(memory.project_id, 10)
-    assert kept.pinned
-
-
-def test_what_the_user_says_too_is_no_longer_the_agents(store: Store, memory: Memory) -> None:
-    key = store.remember(replace(note(memory), by=AGENT), LATER)
-    line = brief.write(store, memory.project_id, 1500).text
-    assert "[noted by the agent]: Never deploy on Fridays" in line
-    assert store.remember(note(memory), LATER + 1) == key
-    assert store.remember(replace(note(memory), by=AGENT), LATER + 2) == key
-    assert [each.provider for each in store.remembered(memory.project_id, 10)] == [USER]
-    assert "noted by" not in brief.write(store, memory.project_id, 1500).text
-
-
-def test_a_note_belongs_to_the_session_it_was_said_in(store: Store, memory: Memory) -> None:
-    session = memory.turn("Ship it", session="s1")
-    key = store.remember(note(memory, session="s1"), LATER)
-    kept = store.observation(key)
-    assert kept is not None
-    assert (kept.session_id, kept.prompt_number) == (session.id, session.prompts)
-
-
-def test_without_a_session_the_project_has_one_for_notes(store: Store, memory: Memory) -> None:
-    other = Memory.of(store, "bank")
-    other.turn("Count", session="elsewhere")
-    keys = [
-        store.remember(note(memory), LATER),
-        store.remember(note(memory, replace(NOTE, narrative="Second"), session="unknown"), LATER),
-        # A session of another project is not where a note of this one belongs.
-        store.remember(note(memory, replace(NOTE, narrative="Third"), session="elsewhere"), LATER),
-    ]
-    observations = [store.observation(key) for key in keys]
-    (session_id,) = {each.session_id for each in observations if each}
-    session = store.session(session_id)
-    assert session is not None
-    assert (session.agent, session.project_id) == (NOTES_AGENT, memory.project_id)
-    assert session not in store.stale_sessions(LATER * 2)
-    store.remember(note(other), LATER)
-    assert len([s for s in store.sessions(None, 50) if s.agent == NOTES_AGENT]) == 2
-
-
-def test_agents_notes_are_remembered_too_but_not_what_others_wrote(
-    store: Store, memory: Memory
-) -> None:
-    memory.turn("Work", full())
-    store.remember(replace(note(memory), by=AGENT), LATER)
-    assert [each.provider for each in store.remembered(memory.project_id, 10)] == [AGENT]
 
 
 def test_a_forgotten_observation_is_nowhere_and_comes_back_as_it_was(
