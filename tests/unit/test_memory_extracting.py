@@ -16,7 +16,6 @@ from recollect.model.memories import Memory
 from recollect.model.requests import Away, Failure, Refused
 from recollect.model.sessions import Session
 from recollect.paths import Paths
-from recollect.settings import Settings
 from recollect.store.sqlite.store import SqliteStore
 from recollect.wiring import AGENTS
 from recollect.worker.extracting import Extractor
@@ -45,6 +44,7 @@ class Desk:
     store: SqliteStore
     clock: FakeClock = field(default_factory=FakeClock)
     changed: list[int] = field(default_factory=list)
+    last: Job | None = None
 
     @property
     def memories(self) -> Memories:
@@ -54,7 +54,9 @@ class Desk:
         return sorted(each.memory.name for each in self.memories.all().memories)
 
     def turn(self, prompt: str, answer: str = "Done.", *between: bytes) -> tuple[Job, Session]:
-        """The job of its summary."""
+        """The job of its summary. That of the turn before is over by then."""
+        if self.last is not None:
+            self.store.skip_job(self.last, "seen", self.clock())
         name = f"p-{self.clock.at}"
         turns = Turns(self.paths, self.store, self.clock, self.clock.at)
         stop = payloads.stop("s1", name, answer)
@@ -63,20 +65,17 @@ class Desk:
             session = self.store.session(job.session_id)
             assert session is not None
             if job.kind == SUMMARIZE:
+                self.last = job
                 return job, session
             self.store.skip_job(job, "seen", self.clock())
         raise AssertionError("there is no summary to write")
 
-    def extract(
-        self, job: Job, session: Session, model: StubModel | None = None, **set_to: object
-    ) -> Failure | None:
-        found = wiring.home().settings
-        settings = Settings(dict(found.values) | set_to, found.origins)
+    def extract(self, job: Job, session: Session, model: StubModel | None = None) -> Failure | None:
         extractor = Extractor(
             self.store,
             AGENTS,
             lambda _: self.memories,
-            settings,
+            wiring.home().settings,
             self.clock,
             self.changed.append,
         )

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,9 @@ from recollect.memory.storage.changes import Memories
 from recollect.model.memories import Memory
 from recollect.model.requests import Away, Request
 from recollect.model.sessions import Session
+from recollect.model.told import ToldMemory
 from recollect.paths import Paths
-from recollect.settings import Settings
+from recollect.settings import Settings, Value
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking, Terms
 from recollect.synthesis.budget import Budget
@@ -63,19 +64,21 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def telling(
-    store: Store, memories: Memories, model: StubModel | None, **set_to: object
+    store: Store, memories: Memories, model: StubModel | None, **set_to: Value
 ) -> MemoryTelling:
     terms = Terms("v1", Prices.of(()), Budget(0, 0, memories.clock))
 
     def asking(session_id: int) -> Asking | None:
-        return model and Asking(store, model, terms, memories.clock, session_id, None)
+        if model is None:
+            return None
+        return Asking(store, model, terms, memories.clock, session_id, None)
 
     found = wiring.home().settings
     settings = Settings(dict(found.values) | set_to, found.origins)
     return MemoryTelling(store, lambda _: memories, settings, Finder(None), asking)
 
 
-def record(store: Store, session: Session, given: list[memory_telling.ToldMemory], at: int) -> None:
+def record(store: Store, session: Session, given: list[ToldMemory], at: int) -> None:
     store.add_told_memories(session.id, "new", given, at)
 
 
@@ -90,7 +93,7 @@ def test_without_a_model_words_choose_and_it_is_told_once(
     record(store, session, given, clock.at)
     assert ours.at_prompt(session, WRITE) == ("", [])
     clock.at += 1_000
-    compaction = Told(session.project_id, session="s1", at=clock.at).compact()
+    compaction = Told(session.project_id, session="s1", at=clock.at, count=1).compact()
     store.add_events([compaction], clock.at)
     assert TABS.body in ours.at_prompt(session, WRITE)[0]
 
@@ -132,52 +135,54 @@ def test_the_model_is_shown_the_last_prompts_and_only_what_was_not_told(
     assert TABS.name in model.requests[1].message
 
 
+@dataclass
+class Slow:
+    """A model that answers when it may."""
+
+    says: str
+    may_answer: threading.Event = field(default_factory=threading.Event)
+
+    def __call__(self, _: Request) -> str:
+        self.may_answer.wait(LONG)
+        return self.says
+
+
 @pytest.fixture
-def thinking() -> Iterator[threading.Event]:
-    """Set when the model may answer."""
-    event = threading.Event()
-    yield event
-    event.set()
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    monkeypatch.setattr(memory_telling, "WAIT", 0.0)
+    model = Slow("Notes: deploy-key")
+    yield model
+    model.may_answer.set()
 
 
 def test_an_answer_that_comes_late_is_told_at_the_next_prompt(
-    store: Store,
-    memories: Memories,
-    session: Session,
-    monkeypatch: pytest.MonkeyPatch,
-    thinking: threading.Event,
+    store: Store, memories: Memories, session: Session, slow: Slow
 ) -> None:
-    monkeypatch.setattr(memory_telling, "WAIT", 0.0)
-
-    def slowly(_: Request) -> str:
-        thinking.wait(LONG)
-        return "Notes: deploy-key"
-
-    ours = telling(store, memories, StubModel([slowly], then="Notes: none"))
+    ours = telling(store, memories, StubModel([slow], then="Notes: none"))
     text, _ = ours.at_prompt(session, WRITE)
     assert TABS.body in text, "the words stand in"
     assert VAULT.body not in text
-    thinking.set()
-    until(ours._late[session.id].done)
+    late = ours._late[session.id]
+    slow.may_answer.set()
+    until(late.done)
     text, given = ours.at_prompt(session, RECEIPTS)
     assert VAULT.body in text
     assert [(each.name, each.reason) for each in given] == [(VAULT.name, CHOSEN_LATE)]
 
 
-def test_a_late_choice_that_was_told_or_changed_meanwhile_is_dropped(
-    store: Store, memories: Memories, session: Session, monkeypatch: pytest.MonkeyPatch
+def test_a_late_choice_that_was_changed_meanwhile_is_dropped(
+    store: Store, memories: Memories, session: Session, slow: Slow
 ) -> None:
-    monkeypatch.setattr(memory_telling, "WAIT", 0.0)
-    ours = telling(store, memories, StubModel(["Notes: deploy-key"], then="Notes: none"))
+    ours = telling(store, memories, StubModel([slow], then="Notes: none"))
     ours.at_prompt(session, RECEIPTS)
-    late = ours._late.get(session.id)
-    if late is not None:  # else it was in time after all
-        until(late.done)
-        with memories.change("moved") as change:
-            old = change.get(VAULT.name)
-            assert old is not None
-            change.write(replace(old.memory, body="In the safe."), old.checksum)
-        assert ours.at_prompt(session, "And how does it print refunds?") == ("", [])
+    late = ours._late[session.id]
+    slow.may_answer.set()
+    until(late.done)
+    with memories.change("moved") as change:
+        old = change.get(VAULT.name)
+        assert old is not None
+        change.write(replace(old.memory, body="In the safe."), old.checksum)
+    assert ours.at_prompt(session, "And how does it print refunds?") == ("", [])
 
 
 @pytest.mark.usefixtures("patient")

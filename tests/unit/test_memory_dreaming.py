@@ -1,0 +1,241 @@
+"""When the worker dreams by itself, of which projects, and what it tells of a dream that was asked for."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from recollect import clock as clocks
+from recollect import wiring
+from recollect.clock import DAY
+from recollect.memory.dream import dream_lock, gates
+from recollect.memory.dream.dreaming import lock
+from recollect.memory.storage.changes import Memories
+from recollect.model.memories import Memory
+from recollect.model.observations import Author, ObservationDraft
+from recollect.model.requests import Away
+from recollect.paths import Paths
+from recollect.repository import identify
+from recollect.settings import Settings
+from recollect.store.protocol import Store
+from recollect.synthesis.asking import Asking, Terms
+from recollect.synthesis.budget import Budget
+from recollect.synthesis.prices import Prices
+from recollect.wiring import Choice
+from recollect.worker.dreaming import Dreamer
+from recollect.worker.gate import Gate
+from recollect.worker.memory_work import MemoryWork
+from tests.support.arrivals import START
+from tests.support.memory import Memory as Stored
+from tests.support.stub_model import FakeClock, StubModel
+
+TABS = Memory("prefers-tabs", "Indent with tabs", "feedback", "Indent with tabs.")
+TERMS = Terms("v1", Prices.of(()), Budget(0, 0, lambda: START))
+
+
+@dataclass
+class Bedroom:
+    """Projects that are worked on, and whoever dreams of them."""
+
+    paths: Paths
+    store: Store
+    folder: Path
+    model: StubModel | None = None
+    clock: FakeClock = field(default_factory=FakeClock)
+    changed: list[int] = field(default_factory=list)
+
+    def project(
+        self, name: str, sessions: int = gates.SESSIONS, facts: int = gates.LEAST
+    ) -> Memories:
+        """A directory with so many sessions and memories; two more say the same."""
+        root = self.folder / name
+        root.mkdir()
+        project = self.store.resolve_project(identify(str(root)), str(root), START)
+        past = Stored(self.store, project)
+        for number in range(sessions):
+            past.turn(f"Shelf {number}?", ObservationDraft("change", f"Shelf {number} was filled"))
+        self.clock.at = max(self.clock.at, past.at)
+        memories = self.memories(str(root))
+        with memories.change("test") as change:
+            for number in range(facts):
+                text = f"Shelf {number} of {name} holds box {number}"
+                change.write(Memory(f"{name}-{number}", text, "project", f"See room {number}."))
+            change.write(replace(TABS, name=f"{name}-tabs"))
+            change.write(replace(TABS, name=f"{name}-tabs-again"))
+        return memories
+
+    def memories(self, directory: str) -> Memories:
+        return wiring.memories(wiring.home(), directory, self.clock)
+
+    def dreamer(self, **set_to: str) -> Dreamer:
+        found = wiring.home().settings
+        settings = Settings(dict(found.values) | {"memory.dream": "auto"} | set_to, found.origins)
+        return Dreamer(
+            *(self.paths, self.store, self.memories, settings, self.clock),
+            asking=self._asking,
+            changed=self.changed.append,
+        )
+
+    def _asking(self) -> Asking | None:
+        if self.model is None:
+            return None
+        return Asking(self.store, self.model, TERMS, self.clock, None, None)
+
+    def last(self) -> int | None:
+        return dream_lock.last(self.paths.memory / dream_lock.NAME)
+
+
+@pytest.fixture
+def bedroom(home: Paths, store: Store, tmp_path: Path) -> Bedroom:
+    return Bedroom(home, store, tmp_path)
+
+
+def retired(memories: Memories) -> int:
+    return len(memories.retired().memories)
+
+
+def test_every_project_that_is_due_is_dreamed_of_and_no_other(bedroom: Bedroom) -> None:
+    shop, quiet, office = (
+        bedroom.project(n, s) for n, s in (("shop", 5), ("quiet", 4), ("office", 6))
+    )
+    assert bedroom.dreamer().if_due() == 2
+    assert (retired(shop), retired(quiet), retired(office)) == (1, 0, 1)
+    assert len(bedroom.changed) == 2
+    assert bedroom.last() == bedroom.clock.at
+
+
+def test_after_a_dream_there_is_none_for_a_day_and_then_only_after_more_sessions(
+    bedroom: Bedroom,
+) -> None:
+    bedroom.project("shop")
+    assert bedroom.dreamer().if_due() == 1
+    bedroom.clock.at += DAY - 1
+    assert bedroom.dreamer().if_due() == 0
+    bedroom.clock.at += 2
+    assert bedroom.dreamer().if_due() == 0, "nobody has worked since"
+
+
+def test_the_disk_is_looked_at_once_in_a_while(bedroom: Bedroom) -> None:
+    dreamer = bedroom.dreamer()
+    bedroom.project("early", sessions=4)
+    assert dreamer.if_due() == 0
+    bedroom.project("shop")
+    assert dreamer.if_due() == 0
+    bedroom.clock.at += gates.THROTTLE
+    assert dreamer.if_due() == 1
+
+
+def close_by_setting(bedroom: Bedroom) -> Dreamer:
+    return bedroom.dreamer(**{"memory.dream": "off"})
+
+
+def close_by_time(bedroom: Bedroom) -> Dreamer:
+    file = bedroom.paths.memory / dream_lock.NAME
+    file.touch()
+    os.utime(file, ns=(bedroom.clock.at * 1_000_000,) * 2)
+    return bedroom.dreamer()
+
+
+@pytest.mark.parametrize("close", [close_by_setting, close_by_time])
+def test_one_closed_gate_is_enough(bedroom: Bedroom, close: Callable[[Bedroom], Dreamer]) -> None:
+    shop = bedroom.project("shop")
+    assert close(bedroom).if_due() == 0
+    assert retired(shop) == 0
+
+
+def test_few_memories_are_left_alone(bedroom: Bedroom) -> None:
+    shop = bedroom.project("shop", facts=gates.LEAST - 3)
+    assert bedroom.dreamer().if_due() == 0
+    assert retired(shop) == 0
+
+
+def test_without_memories_nothing_is_made(bedroom: Bedroom) -> None:
+    assert bedroom.dreamer().if_due() == 0
+    assert not bedroom.paths.memory.exists()
+
+
+def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom) -> None:
+    shop = bedroom.project("shop")
+    with lock(shop):
+        assert bedroom.dreamer().if_due() == 0
+        refused = bedroom.dreamer().on_request(
+            {"dir": str(bedroom.folder / "shop"), "dry_run": False}
+        )
+    assert "Another dream is under way" in refused["refused"]
+    assert retired(shop) == 0
+    assert bedroom.dreamer().if_due() == 1
+
+
+def test_a_dream_whose_model_was_away_is_not_completed_and_comes_again(bedroom: Bedroom) -> None:
+    bedroom.model = StubModel([Away("overloaded")], then="{}")
+    shop = bedroom.project("shop")
+    bedroom.dreamer().if_due()
+    assert retired(shop) == 1, "what rules can do is done"
+    assert bedroom.last() is None
+    bedroom.dreamer().if_due()
+    assert bedroom.last() == bedroom.clock.at
+    assert len(bedroom.model.requests) == 2
+
+
+def test_a_model_is_told_what_was_done_lately_and_its_reply_is_in_the_ledger(
+    bedroom: Bedroom,
+) -> None:
+    bedroom.model = StubModel(then="{}")
+    bedroom.project("shop")
+    told = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
+    (asked,) = bedroom.model.requests
+    assert "Shelf 3 was filled" in asked.message
+    assert bedroom.store.spent(0, 1 << 60).requests == 1
+    assert told["diff"]
+    assert (told["entry"], bedroom.changed, bedroom.last()) == (None, [], None)
+
+
+def test_a_dream_on_request_needs_no_gate_and_no_project(bedroom: Bedroom) -> None:
+    shop = bedroom.project("shop", sessions=0, facts=0)
+    told = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": False})
+    assert told["completed"]
+    assert told["entry"]
+    assert retired(shop) == 1
+    assert len(bedroom.changed) == 1
+    elsewhere = bedroom.dreamer().on_request({"dir": str(bedroom.folder), "dry_run": False})
+    assert elsewhere["lines"] == ["The memories are in order."]
+    assert len(bedroom.changed) == 1
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return Gate(clocks.now)
+
+
+def work(home: Paths, store: Store, model: StubModel | None, gate: Gate) -> MemoryWork:
+    choice = Choice(Author("stub"), "a test", model=model, terms=TERMS)
+    found = wiring.Home(home, wiring.home().settings)
+    return MemoryWork(found, store, choice, gate, clocks.now, lambda _: None, {})
+
+
+def test_only_a_model_that_answers_at_once_chooses_at_prompts(
+    home: Paths, store: Store, gate: Gate
+) -> None:
+    for name, answers in (("stub", True), ("claude", False)):
+        made = work(home, store, StubModel(name=name), gate)
+        assert (made.telling.asking(1) is not None) is answers
+        assert made.dreamer.asking() is not None
+    made = work(home, store, None, gate)
+    assert (made.telling.asking(1), made.dreamer.asking()) == (None, None)
+
+
+def test_a_model_that_is_away_is_not_asked_for_memories(
+    home: Paths, store: Store, gate: Gate
+) -> None:
+    made = work(home, store, StubModel(), gate)
+    gate.shut(Away("overloaded"))
+    assert (made.telling.asking(1), made.dreamer.asking()) == (None, None)
+
+
+def test_where_a_directory_belongs_is_found_out_once_in_a_while(
+    home: Paths, store: Store, gate: Gate, tmp_path: Path
+) -> None:
+    made = work(home, store, None, gate)
+    assert made.of(str(tmp_path)) is made.of(str(tmp_path))
