@@ -116,6 +116,7 @@ class Orders:
                 self.store.drop_session(session.id, session.project_id)
             self.finder.forget(session.project_dir)
             self.briefs.drop(session.project_dir)
+            self.briefs.sessions.drop(session.agent, session.ref)
         return {"found": session is not None}
 
     def _rebuild(self, _: Json) -> Json:
