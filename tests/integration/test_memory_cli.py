@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 import sys
@@ -127,7 +128,7 @@ def test_where_nothing_is_remembered_it_is_said_and_nothing_is_made(
     assert answer(project, "list") == {"memories": [], "broken": [], "left_out": 0}
     assert said(project, "log") == said(project, "diff") == "Nothing has been changed yet.\n"
     assert answer(project, "log") == []
-    assert said(project, "check") == "0 checked, 0 speak of what has changed or gone.\n"
+    assert said(project, "check") == "0 checked, 0 of them about what has changed or gone.\n"
     assert "user" in said(project, "path")
     assert not list(home.memory.glob("**/*.md"))
     assert "Nothing has been changed yet." in refused(project, "undo")
@@ -224,12 +225,24 @@ def test_an_editor_changes_a_memory(filled: Path) -> None:
     assert said(filled, "edit", "api-port", env=same) == "Nothing was changed.\n"
 
 
+def kept(error: str) -> str:
+    """What somebody has typed in vain; for its owner alone."""
+    found = re.search(r"Your text is kept: (\S+)", error)
+    assert found is not None
+    file = Path(found[1])
+    text = file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.unlink()
+    return text
+
+
 def test_a_text_that_is_no_memory_changes_nothing(filled: Path) -> None:
     before = file_of(filled, "api-port").read_bytes()
     env = editor(filled, "text = text.replace('type: project', 'type: novel')")
     told = refused(filled, "edit", "api-port", code=2, env=env)
     assert "use one of user, feedback, project, reference" in told
     assert file_of(filled, "api-port").read_bytes() == before
+    assert "type: novel" in kept(told)
 
 
 def test_who_edits_the_file_beside_the_editor_wins(filled: Path) -> None:
@@ -239,6 +252,13 @@ def test_who_edits_the_file_beside_the_editor_wins(filled: Path) -> None:
     told = refused(filled, "edit", "api-port", env=editor(filled, change))
     assert "changed meanwhile" in told
     assert file.read_text() == by_hand
+    assert kept(told).endswith("More.")
+
+
+def test_without_a_terminal_and_an_editor_it_is_said_what_to_do(filled: Path) -> None:
+    told = refused(filled, "edit", "api-port", code=2)
+    assert "Set EDITOR" in told
+    assert str(file_of(filled, "api-port")) in told
 
 
 def test_what_is_the_teams_is_left_to_the_team(filled: Path) -> None:
@@ -247,10 +267,9 @@ def test_what_is_the_teams_is_left_to_the_team(filled: Path) -> None:
     text = "---\ndescription: We deploy on Mondays\n---\n\nOn Mondays.\n"
     (team / "mondays.md").write_text(text)
     assert "of the team" in said(filled, "show", "mondays")
-    for command in ("retire", "pin"):
-        assert str(team / "mondays.md") in refused(filled, command, "mondays")
-    env = editor(filled, "text += 'And Tuesdays.'")
-    assert "Edit the file itself" in refused(filled, "edit", "mondays", env=env)
+    env = editor(filled, "raise SystemExit('it must not be opened')")
+    for command in ("retire", "pin", "edit"):
+        assert str(team / "mondays.md") in refused(filled, command, "mondays", env=env)
     assert (team / "mondays.md").read_text() == text
 
 

@@ -2,16 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli import memory_history, memory_places
+from recollect.cli import editor, memory_history, memory_places
 from recollect.cli.memory_places import name_argument
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.clock import day_and_time
-from recollect.errors import ConfigError, MemoryRefused
+from recollect.errors import ConfigError, RecollectError
 from recollect.model.memories import Broken, Memory, StoredMemory
 from recollect.text import clean, tokens
+
+if TYPE_CHECKING:
+    from recollect.memory.storage.changes import Memories
+
+ENDING = ".md"
 
 
 @click.group()
@@ -81,22 +87,31 @@ def print_memory(stored: StoredMemory, as_json: bool) -> None:
 @name_argument
 def edit(name: str) -> None:
     """Open a memory in your editor ($VISUAL or $EDITOR). The file itself can be edited, too."""
-    from recollect.memory.storage.format import parse
-
     memories = memory_places.here()
-    stored = memory_places.named(memories, name)
-    text = click.edit(stored.path.read_text(), extension=".md")
-    if text is None or text == stored.path.read_text():
+    stored = memory_places.own(memories, name)
+    before = stored.path.read_text("utf-8")
+    text = editor.opened_on(before, ending=ENDING, otherwise=f"edit {stored.path} itself.")
+    if text is None or text == before:
         say("Nothing was changed.")
         return
+    try:
+        _write(memories, stored, text)
+    except RecollectError as error:
+        kept = editor.kept(text, stored.memory.name, ending=ENDING)
+        raise type(error)(f"{error} Your text is kept: {kept}") from None
+    memory_places.changed()
+    say(f"Changed: {stored.memory.name}. `recollect memory undo` takes it back.")
+
+
+def _write(memories: "Memories", stored: StoredMemory, text: str) -> None:
+    from recollect.memory.storage.format import parse
+
     match parse(text.encode(), stored.path):
         case Broken(why=why):
             raise ConfigError(f"That is no memory: {why}. Nothing was changed.")
         case written:
             with memories.change(f"edited: {written.name}") as change:
-                change.write(written, expected=stored.checksum, scope=_scope(stored))
-            memory_places.changed()
-    say(f"Changed: {name}. `recollect memory undo` takes it back.")
+                change.write(written, expected=stored.checksum)
 
 
 @memory.command()
@@ -165,7 +180,9 @@ def check(context: click.Context, as_json: bool) -> None:
         for each in flagged:
             links = f"dead links: {', '.join(each.dead_links)}" if each.dead_links else ""
             say(f"{each.name}: {'; '.join(filter(None, (str(each.freshness), links)))}")
-        say(f"{len(listing.memories)} checked, {len(flagged)} speak of what has changed or gone.")
+        say(
+            f"{len(listing.memories)} checked, {len(flagged)} of them about what has changed or gone."
+        )
         _say_broken(listing.broken)
     context.exit(1 if flagged or listing.broken else 0)
 
@@ -200,13 +217,6 @@ def _done(as_json: bool, name: str, told: str) -> None:
         print_json({"name": name})
     else:
         say(told)
-
-
-def _scope(stored: StoredMemory) -> str | None:
-    """Where to write it: ours go by their type."""
-    if not stored.is_ours:
-        raise MemoryRefused(f"{stored.path} is the {stored.scope}'s. Edit the file itself.")
-    return None
 
 
 def _say_broken(broken: Iterable[Broken]) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 from recollect import log
 from recollect.clock import Clock
 from recollect.errors import MemoryRefused
+from recollect.memory.choosing.finding import Finder
 from recollect.memory.dream import dream_lock, gates
-from recollect.memory.dream.dreaming import Circumstances, Dream, dream, lock
+from recollect.memory.dream.dreaming import Circumstances, Dream, by, dream, lock
 from recollect.memory.dream.gates import State
 from recollect.memory.storage.changes import Memories
 from recollect.model.ledger import DREAM, Kept
@@ -35,6 +36,7 @@ class Dreamer:
     clock: Clock
     asking: Callable[[], Asking | None]
     changed: Callable[[int], None]  # told the project whose memories have changed
+    finder: Finder = field(default_factory=Finder)
     _looked: int | None = field(default=None)
 
     def if_due(self) -> int:
@@ -94,6 +96,7 @@ class Dreamer:
             root=memories.places.top,
             ask=None if asking is None else lambda request: _asked(asking, request),
             signals=self._signals(project_id) if project_id is not None else (),
+            find=by(self.finder),
         )
 
     def _signals(self, project_id: int) -> tuple[str, ...]:

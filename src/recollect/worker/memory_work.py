@@ -41,7 +41,7 @@ class MemoryWork:
         self.telling = MemoryTelling(store, self.of, settings, finder, self._quick)
         self.extractor = Extractor(store, AGENTS, self.of, settings, clock, changed)
         self.dreamer = Dreamer(
-            home.paths, store, self.of, settings, clock, lambda: self._asking(None), changed
+            home.paths, store, self.of, settings, clock, lambda: self._asking(None), changed, finder
         )
 
     def of(self, directory: str) -> Memories:

@@ -91,7 +91,7 @@ def _dream(memories: Memories, around: Circumstances, *, dry_run: bool, held: He
     dream_rules.mend_links(plan, memories)
     dream_rules.mark_stale(plan, around.root, f"{clock.local(memories.clock()):%Y-%m-%d}")
     dream_rules.stamp(plan, memories.clock())
-    result = settle(plan, memories, around.find or _by_words(), dry_run=dry_run, held=held)
+    result = settle(plan, memories, around.find or by(Finder()), dry_run=dry_run, held=held)
     log.action(
         "memory.dreamed",
         memories=len(plan.read),
@@ -133,8 +133,8 @@ def _consult(plan: Plan, around: Circumstances) -> tuple[str | None, bool]:
             return failure.why, True
 
 
-def _by_words() -> recall_check.Find:
-    finder = Finder()
+def by(finder: Finder) -> recall_check.Find:
+    """A way to find memories for the questions that must not get worse."""
 
     def find(memories: Sequence[StoredMemory], text: str) -> list[StoredMemory]:
         return [near.memory for near in finder.near(memories, text)]
