@@ -9,7 +9,7 @@ import click
 
 from recollect.cli.main import COMMANDS, cli
 from recollect.server.names import FORMS
-from recollect.server.parameters import Parameter
+from recollect.parameters import Parameter
 from recollect.server.tools import INSTRUCTIONS, TOOLS
 from recollect.settings import ROWS
 from tests.support import python_reference

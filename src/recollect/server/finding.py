@@ -17,7 +17,7 @@ from recollect.periods import Period, period
 from recollect.recall import lookup
 from recollect.recall.telling import name, told
 from recollect.server import memories, names, result_text, things
-from recollect.server.parameters import Misused
+from recollect.parameters import Misused
 from recollect.server.place import LOOK_IN_ALL, LOOK_IN_ONE, Place, Scope
 from recollect.server.things import Thing
 from recollect.text import fenced, one_line

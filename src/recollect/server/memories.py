@@ -16,7 +16,7 @@ from recollect.model.search import OBSERVATION
 from recollect.recall.hits import HANDED_OVER
 from recollect.recall.telling import name as called
 from recollect.server import names, result_text
-from recollect.server.parameters import Misused
+from recollect.parameters import Misused
 from recollect.server.place import AGENT, Place, Scope
 from recollect.server.result_text import Line
 from recollect.text import tokens

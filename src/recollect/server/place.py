@@ -22,7 +22,7 @@ from recollect.paths import Paths
 from recollect.recall.search import Searcher
 from recollect.repository import identify
 from recollect.server.open_store import Opened, OpenStore
-from recollect.server.parameters import Misused
+from recollect.parameters import Misused
 from recollect.store.protocol import Reading
 from recollect.text import fenced, one_line
 
