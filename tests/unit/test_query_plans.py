@@ -19,6 +19,8 @@ NOUNS = (
     "told",
     "opened_files",
     "events",
+    "listings",
+    "merges",
 )
 QUERIES = [
     (noun, name)
@@ -40,6 +42,7 @@ WHOLE = {
     "mark_summaries": {"summaries"},
     "mark_prompts": {"prompts"},
     "mark_sessions": {"sessions"},
+    "projects": {"p"},
     "worth_asking": {"o"},  # the newest, which were chosen by an index
 }
 SMALL = {"mine", "about", "later", "CONSTANT"}  # what was chosen before

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from recollect.model.requests import Away, Misconfigured, Wait
 
 OBSERVE, SUMMARIZE = "observe", "summarize"
-SKIPPED = "skipped"
 MAX_TRIES = 3
 
 
@@ -35,6 +34,15 @@ class JobRow:
     tries: int
     due_at: int
     last_error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """How many jobs wait and how many were given up. `oldest_at`: since when somebody waits."""
+
+    pending: int
+    skipped: int
+    oldest_at: int | None
 
 
 @dataclass(frozen=True, slots=True)

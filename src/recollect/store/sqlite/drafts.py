@@ -49,6 +49,7 @@ def edit_observation(
         return False
     for parts in ("drop_facts", "drop_concepts", "drop_doubts"):
         write(connection, "observations", parts, owner)
+    write(connection, "merges", "drop", owner)  # it stands by itself
     _add_words(connection, observation_id, draft)
     return True
 

@@ -18,10 +18,11 @@ class ForgottenThings(Database):
     def forgotten(self, project_id: int) -> list[Forgotten]:
         """The latest first."""
         rows = self.rows("forgotten", "of_project", project_id=project_id)
-        return [
-            Forgotten(row["observation_id"], row["at"], json.loads(row["record"])["row"]["title"])
-            for row in rows
-        ]
+        return [_forgotten(row) for row in rows]
+
+    def was_forgotten(self, observation_id: int) -> Forgotten | None:
+        row = self.row("forgotten", "one", id=observation_id)
+        return _forgotten(row) if row else None
 
     def forget_observation(self, observation_id: int, at: int) -> int | None:
         """How many went: it, and what was folded into it and would take its place. None: there is none."""
@@ -30,12 +31,14 @@ class ForgottenThings(Database):
             if not rows or rows[0]["id"] != observation_id:
                 return None
             records = [_record(connection, row) for row in rows]
+            ids = json.dumps([row["id"] for row in rows])
+            merges = _dicts(write(connection, "merges", "of_observations", {"ids": ids}).fetchall())
             values = {
                 "id": observation_id,
                 "session_id": rows[0]["session_id"],
                 "project_id": rows[0]["project_id"],
                 "at": at,
-                "record": json.dumps(records[0] | {"folded": records[1:]}),
+                "record": json.dumps(records[0] | {"folded": records[1:], "merges": merges}),
             }
             write(connection, "forgotten", "add", values)
             for row in reversed(rows):
@@ -56,16 +59,26 @@ class ForgottenThings(Database):
                 for follower in each["followers"]:
                     link = {"id": follower, "follows": each["row"]["id"]}
                     write(connection, "forgotten", "follow_again", link)
+            for merge in record.get("merges", ()):
+                write(connection, "merges", "add", merge)
             write(connection, "forgotten", "drop", {"id": observation_id})
             return True
+
+
+def _forgotten(row: Row) -> Forgotten:
+    title = json.loads(row["record"])["row"]["title"]
+    return Forgotten(row["observation_id"], row["at"], title, row["project_id"], row["session_id"])
+
+
+def _dicts(rows: list[Row]) -> list[Json]:
+    return [dict(row) for row in rows]
 
 
 def _record(connection: sqlite3.Connection, row: Row) -> Json:
     """All of an observation, as JSON can hold it."""
     owner = {"id": row["id"]}
     parts = {
-        part: [dict(found) for found in write(connection, "observations", part, owner).fetchall()]
-        for part in PARTS
+        part: _dicts(write(connection, "observations", part, owner).fetchall()) for part in PARTS
     }
     followers = write(connection, "forgotten", "followers", owner).fetchall()
     return {"row": dict(row), "followers": [found["id"] for found in followers]} | parts

@@ -95,6 +95,7 @@ class Observations(Indexing):
             model=row["model"],
             pinned=bool(row["pinned"]),
             draft=self._draft(row),
+            edited=bool(row["edited"]),
         )
 
     def _draft(self, row: Row) -> ObservationDraft:

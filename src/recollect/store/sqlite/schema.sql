@@ -107,6 +107,13 @@ CREATE TABLE jobs (
   finished_at INTEGER
 , written_by TEXT);
 
+CREATE TABLE merges (
+  observation_id INTEGER PRIMARY KEY REFERENCES observations ON DELETE CASCADE,
+  into_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  changes TEXT NOT NULL
+);
+
 CREATE TABLE observation_concepts (
   observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
   concept TEXT NOT NULL,
@@ -328,6 +335,11 @@ CREATE VIEW doubted_observations AS
       )
     );
 
+CREATE VIEW in_hand AS
+  SELECT id FROM observations WHERE pinned OR edited
+  UNION ALL SELECT observation_id FROM merges
+  UNION ALL SELECT into_id FROM merges;
+
 CREATE VIEW passed_over AS
   SELECT id, follows FROM observations AS o
   WHERE repeats IS NOT NULL OR EXISTS (SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id);
@@ -373,7 +385,11 @@ CREATE INDEX jobs_by_turn ON jobs (session_id, prompt_number, id);
 
 CREATE INDEX jobs_due ON jobs (due_at) WHERE state = 'pending';
 
+CREATE INDEX jobs_skipped ON jobs (id) WHERE state = 'skipped';
+
 CREATE INDEX jobs_waiting ON jobs (session_id, id) WHERE state = 'pending';
+
+CREATE INDEX merges_by_into ON merges (into_id);
 
 CREATE INDEX observation_concepts_by_concept ON observation_concepts (concept);
 
@@ -388,6 +404,10 @@ CREATE INDEX observations_by_project ON observations (project_id, at);
 CREATE INDEX observations_by_repeats ON observations (repeats) WHERE repeats IS NOT NULL;
 
 CREATE INDEX observations_by_session ON observations (session_id, prompt_number);
+
+CREATE INDEX observations_by_time ON observations (at);
+
+CREATE INDEX observations_by_type ON observations (type, at);
 
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned;
 
@@ -408,6 +428,8 @@ CREATE INDEX requests_by_time ON requests (at);
 CREATE INDEX sessions_by_project ON sessions (project_id, last_event_at);
 
 CREATE INDEX sessions_by_status ON sessions (status, last_event_at);
+
+CREATE INDEX sessions_by_time ON sessions (last_event_at);
 
 CREATE INDEX summaries_by_project ON summaries (project_id, at);
 

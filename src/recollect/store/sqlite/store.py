@@ -5,7 +5,9 @@ from recollect.store.sqlite.forgotten import ForgottenThings
 from recollect.store.sqlite.healing import Healing
 from recollect.store.sqlite.jobs import Jobs
 from recollect.store.sqlite.ledger import Ledger
+from recollect.store.sqlite.listings import Listings
 from recollect.store.sqlite.lookups import Lookups
+from recollect.store.sqlite.merges import Merges
 from recollect.store.sqlite.observations import Observations
 from recollect.store.sqlite.opened_files import OpenedFiles
 from recollect.store.sqlite.projects import Projects
@@ -27,7 +29,9 @@ class SqliteStore(
     Tallies,
     Jobs,
     ForgottenThings,
+    Listings,
     Lookups,
+    Merges,
     OpenedFiles,
     Observations,
     Summaries,

@@ -1,6 +1,7 @@
--- What a person has pinned or edited is theirs; everything else of the job is written anew.
+-- What a person has pinned, edited or merged is theirs; everything else of the job is written anew.
 -- name: drop_of_job
-DELETE FROM observations WHERE job_id = :job_id AND NOT pinned AND NOT edited;
+DELETE FROM observations
+WHERE job_id = :job_id AND NOT EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = observations.id);
 
 -- name: kept_of_job
 SELECT title, ordinal FROM observations WHERE job_id = :job_id;
@@ -23,7 +24,7 @@ RETURNING id;
 SELECT said.id, said.at FROM observations AS target
 JOIN observations AS said ON said.id = coalesce(target.repeats, target.id)
 WHERE target.id = :id AND said.project_id = :project_id
-  AND (said.job_id IS NOT :job_id OR said.pinned OR said.edited);
+  AND (said.job_id IS NOT :job_id OR EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = said.id));
 
 -- name: add_fact
 INSERT INTO observation_facts (observation_id, ordinal, text) VALUES (:observation_id, :ordinal, :text);
@@ -106,7 +107,7 @@ SELECT * FROM observations WHERE project_id = :project_id AND pinned ORDER BY at
 SELECT title FROM observations AS o
 WHERE session_id = :session_id AND title IS NOT NULL AND repeats IS NULL
   AND (
-    pinned OR edited
+    EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = o.id)
     OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
   )
 ORDER BY at, id;
@@ -115,7 +116,7 @@ ORDER BY at, id;
 SELECT type, title FROM observations AS o
 WHERE session_id = :session_id AND prompt_number = :prompt_number AND job_id IS NOT :job_id
   AND (
-    pinned OR edited
+    EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = o.id)
     OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
   );
 
@@ -129,7 +130,7 @@ WITH found AS MATERIALIZED (
   JOIN observations AS o ON o.id = d.source
   WHERE d.kind = 'observation' AND o.repeats IS NULL
     AND (
-      o.pinned OR o.edited
+      EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = o.id)
       OR o.job_id IS NOT :job_id
          AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
     )

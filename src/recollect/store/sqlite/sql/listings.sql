@@ -1,0 +1,150 @@
+-- What people look through: a page at a time, by an index, however much there is.
+
+-- What is folded into another is not counted: it is found through that one.
+-- name: projects
+SELECT p.id, p.name, p.root,
+  (SELECT count(*) FROM sessions AS s WHERE s.project_id = p.id) AS sessions,
+  (SELECT count(*) FROM observations AS o WHERE o.project_id = p.id)
+  - (SELECT count(*) FROM observations AS f WHERE f.repeats IS NOT NULL AND +f.project_id = p.id) AS observations,
+  (SELECT max(s.last_event_at) FROM sessions AS s WHERE s.project_id = p.id) AS last_at
+FROM projects AS p ORDER BY last_at DESC, p.id DESC;
+
+-- name: sessions_of_project
+SELECT * FROM sessions
+WHERE project_id = :project_id AND (last_event_at, id) < (:at, :id)
+  AND (:status IS NULL OR status = :status) AND (:agent IS NULL OR agent = :agent)
+ORDER BY last_event_at DESC, id DESC LIMIT :limit;
+
+-- name: sessions_of_status
+SELECT * FROM sessions
+WHERE status = :status AND (last_event_at, id) < (:at, :id) AND (:agent IS NULL OR agent = :agent)
+ORDER BY last_event_at DESC, id DESC LIMIT :limit;
+
+-- name: sessions_anywhere
+SELECT * FROM sessions
+WHERE (last_event_at, id) < (:at, :id) AND (:agent IS NULL OR agent = :agent)
+ORDER BY last_event_at DESC, id DESC LIMIT :limit;
+
+-- Those that something happened in within a time.
+-- name: sessions_of_period
+SELECT * FROM sessions
+WHERE project_id = :project_id AND last_event_at >= :since AND (last_event_at, id) < (:at, :id)
+  AND started_at < :until
+ORDER BY last_event_at DESC, id DESC LIMIT :limit;
+
+-- name: sessions_of_period_anywhere
+SELECT * FROM sessions
+WHERE last_event_at >= :since AND (last_event_at, id) < (:at, :id) AND started_at < :until
+ORDER BY last_event_at DESC, id DESC LIMIT :limit;
+
+-- name: types_of_sessions
+SELECT o.session_id, o.type, count(*) AS number
+FROM json_each(:ids) AS wanted CROSS JOIN observations AS o ON o.session_id = wanted.value
+WHERE o.repeats IS NULL GROUP BY o.session_id, o.type;
+
+-- name: marks
+SELECT o.session_id, o.id, o.at, o.type, substr(coalesce(o.title, o.subtitle, ''), 1, 120) AS title
+FROM json_each(:ids) AS wanted CROSS JOIN observations AS o ON o.session_id = wanted.value
+WHERE o.repeats IS NULL ORDER BY o.session_id, o.at, o.id;
+
+-- name: prompts
+SELECT id, number, at, text FROM prompts WHERE session_id = :session_id ORDER BY number;
+
+-- name: spent_in_session
+SELECT '' AS label, count(*) AS requests, coalesce(sum(sent), 0) AS sent,
+       coalesce(sum(cached), 0) AS cached, coalesce(sum(received), 0) AS received,
+       coalesce(sum(microdollars), 0) AS microdollars, count(*) - count(microdollars) AS unpriced
+FROM requests WHERE session_id = :session_id;
+
+-- name: events
+SELECT e.id, e.session_id, e.kind, e.tool, e.at, e.prompt_number, e.subagent_type, e.size, e.healed,
+       substr(t.text, 1, 400) AS text
+FROM events AS e LEFT JOIN event_texts AS t ON t.event_id = e.id
+WHERE e.session_id = :session_id AND (e.prompt_number, e.at, e.id) > (:prompt_number, :at, :id)
+ORDER BY e.prompt_number, e.at, e.id LIMIT :limit;
+
+-- name: events_named
+SELECT e.id, e.session_id, e.kind, e.tool, e.at, e.prompt_number, e.subagent_type, e.size, e.healed,
+       substr(t.text, 1, 400) AS text
+FROM json_each(:ids) AS wanted CROSS JOIN events AS e ON e.id = wanted.value
+LEFT JOIN event_texts AS t ON t.event_id = e.id ORDER BY e.at, e.id;
+
+-- name: event_body
+SELECT body FROM events WHERE id = :id;
+
+-- name: event_text
+SELECT text FROM event_texts WHERE event_id = :id;
+
+-- name: observations_of_project
+SELECT * FROM observations
+WHERE project_id = :project_id AND (at, id) < (:at, :id) AND repeats IS NULL
+ORDER BY at DESC, id DESC LIMIT :limit;
+
+-- name: observations_of_type
+SELECT * FROM observations
+WHERE type = :type AND (at, id) < (:at, :id) AND repeats IS NULL
+  AND (:project_id IS NULL OR +project_id = :project_id)
+ORDER BY at DESC, id DESC LIMIT :limit;
+
+-- CROSS JOIN: what bears the concept is the narrowest way in.
+-- name: observations_of_concept
+SELECT o.* FROM observation_concepts AS c CROSS JOIN observations AS o ON o.id = c.observation_id
+WHERE c.concept = :concept AND (o.at, o.id) < (:at, :id) AND o.repeats IS NULL
+  AND (:project_id IS NULL OR o.project_id = :project_id) AND (:type IS NULL OR o.type = :type)
+ORDER BY o.at DESC, o.id DESC LIMIT :limit;
+
+-- name: observations_anywhere
+SELECT * FROM observations
+WHERE (at, id) < (:at, :id) AND repeats IS NULL
+ORDER BY at DESC, id DESC LIMIT :limit;
+
+-- name: observations_of_session
+SELECT * FROM observations WHERE session_id = :session_id ORDER BY at, id;
+
+-- name: doubted
+SELECT d.id FROM json_each(:ids) AS wanted JOIN doubted_observations AS d ON d.id = wanted.value;
+
+-- How often something happened, in quarters of an hour: days are made of them, wherever one is.
+-- name: events_by_quarter
+SELECT e.at / 900000 AS quarter, count(*) AS number
+FROM sessions AS s CROSS JOIN events AS e ON e.session_id = s.id
+WHERE s.project_id = :project_id AND s.last_event_at >= :since AND e.at >= :since GROUP BY 1;
+
+-- name: events_by_quarter_anywhere
+SELECT e.at / 900000 AS quarter, count(*) AS number
+FROM sessions AS s CROSS JOIN events AS e ON e.session_id = s.id
+WHERE s.last_event_at >= :since AND e.at >= :since GROUP BY 1;
+
+-- name: observations_by_quarter
+SELECT at / 900000 AS quarter, count(*) AS number FROM observations
+WHERE project_id = :project_id AND at >= :since GROUP BY 1;
+
+-- name: observations_by_quarter_anywhere
+SELECT at / 900000 AS quarter, count(*) AS number FROM observations WHERE at >= :since GROUP BY 1;
+
+-- name: sessions_by_quarter
+SELECT started_at / 900000 AS quarter, count(*) AS number FROM sessions
+WHERE project_id = :project_id AND last_event_at >= :since AND started_at >= :since GROUP BY 1;
+
+-- name: sessions_by_quarter_anywhere
+SELECT started_at / 900000 AS quarter, count(*) AS number FROM sessions
+WHERE last_event_at >= :since AND started_at >= :since GROUP BY 1;
+
+-- What the best findings have in common, the commonest first.
+-- name: facet_type
+SELECT o.type AS value, count(*) AS number
+FROM json_each(:ids) AS wanted JOIN observations AS o ON o.id = wanted.value
+GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :limit;
+
+-- name: facet_concept
+SELECT c.concept AS value, count(*) AS number
+FROM json_each(:ids) AS wanted JOIN observation_concepts AS c ON c.observation_id = wanted.value
+GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :limit;
+
+-- name: facet_file
+SELECT f.path AS value, count(DISTINCT f.observation_id) AS number
+FROM json_each(:ids) AS wanted JOIN observation_files AS f ON f.observation_id = wanted.value
+GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :limit;
+
+-- name: agents_of_sessions
+SELECT s.id, s.agent FROM json_each(:ids) AS wanted JOIN sessions AS s ON s.id = wanted.value;
