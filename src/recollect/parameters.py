@@ -12,7 +12,7 @@ from typing import Any, Literal
 from recollect.text import clean, fenced, one_line
 
 # `texts` and `flag` are None where nothing was said: then nothing is to be changed.
-Kind = Literal["text", "names", "texts", "number", "switch", "flag"]
+Kind = Literal["text", "names", "texts", "number", "switch", "flag", "json"]
 Schema = dict[str, Any]
 
 LONGEST = 100_000  # characters; nobody asks a longer question
@@ -57,6 +57,8 @@ class Parameter:
                 found |= {"type": "integer", "minimum": self.least, "maximum": self.most}
             case "switch" | "flag":
                 found["type"] = "boolean"
+            case "json":
+                pass  # any value, as it is
         if self.choices:
             (found["items"] if self.kind in ("names", "texts") else found)["enum"] = list(
                 self.choices
@@ -82,6 +84,8 @@ class Parameter:
                 return self._number(value)
             case "switch" | "flag":
                 return self._switch(value)
+            case "json":
+                return value
 
     def _text(self, value: object) -> str:
         if isinstance(value, bool) or not isinstance(value, str | int):

@@ -175,6 +175,20 @@ ROWS = (
         "Where in a repository its team keeps memories. Empty: nowhere.",
     ),
     Row(
+        "web.start",
+        "on-demand",
+        "When the worker serves the API and the viewer: once they are wanted, `always`, or never.",
+        choices=("on-demand", "always", "off"),
+    ),
+    Row("web.port", 47391, "Where; if it is taken, on a free one.", least=1, most=65535),
+    Row(
+        "web.delete_seconds",
+        30,
+        "How long ending a session through the API may wait for what is left to do.",
+        least=0,
+        most=600,
+    ),
+    Row(
         "worker.idle_minutes",
         30,
         "After this long without work the worker ends; the next capture starts it again.",

@@ -27,7 +27,8 @@ def not_found(message: str) -> Wrong:
 class Row:
     """`path`: with {names} that are parameters in `place`. `query`, `body`: the others, by where they stand;
     the body is a JSON object. `run(backend, **values)` gets a value for every parameter and gives what is
-    sent as JSON. `answer`: a JSON Schema of it; `status`: where all is well."""
+    sent as JSON. `answer`: a JSON Schema of it; `status`: where all is well. `slow`: it may
+    wait for others (a model, the queue), so it must not hold up the quick ones."""
 
     method: Method
     path: str
@@ -39,3 +40,4 @@ class Row:
     answer: Json | None = None
     status: int = 200
     largest: int = SMALL
+    slow: bool = False

@@ -70,7 +70,7 @@ class Orders:
             "backfill-begin": self.backfill.begin,
             "backfill-progress": self.backfill.progress,
         }
-        return {verb: _json(order) for verb, order in orders.items()}
+        return {verb: as_json(order) for verb, order in orders.items()}
 
     def _pin(self, order: Json) -> Json:
         found = self.store.pin(order["id"], pinned=order["pinned"])
@@ -149,5 +149,5 @@ class Orders:
             self.briefs.sessions.refresh(observation.session_id)
 
 
-def _json(order: Callable[[Json], Json]) -> Callable[[bytes], bytes]:
+def as_json(order: Callable[[Json], Json]) -> Callable[[bytes], bytes]:
     return lambda request: json.dumps(order(json.loads(request))).encode()

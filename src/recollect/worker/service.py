@@ -21,7 +21,7 @@ from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner, lease
 from recollect.worker.listener import Answer, Listener
 from recollect.worker.memory_work import MemoryWork
-from recollect.worker.orders import Orders
+from recollect.worker.orders import Orders, as_json
 from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
@@ -29,6 +29,7 @@ from recollect.worker.report import Report
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
+from recollect.worker.web import Web
 
 LOSS_SECONDS = 1.0  # how long a deletion may take
 LEAST_WAIT = 0.05  # seconds
@@ -98,6 +99,16 @@ class Service:
             self._indexing.wake,
             self._memories,
         )
+        self.web = Web(
+            home,
+            store,
+            clock,
+            search,
+            self._memories.dreamer.finder,
+            self._memories.of,
+            self._orders.verbs,
+            self.status,
+        )
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
@@ -121,6 +132,7 @@ class Service:
                 "ask": self._answer,
                 "status": lambda _: json.dumps(self.status()).encode(),
                 "stop": self._told_to_stop,
+                "web": as_json(self.web.open),
                 **self._orders.verbs(),
             },
         )

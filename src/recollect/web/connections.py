@@ -1,0 +1,53 @@
+"""One connection, with patience that ends: who connects and says nothing, or half of something, is let go, and
+when there are too many, the idlest goes for the new one. So nobody can take all the places by holding them."""
+
+import asyncio
+import socket
+import time
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MOST_CONNECTIONS = 64
+SECONDS = 10.0  # to send a request's head, or between two requests
+SEND_BUFFER = 128 * 1024  # what the system keeps for a client that does not read
+
+
+class Connection(H11Protocol):
+    """Uvicorn's, which has no such limits of its own."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._since = time.monotonic()
+        self._tick = self.loop.call_later(SECONDS, self._look)
+        link: Any = transport.get_extra_info("socket")
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._tick.cancel()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        self._since = time.monotonic()
+        super().on_response_complete()
+
+    @property
+    def is_busy(self) -> bool:
+        """A whole request is here and its answer is not."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _look(self) -> None:
+        waited = time.monotonic() - self._since
+        if not self.is_busy and waited >= SECONDS:
+            self.transport.abort()
+            return
+        again = SECONDS if self.is_busy else SECONDS - waited
+        self._tick = self.loop.call_later(max(0.1, again), self._look)
+
+    def _make_room(self) -> None:
+        others = [each for each in self.connections if isinstance(each, Connection)]
+        idle = [each for each in others if not each.is_busy and each is not self]
+        oldest = min(idle, key=lambda each: each._since, default=self)
+        oldest.transport.abort()

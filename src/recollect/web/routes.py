@@ -1,0 +1,121 @@
+"""Every route, from the rows of `api/`: a row's function is called in a thread, with values that were checked."""
+
+import asyncio
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from urllib.parse import parse_qs
+
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from recollect.web import errors, json_answers, openapi, parameters, stream, viewer_files
+from recollect.web.backend import Backend
+from recollect.web.matching import Endpoint, Route, Table
+from recollect.web.rows import Row
+from recollect.web.security import ASKED, OPEN, Asked, Guard, Security
+from recollect.web.stream import Stream
+from recollect.web.viewer_files import ViewerFiles
+
+NOUNS = (
+    "health",
+    "agents",
+)
+THREADS, SLOW_THREADS = 6, 4
+
+
+def rows() -> tuple[Row, ...]:
+    """What the API does, in the order in which it is documented."""
+    modules = (import_module(f"recollect.web.api.{noun}") for noun in NOUNS)
+    return tuple(row for module in modules for row in module.ROWS)
+
+
+class Application:
+    """The whole site, as ASGI. `close` lets the watchers go."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        security: Security,
+        served: Iterable[Row] | None = None,
+        files: ViewerFiles | None = None,
+    ) -> None:
+        self.rows = tuple(rows() if served is None else served)
+        self.stream = Stream(backend.happenings)
+        self._backend, self._security = backend, security
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
+        self._slow = ThreadPoolExecutor(SLOW_THREADS, thread_name_prefix="web-slow")
+        self.table = Table.of(self._routes(files or ViewerFiles()))
+        self._guard = Guard(self.table, security, _dispatch)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._guard(scope, receive, send)
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._slow.shutdown(wait=True, cancel_futures=True)
+
+    def _routes(self, files: ViewerFiles) -> list[Route]:
+        document = json_answers.encode(openapi.document((*self.rows, stream.ROW)))
+        return [
+            *(Route(row.method, row.path, self._run(row), row.largest) for row in self.rows),
+            Route("GET", stream.ROW.path, self.stream),
+            Route("GET", "/openapi.json", _fixed(document)),
+            Route("GET", "/enter", self._enter, open=True),
+            *(Route("GET", path, files.page) for path in viewer_files.PAGES),
+            *(Route("GET", path, files.file) for path in viewer_files.FILES),
+        ]
+
+    def _run(self, row: Row) -> Endpoint:
+        pool = self._slow if row.slow else self._pool
+
+        async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
+            loop = asyncio.get_running_loop()
+            response = await loop.run_in_executor(pool, self._answer, row, scope[ASKED])
+            await response(scope, receive, send)
+
+        return endpoint
+
+    def _answer(self, row: Row, asked: Asked) -> Response:
+        try:
+            values = parameters.values(row, asked.values, asked.query, asked.body)
+            return json_answers.answer(row.run(self._backend, **values), row.status)
+        except Exception as error:  # the edge: whatever happens inside, the asker gets an answer
+            return errors.told(error)
+
+    async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A one-time code becomes a cookie. The address with the code is left at once."""
+        asked: Asked = scope[ASKED]
+        query = parse_qs(asked.query.decode("latin-1"))
+        entrance = self._security.entrance
+        # Looking at a link (a preview, a HEAD) must not use it up.
+        given = None if scope["method"] == "HEAD" else entrance.admit(query.get("code", [""])[0])
+        if given is None:
+            await _spent()(scope, receive, send)
+            return
+        view = "".join(c for c in query.get("view", [""])[0] if c.isalnum() or c in "/-_=?&.")
+        response = RedirectResponse(f"/{view.lstrip('/')}", 303)
+        response.set_cookie(entrance.cookie_name, given, httponly=True, samesite="strict", path="/")
+        await response(scope, receive, send)
+
+
+def application(backend: Backend, *, security: Security) -> Application:
+    return Application(backend, security=security)
+
+
+async def _dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+    asked: Asked = scope[ASKED]
+    await asked.route.endpoint(scope, receive, send)
+
+
+def _spent() -> Response:
+    said = f"<!doctype html><html lang=en><title>recollect</title><p>This link has been used or is old. {OPEN}</p>"
+    return Response(said, 403, media_type="text/html")
+
+
+def _fixed(body: bytes) -> Endpoint:
+    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response(body, media_type=json_answers.MEDIA)(scope, receive, send)
+
+    return endpoint

@@ -1,0 +1,113 @@
+"""The API and the viewer, when somebody wants them. Until then nothing of them is loaded."""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from recollect.clock import Clock
+from recollect.errors import RecollectError
+from recollect.hook import capture
+from recollect.memory.choosing.finding import Finder
+from recollect.memory.storage.changes import Memories
+from recollect.recall.search import Searcher
+from recollect.store.protocol import Store
+from recollect.web.backend import Backend
+from recollect.web.happenings import Happenings
+from recollect.wiring import Home
+
+if TYPE_CHECKING:
+    from recollect.web.serving import Server
+
+Json = dict[str, Any]
+AGENT = b"api"
+OFF = "The viewer is turned off. Turn it on with `recollect config set web.start on-demand`."
+
+
+class Web:
+    def __init__(
+        self,
+        home: Home,
+        store: Store,
+        clock: Clock,
+        searcher: Searcher,
+        finder: Finder,
+        memories: Callable[[str], Memories],
+        verbs: Callable[[], Mapping[str, Callable[[bytes], bytes]]],
+        status: Callable[[], Json],
+    ) -> None:
+        self._home, self._clock, self._verbs = home, clock, verbs
+        self.happenings = Happenings()
+        self._lock = threading.Lock()
+        self._server: Server | None = None
+        self._backend = Backend(
+            home=home,
+            clock=clock,
+            store=store,
+            searcher=searcher,
+            finder=finder,
+            memories=memories,
+            order=self._order,
+            status=status,
+            capture=self._capture,
+            happenings=self.happenings,
+        )
+
+    def begin(self) -> None:
+        """With the worker: if it is set so, or if the last one was cut off while somebody looked."""
+        wanted = self._home.settings.text("web.start")
+        if wanted == "always" or (wanted != "off" and self._home.paths.web_file.exists()):
+            with suppress(RecollectError, OSError):
+                self._serve()
+
+    def open(self, order: Json) -> Json:
+        """`view`. A link into it that is good once."""
+        if self._home.settings.text("web.start") == "off":
+            return {"refused": OFF}
+        try:
+            server = self._serve()
+        except (RecollectError, OSError) as error:
+            return {"refused": str(error)}
+        return {"link": server.entrance.link(order["view"]), "port": server.port}
+
+    def viewers(self) -> int:
+        """Who looks right now."""
+        return 0 if self._server is None else self._server.application.stream.clients
+
+    def close(self) -> None:
+        with self._lock:
+            if self._server is not None:
+                self._server.stop(keep_note=self.viewers() > 0)
+                self._server = None
+
+    def publish(self, kind: str, **data: Any) -> None:
+        """Costs nothing while nobody has opened the viewer."""
+        if self._server is not None:
+            self.happenings.publish(kind, self._clock(), **data)
+
+    def _serve(self) -> "Server":
+        with self._lock:
+            if self._server is None:
+                from recollect.web.serving import Server
+
+                server = Server(self._backend, self._port())
+                server.start()
+                self._server = server
+            return self._server
+
+    def _port(self) -> int:
+        """Where the last one was, if it did not end well: pages that are still open find us again."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return int(json.loads(self._home.paths.web_file.read_bytes())["port"])
+        return self._home.settings.number("web.port")
+
+    def _order(self, verb: str, **values: Any) -> Json:
+        answer = json.loads(self._verbs()[verb](json.dumps(values).encode()))
+        assert isinstance(answer, dict)
+        return answer
+
+    def _capture(self, hook: str, directory: str, body: bytes) -> str:
+        named = (AGENT, hook.encode(), directory.encode("utf-8", "surrogateescape"))
+        header = b"recollect/1 %s %s %s\0\n" % named
+        return capture.write_spool(str(self._home.paths.state), header + body)
