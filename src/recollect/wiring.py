@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect import settings as settings_module
+from recollect.agents.api_agent import ApiAgent
 from recollect.agents.claude_code import ClaudeCode
 from recollect.agents.protocol import Agent
 from recollect.clock import Clock
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 PACKAGES = {"claude": "claude_agent_sdk", "anthropic": "anthropic", "openai": "openai"}
 RULES = Author("rules")
-AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (ClaudeCode(),)}
+AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (ClaudeCode(), ApiAgent())}
 
 
 @dataclass(frozen=True, slots=True)

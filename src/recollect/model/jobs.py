@@ -57,7 +57,9 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The effect is stored and the job acknowledged, in one transaction."""
+    """The effect is stored and the job acknowledged, in one transaction. `written`: the ids of what is new."""
+
+    written: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
-"""One connection, with patience that ends: who connects and says nothing, or half of something, is let go, and
-when there are too many, the idlest goes for the new one. So nobody can take all the places by holding them."""
+"""One connection, with patience that ends: who connects and says nothing, or half of something, is let go,
+and when there are too many, the idlest goes for the new one. So nobody can take all the places by holding
+them."""
 
 import asyncio
 import socket

@@ -1,8 +1,8 @@
 """Who may come in: programs by the token, a browser by a one-time link that leaves a cookie.
 
 The token is a file that only its owner can read. The link's code is good once and for a minute, because
-links end up in shell histories and in other people's view. The cookie is signed with the token and made for one
-port, so it outlives a restart of the worker, and the token itself never comes near a browser.
+links end up in shell histories and in other people's view. The cookie is signed with the token and made for
+one port, so it outlives a restart of the worker, and the token itself never comes near a browser.
 """
 
 import hmac

@@ -22,8 +22,9 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.WorkerError, 503, "worker_unavailable"),
     (errors.RecollectError, 409, "refused"),
     (Misused, 400, "bad_request"),
+    (RecursionError, 400, "bad_request"),
 )
-BROKEN = "This failed inside recollect. `recollect worker logs` says where; `recollect doctor` looks for a cause."
+BROKEN = "This failed inside recollect. `recollect worker logs` says where; run `recollect doctor`."
 DAMAGED = "The database cannot be used now. Run `recollect doctor`."
 
 

@@ -1,4 +1,5 @@
-"""Every route, from the rows of `api/`: a row's function is called in a thread, with values that were checked."""
+"""Every route, from the rows of `api/`: a row's function is called in a thread, with values that were
+checked."""
 
 import asyncio
 from collections.abc import Iterable
@@ -110,8 +111,9 @@ async def _dispatch(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _spent() -> Response:
-    said = f"<!doctype html><html lang=en><title>recollect</title><p>This link has been used or is old. {OPEN}</p>"
-    return Response(said, 403, media_type="text/html")
+    said = f"This link has been used or is old. {OPEN}"
+    page = f"<!doctype html><html lang=en><title>recollect</title><p>{said}</p></html>"
+    return Response(page, 403, media_type="text/html")
 
 
 def _fixed(body: bytes) -> Endpoint:

@@ -1,10 +1,10 @@
 """The guard before every route: what it refuses, no handler sees.
 
-Loopback keeps other machines out, and nobody else: any page in the user's browser can send requests here, and
-with a name that it points at 127.0.0.1 it can even read the answers. So each request must name us as its host,
-come from our own pages or from no page, and carry the token or our cookie. What changes something must be JSON,
-which a foreign page cannot send unasked, and is never a GET. The order is fixed: the cheapest proof of a stranger
-comes first, and a stranger learns nothing of which paths there are.
+Loopback keeps other machines out, and nobody else: any page in the user's browser can send requests here,
+and with a name that it points at 127.0.0.1 it can even read the answers. So each request must name us as
+its host, come from our own pages or from no page, and carry the token or our cookie. What changes something
+must be JSON, which a foreign page cannot send unasked, and is never a GET. The order is fixed: the cheapest
+proof of a stranger comes first, and a stranger learns nothing of which paths there are.
 """
 
 import asyncio

@@ -57,8 +57,7 @@ class Server:
         """`keep_note`: the next worker serves again, because somebody is watching."""
         if self._loop is not None:
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self.application.stream.close)
-        self._server.should_exit = True
+                self._loop.call_soon_threadsafe(self._leave)
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS + 3)
         self.application.close()
@@ -76,6 +75,10 @@ class Server:
             self._server.failed = True
             self._server.ready.set()
 
+    def _leave(self) -> None:
+        self.application.stream.close()
+        self._server.leaving.set()
+
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         await self._server.serve(sockets=[self._socket])
@@ -85,9 +88,15 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = threading.Event()
+        self.leaving: asyncio.Event  # made in the loop's thread
         self.failed = False
 
+    async def main_loop(self) -> None:
+        """Uvicorn looks ten times a second whether it should end; we are told."""
+        await self.leaving.wait()
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self.leaving = asyncio.Event()
         await super().startup(sockets)
         self.ready.set()
 
@@ -134,6 +143,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         log_level="critical",
         access_log=False,
         server_header=False,
+        date_header=False,
         proxy_headers=False,
         backlog=256,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,

@@ -37,6 +37,7 @@ class Dreamer:
     asking: Callable[[], Asking | None]
     changed: Callable[[int], None]  # told the project whose memories have changed
     finder: Finder = field(default_factory=Finder)
+    on_dreamed: Callable[[int | None, Dream], None] = lambda *_: None
     _looked: int | None = field(default=None)
 
     def if_due(self) -> int:
@@ -60,8 +61,10 @@ class Dreamer:
             result = dream(memories, self._around(memories, project), dry_run=order["dry_run"])
         except MemoryRefused as error:
             return {"refused": str(error)}
-        if project is not None and not order["dry_run"]:
-            self.changed(project)
+        if not order["dry_run"]:
+            self.on_dreamed(project, result)
+            if project is not None:
+                self.changed(project)
         return told(result)
 
     def _is_due(self, project: Project, last: int | None, now: int) -> bool:
@@ -81,6 +84,7 @@ class Dreamer:
                     memories = self.memories(project.root)
                     result = dream(memories, self._around(memories, project.id), held=held)
                     log.action("dream.ended", project=project.id, completed=result.completed)
+                    self.on_dreamed(project.id, result)
                     done = done and result.completed
                     self.changed(project.id)
                 if done:

@@ -12,6 +12,7 @@ from recollect.memory.storage.changes import Memories
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking
 from recollect.wiring import AGENTS, Choice, Home
+from recollect.worker.announcing import Announcing
 from recollect.worker.dreaming import Dreamer
 from recollect.worker.extracting import Extractor
 from recollect.worker.gate import Gate, GatedModel
@@ -31,6 +32,7 @@ class MemoryWork:
         clock: Clock,
         changed: Callable[[int], None],
         env: Mapping[str, str] | None = None,
+        announcing: Announcing | None = None,
     ) -> None:
         self._home, self._store, self._clock = home, store, clock
         self._choice, self._gate = choice, gate
@@ -39,9 +41,20 @@ class MemoryWork:
         settings = home.settings
         finder = Finder(wiring.encoder(settings))
         self.telling = MemoryTelling(store, self.of, settings, finder, self._quick)
-        self.extractor = Extractor(store, AGENTS, self.of, settings, clock, changed)
+        self.announcing = announcing = announcing or Announcing(store, clock)
+        self.extractor = Extractor(
+            store, AGENTS, self.of, settings, clock, changed, announcing.memories
+        )
         self.dreamer = Dreamer(
-            home.paths, store, self.of, settings, clock, lambda: self._asking(None), changed, finder
+            home.paths,
+            store,
+            self.of,
+            settings,
+            clock,
+            lambda: self._asking(None),
+            changed,
+            finder,
+            announcing.dreamed,
         )
 
     def of(self, directory: str) -> Memories:

@@ -47,7 +47,12 @@ class Orders:
         retold = self.briefs.sessions.refresh
         self.forgetting = Forgetting(self.store, self.clock, self._changed, retold)
         self.remembering = Remembering(
-            self.store, self.finder, self.memories.of, self.clock, self.briefs.prepare
+            self.store,
+            self.finder,
+            self.memories.of,
+            self.clock,
+            self.briefs.prepare,
+            self.memories.announcing.memories,
         )
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:

@@ -6,22 +6,21 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from recollect.clock import Clock
 from recollect.errors import RecollectError
 from recollect.hook import capture
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
 from recollect.recall.search import Searcher
-from recollect.store.protocol import Store
 from recollect.web.backend import Backend
-from recollect.web.happenings import Happenings
 from recollect.wiring import Home
+from recollect.worker.announcing import Announcing
 
 if TYPE_CHECKING:
     from recollect.web.serving import Server
 
 Json = dict[str, Any]
 AGENT = b"api"
+ALWAYS = "always"
 OFF = "The viewer is turned off. Turn it on with `recollect config set web.start on-demand`."
 
 
@@ -29,35 +28,33 @@ class Web:
     def __init__(
         self,
         home: Home,
-        store: Store,
-        clock: Clock,
+        announcing: Announcing,
         searcher: Searcher,
         finder: Finder,
         memories: Callable[[str], Memories],
         verbs: Callable[[], Mapping[str, Callable[[bytes], bytes]]],
         status: Callable[[], Json],
     ) -> None:
-        self._home, self._clock, self._verbs = home, clock, verbs
-        self.happenings = Happenings()
+        self._home, self._announcing, self._verbs = home, announcing, verbs
         self._lock = threading.Lock()
         self._server: Server | None = None
         self._backend = Backend(
             home=home,
-            clock=clock,
-            store=store,
+            clock=announcing.clock,
+            store=announcing.store,
             searcher=searcher,
             finder=finder,
             memories=memories,
             order=self._order,
             status=status,
             capture=self._capture,
-            happenings=self.happenings,
+            happenings=announcing.happenings,
         )
 
     def begin(self) -> None:
         """With the worker: if it is set so, or if the last one was cut off while somebody looked."""
         wanted = self._home.settings.text("web.start")
-        if wanted == "always" or (wanted != "off" and self._home.paths.web_file.exists()):
+        if wanted == ALWAYS or (wanted != "off" and self._home.paths.web_file.exists()):
             with suppress(RecollectError, OSError):
                 self._serve()
 
@@ -71,20 +68,18 @@ class Web:
             return {"refused": str(error)}
         return {"link": server.entrance.link(order["view"]), "port": server.port}
 
-    def viewers(self) -> int:
-        """Who looks right now."""
+    def is_wanted(self) -> bool:
+        """Somebody looks right now, or programs rely on being answered: then the worker stays."""
+        return self._viewers() > 0 or self._home.settings.text("web.start") == ALWAYS
+
+    def _viewers(self) -> int:
         return 0 if self._server is None else self._server.application.stream.clients
 
     def close(self) -> None:
         with self._lock:
             if self._server is not None:
-                self._server.stop(keep_note=self.viewers() > 0)
-                self._server = None
-
-    def publish(self, kind: str, **data: Any) -> None:
-        """Costs nothing while nobody has opened the viewer."""
-        if self._server is not None:
-            self.happenings.publish(kind, self._clock(), **data)
+                self._server.stop(keep_note=self._viewers() > 0)
+                self._server, self._announcing.on = None, False
 
     def _serve(self) -> "Server":
         with self._lock:
@@ -93,7 +88,7 @@ class Web:
 
                 server = Server(self._backend, self._port())
                 server.start()
-                self._server = server
+                self._server, self._announcing.on = server, True
             return self._server
 
     def _port(self) -> int:

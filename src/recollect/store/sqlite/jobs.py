@@ -113,6 +113,11 @@ class Jobs(Database):
         """Those that are due first, and not all of many."""
         return [JobRow(**dict(row)) for row in self.rows("jobs", "pending", limit=LISTED)]
 
+    def pending_of_session(self, session_id: int) -> int:
+        row = self.row("jobs", "pending_of_session", session_id=session_id)
+        assert row is not None
+        return int(row[0])
+
     def queued(self) -> Queued:
         row = self.row("jobs", "waiting")
         assert row is not None

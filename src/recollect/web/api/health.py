@@ -13,7 +13,7 @@ ANSWER = schema(()) | {
         "uptime_seconds": NUMBER,
         "memory_bytes": TIME,
         "active_sessions": NUMBER,
-        "provider": TEXT,
+        "provider": {"type": "object", "properties": {"name": TEXT, "why": TEXT}},
         "queue": {
             "type": "object",
             "properties": {
@@ -40,7 +40,7 @@ def health(backend: Backend) -> Json:
         "uptime_seconds": found["uptime_s"],
         "memory_bytes": None if memory is None else memory * 1024,
         "active_sessions": queue["active_sessions"],
-        "provider": found["provider"],
+        "provider": {"name": found["provider"], "why": found["provider_why"]},
         "queue": {
             "pending": queue["pending"],
             "oldest_at": queue["oldest_pending"],

@@ -117,6 +117,9 @@ SELECT id, kind, session_id, prompt_number, state, tries, due_at, last_error FRO
 WHERE state = 'skipped' ORDER BY id DESC LIMIT :limit;
 
 -- In the order in which they may be done.
+-- name: pending_of_session
+SELECT count(*) FROM jobs WHERE session_id = :session_id AND state = 'pending';
+
 -- name: pending
 SELECT id, kind, session_id, prompt_number, state, tries, due_at, last_error FROM jobs
 WHERE state = 'pending' ORDER BY due_at, id LIMIT :limit;
