@@ -8,6 +8,8 @@ import click
 from recollect.cli import editor, form, places, things
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import ConfigError, NotFound, RecollectError
+from recollect.model import editing
+from recollect.model.editing import Fields, changes
 from recollect.model.observations import TYPES, Observation
 from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
@@ -53,29 +55,29 @@ def edit(
     What you have edited stands: it is no longer marked unverified, and `synthesize --again` keeps it.
     """
     observation = _observation(number)
-    before = form.fields_of(observation.draft)
+    before = editing.fields_of(observation.draft)
     options = _options(
         {"title": title, "subtitle": subtitle, "narrative": narrative, "type": kind},
         {"facts": facts, "concepts": concepts},
     )
     if options:
-        _store(observation, _changes(before, _told(form.checked(before | options))), as_json)
+        _store(observation, changes(before, _told(editing.checked(before | options))), as_json)
         return
     text = file.read_text("utf-8", "replace") if file else _typed(observation, before)
     if text is None:
         _store(observation, {}, as_json)
         return
     try:
-        _store(observation, _changes(before, _told(form.read(text))), as_json)
+        _store(observation, changes(before, _told(form.read(text))), as_json)
     except RecollectError as error:
         kept = file or editor.kept(text, str(observation.id), ending=ENDING)
         fix = f"Your text is kept: {kept}. Mend it, then: recollect edit {observation.id} --form {kept}"
         raise type(error)(f"{error} {fix}") from None
 
 
-def _options(texts: dict[str, str | None], lists: dict[str, tuple[str, ...]]) -> form.Fields:
+def _options(texts: dict[str, str | None], lists: dict[str, tuple[str, ...]]) -> Fields:
     """Those that were given."""
-    given: form.Fields = {n: clean(v).strip() or None for n, v in texts.items() if v is not None}
+    given: Fields = {n: clean(v).strip() or None for n, v in texts.items() if v is not None}
     for name, values in lists.items():
         if values:
             given[name] = [text for value in values if (text := clean(value).strip())]
@@ -91,34 +93,30 @@ def _observation(number: str) -> Observation:
     return found
 
 
-def _typed(observation: Observation, fields: form.Fields) -> str | None:
+def _typed(observation: Observation, fields: Fields) -> str | None:
     otherwise = "say what to change: `recollect edit ID --title …`."
     return editor.opened_on(
         form.written(observation.id, fields), ending=ENDING, otherwise=otherwise
     )
 
 
-def _told(fields: form.Fields | form.Unusable) -> form.Fields:
-    if isinstance(fields, form.Unusable):
+def _told(fields: Fields | editing.Unusable) -> Fields:
+    if isinstance(fields, editing.Unusable):
         raise ConfigError(f"The observation was left as it is: {fields.why}.")
     return fields
 
 
-def _changes(before: form.Fields, after: form.Fields) -> form.Fields:
-    return {name: value for name, value in after.items() if value != before[name]}
-
-
-def _store(observation: Observation, changes: form.Fields, as_json: bool) -> None:
-    if changes:
-        answer = contact.order(Paths.of(os.environ), "edit", id=observation.id, **changes)
+def _store(observation: Observation, changed: Fields, as_json: bool) -> None:
+    if changed:
+        answer = contact.order(Paths.of(os.environ), "edit", id=observation.id, **changed)
         if not answer["found"]:
             raise NotFound(
                 f"Observation #{observation.id} is gone: it was written anew meanwhile. Find its "
                 "successor with `recollect search`."
             )
     if as_json:
-        print_json({"id": observation.id, "changed": sorted(changes)})
-    elif changes:
+        print_json({"id": observation.id, "changed": sorted(changed)})
+    elif changed:
         say(f"#{observation.id} now stands as you wrote it; `synthesize --again` keeps it.")
     else:
         say(f"#{observation.id} is as it was.")

@@ -47,6 +47,24 @@ class Query:
     level: str = "titles"
     limit: int = 10
 
+    @property
+    def finds_memories(self) -> bool:
+        """Curated memories have none of what filters ask for."""
+        plain = self.filters == Filters(project_id=self.filters.project_id)
+        return plain and self.level in WITH_MEMORIES
+
+    @property
+    def in_vain(self) -> str | None:
+        """The filter that nothing at this level can pass."""
+        filters = self.filters
+        given = {"type": filters.types, "concept": filters.concepts, "file": filters.files}
+        return next((name for name in HAVE_NOT.get(self.level, ()) if given[name]), None)
+
+    @property
+    def backwards(self) -> bool:
+        since, until = self.filters.since, self.filters.until
+        return since is not None and until is not None and since >= until
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

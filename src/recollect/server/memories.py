@@ -13,10 +13,10 @@ from recollect.memory.storage.changes import Memories
 from recollect.model.memories import AGENT as BY_AGENT
 from recollect.model.memories import MEMORY, NOTED_BY_AGENT, StoredMemory
 from recollect.model.search import OBSERVATION
+from recollect.parameters import Misused
 from recollect.recall.hits import HANDED_OVER
 from recollect.recall.telling import name as called
 from recollect.server import names, result_text
-from recollect.parameters import Misused
 from recollect.server.place import AGENT, Place, Scope
 from recollect.server.result_text import Line
 from recollect.text import tokens

@@ -21,6 +21,9 @@ from recollect.web.viewer_files import ViewerFiles
 NOUNS = (
     "health",
     "agents",
+    "projects",
+    "sessions",
+    "observations",
 )
 THREADS, SLOW_THREADS = 6, 4
 

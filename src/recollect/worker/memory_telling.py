@@ -42,9 +42,6 @@ class MemoryTelling:
     asking: Callable[[int], Asking | None]
     _late: dict[int, Late] = field(default_factory=dict)
 
-    def index(self, directory: str) -> list[StoredMemory]:
-        return selecting.index(self.memories(directory))
-
     def at_prompt(self, session: Session, prompt: str) -> tuple[str, list[ToldMemory]]:
         """The text to hand over, and which memories are in it."""
         budget = self.settings.number("memory.tokens")

@@ -13,6 +13,7 @@ from recollect.store.protocol import Store
 from recollect.wiring import Choice
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.curating import Curating
 from recollect.worker.forgetting import Forgetting
 from recollect.worker.gate import Gate
 from recollect.worker.imports import Imports
@@ -40,12 +41,14 @@ class Orders:
     memories: MemoryWork
     imports: Imports = field(init=False)
     forgetting: Forgetting = field(init=False)
+    curating: Curating = field(init=False)
     remembering: Remembering = field(init=False)
 
     def __post_init__(self) -> None:
         self.imports = Imports(self.store, self.clock, self._taken)
         retold = self.briefs.sessions.refresh
         self.forgetting = Forgetting(self.store, self.clock, self._changed, retold)
+        self.curating = Curating(self.store, self.clock, self._changed, retold)
         self.remembering = Remembering(
             self.store,
             self.finder,
@@ -68,6 +71,8 @@ class Orders:
             "memories-changed": self.remembering.told,
             "forget-observation": self.forgetting.forget,
             "restore": self.forgetting.restore,
+            "merge": self.curating.merge,
+            "unmerge": self.curating.unmerge,
             "dream": self.memories.dreamer.on_request,
             "import-begin": self.imports.begin,
             "import-step": self.imports.step,

@@ -115,7 +115,7 @@ class Listings(Database):
         return self._observation_rows(rows)
 
     def happened(self, project_id: int | None, since: int) -> Mapping[str, Mapping[int, int]]:
-        """How many events, observations and sessions there were in each quarter of an hour since the epoch."""
+        """How many events, observations and sessions, by quarters of an hour since the epoch."""
         end = "_anywhere" if project_id is None else ""
         values = {"project_id": project_id, "since": since}
         return {

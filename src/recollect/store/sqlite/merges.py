@@ -38,7 +38,8 @@ class Merges(Database):
             if known is not None:  # somebody has thought better of it
                 _take_back(connection, known)
                 one, other = (_row(connection, row["id"]) for row in (one, other))
-                assert one is not None and other is not None
+                assert one is not None
+                assert other is not None
             changes = _fold(connection, one, other)
             values = {"observation_id": one["id"], "into_id": other["id"], "at": at}
             write(connection, "merges", "add", values | {"changes": json.dumps(changes)})
@@ -75,7 +76,8 @@ def _why_not(one: Row, other: Row) -> str | None:
     if one["id"] == other["id"]:
         return f"#{one['id']} cannot be merged into itself. Name another observation."
     if one["project_id"] != other["project_id"]:
-        return f"#{one['id']} and #{other['id']} are of two projects. Only what one project remembers is merged."
+        of_two = f"#{one['id']} and #{other['id']} are of two projects"
+        return f"{of_two}. Only what one project remembers is merged."
     return None
 
 

@@ -1,0 +1,307 @@
+"""Observations: a list, one with all that hangs on it, and what people do to them. The worker does it, as it
+does for the commands: briefs, search and session memories follow."""
+
+from dataclasses import asdict
+from typing import Any
+
+from recollect import freshness
+from recollect.model import editing
+from recollect.model.listings import Wanted
+from recollect.model.observations import TYPES, Observation
+from recollect.parameters import Parameter
+from recollect.recall import lookup
+from recollect.recall.hits import HANDED_OVER
+from recollect.recall.shown import said
+from recollect.text import tokens
+from recollect.web.api import parts
+from recollect.web.api.parts import (
+    BEFORE,
+    EVENT,
+    FLAG,
+    ID,
+    MAYBE_TEXT,
+    NUMBER,
+    OBSERVATION_ROW,
+    PROJECT,
+    TEXT,
+    many,
+    page_of,
+    shape,
+)
+from recollect.web.backend import Backend, Json
+from recollect.web.rows import Row, Wrong, not_found
+
+RELATED = 8
+
+
+def listed(
+    backend: Backend,
+    *,
+    project: int | None,
+    type: str | None,
+    concept: str | None,
+    before: str | None,
+    limit: int,
+) -> Json:
+    parts.project(backend, project)
+    wanted = Wanted(project_id=project, type=type or None, concept=concept or None)
+    cursor = parts.cursor(before, 2, "before")
+    found = backend.store.observations_page(wanted, cursor, limit + 1)
+    names = parts.names(backend)
+    items = [parts.observation_json(row, names[row.project_id]) for row in found[:limit]]
+    return parts.page(items, [(row.at, row.id) for row in found], limit)
+
+
+def one(backend: Backend, *, id: int) -> Json:
+    store = backend.store
+    found = _observation(backend, id)
+    session = store.session(found.session_id)
+    project = store.project(found.project_id)
+    draft = found.draft
+    folder = freshness.directory(session.project_dir if session else project.root, project.root)
+    texts = (draft.title, draft.subtitle, *draft.facts, draft.narrative)
+    merge = store.merge_of(id)
+    links = store.observation_links(id)
+    told = asdict(draft)
+    reasons = {doubt.part: doubt.reason for doubt in draft.doubts}
+    return {
+        "id": id,
+        "session_id": found.session_id,
+        "session_ref": session.ref if session else None,
+        "project_id": project.id,
+        "project": project.name,
+        "prompt_number": found.prompt_number,
+        "at": found.at,
+        **{name: told[name] for name in WORDS},
+        "facts": [
+            {"text": fact, "doubt": reasons.get(f"facts {number}")}
+            for number, fact in enumerate(draft.facts)
+        ],
+        "provider": found.provider,
+        "model": found.model,
+        "pinned": found.pinned,
+        "edited": found.edited,
+        "freshness": asdict(freshness.of(found, folder)),
+        "evidence": _evidence(backend, found),
+        "related": _related(backend, id),
+        "folded": [key for key, what in links if what == "same" and key != draft.repeats],
+        "merged": {"into": merge.into, "at": merge.at} if merge else None,
+        "tokens": sum(tokens(text or "") for text in texts) + HANDED_OVER,
+    }
+
+
+def edit(backend: Backend, *, id: int, **given: Any) -> Json:
+    """What is not given stays; an empty text or list takes a field away."""
+    before = editing.fields_of(_observation(backend, id).draft)
+    words = {
+        name: list(value) if isinstance(value, tuple) else value or None
+        for name, value in given.items()
+        if value is not None
+    }
+    after = editing.checked(before | words)
+    if isinstance(after, editing.Unusable):
+        field = "type" if "type" in after.why else None
+        raise Wrong(400, "bad_request", f"The observation was left as it is: {after.why}.", field)
+    if changed := editing.changes(before, after):
+        _must_be_there(backend, id, backend.order("edit", id=id, **changed))
+    return one(backend, id=id)
+
+
+def pin(backend: Backend, *, id: int, pinned: bool) -> Json:
+    _must_be_there(backend, id, backend.order("pin", id=id, pinned=pinned))
+    return {"id": id, "pinned": pinned}
+
+
+def forget(backend: Backend, *, id: int) -> Json:
+    answer = _must_be_there(backend, id, backend.order("forget-observation", id=id))
+    return {"id": id, "title": answer["title"], "count": answer["count"], "undo": True}
+
+
+def restore(backend: Backend, *, id: int) -> Json:
+    answer = backend.order("restore", id=id)
+    if not answer["found"]:
+        raise not_found(f"#{id} was not forgotten. GET /api/forgotten lists what was.")
+    return {"id": id, "title": answer["title"]}
+
+
+def merge(backend: Backend, *, id: int, into: int) -> Json:
+    for number in (id, into):
+        _observation(backend, number)
+    answer = backend.order("merge", id=id, into=into)
+    if why := answer.get("refused"):
+        raise Wrong(400, "cannot_merge", why, "into")
+    return {"id": id, "into": answer["into"], "moved": answer["moved"], "undo": True}
+
+
+def unmerge(backend: Backend, *, id: int) -> Json:
+    _observation(backend, id)
+    answer = backend.order("unmerge", id=id)
+    if not answer["found"]:
+        raise not_found(f"Nobody has merged #{id} into another one. Look at its `repeats`.")
+    return {"id": id, "into": answer["into"]}
+
+
+def forgotten(backend: Backend, *, project: int | None) -> Json:
+    """The latest first."""
+    wanted = parts.project(backend, project)
+    projects = [wanted] if wanted else backend.store.projects()
+    found = [each for known in projects for each in backend.store.forgotten(known.id)]
+    items = [
+        {
+            "id": each.observation_id,
+            "at": each.at,
+            "title": each.title,
+            "project_id": each.project_id,
+            "session_id": each.session_id,
+        }
+        for each in sorted(found, key=lambda each: -each.at)
+    ]
+    return {"items": items, "next": None}
+
+
+def _observation(backend: Backend, id: int) -> Observation:
+    found = backend.store.observation(id)
+    if found is None:
+        raise _missing(backend, id)
+    return found
+
+
+def _missing(backend: Backend, id: int) -> Wrong:
+    if backend.store.was_forgotten(id):
+        undo = f"POST /api/observations/{id}/restore brings it back."
+        return not_found(f"Observation #{id} was forgotten. {undo}")
+    return not_found(f"There is no observation #{id}. GET /api/observations lists them.")
+
+
+def _must_be_there(backend: Backend, id: int, answer: Json) -> Json:
+    if not answer["found"]:
+        raise _missing(backend, id)
+    return answer
+
+
+def _evidence(backend: Backend, found: Observation) -> list[Json]:
+    rows = backend.store.event_rows(found.draft.evidence)
+    return [parts.event_json(row, {}) for row in rows]
+
+
+def _related(backend: Backend, id: int) -> list[Json]:
+    hits = lookup.related(backend.searcher, backend.store, id, RELATED)
+    return [
+        {"id": hit.id, "title": hit.title, "type": hit.type, "at": hit.at, "why": said(hit.reasons)}
+        for hit in hits
+    ]
+
+
+WORDS = (
+    *("type", "title", "subtitle", "narrative", "concepts", "files_read", "files_modified"),
+    *("doubts", "repeats", "follows", "revision", "subagent_type"),
+)
+DOUBT = shape(part=TEXT, reason=TEXT)
+WHOLE = shape(
+    **{n: v for n, v in OBSERVATION_ROW["properties"].items() if n != "doubted"},
+    session_ref=MAYBE_TEXT,
+    facts=many(shape(text=TEXT, doubt=MAYBE_TEXT)),
+    narrative=MAYBE_TEXT,
+    concepts=many(TEXT),
+    files_read=many(TEXT),
+    files_modified=many(TEXT),
+    provider=TEXT,
+    model=MAYBE_TEXT,
+    revision=MAYBE_TEXT,
+    doubts=many(DOUBT),
+    freshness=shape(state=TEXT, changed=many(TEXT), gone=many(TEXT)),
+    evidence=many(EVENT),
+    related=many(shape(id=NUMBER, title=TEXT, type=MAYBE_TEXT, at=NUMBER, why=TEXT)),
+    folded=many(NUMBER),
+    merged={"anyOf": [shape(into=NUMBER, at=NUMBER), {"type": "null"}]},
+    tokens=NUMBER,
+)
+INTO = Parameter(
+    "into", "The one that stands for both.", "number", required=True, most=parts.LARGEST
+)
+PLACE = "/api/observations/{id}"
+ROWS = (
+    Row(
+        "GET",
+        "/api/observations",
+        "Observations, the latest first, without what is folded into another.",
+        listed,
+        query=(
+            PROJECT,
+            Parameter("type", "Only of this type.", choices=TYPES),
+            Parameter("concept", "Only what is tagged with this.", most=500),
+            BEFORE,
+            parts.limit(50),
+        ),
+        answer=page_of(OBSERVATION_ROW),
+    ),
+    Row("GET", PLACE, "One observation, with all that hangs on it.", one, (ID,), answer=WHOLE),
+    Row(
+        "PATCH",
+        PLACE,
+        "Put it into a person's words: it is doubted no longer, and nothing takes its place.",
+        edit,
+        place=(ID,),
+        body=(
+            Parameter("type", "What kind of thing it is.", choices=TYPES),
+            Parameter("title", "What it is about, in a few words."),
+            Parameter("subtitle", "One sentence."),
+            Parameter("narrative", "The story."),
+            Parameter("facts", "All of them.", "texts"),
+            Parameter("concepts", "All of them.", "texts"),
+        ),
+        answer=WHOLE,
+    ),
+    Row(
+        "POST",
+        f"{PLACE}/pin",
+        "Put it first in every brief of its project, or no longer.",
+        pin,
+        place=(ID,),
+        body=(Parameter("pinned", "Whether it is.", "flag", required=True),),
+        answer=shape(id=NUMBER, pinned=FLAG),
+    ),
+    Row(
+        "DELETE",
+        PLACE,
+        "Forget it, and what is folded into it. It can be restored.",
+        forget,
+        place=(ID,),
+        answer=shape(id=NUMBER, title=MAYBE_TEXT, count=NUMBER, undo=FLAG),
+    ),
+    Row(
+        "POST",
+        f"{PLACE}/restore",
+        "Bring a forgotten one back as it was.",
+        restore,
+        place=(ID,),
+        answer=shape(id=NUMBER, title=MAYBE_TEXT),
+    ),
+    Row(
+        "POST",
+        f"{PLACE}/merge",
+        "Fold it into another one, which stands for both.",
+        merge,
+        place=(ID,),
+        body=(INTO,),
+        answer=shape(id=NUMBER, into=NUMBER, moved=many(NUMBER), undo=FLAG),
+    ),
+    Row(
+        "POST",
+        f"{PLACE}/unmerge",
+        "Take a merge back.",
+        unmerge,
+        place=(ID,),
+        answer=shape(id=NUMBER, into=NUMBER),
+    ),
+    Row(
+        "GET",
+        "/api/forgotten",
+        "What was forgotten, the latest first.",
+        forgotten,
+        query=(PROJECT,),
+        answer=page_of(
+            shape(id=NUMBER, at=NUMBER, title=MAYBE_TEXT, project_id=NUMBER, session_id=NUMBER)
+        ),
+    ),
+)
