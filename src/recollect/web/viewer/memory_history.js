@@ -1,0 +1,46 @@
+// What changed in the memories, when and why; each change opens as a diff and can be undone.
+import { get, post } from "./api.js";
+import { h, replace } from "./dom.js";
+import { diffView } from "./diff.js";
+import { plural, when } from "./format.js";
+import { show } from "./router.js";
+import { failed, toast } from "./toast.js";
+
+export function historyCard(items, project, title = "History") {
+  return h("section", { class: "card" }, h("h2", {}, title),
+    items.length ? h("ol", { class: "list history" }, items.map((each) => entry(each, project)))
+      : h("p", { class: "nothing" }, "No change yet. Each one is kept, and can be undone."));
+}
+
+function entry(it, project) {
+  const files = [it.files ?? []].flat();
+  return h("li", {}, h("button", { type: "button", class: "plain", data: { item: "" }, onclick: () => open(it, project).catch(failed) },
+    h("span", {}, it.reason || "changed"),
+    h("span", { class: "sub block quiet small" }, when(it.at), " · ", plural(typeof it.files === "number" ? it.files : files.length, "file"))));
+}
+
+async function open(it, project) {
+  const path = `/api/memories-log/${encodeURIComponent(it.id)}`;
+  const found = await get(path, { project });
+  const place = h("div", {}, diffView(found.diff));
+  const undo = async (force) => {
+    try {
+      await post(`${path}/undo`, force ? { force: true } : {}, { project });
+      dialog.close();
+      toast("Undone. The undoing is in the history, too.");
+      await show({ kept: true });
+    } catch (error) {
+      if (error.status !== 409) { failed(error); return; }
+      replace(place, h("p", { class: "note bad" }, error.message), diffView(found.diff),
+        h("button", { type: "button", class: "danger", onclick: () => undo(true) }, "Undo it all the same"));
+    }
+  };
+  const dialog = h("dialog", { class: "wide", "aria-labelledby": "change-title", onclose: () => dialog.remove() },
+    h("h2", { id: "change-title" }, it.reason || "changed"),
+    h("p", { class: "quiet gap-below" }, when(it.at)), place,
+    h("div", { class: "row-of-buttons end" },
+      h("button", { type: "button", onclick: () => undo(false) }, "Undo this change"),
+      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close")));
+  document.body.append(dialog);
+  dialog.showModal();
+}

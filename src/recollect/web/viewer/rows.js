@@ -1,0 +1,67 @@
+// Lines of lists that several views share.
+import { h } from "./dom.js";
+import { absolute, clock, compact, lasting, plural, tokens, when } from "./format.js";
+import { icon, SHAPES, typeMark } from "./icons.js";
+import { projectName } from "./projects.js";
+
+export const TYPES = Object.keys(SHAPES);
+
+export function typeLabel(type) {
+  return h("span", { class: `type type-${SHAPES[type] ? type : "change"}` }, typeMark(type), type);
+}
+
+/** @param {any} it as `/api/observations` lists them */
+export function observationRow(it, { time = true } = {}) {
+  return h("li", { data: { id: it.id } }, h("a", { class: "row", href: `/observations/${it.id}`, data: { item: "" } },
+    typeLabel(it.type),
+    h("span", { class: "what" },
+      h("span", { class: "title" }, it.title || "Untitled"), " ",
+      it.pinned && h("span", { class: "chip accent" }, icon("pin"), "pinned"), " ",
+      doubted(it) && h("span", { class: "chip", title: "Some of it is not borne out by the events" }, "doubted"),
+      it.subtitle && h("span", { class: "sub block" }, it.subtitle)),
+    h("span", { class: "side" }, tokens(it.tokens), time && when(it.at))));
+}
+
+const doubted = (it) => Array.isArray(it.doubts) ? it.doubts.length > 0 : Boolean(it.doubts ?? it.doubted);
+
+export function sessionRow(it) {
+  return h("li", { data: { id: it.id } }, h("a", { class: "row session-row", href: `/sessions/${it.id}`, data: { item: "" } },
+    h("span", { class: "what" },
+      h("span", { class: "title" }, it.title || "Untitled session"), " ",
+      it.status === "active" && h("span", { class: "chip good" }, "active"),
+      h("span", { class: "sub block" }, it.project ?? projectName(it.project_id), " · ", plural(it.prompts, "prompt"), " · ",
+        plural(it.observations ?? 0, "observation"), " · ", lasting((it.ended_at ?? it.last_event_at) - it.started_at))),
+    typeBar(it.types),
+    h("span", { class: "side" }, when(it.last_event_at))));
+}
+
+/** How much of each type, as a strip; its words are in the label. */
+export function typeBar(types) {
+  const all = Object.entries(types ?? {}).filter(([, count]) => count > 0);
+  const total = all.reduce((sum, [, count]) => sum + count, 0);
+  const words = all.map(([type, count]) => `${count} ${type}`).join(", ");
+  return h("span", { class: "type-bar", role: "img", "aria-label": words || "no observations", title: words },
+    TYPES.filter((type) => types?.[type]).map((type) =>
+      h("span", { class: `fill-${type}`, css: { "flex-grow": String(types[type] / total) } })));
+}
+
+/** A tool call or another event; its raw form opens in place. */
+export function eventRow(it, open) {
+  const body = h("div", { class: "raw" });
+  const details = h("details", { class: "event", ontoggle: () => details.open && open(it, body) },
+    h("summary", { data: { item: "" } },
+      h("span", { class: "mono" }, it.tool ?? it.kind), " ",
+      h("span", {}, it.title ?? ""), " ",
+      it.healed && h("span", { class: "chip", title: "The transcript told of it, no hook did" }, "from the transcript"),
+      it.subagent && h("span", { class: "chip" }, it.subagent),
+      h("span", { class: "side quiet" }, h("time", { title: absolute(it.at) }, clock(it.at)), ` · ${compact(it.size)} B`)),
+    body);
+  return h("li", {}, details);
+}
+
+export function freshnessChip(freshness) {
+  if (!freshness?.state) return null;
+  const state = freshness.state;
+  const kind = state === "fresh" || state === "unchanged" || state === "current" ? "good" : state === "unknown" ? "" : "bad";
+  return h("span", { class: `chip ${kind}`, title: "Its files, compared with what they were then" }, state);
+}

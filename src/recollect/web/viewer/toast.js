@@ -1,0 +1,39 @@
+// Messages that come and go. Those that can be undone stay longer, and `u` undoes the newest.
+import { h } from "./dom.js";
+
+const SHORT = 6_000, LONG = 20_000;
+let undoNewest = null;
+
+/** @param {string} text @param {{undo?: () => any, bad?: boolean}} [more] */
+export function toast(text, { undo, bad } = {}) {
+  const place = document.getElementById("toasts");
+  const close = () => {
+    element.remove();
+    if (undoNewest === run) undoNewest = null;
+  };
+  const run = undo && (async () => {
+    close();
+    try { await undo(); } catch (error) { failed(error); }
+  });
+  const element = h("div", { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status" },
+    h("span", { class: "grow" }, text),
+    run && h("button", { type: "button", class: "link", onclick: run }, "Undo ", h("kbd", {}, "u")),
+    h("button", { type: "button", class: "link", "aria-label": "Close this message", onclick: close }, "×"));
+  place.append(element);
+  while (place.children.length > 3) place.firstElementChild.remove();
+  if (run) undoNewest = run;
+  setTimeout(close, bad || undo ? LONG : SHORT);
+}
+
+export function failed(error) {
+  if (error?.name !== "AbortError") toast(error?.message ?? String(error), { bad: true });
+}
+
+export function undoLast() {
+  undoNewest?.();
+}
+
+/** For those who listen rather than look. */
+export function say(text) {
+  document.getElementById("live").textContent = text;
+}

@@ -1,0 +1,125 @@
+// What is going on: health at the top, then a feed that never moves under the reader's eyes.
+import { get } from "../api.js";
+import { h, later, replace } from "../dom.js";
+import { bytes, compact, lasting, money, number, plural, when } from "../format.js";
+import { entryRow, Followed } from "../feed.js";
+import { chosen } from "../projects.js";
+import { empty, show } from "../router.js";
+import { onHappening, onQuiet } from "../stream.js";
+import { failed, say } from "../toast.js";
+
+const FOLLOWED = 4, SHOWN = 120;
+
+export default async function now({ signal }) {
+  const health = h("section", { class: "vitals", "aria-label": "Health" });
+  const list = h("ol", { class: "list long feed", "aria-label": "Live feed" });
+  const pill = h("div", { class: "pill-holder" });
+  const waiting = new Map(); // key → entry, newest wins
+  const sessions = new Map();
+
+  async function vitals() {
+    try {
+      const [found, cost] = await Promise.all([get("/health", {}, signal), get("/api/cost", { days: 1 }, signal).catch(() => null)]);
+      replace(health, vitalTiles(found, cost));
+    } catch (error) { if (error.name !== "AbortError" && !health.childElementCount) replace(health, h("p", { class: "note bad" }, error.message)); }
+  }
+  async function follow() {
+    const page = await get("/api/sessions", { project: chosen(), limit: FOLLOWED }, signal);
+    for (const each of page.items) if (!sessions.has(each.id)) sessions.set(each.id, new Followed(each));
+    return page.items;
+  }
+  async function look(ids) {
+    const found = await Promise.all(ids.map((id) => sessions.get(id)?.look(signal) ?? []));
+    return found.flat().sort((a, b) => b.at - a.at);
+  }
+
+  const [recent] = await Promise.all([follow(), vitals()]);
+  put(list, await look(recent.map((each) => each.id)));
+
+  const changed = new Set();
+  const arrive = later(async () => {
+    const ids = [...changed];
+    changed.clear();
+    try {
+      if (ids.some((id) => !sessions.has(id))) await follow();
+      for (const each of await look(ids.filter((id) => sessions.has(id)))) waiting.set(each.key, each);
+      if (!waiting.size) return;
+      if (first.parentElement) { await show({ kept: true }); return; } // there was nothing before
+      if (resting(list)) pour();
+      else offer();
+    } catch (error) { if (error.name !== "AbortError") failed(error); }
+  }, 250);
+  function pour() {
+    const fresh = [...waiting.values()].sort((a, b) => b.at - a.at);
+    waiting.clear();
+    put(list, fresh);
+    replace(pill);
+    say(`${plural(fresh.length, "new item")}. ${fresh.find((each) => each.kind === "observation")?.it.title ?? ""}`);
+  }
+  function offer() {
+    replace(pill, h("button", { type: "button", class: "pill", onclick: () => { pour(); window.scrollTo({ top: 0 }); } }, `${waiting.size} new`));
+    say(plural(waiting.size, "new item"));
+  }
+  const first = empty("Nothing has happened yet", "Let recollect watch your coding agent. The first prompt you give it appears here.",
+    h("pre", {}, "recollect install claude-code\nrecollect doctor"));
+  const stops = [
+    onHappening((kind, data) => { if (data.session_id && kind !== "hello") { changed.add(data.session_id); arrive(); } }),
+    onQuiet(["hello"], () => { for (const id of sessions.keys()) changed.add(id); arrive(); }),
+    onQuiet(["captured", "turn", "observation", "summary", "fault"], vitals, 800),
+  ];
+  return {
+    title: "Now",
+    leave: () => stops.forEach((stop) => stop()),
+    element: h("div", {}, h("div", { class: "head" }, h("h1", {}, "Now")), health, pill,
+      list.children.length ? h("div", { class: "card flush" }, list) : first),
+  };
+}
+
+/** The reader is elsewhere: the list is at its top, and no pointer, focus or selection is in it. */
+function resting(list) {
+  return window.scrollY < 8 && !list.matches(":hover") && !list.contains(document.activeElement)
+    && (document.getSelection()?.isCollapsed ?? true);
+}
+
+/** Newest first; one that has grown takes its old line's place. */
+function put(list, entries) {
+  for (const entry of [...entries].sort((a, b) => a.at - b.at)) {
+    const old = list.querySelector(`[data-key="${CSS.escape(entry.key)}"]`);
+    const row = entryRow(entry);
+    row.dataset.time = String(entry.at);
+    const open = old?.querySelector("details")?.open;
+    if (old) old.remove();
+    const next = [...list.children].find((each) => Number(each.dataset.time) <= entry.at);
+    list.insertBefore(row, next ?? null);
+    if (open) row.querySelector("details").open = true;
+  }
+  while (list.children.length > SHOWN) list.lastElementChild.remove();
+}
+
+function vitalTiles(found, cost) {
+  const queue = found.queue, today = cost?.days?.at(-1);
+  const waiting = queue.pending + found.spool;
+  const budget = cost?.budget ?? {};
+  return [
+    found.problem && h("p", { class: "note bad wide" }, found.problem),
+    tile("Worker", found.status === "ok" ? "healthy" : "degraded", h("span", {}, `up ${lasting(found.uptime_seconds * 1000)}`,
+      found.memory_bytes ? ` · ${bytes(found.memory_bytes)}` : ""), found.status === "ok" ? "good" : "bad"),
+    tile("Waiting", number(waiting), queue.oldest_at ? h("span", {}, "oldest ", when(queue.oldest_at)) : "nothing is late"),
+    tile("Last success", queue.last_done_at ? when(queue.last_done_at) : "none yet", queue.skipped ? `${number(queue.skipped)} skipped` : "none skipped", queue.skipped ? "bad" : ""),
+    tile("Sessions", `${number(found.active_sessions)} active`, found.provider ? `written by ${providerName(found.provider)}` : "written by rules"),
+    tile("Today", today ? money(today.microdollars) : "$0", budgetWords(today, budget)),
+  ];
+}
+
+const providerName = (provider) => typeof provider === "string" ? provider : [provider.name, provider.model].filter(Boolean).join(" ");
+
+function budgetWords(today, budget) {
+  const used = (today?.sent ?? 0) + (today?.received ?? 0);
+  if (budget.daily_tokens) return `${compact(used)} of ${compact(budget.daily_tokens)} tok`;
+  if (budget.daily_cents) return `of ${money(budget.daily_cents * 10_000)}`;
+  return `${compact(used)} tok, no limit`;
+}
+
+function tile(name, value, more, kind = "") {
+  return h("div", { class: "tile" }, h("span", { class: "quiet small" }, name), h("span", { class: `tile-value ${kind}` }, value), h("span", { class: "quiet small" }, more));
+}

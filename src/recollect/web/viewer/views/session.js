@@ -1,0 +1,121 @@
+// One session, turn by turn: what was asked, what came of it, and the events behind it.
+import { get } from "../api.js";
+import { h, replace } from "../dom.js";
+import { absolute, clock, compact, lasting, money, number, plural, tokens, when } from "../format.js";
+import { pagedList } from "../pages.js";
+import { openRaw } from "../raw.js";
+import { show } from "../router.js";
+import { eventRow, observationRow, typeBar } from "../rows.js";
+import { onQuiet } from "../stream.js";
+
+const PARTS = [["request", "Asked"], ["investigated", "Looked at"], ["learned", "Learned"], ["completed", "Done"], ["next_steps", "Next"], ["notes", "Notes"]];
+
+export default async function session({ id, signal }) {
+  const path = `/api/sessions/${id}`;
+  const [found, told] = await Promise.all([get(path, {}, signal), get(`${path}/told`, { limit: 500 }, signal).catch(() => ({ items: [] }))]);
+  const fresh = h("div", { class: "pill-holder" });
+  const stop = onQuiet(["observation", "summary", "turn", "captured"], async (_, data) => {
+    if (data.session_id !== found.id) return;
+    const now = await get(path).catch(() => null);
+    const more = now ? now.observations.length - found.observations.length : 0;
+    if (more > 0 && !fresh.childElementCount) {
+      replace(fresh, h("button", { type: "button", class: "pill", onclick: () => show({ kept: true }) }, `${plural(more, "new observation")}: show`));
+    }
+  });
+  return {
+    title: found.title || "Session",
+    leave: stop,
+    element: h("div", {}, fresh, head(found),
+      h("div", { class: "columns" },
+        h("div", { class: "stack" }, turns(found), events(found, signal)),
+        h("aside", { class: "stack", "aria-label": "About this session" }, about(found), cost(found.cost), toldCard(told.items)))),
+  };
+}
+
+function head(found) {
+  return h("div", { class: "head" },
+    h("h1", {}, found.title || "Untitled session"),
+    h("span", { class: `chip ${found.status === "active" ? "good" : ""}` }, found.status),
+    when(found.last_event_at));
+}
+
+function turns(found) {
+  const numbers = new Set([...found.prompts, ...found.summaries, ...found.observations].map((each) => each.number ?? each.prompt_number));
+  if (!numbers.size) {
+    return h("section", { class: "card" }, h("h2", {}, "Nothing yet"),
+      h("p", { class: "nothing" }, "Observations appear when a turn has ended and was worked up."));
+  }
+  return [...numbers].sort((a, b) => a - b).map((number) => turn(
+    found.prompts.find((each) => each.number === number) ?? { number },
+    found.summaries.filter((each) => each.prompt_number === number),
+    found.observations.filter((each) => each.prompt_number === number)));
+}
+
+function turn(prompt, summaries, observations) {
+  return h("section", { class: "card turn", "aria-label": `Prompt ${prompt.number}` },
+    h("div", { class: "prompt" },
+      h("span", { class: "turn-number", title: `Prompt ${prompt.number}` }, prompt.number),
+      h("p", { class: "said" }, prompt.text ?? "What came before the first prompt"),
+      prompt.at && h("time", { class: "when", title: absolute(prompt.at) }, clock(prompt.at))),
+    summaries.map(summary),
+    observations.length > 0 && h("ol", { class: "list", "aria-label": "Observations" }, observations.map((each) => observationRow(each, { time: false }))));
+}
+
+function summary(it) {
+  const words = it.draft ?? it;
+  return h("dl", { class: "summary" }, PARTS.filter(([part]) => words[part]).map(([part, name]) =>
+    [h("dt", {}, name), h("dd", {}, words[part])]));
+}
+
+function events(found, signal) {
+  const place = h("div", {});
+  const load = (after) => get(`/api/sessions/${found.id}/events`, { after, limit: 100 }, signal);
+  const details = h("details", { ontoggle: () => {
+    if (!details.open || place.childElementCount) return;
+    place.append(pagedList({ load, row: (each) => eventRow(each, openRaw), label: "Events", nothing: h("p", { class: "nothing" }, "No events.") }).element);
+  } }, h("summary", { data: { item: "" } }, h("h2", { class: "inline" }, "Events"), " as the agent sent them"), place);
+  return h("section", { class: "card" }, details);
+}
+
+function about(found) {
+  const end = found.ended_at ?? found.last_event_at;
+  const rows = [["Project", found.project], ["Agent", found.agent], ["Began", absolute(found.started_at)], ["Lasted", lasting(end - found.started_at)],
+    ["Prompts", number(found.prompts.length)], ["Observations", number(found.observations.length)]];
+  return h("section", { class: "card" }, h("h2", {}, "Session"),
+    h("dl", { class: "pair" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+    h("div", { class: "gap" }, typeBar(found.types ?? counted(found.observations))),
+    h("p", { class: "mono quiet small" }, found.ref));
+}
+
+function counted(observations) {
+  const types = {};
+  for (const each of observations) types[each.type] = (types[each.type] ?? 0) + 1;
+  return types;
+}
+
+function cost(spent) {
+  return h("section", { class: "card" }, h("h2", {}, "Cost"),
+    spent?.requests ? h("dl", { class: "pair" },
+      h("dt", {}, "Requests"), h("dd", {}, number(spent.requests)),
+      h("dt", {}, "Sent"), h("dd", {}, `${compact(spent.sent)} tok`),
+      h("dt", {}, "Received"), h("dd", {}, `${compact(spent.received)} tok`),
+      h("dt", {}, "Money"), h("dd", {}, money(spent.microdollars)))
+      : h("p", { class: "nothing" }, "No model was asked: it was worked up by rules, for nothing."));
+}
+
+const HOOKS = { context: "at the start", new: "at a prompt", file: "before a file", compact: "after compaction" };
+
+function toldCard(items) {
+  const sum = items.reduce((all, each) => all + (each.tokens ?? 0), 0);
+  return h("section", { class: "card" },
+    h("div", { class: "card-head" }, h("h2", {}, "Told"), items.length > 0 && tokens(sum)),
+    items.length ? h("ol", { class: "list told" }, items.map((each) => h("li", {},
+      h("a", { href: toldAddress(each), class: "title" }, each.title ?? each.name ?? each.kind),
+      h("span", { class: "sub block quiet small" }, `${HOOKS[each.hook] ?? each.hook} · ${each.reason} · ${compact(each.tokens)} tok`))))
+      : h("p", { class: "nothing" }, "Nothing was handed to this session unasked."));
+}
+
+function toldAddress(it) {
+  if (it.kind === "memory") return `/memories/${encodeURIComponent(it.name)}`;
+  return it.kind === "observation" ? `/observations/${it.id}` : it.session_id ? `/sessions/${it.session_id}` : "#";
+}
