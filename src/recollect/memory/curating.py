@@ -6,9 +6,10 @@ Whoever calls tells the worker afterwards: the brief names memories.
 from dataclasses import replace
 
 from recollect.errors import ConfigError, MemoryRefused, NotFound
+from recollect.memory.storage import files
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.checking import Checked
-from recollect.memory.storage.format import ENDING, parse
+from recollect.memory.storage.format import ENDING, checksum, parse
 from recollect.model.memories import Broken, Memory, StoredMemory
 from recollect.text import tokens
 
@@ -94,3 +95,14 @@ def flags(checked: Checked) -> Plain:
         "gone": checked.freshness.gone,
         "dead_links": checked.dead_links,
     }
+
+
+def whole(stored: StoredMemory) -> tuple[str, str]:
+    """The file's text as it is now, and its checksum."""
+    try:
+        data = files.read(stored.path)
+    except (OSError, files.Strange):
+        data = None
+    if data is None:
+        raise NotFound(f"{stored.path} is gone. `recollect memory list` shows what there is.")
+    return data.decode("utf-8", "replace"), checksum(data)

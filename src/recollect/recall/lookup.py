@@ -106,7 +106,7 @@ def related(searcher: Searcher, store: Reading, observation_id: int, limit: int 
 def about_file(store: Reading, project_id: int, path: str, limit: int = 10) -> list[Observation]:
     """What read or changed a file, the most telling first. Its path from the project's directory, or the end
     of it, or an absolute one. Of a directory: of the files in it that most is known about."""
-    path = _as_recorded(store, project_id, path)
+    path = as_recorded(store, project_id, path)
     found = store.observations_on(project_id, path, limit)
     if found or not path:
         return found
@@ -117,13 +117,13 @@ def about_file(store: Reading, project_id: int, path: str, limit: int = 10) -> l
 
 def is_directory(store: Reading, project_id: int, path: str) -> bool:
     """By what is recorded, whatever is on disk: nothing is known about such a file, but about files in it."""
-    path = _as_recorded(store, project_id, path)
+    path = as_recorded(store, project_id, path)
     if not path or store.observations_on(project_id, path, 1):
         return False
     return bool(store.files_known(project_id, f"{path}/", 1))
 
 
-def _as_recorded(store: Reading, project_id: int, path: str) -> str:
+def as_recorded(store: Reading, project_id: int, path: str) -> str:
     """From the project's directory."""
     for root in (store.project(project_id).root, *store.dirs_of_project(project_id)):
         path = path.removeprefix(root.rstrip("/") + "/")

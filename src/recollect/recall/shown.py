@@ -92,6 +92,7 @@ class Shown:
         return ", ".join(written.get(each, each) for each in reason.because.split(", "))
 
     def json(self, hit: Hit) -> dict[str, Any]:
+        """The excerpt without its marks."""
         fresh = self.freshness(hit)
         return asdict(replace(hit, reasons=self.reasons(hit))) | {
             "name": self.name(hit),

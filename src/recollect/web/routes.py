@@ -24,6 +24,16 @@ NOUNS = (
     "projects",
     "sessions",
     "observations",
+    "forgotten",
+    "search",
+    "timeline",
+    "memories",
+    "memory_log",
+    "dreams",
+    "brief",
+    "cost",
+    "queue",
+    "settings",
 )
 THREADS, SLOW_THREADS = 6, 4
 

@@ -117,13 +117,6 @@ def forget(backend: Backend, *, id: int) -> Json:
     return {"id": id, "title": answer["title"], "count": answer["count"], "undo": True}
 
 
-def restore(backend: Backend, *, id: int) -> Json:
-    answer = backend.order("restore", id=id)
-    if not answer["found"]:
-        raise not_found(f"#{id} was not forgotten. GET /api/forgotten lists what was.")
-    return {"id": id, "title": answer["title"]}
-
-
 def merge(backend: Backend, *, id: int, into: int) -> Json:
     for number in (id, into):
         _observation(backend, number)
@@ -139,24 +132,6 @@ def unmerge(backend: Backend, *, id: int) -> Json:
     if not answer["found"]:
         raise not_found(f"Nobody has merged #{id} into another one. Look at its `repeats`.")
     return {"id": id, "into": answer["into"]}
-
-
-def forgotten(backend: Backend, *, project: int | None) -> Json:
-    """The latest first."""
-    wanted = parts.project(backend, project)
-    projects = [wanted] if wanted else backend.store.projects()
-    found = [each for known in projects for each in backend.store.forgotten(known.id)]
-    items = [
-        {
-            "id": each.observation_id,
-            "at": each.at,
-            "title": each.title,
-            "project_id": each.project_id,
-            "session_id": each.session_id,
-        }
-        for each in sorted(found, key=lambda each: -each.at)
-    ]
-    return {"items": items, "next": None}
 
 
 def _observation(backend: Backend, id: int) -> Observation:
@@ -271,14 +246,6 @@ ROWS = (
     ),
     Row(
         "POST",
-        f"{PLACE}/restore",
-        "Bring a forgotten one back as it was.",
-        restore,
-        place=(ID,),
-        answer=shape(id=NUMBER, title=MAYBE_TEXT),
-    ),
-    Row(
-        "POST",
         f"{PLACE}/merge",
         "Fold it into another one, which stands for both.",
         merge,
@@ -293,15 +260,5 @@ ROWS = (
         unmerge,
         place=(ID,),
         answer=shape(id=NUMBER, into=NUMBER),
-    ),
-    Row(
-        "GET",
-        "/api/forgotten",
-        "What was forgotten, the latest first.",
-        forgotten,
-        query=(PROJECT,),
-        answer=page_of(
-            shape(id=NUMBER, at=NUMBER, title=MAYBE_TEXT, project_id=NUMBER, session_id=NUMBER)
-        ),
     ),
 )

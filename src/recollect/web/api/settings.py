@@ -1,0 +1,109 @@
+"""Settings, checked as `recollect config set` checks them. A secret is written, and never sent."""
+
+from typing import Any
+
+from recollect import configuring, settings, wiring
+from recollect.errors import ConfigError
+from recollect.parameters import Parameter
+from recollect.settings import Row as Setting
+from recollect.settings import Settings
+from recollect.web.api.parts import FLAG, MAYBE_NUMBER, TEXT, many, page_of, shape
+from recollect.web.backend import Backend, Json
+from recollect.web.rows import Row, Wrong, not_found
+
+WHERE = "PUT /api/settings"
+
+
+def listed(backend: Backend) -> Json:
+    """As they are written now. What the worker goes by is of its start."""
+    now = wiring.home().settings
+    return {"items": [_told(backend, row, now) for row in settings.ROWS], "next": None}
+
+
+def change(backend: Backend, *, key: str, value: Any) -> Json:
+    row = _row(key)
+    if value is None:
+        why = "`value` is missing. To go back to the default: DELETE."
+        raise Wrong(400, "bad_request", why, "value")
+    try:
+        if isinstance(value, str) and not isinstance(row.default, str):
+            configuring.set_text(key, value, WHERE)
+        else:
+            configuring.set_value(key, value, WHERE)
+    except ConfigError as error:
+        raise Wrong(400, "bad_setting", str(error), "value") from None
+    return _told(backend, row, wiring.home().settings)
+
+
+def reset(backend: Backend, *, key: str) -> Json:
+    row = _row(key)
+    configuring.unset(key)
+    return _told(backend, row, wiring.home().settings)
+
+
+def _row(key: str) -> Setting:
+    found = settings.BY_NAME.get(key)
+    if found is None:
+        raise not_found(f"There is no setting {key!r}. GET /api/settings lists them.")
+    return found
+
+
+def _told(backend: Backend, row: Setting, now: Settings) -> Json:
+    value, origin = now.values[row.name], now.origins[row.name]
+    in_force = backend.home.settings.values.get(row.name, row.default)
+    return {
+        "key": row.name,
+        "value": None if row.secret else value,
+        "default": None if row.secret else row.default,
+        "source": origin if origin in ("default", "file") else "env",
+        "env": row.env,
+        "help": row.help,
+        "kind": _kind(row),
+        "choices": list(row.choices),
+        "least": row.least,
+        "most": row.most,
+        "secret": row.secret,
+        "set": bool(value) if row.secret else origin != "default",
+        "restart": value != in_force,
+    }
+
+
+def _kind(row: Setting) -> str:
+    if row.choices:
+        return "choice"
+    if isinstance(row.default, tuple):
+        return "names"
+    return "number" if isinstance(row.default, int) else "text"
+
+
+KEY = Parameter("key", "Its name, such as brief.tokens.", required=True, most=100)
+ANY = {"type": ["string", "integer", "array", "null"]}
+ITEM = shape(
+    key=TEXT,
+    value=ANY,
+    default=ANY,
+    source={"enum": ["default", "file", "env"]},
+    env=TEXT,
+    help=TEXT,
+    kind={"enum": ["choice", "names", "number", "text"]},
+    choices=many(TEXT),
+    least=MAYBE_NUMBER,
+    most=MAYBE_NUMBER,
+    secret=FLAG,
+    set=FLAG,
+    restart=FLAG,
+)
+PLACE = "/api/settings/{key}"
+ROWS = (
+    Row("GET", "/api/settings", "Every setting, with its help.", listed, answer=page_of(ITEM)),
+    Row(
+        "PUT",
+        PLACE,
+        "Write a setting to the file. The worker goes by it when it starts anew.",
+        change,
+        place=(KEY,),
+        body=(Parameter("value", "A text, a whole number or a list of texts.", "json"),),
+        answer=ITEM,
+    ),
+    Row("DELETE", PLACE, "Back to the default.", reset, place=(KEY,), answer=ITEM),
+)
