@@ -38,7 +38,7 @@ export function dayBars(days, { parts, words, width, label }) {
 function nice(value) {
   if (value <= 0) return 1;
   const step = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 2.5, 5, 10].map((each) => each * step).find((each) => each >= value);
+  return [1, 1.2, 1.6, 2, 2.5, 3, 4, 5, 6, 8, 10].map((each) => each * step).find((each) => each >= value);
 }
 
 /** A table whose rows carry their share as a bar. @param {{label: string, value: number, cells: any[]}[]} rows */

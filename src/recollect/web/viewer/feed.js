@@ -34,7 +34,8 @@ export class Followed {
     do {
       page = await get(`${path}/events`, { after: this.after, limit: 200 }, signal);
       this.events.push(...page.items);
-      this.after = page.items.at(-1)?.id ?? this.after;
+      const last = page.items.at(-1);
+      if (last) this.after = `${last.prompt_number}.${last.at}.${last.id}`; // where the next look goes on
     } while (page.next && this.events.length < MOST_EVENTS);
   }
 }

@@ -12,7 +12,7 @@ export const plural = (count, one, many = `${one}s`) => `${number(count)} ${coun
 export const clock = (at) => CLOCK.format(at);
 export const day = (at) => DATE.format(at);
 export const shortDay = (at) => SHORT.format(at);
-export const absolute = (at) => `${DATE.format(at)}, ${CLOCK.format(at)}`;
+export const absolute = (at) => `${DATE.format(at).slice(5)}, ${CLOCK.format(at)}`;
 
 /** 1,234,567 → 1.2M */
 export function compact(value) {

@@ -66,7 +66,8 @@ function paragraph(lines, start, out) {
   return n;
 }
 
-function inline(text, depth = 0) {
+/** Code, emphasis and links within a line. */
+export function inline(text, depth = 0) {
   if (depth > MOST_DEPTH) return [text];
   const out = [];
   let last = 0;

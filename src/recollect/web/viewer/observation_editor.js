@@ -8,8 +8,8 @@ const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 /** @param {{save: (changed: any, before: any) => Promise<void>, cancel: () => void}} how */
 export function editor(it, { save, cancel }) {
-  const before = { type: it.type, title: it.title, subtitle: it.subtitle, facts: it.facts.map((each) => each.text),
-    narrative: it.narrative, concepts: it.concepts };
+  const before = { type: it.type, title: it.title ?? "", subtitle: it.subtitle ?? "", facts: it.facts.map((each) => each.text),
+    narrative: it.narrative ?? "", concepts: it.concepts };
   const type = h("select", { name: "type" }, TYPES.map((each) => h("option", { value: each }, each)));
   type.value = it.type;
   const text = (name, value) => h("input", { name, prop: { value: value ?? "" } });
@@ -23,8 +23,8 @@ export function editor(it, { save, cancel }) {
   const button = h("button", { class: "primary" }, "Save");
   const form = h("form", { class: "card", "aria-label": "Edit the observation", onsubmit: async (event) => {
     event.preventDefault();
-    const now = { type: type.value, title: parts.title.value.trim() || null, subtitle: parts.subtitle.value.trim() || null,
-      facts: lines(parts.facts.value), narrative: parts.narrative.value.trim() || null,
+    const now = { type: type.value, title: parts.title.value.trim(), subtitle: parts.subtitle.value.trim(),
+      facts: lines(parts.facts.value), narrative: parts.narrative.value.trim(),
       concepts: parts.concepts.value.split(",").map((each) => each.trim()).filter(Boolean) };
     const names = Object.keys(now).filter((name) => !same(now[name], before[name]));
     if (!names.length) { cancel(); return; }

@@ -50,8 +50,8 @@ export function eventRow(it, open) {
   const body = h("div", { class: "raw" });
   const details = h("details", { class: "event", ontoggle: () => details.open && open(it, body) },
     h("summary", { data: { item: "" } },
-      h("span", { class: "mono" }, it.tool ?? it.kind), " ",
-      h("span", {}, it.title ?? ""), " ",
+      h("span", { class: "mono" }, it.tool ?? it.kind.replace("_", " ")), " ",
+      h("span", { class: "clip" }, it.title ?? ""), " ",
       it.healed && h("span", { class: "chip", title: "The transcript told of it, no hook did" }, "from the transcript"),
       it.subagent && h("span", { class: "chip" }, it.subagent),
       h("span", { class: "side quiet" }, h("time", { title: absolute(it.at) }, clock(it.at)), ` · ${compact(it.size)} B`)),

@@ -14,7 +14,7 @@ export default async function brief({ signal }) {
   if (!project) return { title: "Brief", element: empty("No project yet", "The brief is what your agent is told when a session begins. It appears after the first session.", h("pre", {}, "recollect install claude-code")) };
   const text = h("pre", { class: "said brief-text", tabindex: "0", "aria-label": "The brief" });
   const parts = h("div", {}), total = h("span", { class: "number" });
-  const state = { tokens: null, memories: true };
+  const state = { tokens: null, memories: true, work: true };
   const meter = h("div", { class: "meter", role: "img" });
   const draw = (found) => {
     replace(text, found.text || "Nothing would be told: the brief is off, or nothing is known yet.");
@@ -25,7 +25,7 @@ export default async function brief({ signal }) {
     meter.setAttribute("aria-label", `${number(found.tokens)} tokens`);
     replace(parts, partsList(found.parts ?? []));
   };
-  const look = async () => draw(await get("/api/brief", { project, tokens: state.tokens, memories: state.memories ? 1 : 0 }, signal));
+  const look = async () => draw(await get("/api/brief", { project, tokens: state.tokens, memories: state.memories ? 1 : 0, work: state.work ? 1 : 0 }, signal));
   const first = await get("/api/brief", { project }, signal);
   state.tokens = limitOf(first);
   draw(first);
@@ -36,7 +36,8 @@ export default async function brief({ signal }) {
     output.textContent = number(state.tokens);
     soon();
   } });
-  const box = h("input", { type: "checkbox", prop: { checked: true }, onchange: () => { state.memories = box.checked; soon(); } });
+  const box = (name, words) => h("label", { class: "check" }, h("input", { type: "checkbox", name, prop: { checked: true },
+    onchange: (event) => { state[name] = event.target.checked; soon(); } }), words);
   const keep = h("button", { type: "button", onclick: async () => {
     try { await put("/api/settings/brief.tokens", { value: Number(slider.value) }); toast(`brief.tokens is ${slider.value} from now on.`); } catch (error) { failed(error); }
   } }, "Keep as my setting");
@@ -50,14 +51,14 @@ export default async function brief({ signal }) {
         h("aside", { class: "stack", "aria-label": "Knobs and parts" },
           h("section", { class: "card" }, h("h2", {}, "Knobs"),
             h("label", { class: "field" }, h("span", { class: "knob" }, "Most tokens ", output), slider),
-            h("label", { class: "check" }, box, " With memories"),
+            box("memories", "The index of memories"), box("work", "What bears on the current work"),
             h("p", { class: "quiet small gap" }, "A preview: nothing is told, nothing is stored."),
-            h("div", { class: "row-of-buttons gap" }, keep), others(first.knobs)),
+            h("div", { class: "row-of-buttons gap" }, keep), others(first.knobs?.settings)),
           h("section", { class: "card" }, h("h2", {}, "Parts"), parts)))),
   };
 }
 
-const limitOf = (found) => found.knobs?.["brief.tokens"] ?? found.knobs?.tokens ?? null;
+const limitOf = (found) => found.knobs?.tokens ?? null;
 const partClass = (kind) => ["observation", "summary", "memory", "session"].includes(kind) ? kind : "other";
 
 function partsList(parts) {
@@ -77,7 +78,7 @@ function addressOf(part) {
 }
 
 function others(knobs) {
-  const rest = Object.entries(knobs ?? {}).filter(([name]) => !["brief.tokens", "tokens"].includes(name));
+  const rest = Object.entries(knobs ?? {}).filter(([name]) => name !== "brief.tokens");
   if (!rest.length) return null;
   return h("details", { class: "gap" }, h("summary", {}, "Other settings that shape it"),
     h("dl", { class: "pair small gap" }, rest.map(([name, value]) => [h("dt", { class: "mono" }, name), h("dd", {}, String(value))])),

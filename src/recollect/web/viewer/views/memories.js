@@ -56,12 +56,13 @@ export default async function memories({ query, signal }) {
 
 function memoryRow(it, project) {
   const flagged = it.flagged && ["changed", "gone", "dead_links"].flatMap((name) => [it.flagged[name] ?? []].flat());
-  return h("li", {}, h("a", { class: "row", href: url(`/memories/${encodeURIComponent(it.name)}`, { project }), data: { item: "" } },
+  return h("li", {}, h("a", { class: "row", href: url(`/memories/${encodeURIComponent(it.name)}`, { project, retired: it.because ? 1 : null }), data: { item: "" } },
     h("span", { class: "type quiet" }, it.type),
     h("span", { class: "what" }, h("span", { class: "title" }, it.description || it.name), " ",
       it.pinned && h("span", { class: "chip accent" }, icon("pin"), "pinned"), " ",
       it.by_agent && h("span", { class: "chip" }, "noted by the agent"), " ",
       flagged?.length > 0 && h("span", { class: "chip bad", title: flagged.join(", ") }, "look again"),
+      it.because && h("span", { class: "sub block" }, `Retired: ${it.because}`),
       h("span", { class: "sub block mono" }, it.name, it.scope === "project" ? "" : ` · ${it.scope}`)),
     h("span", { class: "side" }, tokens(it.tokens), it.updated ? when(it.updated) : null)));
 }

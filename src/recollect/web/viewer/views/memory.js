@@ -12,11 +12,12 @@ import { failed, toast } from "../toast.js";
 export default async function memory({ id, query, signal }) {
   const project = Number(query.get("project")) || one();
   const path = `/api/memories/${encodeURIComponent(id)}`;
-  const [it, log] = await Promise.all([get(path, { project }, signal), get("/api/memories-log", { project, limit: 200 }, signal).catch(() => ({ items: [] }))]);
+  const asRetired = query.get("retired") === "1";
+  const [it, log] = await Promise.all([get(path, { project, retired: asRetired ? 1 : null }, signal), get("/api/memories-log", { project, limit: 200 }, signal).catch(() => ({ items: [] }))]);
   const body = h("div", { class: "stack" }, reading(it));
   const again = () => show({ kept: true });
-  const retired = Boolean(it.retired);
-  const writable = !it.scope || ["user", "project", "team"].includes(it.scope);
+  const retired = asRetired || Boolean(it.because);
+  const writable = it.ours !== false;
   const edit = () => replace(body, editing(it, {
     cancel: () => replace(body, reading(it)),
     save: async (text, checksum) => {
@@ -33,7 +34,11 @@ export default async function memory({ id, query, signal }) {
       toast("Retired: it is no longer told.", { undo: async () => { await post(`${path}/restore`, {}, { project }); await navigate(url(`/memories/${encodeURIComponent(id)}`, { project })); } });
       await navigate("/memories");
     },
-    async restore() { await post(`${path}/restore`, {}, { project }); toast("It is told again."); await again(); },
+    async restore() {
+      await post(`${path}/restore`, {}, { project });
+      toast("It is told again.");
+      await navigate(url(`/memories/${encodeURIComponent(id)}`, { project }));
+    },
   };
   const safely = (deed) => () => Promise.resolve(deed()).catch(failed);
   const mine = log.items.filter((each) => Array.isArray(each.files) && each.files.some((file) => String(file.path ?? file).split("/").at(-1) === `${id}.md`));

@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { absolute, compact, plural, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
 import { editor } from "../observation_editor.js";
+import { inline } from "../markdown.js";
 import { mergeDialog } from "../merging.js";
 import { openRaw } from "../raw.js";
 import { navigate, show } from "../router.js";
@@ -46,6 +47,11 @@ export default async function observation({ id, signal }) {
       } });
       await navigate(`/observations/${target.id}`);
     }),
+    async unmerge() {
+      await post(`${path}/unmerge`);
+      toast("It stands by itself again.");
+      await again();
+    },
     async forget() {
       await remove(path);
       toast("Forgotten.", { undo: async () => {
@@ -69,7 +75,8 @@ function head(it, deeds, safely) {
     icon({ Forget: "trash", Pinned: "pin" }[name] ?? name.toLowerCase()), name);
   return [h("div", { class: "crumbs" },
     typeLabel(it.type), h("a", { href: `/sessions/${it.session_id}` }, it.project ?? "session"), when(it.at),
-    it.edited && h("span", { class: "chip" }, "edited"), it.repeats && h("span", { class: "chip" }, "repeats ", h("a", { href: `/observations/${it.repeats}` }, `#${it.repeats}`))),
+    it.edited && h("span", { class: "chip" }, "edited"), it.repeats && h("span", { class: "chip" }, it.merged ? "merged into " : "repeats ", h("a", { href: `/observations/${it.repeats}` }, `#${it.repeats}`)),
+    it.merged && h("button", { type: "button", class: "link", onclick: safely(deeds.unmerge) }, "take the merge back")),
   h("div", { class: "head" },
     h("h1", {}, it.title || "Untitled"),
     h("div", { class: "row-of-buttons" },
@@ -83,9 +90,9 @@ function levels(it) {
   return h("section", { class: "card levels", "aria-label": "What it says" },
     h("div", { class: "card-head" }, h("h2", {}, "What it says"), tokens(it.tokens)),
     it.subtitle && h("p", { class: "subtitle" }, it.subtitle),
-    it.facts.length > 0 && h("ul", { class: "facts" }, it.facts.map((fact) => h("li", {}, fact.text,
+    it.facts.length > 0 && h("ul", { class: "facts" }, it.facts.map((fact) => h("li", { class: "prose" }, inline(fact.text),
       fact.doubt && h("span", { class: "chip bad", title: fact.doubt }, "doubted: ", fact.doubt)))),
-    it.narrative && h("p", { class: "said" }, it.narrative),
+    it.narrative && h("p", { class: "said prose" }, inline(it.narrative)),
     Array.isArray(it.doubts) && it.doubts.filter((each) => !String(each.part).startsWith("facts")).map((each) =>
       h("p", { class: "note" }, `Not borne out by the events: ${each.part}. ${each.reason}`)),
     it.concepts.length > 0 && h("div", { class: "chips" }, it.concepts.map((each) =>

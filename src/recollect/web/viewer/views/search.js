@@ -26,7 +26,7 @@ export default async function search({ query, signal }) {
     const asked = { q: field.value.trim(), ...state, project: state.project || chosen() };
     note(url("/search", { q: asked.q, ...state }));
     try {
-      const found = await get("/api/search", { ...asked, limit: 30 }, mine.signal);
+      const found = await get("/api/search", { ...asked, q: asked.q || " ", limit: 30 }, mine.signal);
       if (mine === running) draw(found);
     } catch (error) {
       if (error.name !== "AbortError" && mine === running) { replace(results, h("p", { class: "note bad" }, error.message)); }
@@ -62,10 +62,10 @@ export default async function search({ query, signal }) {
   function facet(name, title, values) {
     if (!values.length || (name === "project" && chosen())) return null;
     return h("details", { class: "facet", open: name !== "day" || null }, h("summary", {}, h("h3", { class: "inline" }, title)),
-      h("ul", {}, values.slice(0, 8).map(({ value, count: many }) => {
+      h("ul", {}, values.slice(0, 8).map(({ value, label, count: many }) => {
         const on = name === "day" ? state.since === String(Date.parse(`${value}T00:00:00`)) : state[name] === String(value);
         return h("li", {}, h("button", { type: "button", class: "facet-value", "aria-pressed": String(on), onclick: () => set(name, value) },
-          name === "type" ? typeLabel(value) : h("span", { class: "clip" }, name === "project" ? projectName(value) || value : value),
+          name === "type" ? typeLabel(value) : h("span", { class: "clip" }, label ?? value),
           h("span", { class: "quiet number" }, number(many))));
       })));
   }
@@ -84,12 +84,12 @@ export default async function search({ query, signal }) {
 
 function hit(it, asked) {
   const to = it.kind === "memory" ? url(`/memories/${encodeURIComponent(it.name)}`, { project: it.project_id })
-    : it.kind === "observation" ? `/observations/${it.id}` : `/sessions/${it.session_id ?? it.session ?? it.id}`;
+    : it.kind === "observation" ? `/observations/${it.id}` : `/sessions/${it.session_id}`;
   const reasons = (it.reasons ?? []).filter((each) => each.points !== 0);
   return h("li", {}, h("a", { class: "row hit", href: to, data: { item: "" } },
     it.kind === "observation" ? typeLabel(it.type) : h("span", { class: "type quiet" }, it.kind),
     h("span", { class: "what" },
-      h("span", { class: "title" }, marked(it.title || it.name || it.description || "Untitled")), " ",
+      h("span", { class: "title" }, marked(it.marked_title || it.title || it.name || it.description || "Untitled")), " ",
       it.pinned && h("span", { class: "chip accent" }, "pinned"), " ", it.doubted && h("span", { class: "chip" }, "doubted"), " ",
       it.superseded && h("span", { class: "chip" }, "superseded"), " ",
       typeof it.freshness === "object" ? freshnessChip(it.freshness) : null,

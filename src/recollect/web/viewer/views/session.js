@@ -2,6 +2,7 @@
 import { get } from "../api.js";
 import { h, replace } from "../dom.js";
 import { absolute, clock, compact, lasting, money, number, plural, tokens, when } from "../format.js";
+import { inline } from "../markdown.js";
 import { pagedList } from "../pages.js";
 import { openRaw } from "../raw.js";
 import { show } from "../router.js";
@@ -12,7 +13,7 @@ const PARTS = [["request", "Asked"], ["investigated", "Looked at"], ["learned", 
 
 export default async function session({ id, signal }) {
   const path = `/api/sessions/${id}`;
-  const [found, told] = await Promise.all([get(path, {}, signal), get(`${path}/told`, { limit: 500 }, signal).catch(() => ({ items: [] }))]);
+  const [found, told] = await Promise.all([get(path, {}, signal), get(`${path}/told`, {}, signal).catch(() => ({ items: [] }))]);
   const fresh = h("div", { class: "pill-holder" });
   const stop = onQuiet(["observation", "summary", "turn", "captured"], async (_, data) => {
     if (data.session_id !== found.id) return;
@@ -64,7 +65,7 @@ function turn(prompt, summaries, observations) {
 function summary(it) {
   const words = it.draft ?? it;
   return h("dl", { class: "summary" }, PARTS.filter(([part]) => words[part]).map(([part, name]) =>
-    [h("dt", {}, name), h("dd", {}, words[part])]));
+    [h("dt", {}, name), h("dd", { class: "prose" }, inline(words[part]))]));
 }
 
 function events(found, signal) {
@@ -84,7 +85,7 @@ function about(found) {
   return h("section", { class: "card" }, h("h2", {}, "Session"),
     h("dl", { class: "pair" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     h("div", { class: "gap" }, typeBar(found.types ?? counted(found.observations))),
-    h("p", { class: "mono quiet small" }, found.ref));
+    h("p", { class: "mono quiet small gap" }, found.ref));
 }
 
 function counted(observations) {
@@ -107,15 +108,27 @@ const HOOKS = { context: "at the start", new: "at a prompt", file: "before a fil
 
 function toldCard(items) {
   const sum = items.reduce((all, each) => all + (each.tokens ?? 0), 0);
+  const groups = new Map();
+  for (const each of items) {
+    const key = `${HOOKS[each.hook] ?? each.hook}, ${clock(each.at)}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(each);
+  }
   return h("section", { class: "card" },
     h("div", { class: "card-head" }, h("h2", {}, "Told"), items.length > 0 && tokens(sum)),
-    items.length ? h("ol", { class: "list told" }, items.map((each) => h("li", {},
-      h("a", { href: toldAddress(each), class: "title" }, each.title ?? each.name ?? each.kind),
-      h("span", { class: "sub block quiet small" }, `${HOOKS[each.hook] ?? each.hook} · ${each.reason} · ${compact(each.tokens)} tok`))))
+    items.length ? [...groups].map(([name, some]) => h("details", { class: "told-group", open: some.length < 4 || null },
+      h("summary", { data: { item: "" } }, name, h("span", { class: "quiet small" }, ` · ${plural(some.length, "item")} · ${compact(some.reduce((all, each) => all + each.tokens, 0))} tok`)),
+      h("ol", { class: "list told" }, some.map(toldRow))))
       : h("p", { class: "nothing" }, "Nothing was handed to this session unasked."));
+}
+
+function toldRow(it) {
+  const to = toldAddress(it), title = it.title || it.name || it.kind;
+  return h("li", {}, to ? h("a", { href: to }, title) : title,
+    h("span", { class: "sub block quiet small" }, `${it.reason} · ${compact(it.tokens)} tok`));
 }
 
 function toldAddress(it) {
   if (it.kind === "memory") return `/memories/${encodeURIComponent(it.name)}`;
-  return it.kind === "observation" ? `/observations/${it.id}` : it.session_id ? `/sessions/${it.session_id}` : "#";
+  return it.kind === "observation" ? `/observations/${it.id}` : null;
 }

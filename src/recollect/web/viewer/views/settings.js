@@ -1,7 +1,7 @@
 // Every setting with its help. A secret goes in and never comes out.
 import { get, put, remove } from "../api.js";
 import { h, replace } from "../dom.js";
-import { plural } from "../format.js";
+import { number, plural } from "../format.js";
 
 const NAMES = { synthesis: "Writing observations", cost: "Cost limits", capture: "Capture", brief: "Brief", recall: "Recall", memory: "Memories", worker: "Worker", web: "Viewer" };
 
@@ -55,8 +55,8 @@ function draw(line, it, message = null) {
   };
   const changed = it.source !== "default" && !fixed;
   replace(line, h("div", { class: "about" }, h("label", { for: id, class: "mono key" }, it.key), " ",
-    fixed && h("span", { class: "chip" }, "from the environment"), changed && h("span", { class: "chip accent" }, "changed"),
-    h("p", { class: "quiet", id: `${id}-help` }, code(it.help))),
+    fixed && h("span", { class: "chip" }, `from ${it.env ?? "the environment"}`), it.restart && h("span", { class: "chip" }, "from the worker's next start"), changed && h("span", { class: "chip accent" }, "changed"),
+    h("p", { class: "quiet", id: `${id}-help` }, code(it.help), bounds(it))),
   h("div", { class: "control" }, field,
     h("div", { class: "row-of-buttons" }, save,
       changed && h("button", { type: "button", class: "link", onclick: () => send(() => remove(`/api/settings/${encodeURIComponent(it.key)}`), "Back to the default.") }, "Back to the default")),
@@ -66,6 +66,8 @@ function draw(line, it, message = null) {
 function code(help) {
   return String(help).split(/(`[^`]+`)/).map((part) => part.startsWith("`") ? h("code", {}, part.slice(1, -1)) : part);
 }
+
+const bounds = (it) => it.kind === "number" && it.most !== null && it.most !== undefined && ` From ${number(it.least ?? 0)} to ${number(it.most)}.`;
 
 function input(it, id) {
   const more = { id, "aria-describedby": `${id}-help` };
@@ -79,7 +81,7 @@ function input(it, id) {
   return h("input", { ...more, ...(isNumber(it) && { inputmode: "numeric" }), placeholder: String(it.default ?? "") || "empty", prop: { value: String(it.value ?? "") } });
 }
 
-const isList = (it) => it.kind === "list" || Array.isArray(it.value) || Array.isArray(it.default);
+const isList = (it) => it.kind === "names" || Array.isArray(it.value) || Array.isArray(it.default);
 const isNumber = (it) => ["int", "integer", "number"].includes(it.kind) || typeof it.default === "number";
 
 function read(it, field) {

@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { h, replace } from "../dom.js";
 import { dayRows, hourRuler, LABEL_WIDTH } from "../bands.js";
-import { clock, plural, shortDay } from "../format.js";
+import { clock, number, plural, shortDay } from "../format.js";
 import { heatMap, localDay } from "../heat.js";
 import { icon, typeMark } from "../icons.js";
 import { chosen } from "../projects.js";
@@ -22,9 +22,13 @@ export default async function timeline({ signal }) {
 
   async function load() {
     const since = state.until - SPAN * DAY;
-    const found = await get("/api/timeline", { project: chosen(), since, until: state.until }, signal);
+    const found = await get("/api/timeline", { project: chosen(), since, until: state.until, limit: 500 }, signal);
     state.sessions = found.sessions;
     draw();
+  }
+  tellNothing();
+  function tellNothing() {
+    replace(told, h("span", { class: "quiet" }, "Point at a band, or walk with j and k. + and − zoom, ← and → move, [ and ] turn the page."));
   }
   function draw() {
     const width = Math.max(160, (picture.clientWidth || Math.min(1000, innerWidth - 40)) - (innerWidth < 640 ? 0 : LABEL_WIDTH));
@@ -80,9 +84,16 @@ export default async function timeline({ signal }) {
       "[": () => turn(-SPAN), "]": () => turn(SPAN) },
     element: activity.items.length || state.sessions.length ? h("div", {},
       h("div", { class: "head" }, h("h1", {}, "Timeline"), span, controls),
-      h("section", { class: "card", "aria-label": "Activity" }, heatMap(activity.items, HEAT_DAYS, goTo)),
+      h("section", { class: "card activity", "aria-label": "Activity" }, heatMap(activity.items, HEAT_DAYS, goTo), figures(activity.items)),
       h("section", { class: "card", "aria-label": "Sessions by day" },
         h("div", { class: "legend" }, TYPES.map((type) => h("span", { class: "type" }, typeMark(type), type))), told, picture))
       : empty("No days to show yet", "Sessions appear here as bands once your coding agent has worked with recollect installed.", h("pre", {}, "recollect install claude-code")),
   };
+}
+
+function figures(items) {
+  const sum = (part) => items.reduce((total, each) => total + each[part], 0);
+  const busiest = [...items].sort((a, b) => b.observations - a.observations)[0];
+  const rows = [["sessions", number(sum("sessions"))], ["observations", number(sum("observations"))], ["busiest day", busiest ? shortDay(Date.parse(`${busiest.day}T12:00:00`)) : "none"]];
+  return h("dl", { class: "figures" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 }
