@@ -96,6 +96,10 @@ class Site:
     def ingest(self) -> None:
         self.service._drain()
 
+    def work(self) -> None:
+        """Whatever is due."""
+        self.service._runner.run_due(lambda: True)
+
 
 def security(token: str = TOKEN, port: int = PORT) -> Security:
     return Security(port, Entrance(token, port))
