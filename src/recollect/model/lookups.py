@@ -21,3 +21,17 @@ class Shared:
     what: str
     name: str
     spread: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFiles:
+    """The files that an observation speaks of, each with what git called its content then."""
+
+    files_read: tuple[str, ...]
+    files_modified: tuple[str, ...]
+    blobs: tuple[tuple[str, str], ...]
+
+    @property
+    def draft(self) -> "NamedFiles":
+        """For `freshness.of`, which looks at nothing else of an observation."""
+        return self

@@ -9,6 +9,7 @@ from recollect import freshness
 from recollect.freshness import Freshness
 from recollect.model.observations import Observation
 from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, SESSION, Hit, Reason
+from recollect.model.sessions import Project
 from recollect.recall.excerpts import marked
 from recollect.recall.telling import name
 from recollect.store.protocol import Reading
@@ -33,7 +34,7 @@ class Shown:
         self._store = store
         self._short_ids: dict[str, str] = {}
         self._sessions: dict[int, tuple[str | None, str]] = {}
-        self._projects: dict[int, str] = {}
+        self._projects: dict[int, Project] = {}
 
     def ref(self, hit: Hit) -> str | None:
         """The agent's own id of the session; None: it is gone."""
@@ -46,17 +47,17 @@ class Shown:
         return self._short_ids[ref] if ref else ""
 
     def project(self, hit: Hit) -> str:
-        if hit.project_id not in self._projects:
-            self._projects[hit.project_id] = self._store.project(hit.project_id).name
-        return self._projects[hit.project_id]
+        return self._project(hit.project_id).name
 
     def observation(self, hit: Hit) -> Observation | None:
         return self._store.observation(hit.id) if hit.kind == OBSERVATION else None
 
     def freshness(self, hit: Hit) -> Freshness | None:
         """Of the files that an observation speaks of; None: it speaks of none."""
-        observation = self.observation(hit) if hit.files else None
-        return self.freshness_of(observation) if observation else None
+        if hit.kind != OBSERVATION or not hit.files:
+            return None
+        _, folder = self._session(hit.session_id, hit.project_id)
+        return freshness.of(self._store.files_of(hit.id), folder)
 
     def freshness_of(self, observation: Observation) -> Freshness:
         _, folder = self._session(observation.session_id, observation.project_id)
@@ -94,7 +95,12 @@ class Shown:
     def json(self, hit: Hit) -> dict[str, Any]:
         """The excerpt without its marks."""
         fresh = self.freshness(hit)
-        return asdict(replace(hit, reasons=self.reasons(hit))) | {
+        told = {name: getattr(hit, name) for name in Hit.__dataclass_fields__}
+        return told | {
+            "reasons": [
+                {"name": each.name, "points": each.points, "because": each.because}
+                for each in self.reasons(hit)
+            ],
             "name": self.name(hit),
             "excerpt": plain(hit.excerpt),
             "project": self.project(hit),
@@ -102,10 +108,15 @@ class Shown:
             "freshness": asdict(fresh) if fresh else None,
         }
 
+    def _project(self, project_id: int) -> Project:
+        if project_id not in self._projects:
+            self._projects[project_id] = self._store.project(project_id)
+        return self._projects[project_id]
+
     def _session(self, session_id: int, project_id: int) -> tuple[str | None, str]:
         if session_id not in self._sessions:
             session = self._store.session(session_id)
-            root = self._store.project(project_id).root
+            root = self._project(project_id).root
             folder = freshness.directory(session.project_dir if session else root, root)
             self._sessions[session_id] = (session.ref if session else None, folder)
         return self._sessions[session_id]

@@ -7,6 +7,7 @@ unasked leaves out more: what a later one carries on, and what is doubted.
 from collections.abc import Iterable
 
 from recollect.model.jobs import Job
+from recollect.model.lookups import NamedFiles
 from recollect.model.observations import Doubt, Observation, ObservationDraft
 from recollect.store.sqlite import drafts
 from recollect.store.sqlite.database import Row, write
@@ -98,9 +99,18 @@ class Observations(Indexing):
             edited=bool(row["edited"]),
         )
 
+    def files_of(self, observation_id: int) -> NamedFiles:
+        """None at all where there is no such observation."""
+        rows = self.rows("observations", "files", id=observation_id)
+        return NamedFiles(
+            files_read=tuple(r["path"] for r in rows if r["role"] == "read"),
+            files_modified=tuple(r["path"] for r in rows if r["role"] == "modified"),
+            blobs=tuple({r["path"]: r["blob"] for r in rows if r["blob"]}.items()),
+        )
+
     def _draft(self, row: Row) -> ObservationDraft:
         key = row["id"]
-        files = self.rows("observations", "files", id=key)
+        files = self.files_of(key)
         doubts = self.rows("observations", "doubts", id=key)
         return ObservationDraft(
             type=row["type"],
@@ -109,13 +119,13 @@ class Observations(Indexing):
             facts=tuple(r[0] for r in self.rows("observations", "facts", id=key)),
             narrative=row["narrative"],
             concepts=tuple(r[0] for r in self.rows("observations", "concepts", id=key)),
-            files_read=tuple(r["path"] for r in files if r["role"] == "read"),
-            files_modified=tuple(r["path"] for r in files if r["role"] == "modified"),
+            files_read=files.files_read,
+            files_modified=files.files_modified,
             subagent_type=row["subagent_type"],
             evidence=tuple(r[0] for r in self.rows("observations", "events", id=key)),
             doubts=tuple(Doubt(r["part"], r["reason"]) for r in doubts),
             repeats=row["repeats"],
             follows=row["follows"],
             revision=row["revision"],
-            blobs=tuple({r["path"]: r["blob"] for r in files if r["blob"]}.items()),
+            blobs=files.blobs,
         )

@@ -23,7 +23,6 @@ from recollect.web.rows import Row, Wrong
 
 SHOWN_DAYS = 30
 LATEST = 2**52
-QUARTER = 15 * 60 * 1000
 MOST_DAYS = 3660
 
 
@@ -74,11 +73,10 @@ def activity(backend: Backend, *, project: int | None, days: int) -> Json:
     """Days on which nothing happened are left out."""
     parts.project(backend, project)
     since = day_of(backend.clock() - (days - 1) * DAY)[0]
-    known: dict[int, str] = {}
     counted: dict[str, Counter[str]] = {}
     for what, quarters in backend.store.happened(project, since).items():
         for quarter, number in quarters.items():
-            day = known.get(quarter) or known.setdefault(quarter, parts.day(quarter * QUARTER))
+            day = parts.day(quarter * parts.QUARTER)
             counted.setdefault(day, Counter())[what] += number
     items = [
         {"day": day, **{what: found[what] for what in ("events", "observations", "sessions")}}
