@@ -9,10 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Request,
+)
 
 REPOSITORY = Path(__file__).parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 MISSING = "chromium is not installed. As root: apt-get install chromium"
 VIEWS = ("now", "timeline", "search", "sessions", "memories", "brief", "cost", "settings")
 
@@ -42,7 +51,12 @@ def serving(home: Path, log: Path) -> Iterator[Served]:
     command = [sys.executable, "-m", "tests.support.web_server", "--home", str(home), "--token"]
     with log.open("w") as errors:
         process = subprocess.Popen(
-            command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
+            command,
+            cwd=REPOSITORY,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
         )
     assert process.stdout is not None
     try:
@@ -115,19 +129,25 @@ def _watch(context: BrowserContext, page: Page, watched: Watched) -> None:
     def fault(text: str) -> None:
         watched.faults.append(text)
 
-    page.on("dialog", lambda dialog: (fault(f"dialog: {dialog.message}"), dialog.dismiss()))
+    def dialog(shown: Dialog) -> None:
+        fault(f"dialog: {shown.message}")
+        shown.dismiss()
+
+    def console(said: ConsoleMessage) -> None:
+        if said.type == "error":
+            fault(f"console: {said.text}")
+
+    def request(sent: Request) -> None:
+        if not sent.url.startswith(f"{watched.root}/"):
+            fault(f"request: {sent.url}")
+
+    page.on("dialog", dialog)
     page.on("pageerror", lambda error: fault(f"error: {error}"))
-    page.on("console", lambda said: fault(f"console: {said.text}") if said.type == "error" else None)
+    page.on("console", console)
     page.on("popup", lambda popup: fault(f"popup: {popup.url}"))
-    context.on(
-        "request",
-        lambda request: None
-        if request.url.startswith((watched.root, "data:image/"))
-        else fault(f"request: {request.url}"),
-    )
+    context.on("request", request)
     # Before any script of the page: what the policy refused is a fault, too.
     context.add_init_script(
-        "window.violations = [];"
         "document.addEventListener('securitypolicyviolation', (e) => {"
         "  console.error('csp ' + e.violatedDirective + ' ' + e.blockedURI); });"
     )

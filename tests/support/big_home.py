@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 from recollect import clock, wiring
@@ -54,9 +54,11 @@ def make(home: Path, *, sessions: int = SESSIONS, per_session: int = PER_SESSION
     try:
         _fill(store, roots, sessions, per_session)
         _index(store)
-        for domain, root in zip(DOMAINS, roots, strict=True):
+        pinned = [
             _remember(wiring.memories(settings, str(root), clock.now, {}), domain)
-        _tell(store, roots)
+            for domain, root in zip(DOMAINS, roots, strict=True)
+        ]
+        _tell(store, roots, pinned)
     finally:
         store.close()
     return home
@@ -83,12 +85,21 @@ def _fill(store: Store, roots: list[Path], sessions: int, per_session: int) -> N
     days = sorted((rng.betavariate(1.1, 0.9) * DAYS for _ in range(sessions - 1)), reverse=True)
     for number, ago in enumerate([*days, 0.0]):
         which = rng.choices(range(3), (5, 3, 2))[0] if ago else 0
-        start = now - int(ago * DAY) - 50 * MINUTE
+        start = _working_hour(rng, now - int(ago * DAY)) if ago else now - 50 * MINUTE
         records = list(
             _session(rng, projects[which], DOMAINS[which], roots[which], number, start, per_session)
         )
         store.take([projects[which], *records])
     store.end_import()
+
+
+def _working_hour(rng: random.Random, at: int) -> int:
+    """On that day, or on the Friday before a weekend; never in the future."""
+    day = at // DAY * DAY
+    weekday = (day // DAY + 3) % 7
+    if weekday > 4 and rng.random() < 0.8:
+        day -= (weekday - 4) * DAY
+    return min(day + int(rng.triangular(7.5, 19, 11) * HOUR), at - 3 * HOUR)
 
 
 def _project(root: Path, at: int) -> ProjectRecord:
@@ -109,11 +120,10 @@ def _session(
     per_session: int,
 ) -> Iterator[Record]:
     ref = f"{number:08x}-0000-4000-8000-{number:012x}"
-    name, turns = f"claude-code/{ref}", 5
-    step = max(SECOND, 40 * MINUTE // (turns * 12))
+    name, turns, last = f"claude-code/{ref}", 5, number == SESSIONS - 1
+    step = (40 if last else rng.randint(25, 150)) * MINUTE // (turns * 12)
     end = start + turns * 12 * step
     title = words.prompt(rng, domain)[:70]
-    last = number == SESSIONS - 1
     yield SessionRecord(
         session=name, project=project.project, agent="claude-code", ref=ref, project_dir=str(root),
         transcript=None, status="active" if last else rng.choice(("completed", "completed", "interrupted")),
@@ -125,14 +135,24 @@ def _session(
         text = words.prompt(rng, domain)
         yield PromptRecord(name, turn, f"p{turn}", at, text)
         yield from _jobs(name, turn, at, author="anthropic claude-haiku-4-5")
-        yield _event(name, f"prompt:p{turn}", "prompt", None, at, turn, {"hook_event_name": "UserPromptSubmit", "prompt": text})
+        yield _event(
+            name,
+            f"prompt:p{turn}",
+            "prompt",
+            None,
+            at,
+            turn,
+            {"hook_event_name": "UserPromptSubmit", "prompt": text},
+        )
         count = per_session // turns
         for index in range(count):
             when = at + (index + 1) * step
             draft = words.draft(rng, domain, index)
             use = f"toolu_{number:04d}{turn}{index:02d}"
             tool = "Edit" if draft.files_modified else rng.choice(("Read", "Bash"))
-            yield _event(name, f"tool:{use}", "tool", tool, when, turn, _tool(tool, use, ref, root, draft))
+            yield _event(
+                name, f"tool:{use}", "tool", tool, when, turn, _tool(tool, use, ref, root, draft)
+            )
             yield _observation(rng, name, turn, index, when, use, draft)
         yield _summary(rng, name, turn, at + 11 * step, domain)
         yield _event(
@@ -162,9 +182,7 @@ def _event(
     )  # fmt: skip
 
 
-def _tool(
-    tool: str, use: str, ref: str, root: Path, draft: ObservationDraft
-) -> dict[str, object]:
+def _tool(tool: str, use: str, ref: str, root: Path, draft: ObservationDraft) -> dict[str, object]:
     path = str(root / draft.files_read[0])
     inputs: dict[str, dict[str, object]] = {
         "Edit": {"file_path": path, "old_string": "timeout = 5", "new_string": "timeout = 30"},
@@ -197,9 +215,7 @@ def _observation(
     )  # fmt: skip
 
 
-def _summary(
-    rng: random.Random, name: str, turn: int, at: int, domain: Domain
-) -> SummaryRecord:
+def _summary(rng: random.Random, name: str, turn: int, at: int, domain: Domain) -> SummaryRecord:
     said = words.said(rng, domain)
     return SummaryRecord(
         session=name, prompt_number=turn, at=at, provider="anthropic", model="claude-haiku-4-5",
@@ -235,8 +251,8 @@ def _index(store: Store) -> None:
         pass
 
 
-def _remember(memories: Memories, domain: Domain) -> None:
-    """A third of the memories each, then changes of some: the history has something to show."""
+def _remember(memories: Memories, domain: Domain) -> str:
+    """A third of the memories each, then changes of some, for the history. The name of the pinned one."""
     rng = random.Random(domain.name)
     drafts = [_memory(rng, domain, number) for number in range(MEMORIES // 3 + 1)]
     with memories.change("extracted from a session") as change:
@@ -244,15 +260,12 @@ def _remember(memories: Memories, domain: Domain) -> None:
     for name in sorted(written)[:4]:
         stored = memories.get(name)
         assert stored is not None
-        again = Memory(**{**asdict_shallow(stored.memory), "body": f"{stored.memory.body}\n- Checked again in CI.\n"})
+        again = replace(stored.memory, body=f"{stored.memory.body}\n- Checked again in CI.\n")
         with memories.change(f"dream: {name} said more exactly") as change:
             change.write(again, expected=stored.checksum)
     with memories.change("retired: it no longer holds") as change:
         change.retire(sorted(written)[-1], "it no longer holds")
-
-
-def asdict_shallow(memory: Memory) -> dict[str, object]:
-    return {name: getattr(memory, name) for name in memory.__dataclass_fields__}
+    return drafts[0].name
 
 
 def _memory(rng: random.Random, domain: Domain, number: int) -> Memory:
@@ -268,24 +281,27 @@ def _memory(rng: random.Random, domain: Domain, number: int) -> Memory:
         "## Why\n\nIt broke a release once, see "
         f"[the notes](https://example.com/notes/{slug}).\n\n"
         f"## How to apply\n\n1. Read `{said['file']}` first\n2. Run `make test`\n"
-        f"   - at most {said['count']} entries at once\n\n```sh\nmake test ARGS=\"-k {said['slug']}\"\n```\n",
+        f'   - at most {said["count"]} entries at once\n\n```sh\nmake test ARGS="-k {said["slug"]}"\n```\n',
         pinned=number == 0,
         evidence=(f"observation {number + 1}",),
     )
 
 
-def _tell(store: Store, roots: list[Path]) -> None:
+def _tell(store: Store, roots: list[Path], pinned: list[str]) -> None:
     """What the newest sessions of each project were told, and why."""
-    for root in roots:
+    for root, name in zip(roots, pinned, strict=True):
         project = store.project_of_dir(str(root))
         assert project is not None
         known = store.recent_observations(project, 60)
         for session in store.sessions(project, 12):
-            told = [Told("observation", o.id, "newest of the project", 40 + o.id % 50) for o in known[40:52]]
+            told = [
+                Told("observation", o.id, "newest of the project", 40 + o.id % 50)
+                for o in known[40:52]
+            ]
             store.add_told(session.id, "context", told, session.started_at + SECOND)
             matched = [Told("observation", known[53].id, "matches: lock, test", 61)]
             store.add_told(session.id, "new", matched, session.started_at + HOUR // 4)
-            memory = ToldMemory("make-test-first", "project", "pinned", 80, 320)
+            memory = ToldMemory(name, "project", "pinned", 80, 320)
             store.add_told_memories(session.id, "context", [memory], session.started_at + SECOND)
 
 

@@ -30,7 +30,12 @@ DOMAINS = (
             ("address form", "web/forms/address.ts", "forms"),
             ("image thumbnails", "src/media/thumbnails.py", "caching"),
         ),
-        ("rounded twice", "lost on a redirect", "ran out of connections", "was read before it was written"),
+        (
+            "rounded twice",
+            "lost on a redirect",
+            "ran out of connections",
+            "was read before it was written",
+        ),
     ),
     Domain(
         "tide-tables",
@@ -44,7 +49,12 @@ DOMAINS = (
             ("datum conversion", "crates/predict/src/datum.rs", "units"),
             ("release workflow", ".github/workflows/release.yml", "release"),
         ),
-        ("drifted by one hour", "overflowed on old dates", "ignored the datum", "was slow on cold start"),
+        (
+            "drifted by one hour",
+            "overflowed on old dates",
+            "ignored the datum",
+            "was slow on cold start",
+        ),
     ),
     Domain(
         "field-notes",
@@ -58,23 +68,46 @@ DOMAINS = (
             ("login with passkeys", "server/auth/passkeys.go", "auth"),
             ("database migrations", "server/db/migrate.go", "migrations"),
         ),
-        ("was sent twice", "blocked the main thread", "dropped the last entry", "failed without a network"),
+        (
+            "was sent twice",
+            "blocked the main thread",
+            "dropped the last entry",
+            "failed without a network",
+        ),
     ),
 )
 
 TITLES = {
-    "decision": ("Keep {thing} in one place instead of two", "{thing}: chose a plain file over a table",
-                 "{thing} stays synchronous until it hurts"),
-    "bugfix": ("{thing} {trouble}; fixed with a regression test", "Fixed {thing} that {trouble}",
-               "{thing} {trouble} when two requests arrived together"),
-    "feature": ("Added a dry run to {thing}", "{thing} can be paused and resumed",
-                "{thing} now reports what it skipped"),
-    "refactor": ("Split {thing} into reading and deciding", "Moved {thing} behind one small interface",
-                 "{thing}: named the three states it has"),
-    "discovery": ("{thing} {trouble} only on the CI machine", "{thing} depends on the order of the files",
-                  "{thing} is called from two places, not one"),
-    "change": ("Renamed the settings of {thing}", "Updated the dependencies of {thing}",
-               "{thing}: shorter log lines"),
+    "decision": (
+        "Keep {thing} in one place instead of two",
+        "{thing}: chose a plain file over a table",
+        "{thing} stays synchronous until it hurts",
+    ),
+    "bugfix": (
+        "{thing} {trouble}; fixed with a regression test",
+        "Fixed {thing} that {trouble}",
+        "{thing} {trouble} when two requests arrived together",
+    ),
+    "feature": (
+        "Added a dry run to {thing}",
+        "{thing} can be paused and resumed",
+        "{thing} now reports what it skipped",
+    ),
+    "refactor": (
+        "Split {thing} into reading and deciding",
+        "Moved {thing} behind one small interface",
+        "{thing}: named the three states it has",
+    ),
+    "discovery": (
+        "{thing} {trouble} only on the CI machine",
+        "{thing} depends on the order of the files",
+        "{thing} is called from two places, not one",
+    ),
+    "change": (
+        "Renamed the settings of {thing}",
+        "Updated the dependencies of {thing}",
+        "{thing}: shorter log lines",
+    ),
 }
 FACTS = (
     "{file} is the only writer of {thing}",
@@ -85,7 +118,7 @@ FACTS = (
     "Two callers pass the time in seconds, the rest in milliseconds",
 )
 PROMPTS = (
-    "Why does {thing} sometimes fail? It {trouble} again this morning, please find the cause before you change anything.",
+    "Why does {thing} sometimes fail? It {trouble} again. Find the cause before you change anything.",
     "Add a dry run to {thing} so that I can see what it would do",
     "{thing} {trouble}. Fix it and add a test that fails without the fix.",
     "Please tidy up {file}, it has grown too long. Keep the behaviour.",
@@ -106,7 +139,9 @@ def draft(rng: random.Random, domain: Domain, index: int) -> ObservationDraft:
         narrative=f"While working on {words['thing']} it turned out that it {words['trouble']}. "
         f"The cause is in `{words['file']}`: the value is taken before the lock is held. "
         f"A test in `tests/test_{words['slug']}.py` shows it.",
-        concepts=tuple(sorted({words["concept"], rng.choice(("testing", "gotcha", "how-it-works"))})),
+        concepts=tuple(
+            sorted({words["concept"], rng.choice(("testing", "gotcha", "how-it-works"))})
+        ),
         files_read=(words["file"],),
         files_modified=(words["file"],) if kind in ("bugfix", "feature", "refactor") else (),
     )

@@ -74,7 +74,7 @@ function strips(it, counts, x, y, width) {
   let left = x + 2;
   return Object.keys(SHAPES).filter((type) => counts[type]).map((type) => {
     const part = (counts[type] / it.marks.length) * inner;
-    const strip = s("rect", { x: left, y: y + 6, width: part, height: LANE - 18, class: `type-${type}` });
+    const strip = s("rect", { x: left, y: y + 5, width: part, height: LANE - 16, class: `type-${type}` });
     left += part;
     return strip;
   });

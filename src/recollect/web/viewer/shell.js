@@ -73,7 +73,7 @@ export function showChosenProject() {
 function statusLine() {
   const dot = h("span", { class: "dot" });
   const text = h("span", { class: "wide-only" }, "connecting");
-  const line = h("a", { href: "/now", class: "status", role: "status" }, dot, text);
+  const line = h("a", { href: "/now", class: "status" }, dot, text);
   let connection = "connecting", health = null;
   const draw = () => {
     const waiting = (health?.queue.pending ?? 0) + (health?.spool ?? 0);

@@ -18,7 +18,7 @@ export default async function cost({ query, signal }) {
   const days = Number(query.get("days")) || 30, inMoney = query.get("in") !== "tokens";
   const found = await get("/api/cost", { days, project: chosen() }, signal);
   const all = filled(found.days, days);
-  const sum = (part) => all.reduce((total, each) => total + (each[part] ?? 0), 0);
+  const sum = (part) => found.total?.[part] ?? all.reduce((total, each) => total + (each[part] ?? 0), 0);
   const holder = h("div", { class: "chart-holder" });
   const draw = () => replace(holder, dayBars(all, { parts: inMoney ? MONEY : TOKENS, words: inMoney ? money : compact,
     width: Math.max(240, holder.clientWidth || 320), label: inMoney ? `Money by day, ${money(sum("microdollars"))} in all` : `Tokens by day, ${compact(sum("sent") + sum("received"))} in all` }));

@@ -1,5 +1,5 @@
 // One observation: every level of it, what it rests on, and what can be done with it.
-import { get, patch, post, remove } from "../api.js";
+import { get, patch, post, remove, url } from "../api.js";
 import { h } from "../dom.js";
 import { absolute, compact, plural, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
@@ -96,7 +96,7 @@ function levels(it) {
     Array.isArray(it.doubts) && it.doubts.filter((each) => !String(each.part).startsWith("facts")).map((each) =>
       h("p", { class: "note" }, `Not borne out by the events: ${each.part}. ${each.reason}`)),
     it.concepts.length > 0 && h("div", { class: "chips" }, it.concepts.map((each) =>
-      h("a", { class: "chip", href: `/search?concept=${encodeURIComponent(each)}` }, each))));
+      h("a", { class: "chip", href: url("/search", { concept: each }) }, each))));
 }
 
 function evidence(it) {
@@ -118,7 +118,7 @@ function files(it) {
   const all = [...new Set([...it.files_modified, ...it.files_read])];
   if (!all.length) return h("p", { class: "nothing" }, "It names no files.");
   return h("ul", { class: "files" }, all.map((path) => h("li", {},
-    h("a", { class: "mono", href: `/search?file=${encodeURIComponent(path)}` }, path), " ",
+    h("a", { class: "mono", href: url("/search", { q: path.split("/").at(-1), file: path }) }, path), " ",
     it.files_modified.includes(path) && h("span", { class: "chip" }, "modified"),
     changed.has(path) && h("span", { class: "chip bad" }, "changed since"),
     gone.has(path) && h("span", { class: "chip bad" }, "gone"))));

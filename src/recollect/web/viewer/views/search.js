@@ -5,7 +5,7 @@ import { compact, number, plural, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
 import { chosen, projectName } from "../projects.js";
 import { note } from "../router.js";
-import { freshnessChip, typeLabel } from "../rows.js";
+import { freshnessChip, TYPES, typeLabel } from "../rows.js";
 
 const FACETS = [["type", "Type"], ["concept", "Concept"], ["file", "File"], ["agent", "Agent"], ["project", "Project"], ["day", "Day"]];
 const FILTERS = ["type", "concept", "file", "agent", "project", "since", "until"];
@@ -26,7 +26,7 @@ export default async function search({ query, signal }) {
     const asked = { q: field.value.trim(), ...state, project: state.project || chosen() };
     note(url("/search", { q: asked.q, ...state }));
     try {
-      const found = await get("/api/search", { ...asked, q: asked.q || " ", limit: 30 }, mine.signal);
+      const found = asked.q ? await get("/api/search", { ...asked, limit: 30 }, mine.signal) : await newest(asked, mine.signal);
       if (mine === running) draw(found);
     } catch (error) {
       if (error.name !== "AbortError" && mine === running) { replace(results, h("p", { class: "note bad" }, error.message)); }
@@ -35,7 +35,7 @@ export default async function search({ query, signal }) {
   function draw(found) {
     const hits = [...(found.memories ?? []).map((each) => ({ kind: "memory", ...each })), ...found.hits];
     const sum = hits.reduce((all, each) => all + (each.tokens ?? 0), 0);
-    replace(count, hits.length ? `${plural(hits.length, "hit")} · ${compact(sum)} tokens to tell all of them` : "",
+    replace(count, found.newest ? "The newest. Type to search: a word, a file, an error message, a question." : hits.length ? `${plural(hits.length, "hit")} · ${compact(sum)} tokens to tell all of them` : "",
       found.without?.length ? ` · by words only, without ${[found.without].flat().join(", ")}` : "");
     replace(results, hits.length ? h("ol", { class: "list hits", "aria-label": "Hits" }, hits.map((each) => hit(each, asks()))) : nothing());
     replace(facets, chips(), FACETS.map(([name, title]) => facet(name, title, found.facets?.[name] ?? [])));
@@ -66,7 +66,7 @@ export default async function search({ query, signal }) {
         const on = name === "day" ? state.since === String(Date.parse(`${value}T00:00:00`)) : state[name] === String(value);
         return h("li", {}, h("button", { type: "button", class: "facet-value", "aria-pressed": String(on), onclick: () => set(name, value) },
           name === "type" ? typeLabel(value) : h("span", { class: "clip" }, label ?? value),
-          h("span", { class: "quiet number" }, number(many))));
+          many !== null && h("span", { class: "quiet number" }, number(many))));
       })));
   }
   const soon = later(look, 80);
@@ -80,6 +80,13 @@ export default async function search({ query, signal }) {
       h("div", { class: "columns left" }, h("aside", { "aria-label": "Filters" }, h("details", { class: "facets-holder", open: innerWidth > 1023 || null },
         h("summary", {}, "Filters"), facets)), h("div", { class: "card flush" }, results))),
   };
+}
+
+/** Without words there is nothing to look for: the newest, of a type or a concept. */
+async function newest({ project, type, concept }, signal) {
+  const page = await get("/api/observations", { project, type, concept, limit: 30 }, signal);
+  const types = TYPES.map((value) => ({ value, count: null }));
+  return { hits: page.items.map((each) => ({ kind: "observation", excerpt: each.subtitle, ...each })), memories: [], facets: { type: types }, newest: true };
 }
 
 function hit(it, asked) {

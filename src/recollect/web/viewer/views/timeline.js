@@ -79,7 +79,7 @@ export default async function timeline({ signal }) {
   return {
     title: "Timeline",
     leave: () => resized.disconnect(),
-    shown: () => { draw(); resized.observe(document.getElementById("main")); },
+    shown: () => { draw(); for (const each of document.querySelectorAll(".activity .scrolls")) each.scrollLeft = each.scrollWidth; resized.observe(document.getElementById("main")); },
     keys: { "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25),
       "[": () => turn(-SPAN), "]": () => turn(SPAN) },
     element: activity.items.length || state.sessions.length ? h("div", {},
