@@ -21,6 +21,9 @@ from recollect.web.matching import Place, Route, Table
 from recollect.web.rows import SMALL, Wrong
 
 BODY_SECONDS = 10.0
+LARGEST_HEAD = (
+    16 * 1024
+)  # the server refuses what is longer and comes in parts; we, what comes at once
 OURS = "x-recollect"  # a header that no foreign page can add
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -100,6 +103,8 @@ class Guard:
 
     def _check_origin(self, scope: Scope, headers: Mapping[str, str]) -> None:
         names = [name for name, _ in scope["headers"]]
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEAD:
+            raise Wrong(431, "too_large", f"At most {LARGEST_HEAD} bytes of headers are taken.")
         doubled = any(names.count(name) > 1 for name in (b"host", b"origin", b"authorization"))
         if doubled or headers.get("host", "").lower() not in self._security.hosts:
             raise Wrong(

@@ -22,10 +22,9 @@ from recollect.web.backend import Backend
 from recollect.web.connections import Connection
 from recollect.web.entering import Entrance
 from recollect.web.routes import Application
-from recollect.web.security import Security
+from recollect.web.security import LARGEST_HEAD, Security
 
 LOOPBACK = "127.0.0.1"
-LARGEST_HEAD = 16 * 1024
 KEEP_ALIVE_SECONDS = 10
 STOP_SECONDS = 2
 
