@@ -19,7 +19,8 @@ Json = dict[str, Any]
 class Backend:
     """`store` may be read from any thread. `order`: has the worker do something, as commands do over its
     socket (`worker/orders.py`), and gives its answer. `status`: what `recollect status` shows of the worker.
-    `capture`: puts a hook's payload (hook, session's directory, bytes) into the spool; the capture's id."""
+    `capture`: puts a hook's payload (hook, session's directory, bytes) into the spool; the capture's id.
+    `stopping`: nobody may wait any longer."""
 
     home: Home
     clock: Clock
@@ -31,3 +32,4 @@ class Backend:
     status: Callable[[], Json]
     capture: Callable[[str, str, bytes], str]
     happenings: Happenings
+    stopping: Callable[[], bool] = lambda: False

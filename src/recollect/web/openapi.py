@@ -32,8 +32,10 @@ REFUSALS = {
     409: "It has changed meanwhile, or cannot be done as things are.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
+    429: "Too many streams are open.",
     503: "The store or the worker cannot do this now.",
 }
+STREAM = "/api/stream"
 ABOUT = (
     "recollect's memory, on this machine and for its owner alone. Every request needs the token in "
     "`run/web-token` (`Authorization: Bearer …`); what changes something is sent as JSON. Times are "
@@ -80,13 +82,15 @@ def _body(row: Row) -> Json:
 
 
 def _answer(row: Row) -> Json:
-    kind = "text/event-stream" if row.path == "/api/stream" else "application/json"
+    kind = "text/event-stream" if row.path == STREAM else "application/json"
     content: Json = {"schema": row.answer or {}}
     return {"description": row.about, "content": {kind: content}}
 
 
 def _refusals(row: Row) -> Json:
-    wanted = (400, 401, 403, 404, 503) if row.method == "GET" else tuple(REFUSALS)
+    wanted = [400, 401, 403, 404, 503] if row.method == "GET" else [s for s in REFUSALS if s != 429]
+    if row.path == STREAM:
+        wanted.append(429)
     shape = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     return {str(status): {"description": REFUSALS[status], "content": shape} for status in wanted}
 

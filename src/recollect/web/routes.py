@@ -4,13 +4,30 @@ checked."""
 import asyncio
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from urllib.parse import parse_qs
 
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from recollect import log
 from recollect.web import errors, json_answers, openapi, parameters, stream, viewer_files
+from recollect.web.api import (
+    agents,
+    brief,
+    cost,
+    dreams,
+    forgotten,
+    health,
+    memories,
+    memory_log,
+    observations,
+    projects,
+    queue,
+    search,
+    sessions,
+    settings,
+    timeline,
+)
 from recollect.web.backend import Backend
 from recollect.web.matching import Endpoint, Route, Table
 from recollect.web.rows import Row
@@ -19,29 +36,28 @@ from recollect.web.stream import Stream
 from recollect.web.viewer_files import ViewerFiles
 
 NOUNS = (
-    "health",
-    "agents",
-    "projects",
-    "sessions",
-    "observations",
-    "forgotten",
-    "search",
-    "timeline",
-    "memories",
-    "memory_log",
-    "dreams",
-    "brief",
-    "cost",
-    "queue",
-    "settings",
+    health,
+    agents,
+    projects,
+    sessions,
+    observations,
+    forgotten,
+    search,
+    timeline,
+    memories,
+    memory_log,
+    dreams,
+    brief,
+    cost,
+    queue,
+    settings,
 )
 THREADS, SLOW_THREADS = 6, 4
 
 
 def rows() -> tuple[Row, ...]:
     """What the API does, in the order in which it is documented."""
-    modules = (import_module(f"recollect.web.api.{noun}") for noun in NOUNS)
-    return tuple(row for module in modules for row in module.ROWS)
+    return tuple(row for noun in NOUNS for row in noun.ROWS)
 
 
 class Application:
@@ -64,7 +80,11 @@ class Application:
         self._guard = Guard(self.table, security, _dispatch)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._guard(scope, receive, send)
+        try:
+            await self._guard(scope, receive, send)
+        except Exception as error:  # nothing is expected here; the connection is closed
+            log.warning("web.failed", error=log.cause(error))
+            raise
 
     def close(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)

@@ -14,10 +14,11 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.web.errors import refusal
 from recollect.web.happenings import Happening, Happenings
+from recollect.web.openapi import STREAM
 from recollect.web.rows import Row
 from recollect.web.security import ASKED, Asked
 
-MOST_STREAMS = 16
+MOST_STREAMS = 50
 HEARTBEAT_SECONDS = 15.0
 BEHIND = 256  # happenings that a client may be behind
 AT_ONCE = 64
@@ -157,7 +158,7 @@ def _served(_: Iterable[object]) -> None:
 
 ROW = Row(
     "GET",
-    "/api/stream",
+    STREAM,
     "What happens, live, as server-sent events: captured, turn, observation, summary, memory, dream, fault; "
     "and hello, at the start. Send Last-Event-ID to go on where you were.",
     _served,

@@ -93,9 +93,9 @@ class Service:
             *(store, self._choice, self._gate, self._briefs, finder, self._busy, self._jobs_wake),
             *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories),
         )
-        finding = self._memories.dreamer.finder
         self.web = Web(
-            home, announcing, search, finding, self._memories.of, self._orders.verbs, self.status
+            *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
+            *(self._orders.verbs, self.status, self._stopping.is_set),
         )
         self._idleness = self._make_idleness()
 

@@ -34,6 +34,7 @@ class Web:
         memories: Callable[[str], Memories],
         verbs: Callable[[], Mapping[str, Callable[[bytes], bytes]]],
         status: Callable[[], Json],
+        stopping: Callable[[], bool],
     ) -> None:
         self._home, self._announcing, self._verbs = home, announcing, verbs
         self._lock = threading.Lock()
@@ -49,6 +50,7 @@ class Web:
             status=status,
             capture=self._capture,
             happenings=announcing.happenings,
+            stopping=stopping,
         )
 
     def begin(self) -> None:

@@ -14,7 +14,7 @@ from recollect.agents.api_agent import NAME
 from recollect.model.sessions import Session
 from recollect.parameters import Parameter
 from recollect.web.backend import Backend, Json
-from recollect.web.rows import LARGE, Row, Wrong, not_found
+from recollect.web.rows import LARGE, SMALL, Row, Wrong, not_found
 
 LOOK_SECONDS = 0.05
 MOMENT_SECONDS = 2.0  # for what is on its way to be taken in
@@ -76,7 +76,7 @@ def end(backend: Backend, id: str) -> Json:
     while True:
         taken = not waiting.exists()
         pending = backend.store.pending_of_session(session.id)
-        if (taken and not pending) or time.monotonic() >= until:
+        if (taken and not pending) or time.monotonic() >= until or backend.stopping():
             return {"ended": taken, "pending": pending + (not taken)}
         time.sleep(LOOK_SECONDS)
 
@@ -100,7 +100,7 @@ def _find(backend: Backend, id: str, seconds: float) -> Session:
         session = backend.store.session_by_ref(NAME, id)
         if session is not None:
             return session
-        if settled or time.monotonic() >= until:
+        if settled or time.monotonic() >= until or backend.stopping():
             raise not_found(UNKNOWN)
         time.sleep(LOOK_SECONDS)
 
@@ -136,7 +136,7 @@ ROWS = (
         place=(ID,),
         body=(
             Parameter("project", "The directory that is worked in.", required=True, most=4096),
-            Parameter("prompt", "What the user said."),
+            Parameter("prompt", "What the user said.", most=SMALL),
             NUMBER,
         ),
         answer=QUEUED,
@@ -152,7 +152,7 @@ ROWS = (
             Parameter("tool_name", "Such as Edit or Bash.", required=True, most=500),
             Parameter("tool_input", "What went in: any JSON.", "json"),
             Parameter("tool_response", "What came out: any JSON.", "json"),
-            Parameter("error", "Why it failed, if it did."),
+            Parameter("error", "Why it failed, if it did.", most=SMALL),
             DIRECTORY,
             NUMBER,
             Parameter(
@@ -171,7 +171,7 @@ ROWS = (
         "The turn is over: its observations and its summary are written.",
         summarize,
         place=(ID,),
-        body=(Parameter("last_message", "What the agent said at its end."), NUMBER),
+        body=(Parameter("last_message", "What the agent said at its end.", most=SMALL), NUMBER),
         answer=QUEUED,
         status=202,
     ),
