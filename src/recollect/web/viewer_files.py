@@ -61,7 +61,8 @@ class ViewerFiles:
     _kept: dict[str, Kept] = field(default_factory=dict)
 
     def names(self) -> frozenset[str]:
-        files = (f for f in self.folder.rglob("*") if f.is_file() and f.suffix in KINDS)
+        known = (f for f in self.folder.rglob("*") if f.suffix in KINDS)
+        files = (f for f in known if f.is_file() and not f.is_symlink())
         return frozenset(file.relative_to(self.folder).as_posix() for file in files)
 
     async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
