@@ -70,7 +70,7 @@ def test_search_finds_as_you_type_and_says_why(visit: Visit) -> None:
     page.get_by_role("button", name="bugfix").click()
     page.wait_for_url("**type=bugfix*")
     page.wait_for_function(
-        "[...document.querySelectorAll('.hit .type')].every(e => e.textContent === 'bugfix')"
+        "() => [...document.querySelectorAll('.hit .type')].every(e => e.textContent === 'bugfix')"
     )
     assert page.locator(".hit").count() > 0
 
@@ -100,13 +100,13 @@ def test_the_brief_follows_its_knobs(visit: Visit) -> None:
     page = visit("/brief").page
     text = page.locator(".brief-text")
     assert "<recollect-memory" in text.inner_text()
-    page.get_by_label("Most tokens").fill("300")
-    page.wait_for_function("document.querySelector('.brief-text').textContent.length < 1600")
+    page.get_by_role("slider").fill("300")
+    page.wait_for_function("() => document.querySelector('.brief-text').textContent.length < 1600")
     before = text.inner_text()
     assert "## Memories" in before
     page.get_by_label("The index of memories").uncheck()
     page.wait_for_function(
-        "!document.querySelector('.brief-text').textContent.includes('## Memories')"
+        "() => !document.querySelector('.brief-text').textContent.includes('## Memories')"
     )
 
 
@@ -115,7 +115,7 @@ def test_cost_is_drawn_by_day_and_told_by_model(visit: Visit) -> None:
     assert page.locator(".day-bar").count() == 30
     page.get_by_role("button", name="90 days").click()
     page.wait_for_url("**days=90*")
-    page.wait_for_function("document.querySelectorAll('.day-bar').length === 90")
+    page.wait_for_function("() => document.querySelectorAll('.day-bar').length === 90")
     assert "claude-haiku-4-5" in page.get_by_role("table").first.inner_text()
 
 
@@ -123,7 +123,7 @@ def test_the_project_that_is_chosen_holds_everywhere(visit: Visit) -> None:
     page = visit("/sessions").page
     page.get_by_label("Project").select_option(label="tide-tables")
     page.wait_for_function(
-        "[...document.querySelectorAll('.session-row .sub')]"
+        "() => [...document.querySelectorAll('.session-row .sub')]"
         ".every(e => e.textContent.startsWith('tide-tables'))"
     )
     page.get_by_role("link", name="Memories").click()
@@ -142,7 +142,10 @@ def test_the_theme_is_toggled_and_kept(visit: Visit) -> None:
     assert page.evaluate(colour) == dark
 
 
-def test_an_empty_home_teaches_the_next_step(visit: Visit) -> None:
-    page = visit("/observations/999999").page
-    assert "999999" in page.locator("#main").inner_text()
-    assert page.get_by_role("button", name="Try again").is_visible()
+def test_what_is_not_there_is_said_to_be_missing(visit: Visit) -> None:
+    watched = visit("/observations/999999")
+    assert "999999" in watched.page.locator("#main").inner_text()
+    assert watched.page.get_by_role("button", name="Try again").is_visible()
+    (fault,) = watched.faults  # the browser notes every answer of 404
+    assert "404" in fault
+    watched.faults.clear()

@@ -33,7 +33,7 @@ function dayRow(day, sessions, how) {
   const height = lanes.length * LANE + 6;
   const scale = (at) => ((at - start) / HOUR - how.from) * (how.width / how.hours);
   return h("li", { class: "day", data: { day } },
-    h("h3", { class: "day-name" }, WEEKDAY.format(start), h("span", { class: "quiet" }, ` ${shortDay(start)}`)),
+    h("h2", { class: "day-name" }, WEEKDAY.format(start), h("span", { class: "quiet" }, ` ${shortDay(start)}`)),
     s("svg", { class: "bands", width: how.width, height, viewBox: `0 0 ${how.width} ${height}` },
       grid(how, height), sessions.map((each) => band(each, scale, how))));
 }

@@ -61,7 +61,7 @@ export default async function search({ query, signal }) {
   }
   function facet(name, title, values) {
     if (!values.length || (name === "project" && chosen())) return null;
-    return h("details", { class: "facet", open: name !== "day" || null }, h("summary", {}, h("h3", { class: "inline" }, title)),
+    return h("details", { class: "facet", open: name !== "day" || null }, h("summary", {}, h("h2", { class: "inline" }, title)),
       h("ul", {}, values.slice(0, 8).map(({ value, label, count: many }) => {
         const on = name === "day" ? state.since === String(Date.parse(`${value}T00:00:00`)) : state[name] === String(value);
         return h("li", {}, h("button", { type: "button", class: "facet-value", "aria-pressed": String(on), onclick: () => set(name, value) },

@@ -1,0 +1,39 @@
+"""Pictures of every view, for people to look at: `VIEWER_IMAGES=docs/images make test ARGS=tests/browser/test_images.py`
+writes those of the documentation anew; otherwise they are made, checked and thrown away."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Visit
+
+LARGEST = 250_000  # bytes
+PATHS = {
+    "now": "/now",
+    "timeline": "/timeline",
+    "search": "/search?q=why was stock reserved twice",
+    "sessions": "/sessions",
+    "session": "/sessions/200",
+    "observation": "/observations/9990",
+    "memories": "/memories",
+    "memory": "/memories/address-form-1",
+    "brief": "/brief",
+    "cost": "/cost?in=tokens",
+    "settings": "/settings",
+}
+SIZES = {"wide": (1280, 800), "narrow": (360, 740)}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", PATHS)
+def test_a_picture(visit: Visit, tmp_path: Path, view: str, scheme: str, size: str) -> None:
+    width, height = SIZES[size]
+    watched = visit(PATHS[view], width=width, height=height, scheme=scheme)
+    watched.page.wait_for_selector(".dot.good")
+    folder = Path(os.environ.get("VIEWER_IMAGES") or tmp_path)
+    image = folder / f"{view}-{scheme}-{size}.png"
+    folder.mkdir(parents=True, exist_ok=True)
+    watched.page.screenshot(path=image, animations="disabled")
+    assert image.stat().st_size < LARGEST
