@@ -146,3 +146,18 @@ def test_any_observation_comes_back_as_it_was(store: Store, draft: ObservationDr
 def all_of(store: Store, memory: Memory) -> list[Observation]:
     sessions = store.sessions(memory.project_id, 50)
     return [each for s in sessions for each in store.observations_of_session(s.id)]
+
+
+def test_what_was_forgotten_comes_by_the_page(store: Store, memory: Memory) -> None:
+    other = Memory.of(store, "other")
+    for number, each in enumerate((memory, other, memory, memory)):
+        each.turn("Work", full(title=f"Thing {number}"))
+        store.forget_observation(each.newest().id, LATER + number // 2)
+    projects = [memory.project_id, other.project_id]
+    first = store.forgotten_page(projects, None, 3)
+    last = (first[-1].at, first[-1].observation_id)
+    rest = store.forgotten_page(projects, last, 3)
+    assert [each.title for each in (*first, *rest)] == [f"Thing {n}" for n in (3, 2, 1, 0)]
+    assert store.forgotten_page([memory.project_id], None, 9) == store.forgotten(memory.project_id)
+    assert store.was_forgotten(first[0].observation_id) == first[0]
+    assert store.was_forgotten(999) is None

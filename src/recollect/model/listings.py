@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 Cursor = tuple[int, ...]  # behind which row a page begins
+TOP: Cursor = (2**62, 2**62)  # behind none, where the latest come first
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ a record that can be put back; what was captured stays as it is.
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from typing import Any
 
 from recollect.model.forgotten import Forgotten
+from recollect.model.listings import TOP, Cursor
 from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.store.sqlite.values import file_name
 
@@ -19,6 +21,20 @@ class ForgottenThings(Database):
         """The latest first."""
         rows = self.rows("forgotten", "of_project", project_id=project_id)
         return [_forgotten(row) for row in rows]
+
+    def forgotten_page(
+        self, project_ids: Iterable[int], before: Cursor | None, limit: int
+    ) -> list[Forgotten]:
+        """The latest first, of these projects; the cursor is (at, observation_id)."""
+        at, key = before or TOP
+        found = [
+            _forgotten(row)
+            for project_id in project_ids
+            for row in self.rows(
+                "forgotten", "page", project_id=project_id, at=at, id=key, limit=limit
+            )
+        ]
+        return sorted(found, key=lambda each: (-each.at, -each.observation_id))[:limit]
 
     def was_forgotten(self, observation_id: int) -> Forgotten | None:
         row = self.row("forgotten", "one", id=observation_id)

@@ -8,6 +8,7 @@ from typing import Any
 
 from recollect.model.ledger import Spent
 from recollect.model.listings import (
+    TOP,
     Cursor,
     EventRow,
     Mark,
@@ -21,7 +22,6 @@ from recollect.store.sqlite.database import Database, Row
 from recollect.store.sqlite.sessions import as_session
 from recollect.text import sqlite_safe
 
-TOP: Cursor = (2**62, 2**62)  # behind nothing
 BOTTOM: Cursor = (-1, -1, -1)
 FACETS = ("type", "concept", "file")
 HAPPENINGS = ("events", "observations", "sessions")

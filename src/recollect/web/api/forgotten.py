@@ -1,16 +1,18 @@
 """What was forgotten, and bringing it back."""
 
 from recollect.web.api import parts
-from recollect.web.api.parts import ID, MAYBE_TEXT, NUMBER, PROJECT, page_of, shape
+from recollect.web.api.parts import BEFORE, ID, MAYBE_TEXT, NUMBER, PROJECT, page_of, shape
 from recollect.web.backend import Backend, Json
 from recollect.web.rows import Row, not_found
 
 
-def listed(backend: Backend, *, project: int | None) -> Json:
+def listed(backend: Backend, *, project: int | None, before: str | None, limit: int) -> Json:
     """The latest first."""
     wanted = parts.project(backend, project)
     projects = [wanted] if wanted else backend.store.projects()
-    found = [each for known in projects for each in backend.store.forgotten(known.id)]
+    cursor = parts.cursor(before, 2, "before")
+    ids = [each.id for each in projects]
+    found = backend.store.forgotten_page(ids, cursor, limit + 1)
     items = [
         {
             "id": each.observation_id,
@@ -19,9 +21,9 @@ def listed(backend: Backend, *, project: int | None) -> Json:
             "project_id": each.project_id,
             "session_id": each.session_id,
         }
-        for each in sorted(found, key=lambda each: -each.at)
+        for each in found[:limit]
     ]
-    return {"items": items, "next": None}
+    return parts.page(items, [(each.at, each.observation_id) for each in found], limit)
 
 
 def restore(backend: Backend, *, id: int) -> Json:
@@ -37,7 +39,7 @@ ROWS = (
         "/api/forgotten",
         "What was forgotten, the latest first.",
         listed,
-        query=(PROJECT,),
+        query=(PROJECT, BEFORE, parts.limit(50)),
         answer=page_of(
             shape(id=NUMBER, at=NUMBER, title=MAYBE_TEXT, project_id=NUMBER, session_id=NUMBER)
         ),

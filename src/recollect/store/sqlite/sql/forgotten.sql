@@ -22,6 +22,11 @@ SELECT * FROM forgotten WHERE observation_id = :id;
 -- name: of_project
 SELECT * FROM forgotten WHERE project_id = :project_id ORDER BY at DESC, observation_id DESC;
 
+-- name: page
+SELECT * FROM forgotten
+WHERE project_id = :project_id AND (at, observation_id) < (:at, :id)
+ORDER BY at DESC, observation_id DESC LIMIT :limit;
+
 -- name: drop
 DELETE FROM forgotten WHERE observation_id = :id;
 
