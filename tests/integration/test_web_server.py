@@ -150,8 +150,9 @@ def test_a_body_that_does_not_come_is_not_waited_for(
         b"X-Long: " + b"x" * 100_000 + b"\r\n\r\n",
         b"".join(b"X-%d: y\r\n" % number for number in range(10_000)) + b"\r\n",
         b"X" * 100_000,
+        b"X-Many: y\r\n" * 2_000 + b"\r\n",
     ],
-    ids=["a long one", "many", "no end"],
+    ids=["a long one", "many", "no end", "the same again and again"],
 )
 def test_headers_without_measure_are_refused(server: Server, bomb: bytes) -> None:
     link = connect(server)
@@ -266,13 +267,14 @@ def test_another_user_can_read_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
                     done = subprocess.run(looked, capture_output=True, check=False)
                     assert (done.returncode != 0, done.stdout) == (True, b""), path
                     assert b"Permission denied" in done.stderr
-                asked = subprocess.run(
-                    [*NOBODY, SYSTEM_PYTHON, "-c", CONNECT, str(paths.socket), str(server.port)],
+                known = (str(paths.socket), str(server.port), secret(server))
+                asked = subprocess.run(  # even if it has got the token somehow
+                    [*NOBODY, SYSTEM_PYTHON, "-c", CONNECT, *known],
                     capture_output=True,
                     text=True,
                     check=True,
                 )
-                assert asked.stdout.split() == ["PermissionError", "401"]
+                assert asked.stdout.split() == ["PermissionError", "ConnectionResetError"]
                 assert json.loads(paths.web_file.read_text())["port"] == server.port
                 for path in (paths.web_token, paths.web_file):
                     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -289,6 +291,9 @@ try:
 except OSError as error:
     print(type(error).__name__)
 link = http.client.HTTPConnection("127.0.0.1", int(sys.argv[2]))
-link.request("GET", "/health")
-print(link.getresponse().status)
+try:
+    link.request("GET", "/health", headers={"Authorization": "Bearer " + sys.argv[3]})
+    print(link.getresponse().status)
+except OSError as error:
+    print(type(error).__name__)
 """

@@ -9,6 +9,9 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from recollect import log
+from recollect.web.peers import is_foreign
+
 MOST_CONNECTIONS = 64
 SECONDS = 10.0  # to send a request's head, or between two requests
 SEND_BUFFER = 128 * 1024  # what the system keeps for a client that does not read
@@ -21,6 +24,10 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._since = time.monotonic()
         self._tick = self.loop.call_later(SECONDS, self._look)
+        if self.client and self.server and is_foreign(self.client, self._address):
+            log.warning("web.foreign_user", port=self._address[1])
+            transport.abort()
+            return
         link: Any = transport.get_extra_info("socket")
         link.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if len(self.connections) > MOST_CONNECTIONS:
@@ -33,6 +40,12 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         self._since = time.monotonic()
         super().on_response_complete()
+
+    @property
+    def _address(self) -> tuple[str, int]:
+        """Our own end."""
+        host, port = self.server or ("", None)
+        return host, port or 0
 
     @property
     def is_busy(self) -> bool:

@@ -55,6 +55,7 @@ def document(rows: Iterable[Row]) -> Json:
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {"Error": ERROR},
+            "responses": {str(status): _refusal(why) for status, why in REFUSALS.items()},
         },
     }
 
@@ -91,8 +92,12 @@ def _refusals(row: Row) -> Json:
     wanted = [400, 401, 403, 404, 503] if row.method == "GET" else [s for s in REFUSALS if s != 429]
     if row.path == STREAM:
         wanted.append(429)
-    shape = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    return {str(status): {"description": REFUSALS[status], "content": shape} for status in wanted}
+    return {str(status): {"$ref": f"#/components/responses/{status}"} for status in wanted}
+
+
+def _refusal(why: str) -> Json:
+    shape = {"$ref": "#/components/schemas/Error"}
+    return {"description": why, "content": {"application/json": {"schema": shape}}}
 
 
 def _parameter(parameter: Parameter, where: str) -> Json:

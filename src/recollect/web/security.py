@@ -103,7 +103,8 @@ class Guard:
 
     def _check_origin(self, scope: Scope, headers: Mapping[str, str]) -> None:
         names = [name for name, _ in scope["headers"]]
-        if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEAD:
+        size = sum(len(name) + len(value) for name, value in scope["headers"])
+        if size + len(scope["raw_path"]) + len(scope["query_string"]) > LARGEST_HEAD:
             raise Wrong(431, "too_large", f"At most {LARGEST_HEAD} bytes of headers are taken.")
         doubled = any(names.count(name) > 1 for name in (b"host", b"origin", b"authorization"))
         if doubled or headers.get("host", "").lower() not in self._security.hosts:
