@@ -29,6 +29,7 @@ NAME = "api"
 
 class ApiAgent:
     name = NAME
+    has_hooks = False
 
     def parse(self, capture: Capture) -> Event | Unreadable | None:
         try:

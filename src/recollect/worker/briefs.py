@@ -118,7 +118,7 @@ class Briefs:
         root = self.store.project(project_id).root
         text = self._briefing.write(project_id, root, self.settings.number("brief.tokens")).text
         for directory in self.store.dirs_of_project(project_id):
-            for agent in self.agents.values():
+            for agent in (each for each in self.agents.values() if each.has_hooks):
                 reply = agent.reply("context", text)
                 head = directory.encode("utf-8", "surrogateescape") + b"\0\n"
                 write_private(self.paths.briefs / brief_name(directory), head + reply)
