@@ -1,5 +1,8 @@
-"""Pictures of every view, for people to look at: `VIEWER_IMAGES=docs/images make test ARGS=tests/browser/test_images.py`
-writes those of the documentation anew; otherwise they are made, checked and thrown away."""
+"""Pictures of every view, for people to look at. They are made, checked and thrown away, but for
+
+    VIEWER_IMAGES=docs/images make test ARGS=tests/browser/test_images.py
+
+which writes those of the documentation anew."""
 
 import os
 from pathlib import Path

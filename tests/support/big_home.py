@@ -17,9 +17,11 @@ from pathlib import Path
 from recollect import clock, wiring
 from recollect.clock import DAY, HOUR, MINUTE, SECOND
 from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.format import blob
 from recollect.model.memories import Memory
 from recollect.model.observations import ObservationDraft
 from recollect.model.records import (
+    BlobRecord,
     DirRecord,
     DoubtRecord,
     EventRecord,
@@ -205,13 +207,16 @@ def _observation(
 ) -> ObservationRecord:
     doubts = (DoubtRecord("facts 0", "no event names this test"),) if rng.random() < 0.04 else ()
     before = f"{name}#{turn}.{index - 1}" if index and rng.random() < 0.1 else None
+    # As it still is, or as it was before somebody changed it.
+    content = f"# {draft.files_read[0]}\n" if rng.random() < 0.8 else "# older\n"
+    blobs = tuple(BlobRecord(path, blob(content.encode())) for path in draft.files_read)
     return ObservationRecord(
         session=name, observation=f"{name}#{turn}.{index}", job=turn * 2 - 1, ordinal=index,
         prompt_number=turn, at=at, provider="anthropic", model="claude-haiku-4-5", type=draft.type,
         title=draft.title, subtitle=draft.subtitle, narrative=draft.narrative, subagent_type=None,
         pinned=rng.random() < 0.002, edited=False, facts=draft.facts, concepts=draft.concepts,
         files_read=draft.files_read, files_modified=draft.files_modified, doubts=doubts,
-        evidence=(f"tool:{use}",), follows=before,
+        evidence=(f"tool:{use}",), follows=before, revision=blob(name.encode()), blobs=blobs,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import { clock, plural, shortDay } from "./format.js";
 import { SHAPES } from "./icons.js";
 import { localDay } from "./heat.js";
 
-const HOUR = 3_600_000, LANE = 26, LABEL = 88, ROOM_FOR_MARKS = 7;
+const HOUR = 3_600_000, LANE = 26, LABEL = 88, ROOM_FOR_MARKS = 5;
 const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "short" });
 
 /**

@@ -28,6 +28,9 @@ export function money(microdollars) {
   return dollars < 0.01 ? `$${dollars.toFixed(4)}` : `$${dollars.toFixed(2)}`;
 }
 
+/** A line of a list is no place for a novel; its own page has all of it. */
+export const short = (text, most = 200) => text.length > most ? `${text.slice(0, most)}…` : text;
+
 export function bytes(size) {
   if (size >= 1024 * 1024) return `${(size / 1024 / 1024).toFixed(1)} MB`;
   return size >= 1024 ? `${(size / 1024).toFixed(1)} KB` : `${size} B`;
@@ -45,7 +48,7 @@ export function ago(at, now = Date.now()) {
 
 export function lasting(milliseconds) {
   const minutes = Math.round(milliseconds / MINUTE);
-  if (minutes < 1) return "under a minute";
+  if (minutes < 1) return "<1 min";
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 

@@ -1,6 +1,6 @@
 // Lines of lists that several views share.
 import { h } from "./dom.js";
-import { absolute, clock, compact, lasting, plural, tokens, when } from "./format.js";
+import { absolute, clock, compact, lasting, plural, short, tokens, when } from "./format.js";
 import { icon, SHAPES, typeMark } from "./icons.js";
 import { projectName } from "./projects.js";
 
@@ -15,10 +15,11 @@ export function observationRow(it, { time = true } = {}) {
   return h("li", { data: { id: it.id } }, h("a", { class: "row", href: `/observations/${it.id}`, data: { item: "" } },
     typeLabel(it.type),
     h("span", { class: "what" },
-      h("span", { class: "title" }, it.title || "Untitled"), " ",
+      h("span", { class: "title" }, short(it.title || "Untitled")), " ",
       it.pinned && h("span", { class: "chip accent" }, icon("pin"), "pinned"), " ",
+      it.repeats && h("span", { class: "chip", title: `It says what #${it.repeats} says, and is not told by itself` }, "folded"), " ",
       doubted(it) && h("span", { class: "chip", title: "Some of it is not borne out by the events" }, "doubted"),
-      it.subtitle && h("span", { class: "sub block" }, it.subtitle)),
+      it.subtitle && h("span", { class: "sub block" }, short(it.subtitle))),
     h("span", { class: "side" }, tokens(it.tokens), time && when(it.at))));
 }
 
@@ -27,7 +28,7 @@ const doubted = (it) => Array.isArray(it.doubts) ? it.doubts.length > 0 : Boolea
 export function sessionRow(it) {
   return h("li", { data: { id: it.id } }, h("a", { class: "row session-row", href: `/sessions/${it.id}`, data: { item: "" } },
     h("span", { class: "what" },
-      h("span", { class: "title" }, it.title || "Untitled session"), " ",
+      h("span", { class: "title" }, short(it.title || "Untitled session")), " ",
       it.status === "active" && h("span", { class: "chip good" }, "active"),
       h("span", { class: "sub block" }, it.project ?? projectName(it.project_id), " · ", plural(it.prompts, "prompt"), " · ",
         plural(it.observations ?? 0, "observation"), " · ", lasting((it.ended_at ?? it.last_event_at) - it.started_at))),
@@ -51,7 +52,7 @@ export function eventRow(it, open) {
   const details = h("details", { class: "event", ontoggle: () => details.open && open(it, body) },
     h("summary", { data: { item: "" } },
       h("span", { class: "mono" }, it.tool ?? it.kind.replace("_", " ")), " ",
-      h("span", { class: "clip" }, it.title ?? ""), " ",
+      h("span", { class: "clip" }, it.title === it.tool ? "" : it.title ?? ""), " ",
       it.healed && h("span", { class: "chip", title: "The transcript told of it, no hook did" }, "from the transcript"),
       it.subagent && h("span", { class: "chip" }, it.subagent),
       h("span", { class: "side quiet" }, h("time", { title: absolute(it.at) }, clock(it.at)), ` · ${compact(it.size)} B`)),
@@ -59,9 +60,10 @@ export function eventRow(it, open) {
   return h("li", {}, details);
 }
 
+const FRESH = ["fresh", "unchanged", "current"];
+
 export function freshnessChip(freshness) {
-  if (!freshness?.state) return null;
-  const state = freshness.state;
-  const kind = state === "fresh" || state === "unchanged" || state === "current" ? "good" : state === "unknown" ? "" : "bad";
-  return h("span", { class: `chip ${kind}`, title: "Its files, compared with what they were then" }, state);
+  const state = freshness?.state;
+  if (!state || state === "unknown") return null; // nobody can tell any more
+  return h("span", { class: `chip ${FRESH.includes(state) ? "good" : "bad"}`, title: "Its files, compared with what they were then" }, state);
 }

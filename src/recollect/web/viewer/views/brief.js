@@ -11,7 +11,7 @@ const MOST = 2400;
 
 export default async function brief({ signal }) {
   const project = one();
-  if (!project) return { title: "Brief", element: empty("No project yet", "The brief is what your agent is told when a session begins. It appears after the first session.", h("pre", {}, "recollect install claude-code")) };
+  if (!project) return { title: "Brief", element: empty("No project yet", "The brief is what your agent is told when a session begins. It appears after the first session.", h("pre", {}, "recollect install")) };
   const text = h("pre", { class: "said brief-text", tabindex: "0", "aria-label": "The brief" });
   const parts = h("div", {}), total = h("span", { class: "number" });
   const state = { tokens: null, memories: true, work: true };

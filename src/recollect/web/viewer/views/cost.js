@@ -40,7 +40,7 @@ export default async function cost({ query, signal }) {
         tile("Money", money(sum("microdollars")), limit(found.budget)),
         tile("Sent", `${compact(sum("sent"))} tok`, `${share(sum("cached"), sum("sent"))} from the cache`),
         tile("Received", `${compact(sum("received"))} tok`, `${compact(Math.round(sum("received") / Math.max(1, sum("requests"))))} each`),
-        tile("Requests", number(sum("requests")), `${money(sum("microdollars") / Math.max(1, sum("requests")))} each`)),
+        tile("Requests", number(sum("requests")), found.total?.unpriced ? `${number(found.total.unpriced)} of unknown price` : `${money(sum("microdollars") / Math.max(1, sum("requests")))} each`)),
       h("section", { class: "card", "aria-label": "By day" }, h("div", { class: "card-head" }, h("h2", {}, "By day"),
         !inMoney && h("div", { class: "legend" }, TOKENS.map((each) => h("span", { class: "type" }, h("span", { class: `swatch ${each.kind}` }), each.name)))), holder),
       h("div", { class: "columns three gap-above" }, [["models", "By model", "Model"], ["projects", "By project", "Project"], ["purposes", "By purpose", "Purpose"]].map(([part, title, head]) =>

@@ -18,15 +18,19 @@ export default async function memory({ id, query, signal }) {
   const again = () => show({ kept: true });
   const retired = asRetired || Boolean(it.because);
   const writable = it.ours !== false;
-  const edit = () => replace(body, editing(it, {
-    cancel: () => replace(body, reading(it)),
+  const edit = () => {
+    article.classList.add("at-work");
+    replace(body, form());
+  };
+  const form = () => editing(it, {
+    cancel: () => { article.classList.remove("at-work"); replace(body, reading(it)); },
     save: async (text, checksum) => {
       await put(path, { text, checksum }, { project });
       toast("Saved. The version before is in the history.");
       await again();
     },
     reload: () => get(path, { project }),
-  }));
+  });
   const deeds = {
     async pin() { await put(path, { pinned: !it.pinned, checksum: it.checksum }, { project }); await again(); },
     async retire() {
@@ -42,19 +46,20 @@ export default async function memory({ id, query, signal }) {
   };
   const safely = (deed) => () => Promise.resolve(deed()).catch(failed);
   const mine = log.items.filter((each) => Array.isArray(each.files) && each.files.some((file) => String(file.path ?? file).split("/").at(-1) === `${id}.md`));
+  const article = h("article", {},
+    h("div", { class: "crumbs" }, h("a", { href: "/memories" }, "Memories"), h("span", { class: "mono quiet" }, id), retired && h("span", { class: "chip bad" }, "retired"),
+      it.by_agent && h("span", { class: "chip" }, "noted by the agent")),
+    h("div", { class: "head" }, h("h1", {}, it.description || id),
+      writable && h("div", { class: "row-of-buttons" },
+        retired ? h("button", { type: "button", onclick: safely(deeds.restore) }, icon("undo"), "Restore") : [
+          h("button", { type: "button", title: "Edit (e)", onclick: edit }, icon("edit"), "Edit"),
+          h("button", { type: "button", title: "Pin (p)", "aria-pressed": String(Boolean(it.pinned)), onclick: safely(deeds.pin) }, icon("pin"), it.pinned ? "Pinned" : "Pin"),
+          h("button", { type: "button", class: "danger", title: "Retire (x)", onclick: safely(deeds.retire) }, icon("trash"), "Retire")])),
+    h("div", { class: "columns" }, body, h("aside", { class: "stack", "aria-label": "About this memory" }, about(it), evidence(it), historyCard(mine, project))));
   return {
     title: it.description || id,
-    keys: writable ? { e: edit, p: safely(deeds.pin), x: safely(deeds.retire) } : {},
-    element: h("article", {},
-      h("div", { class: "crumbs" }, h("a", { href: "/memories" }, "Memories"), h("span", { class: "mono quiet" }, id), retired && h("span", { class: "chip bad" }, "retired"),
-        it.by_agent && h("span", { class: "chip" }, "noted by the agent")),
-      h("div", { class: "head" }, h("h1", {}, it.description || id),
-        writable && h("div", { class: "row-of-buttons" },
-          retired ? h("button", { type: "button", onclick: safely(deeds.restore) }, icon("undo"), "Restore") : [
-            h("button", { type: "button", title: "Edit (e)", onclick: edit }, icon("edit"), "Edit"),
-            h("button", { type: "button", title: "Pin (p)", "aria-pressed": String(Boolean(it.pinned)), onclick: safely(deeds.pin) }, icon("pin"), it.pinned ? "Pinned" : "Pin"),
-            h("button", { type: "button", class: "danger", title: "Retire (x)", onclick: safely(deeds.retire) }, icon("trash"), "Retire")])),
-      h("div", { class: "columns" }, body, h("aside", { class: "stack", "aria-label": "About this memory" }, about(it), evidence(it), historyCard(mine, project)))),
+    keys: writable && !retired ? { e: edit, p: safely(deeds.pin), x: safely(deeds.retire) } : {},
+    element: article,
   };
 }
 
@@ -74,7 +79,7 @@ function editing(it, { cancel, save, reload }) {
     event.preventDefault();
     button.disabled = true;
     try { await save(area.value, checksum); } catch (error) {
-      if (error.status === 409) await clash().catch(failed); else failed(error);
+      if (error.code === "edited_meanwhile") await clash().catch(failed); else failed(error);
       button.disabled = false;
     }
   }, onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit(); } },

@@ -3,6 +3,7 @@ import { get } from "../api.js";
 import { h, later, replace } from "../dom.js";
 import { bytes, compact, lasting, money, number, plural, when } from "../format.js";
 import { entryRow, Followed } from "../feed.js";
+import { showGivenUp } from "../given_up.js";
 import { chosen } from "../projects.js";
 import { empty, show } from "../router.js";
 import { onHappening, onQuiet } from "../stream.js";
@@ -61,7 +62,7 @@ export default async function now({ signal }) {
     say(plural(waiting.size, "new item"));
   }
   const first = empty("Nothing has happened yet", "Let recollect watch your coding agent. The first prompt you give it appears here.",
-    h("pre", {}, "recollect install claude-code\nrecollect doctor"));
+    h("pre", {}, "recollect install\nrecollect doctor"));
   const stops = [
     onHappening((kind, data) => { if (data.session_id && kind !== "hello") { changed.add(data.session_id); arrive(); } }),
     onQuiet(["hello"], () => { for (const id of sessions.keys()) changed.add(id); arrive(); }),
@@ -97,7 +98,7 @@ function put(list, entries) {
 }
 
 function vitalTiles(found, cost) {
-  const queue = found.queue, today = cost?.days?.at(-1);
+  const queue = found.queue, today = cost?.today;
   const waiting = queue.pending + found.spool;
   const budget = cost?.budget ?? {};
   return [
@@ -105,7 +106,7 @@ function vitalTiles(found, cost) {
     tile("Worker", found.status === "ok" ? "healthy" : "degraded", h("span", {}, `up ${lasting(found.uptime_seconds * 1000)}`,
       found.memory_bytes ? ` · ${bytes(found.memory_bytes)}` : ""), found.status === "ok" ? "good" : "bad"),
     tile("Waiting", number(waiting), queue.oldest_at ? h("span", {}, "oldest ", when(queue.oldest_at)) : "nothing is late"),
-    tile("Last success", queue.last_done_at ? when(queue.last_done_at) : "none yet", queue.skipped ? `${number(queue.skipped)} skipped` : "none skipped", queue.skipped ? "bad" : ""),
+    tile("Last success", queue.last_done_at ? when(queue.last_done_at) : "none yet", queue.skipped ? h("button", { type: "button", class: "link small", onclick: () => showGivenUp().catch(failed) }, `${number(queue.skipped)} given up: look`) : "nothing was given up"),
     tile("Sessions", `${number(found.active_sessions)} active`, found.provider ? `written by ${providerName(found.provider)}` : "written by rules"),
     tile("Today", today ? money(today.microdollars) : "$0", budgetWords(today, budget)),
   ];
@@ -114,6 +115,7 @@ function vitalTiles(found, cost) {
 const providerName = (provider) => typeof provider === "string" ? provider : [provider.name, provider.model].filter(Boolean).join(" ");
 
 function budgetWords(today, budget) {
+  if (budget.left) return budget.left;
   const used = (today?.sent ?? 0) + (today?.received ?? 0);
   if (budget.daily_tokens) return `${compact(used)} of ${compact(budget.daily_tokens)} tok`;
   if (budget.daily_cents) return `of ${money(budget.daily_cents * 10_000)}`;

@@ -40,12 +40,12 @@ export default async function observation({ id, signal }) {
       form.querySelector("input").focus();
     },
     merge: () => mergeDialog(it, async (target) => {
-      await post(`${path}/merge`, { into: target.id });
+      const { into } = await post(`${path}/merge`, { into: target.id });
       toast(`Merged into “${target.title}”.`, { undo: async () => {
         await post(`${path}/unmerge`);
         await navigate(`/observations/${id}`);
       } });
-      await navigate(`/observations/${target.id}`);
+      await navigate(`/observations/${into}`);
     }),
     async unmerge() {
       await post(`${path}/unmerge`);

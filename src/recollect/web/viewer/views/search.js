@@ -1,7 +1,7 @@
 // Finds as you type. What each hit costs and why it was found stand beside it.
 import { get, url } from "../api.js";
 import { h, later, marked, replace } from "../dom.js";
-import { compact, number, plural, tokens, when } from "../format.js";
+import { compact, number, plural, short, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
 import { chosen, projectName } from "../projects.js";
 import { note } from "../router.js";
@@ -43,7 +43,7 @@ export default async function search({ query, signal }) {
   const asks = () => field.value.trim() || FILTERS.some((name) => state[name]);
   function nothing() {
     return h("div", { class: "nothing" }, asks() ? [h("p", {}, "Nothing like that is remembered."),
-      h("p", {}, "Use fewer words, or take a filter away. Everything an agent did is found by words, files and meaning.")] : "Type what you remember of it: a word, a file, an error message.");
+      h("p", {}, "Use fewer words, or take a filter away. Everything an agent did is found by words, files and meaning.")] : "Nothing is remembered yet. Work with your coding agent, then look here again.");
   }
   function set(name, value) {
     if (name === "day") {
@@ -96,7 +96,7 @@ function hit(it, asked) {
   return h("li", {}, h("a", { class: "row hit", href: to, data: { item: "" } },
     it.kind === "observation" ? typeLabel(it.type) : h("span", { class: "type quiet" }, it.kind),
     h("span", { class: "what" },
-      h("span", { class: "title" }, marked(it.marked_title || it.title || it.name || it.description || "Untitled")), " ",
+      h("span", { class: "title" }, marked(short(it.marked_title || it.title || it.description || it.name || "Untitled", 240))), " ",
       it.pinned && h("span", { class: "chip accent" }, "pinned"), " ", it.doubted && h("span", { class: "chip" }, "doubted"), " ",
       it.superseded && h("span", { class: "chip" }, "superseded"), " ",
       typeof it.freshness === "object" ? freshnessChip(it.freshness) : null,

@@ -87,7 +87,7 @@ export default async function timeline({ signal }) {
       h("section", { class: "card activity", "aria-label": "Activity" }, heatMap(activity.items, HEAT_DAYS, goTo), figures(activity.items)),
       h("section", { class: "card", "aria-label": "Sessions by day" },
         h("div", { class: "legend" }, TYPES.map((type) => h("span", { class: "type" }, typeMark(type), type))), told, picture))
-      : empty("No days to show yet", "Sessions appear here as bands once your coding agent has worked with recollect installed.", h("pre", {}, "recollect install claude-code")),
+      : empty("No days to show yet", "Sessions appear here as bands once your coding agent has worked with recollect installed.", h("pre", {}, "recollect install")),
   };
 }
 
