@@ -312,7 +312,7 @@ def _tell(store: Store, roots: list[Path], pinned: list[str]) -> None:
 
 def copied(kept: Path, into: Path) -> Path:
     """A home of one's own to change, from one that was made before."""
-    shutil.copytree(kept, into)
+    shutil.copytree(kept, into, ignore=shutil.ignore_patterns("run"))  # no sockets
     return into
 
 
