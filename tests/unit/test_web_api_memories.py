@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
+from recollect.hook.capture import brief_name
 from recollect.paths import Paths
+from recollect.repository import identify
+from recollect.store.sqlite.store import SqliteStore
+from tests.support.arrivals import START
 from tests.support.web_store import Filled, filled
 
 TEXT = "We never deploy on Fridays, because nobody is there on Saturday."
@@ -155,6 +159,22 @@ def test_a_dream_shows_what_it_would_do(site: Filled) -> None:
     assert done["diff"] == shown["diff"]
     left = {item["name"] for item in site.get(f"/api/memories?project={site.project}")["items"]}
     assert left < names or not shown["diff"]
+
+
+def test_the_brief_follows_also_where_sessions_were_in_a_folder_below(site: Filled) -> None:
+    below = site.folder / "below"
+    below.mkdir()
+    remember(site)
+    assert isinstance(site.store, SqliteStore)
+    with site.store.transaction() as connection:
+        connection.execute("DELETE FROM project_dirs")
+    site.store.resolve_project(identify(str(site.folder)), str(below), START)
+    copy = site.web.service._paths.briefs / brief_name(str(below))
+    seen = site.get(of(site))["checksum"]
+    site.sent("PUT", of(site), {"description": "Deploys", "checksum": seen})
+    assert f"{NAME} (project): Deploys" in copy.read_text("utf-8")
+    site.sent("DELETE", of(site))
+    assert NAME not in copy.read_text("utf-8")
 
 
 def test_names_that_lead_elsewhere_find_nothing(site: Filled) -> None:

@@ -88,6 +88,12 @@ def test_one_session_has_all_it_left_and_what_that_cost(site: Filled) -> None:
     assert "secret" not in json.dumps(found)
 
 
+def test_a_prompt_with_a_file_in_it_is_cut(site: Filled) -> None:
+    session = site.memory.turn("x" * 100_000)
+    (prompt,) = site.get(f"/api/sessions/{session.id}")["prompts"]
+    assert (len(prompt["text"]), prompt["cut"]) == (20_000, True)
+
+
 def test_events_go_on_where_the_page_before_ended(site: Filled) -> None:
     session = site.memory.turn("First", session="one")
     site.memory.turn("Second", session="one")

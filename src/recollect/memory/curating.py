@@ -3,11 +3,13 @@
 Whoever calls tells the worker afterwards: the brief names memories.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
-from recollect.errors import ConfigError, MemoryRefused, NotFound
+from recollect.errors import ConfigError, Edited, MemoryRefused, NotFound
 from recollect.memory.storage import files
-from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.changes import Change, Memories
 from recollect.memory.storage.checking import Checked
 from recollect.memory.storage.format import ENDING, checksum, parse
 from recollect.model.memories import Broken, Memory, StoredMemory
@@ -36,35 +38,44 @@ def own(memories: Memories, name: str) -> StoredMemory:
 def retire(memories: Memories, name: str, why: str) -> str:
     """Tell a memory no longer. Its name, as the file has it."""
     stored = own(memories, name)
-    with memories.change(f"retired: {stored.memory.name}") as change:
+    with _change(memories, f"retired: {stored.memory.name}") as change:
         change.retire(stored.memory.name, why)
     return stored.memory.name
 
 
 def restore(memories: Memories, name: str) -> str:
-    with memories.change(f"restored: {name}") as change:
+    with _change(memories, f"restored: {name}") as change:
         restored = change.restore(name.removesuffix(ENDING))
     return restored.memory.name
 
 
-def pin(memories: Memories, name: str, *, pinned: bool) -> StoredMemory:
+def pin(memories: Memories, name: str, *, pinned: bool) -> None:
     stored = own(memories, name)
-    with memories.change(f"{'pinned' if pinned else 'unpinned'}: {name}") as change:
-        return change.write(replace(stored.memory, pinned=pinned), expected=stored.checksum)
+    with _change(memories, f"{'pinned' if pinned else 'unpinned'}: {name}") as change:
+        change.write(replace(stored.memory, pinned=pinned), expected=stored.checksum)
 
 
-def rewrite(memories: Memories, stored: StoredMemory, text: str, expected: str) -> StoredMemory:
+def rewrite(memories: Memories, stored: StoredMemory, text: str, expected: str) -> None:
     """The whole file anew. `expected`: the checksum of what was seen; Edited where it is another one."""
     match parse(text.encode("utf-8", "replace"), stored.path):
         case Broken(why=why):
             raise ConfigError(f"That is no memory: {why}. Nothing was changed.")
         case written:
-            return change(memories, written, expected)
+            put(memories, written, expected)
 
 
-def change(memories: Memories, memory: Memory, expected: str) -> StoredMemory:
-    with memories.change(f"edited: {memory.name}") as under_way:
-        return under_way.write(memory, expected=expected)
+def put(memories: Memories, memory: Memory, expected: str) -> None:
+    with _change(memories, f"edited: {memory.name}") as change:
+        change.write(memory, expected=expected)
+
+
+@contextmanager
+def _change(memories: Memories, reason: str) -> Iterator[Change]:
+    """Raises Edited where somebody edited a file in that very moment: then it was left alone."""
+    with memories.change(reason) as change:
+        yield change
+    if change.kept_by_hand:
+        raise Edited
 
 
 def plain(stored: StoredMemory) -> Plain:

@@ -54,9 +54,9 @@ class Dreamer:
         return self._dream_of(due) if due else 0
 
     def on_request(self, order: Json) -> Json:
-        """`dir`, `dry_run`. The gates are for dreams that nobody asked for."""
+        """`dir`, `dry_run`, and `project` if it is known. The gates are for dreams that nobody asked for."""
         memories = self.memories(order["dir"])
-        project = self.store.project_of_dir(order["dir"])
+        project = order.get("project") or self.store.project_of_dir(order["dir"])
         try:
             result = dream(memories, self._around(memories, project), dry_run=order["dry_run"])
         except MemoryRefused as error:

@@ -65,8 +65,8 @@ class Remembering:
         }
 
     def told(self, order: Json) -> Json:
-        """Memories of `dir` were changed by somebody else: the brief is written anew."""
-        project_id = self.store.project_of_dir(order["dir"])
+        """Memories of `dir`, or of `project`, were changed by somebody else: the brief is written anew."""
+        project_id = order.get("project") or self.store.project_of_dir(order["dir"])
         if project_id is not None:
             self.changed(project_id)
             self.on_written(project_id, (), "changed")

@@ -14,7 +14,7 @@ from recollect.web.rows import Row
 def dream(backend: Backend, *, project: int, dry_run: bool | None) -> Json:
     """A model, if there is one, is asked once, in a dry run too. Unless it is told to, it changes nothing."""
     folder = directory(parts.project(backend, project))
-    answer = backend.order("dream", dir=folder, dry_run=dry_run is not False)
+    answer = backend.order("dream", dir=folder, project=project, dry_run=dry_run is not False)
     if why := answer.get("refused"):
         raise MemoryRefused(why)
     return answer | {"dry_run": dry_run is not False}

@@ -28,7 +28,7 @@ from recollect.web.rows import Row, Wrong, not_found
 
 def listed(backend: Backend, *, project: int | None, retired: bool) -> Json:
     """The newest first."""
-    held, _ = held_in(backend, project)
+    held = held_in(backend, project)
     found = held.retired() if retired else held.all()
     flagged = {} if retired else _flags(held)
     return {
@@ -40,7 +40,7 @@ def listed(backend: Backend, *, project: int | None, retired: bool) -> Json:
 
 
 def one(backend: Backend, *, name: str, project: int | None, retired: bool) -> Json:
-    held, _ = held_in(backend, project)
+    held = held_in(backend, project)
     stored = held.retired().get(name) if retired else curating.named(held, name)
     if stored is None:
         raise not_found(
@@ -66,7 +66,7 @@ def change(
     backend: Backend, *, name: str, project: int | None, checksum: str, **given: Any
 ) -> Json:
     """The whole file as `text`, or some of its parts."""
-    held, folder = held_in(backend, project)
+    held = held_in(backend, project)
     stored = curating.own(held, name)
     text = given.pop("text")
     wanted = {field: value for field, value in given.items() if value is not None}
@@ -76,20 +76,19 @@ def change(
     if text is not None:
         curating.rewrite(held, stored, text, checksum)
     else:
-        curating.change(held, replace(stored.memory, **wanted), checksum)
-    return _after(backend, held, folder, stored.memory.name)
+        curating.put(held, replace(stored.memory, **wanted), checksum)
+    return _after(backend, held, project, stored.memory.name)
 
 
 def retire(backend: Backend, *, name: str, project: int | None) -> Json:
-    held, folder = held_in(backend, project)
-    gone = curating.retire(held, name, "by request")
-    backend.order("memories-changed", dir=folder)
+    gone = curating.retire(held_in(backend, project), name, "by request")
+    changed(backend, project)
     return {"name": gone, "undo": True}
 
 
 def restore(backend: Backend, *, name: str, project: int | None) -> Json:
-    held, folder = held_in(backend, project)
-    return _after(backend, held, folder, curating.restore(held, name))
+    held = held_in(backend, project)
+    return _after(backend, held, project, curating.restore(held, name))
 
 
 def directory(project: Project | None) -> str:
@@ -114,9 +113,8 @@ def row(stored: StoredMemory) -> Json:
     }
 
 
-def held_in(backend: Backend, project: int | None) -> tuple[Memories, str]:
-    folder = directory(parts.project(backend, project))
-    return backend.memories(folder), folder
+def held_in(backend: Backend, project: int | None) -> Memories:
+    return backend.memories(directory(parts.project(backend, project)))
 
 
 def _flags(held: Memories) -> dict[Path, Json]:
@@ -141,8 +139,14 @@ def _whole(held: Memories, stored: StoredMemory) -> Json:
     }
 
 
-def _after(backend: Backend, held: Memories, folder: str, name: str) -> Json:
-    backend.order("memories-changed", dir=folder)
+def changed(backend: Backend, project: int | None) -> None:
+    """Has the brief written anew."""
+    folder = directory(parts.project(backend, project))
+    backend.order("memories-changed", dir=folder, project=project)
+
+
+def _after(backend: Backend, held: Memories, project: int | None, name: str) -> Json:
+    changed(backend, project)
     return _whole(held, curating.named(held, name))
 
 

@@ -3,7 +3,7 @@
 from recollect.memory.storage.undoing import undo as undo_change
 from recollect.parameters import Parameter
 from recollect.web.api import parts
-from recollect.web.api.memories import held_in
+from recollect.web.api.memories import changed, held_in
 from recollect.web.api.parts import BEFORE, MAYBE_TEXT, NUMBER, PROJECT, TEXT, many, page_of, shape
 from recollect.web.backend import Backend, Json
 from recollect.web.rows import Row, Wrong
@@ -11,7 +11,7 @@ from recollect.web.rows import Row, Wrong
 
 def log(backend: Backend, *, project: int | None, before: str | None, limit: int) -> Json:
     """Every change, the latest first, hand edits too."""
-    held, _ = held_in(backend, project)
+    held = held_in(backend, project)
     history = held.history
     entries = history.log(None if before else limit + 1, held.folders)
     if before:
@@ -33,7 +33,7 @@ def log(backend: Backend, *, project: int | None, before: str | None, limit: int
 
 
 def diff(backend: Backend, *, id: str, project: int | None) -> Json:
-    history = held_in(backend, project)[0].history
+    history = held_in(backend, project).history
     entry = history.entry(id)
     return {
         "id": entry.id,
@@ -46,9 +46,8 @@ def diff(backend: Backend, *, id: str, project: int | None) -> Json:
 
 def undo(backend: Backend, *, id: str, project: int | None, force: bool) -> Json:
     """Undo the undo to have it again."""
-    held, folder = held_in(backend, project)
-    done = undo_change(held, id, force=force)
-    backend.order("memories-changed", dir=folder)
+    done = undo_change(held_in(backend, project), id, force=force)
+    changed(backend, project)
     return {
         "undone": done.undone.id,
         "entry": done.entry,

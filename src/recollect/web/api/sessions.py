@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from recollect.model.listings import Wanted
+from recollect.model.listings import PromptRow, Wanted
 from recollect.model.observations import Summary
 from recollect.model.sessions import ACTIVE, COMPLETED, INTERRUPTED, Session
 from recollect.model.told import Injected, InjectedMemory
@@ -31,6 +31,7 @@ from recollect.web.backend import Backend, Json
 from recollect.web.rows import Row, not_found
 
 LARGEST_BODY = 64 * 1024  # bytes of a raw event that are shown
+LONGEST_PROMPT = 20_000  # characters
 MEMORY = "memory"
 
 
@@ -68,7 +69,7 @@ def one(backend: Backend, *, id: int) -> Json:
     return told | {
         "project_dir": session.project_dir,
         "counts": {"prompts": told["prompts"], "observations": told["observations"]},
-        "prompts": [asdict(each) for each in store.prompt_rows(id)],
+        "prompts": [_prompt(each) for each in store.prompt_rows(id)],
         "summaries": [_summary(each) for each in store.summaries_of_session(id)],
         "observations": [parts.observation_json(row, told["project"]) for row in rows],
         "pending": store.pending_of_session(id),
@@ -119,6 +120,12 @@ def told(backend: Backend, *, id: int) -> Json:
     return {"items": items, "next": None}
 
 
+def _prompt(prompt: PromptRow) -> Json:
+    """Somebody may have pasted a whole file."""
+    cut = len(prompt.text) > LONGEST_PROMPT
+    return asdict(prompt) | {"text": prompt.text[:LONGEST_PROMPT], "cut": cut}
+
+
 def _told(one: Injected | InjectedMemory) -> Json:
     common = {"at": one.at, "hook": one.hook, "reason": one.reason, "tokens": one.tokens}
     if isinstance(one, InjectedMemory):
@@ -154,7 +161,7 @@ WHOLE = shape(
     **SESSION["properties"]
     | {
         "counts": shape(prompts=NUMBER, observations=NUMBER),
-        "prompts": many(shape(id=NUMBER, number=NUMBER, at=NUMBER, text=TEXT)),
+        "prompts": many(shape(id=NUMBER, number=NUMBER, at=NUMBER, text=TEXT, cut=FLAG)),
         "summaries": many(SUMMARY),
         "observations": many(OBSERVATION_ROW),
         "cost": COST,
