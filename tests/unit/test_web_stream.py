@@ -85,7 +85,7 @@ def test_a_client_that_comes_back_is_told_what_it_missed(web: Site) -> None:
 def test_a_client_of_another_life_is_told_that_it_missed_something(web: Site, last: str) -> None:
     async def story() -> None:
         publish(web, 3)
-        known = last.format(boot=web.app.stream._boot)
+        known = last.format(boot=web.app.stream.boot)
         stream = events(web.app, headers(last_event_id=known))
         ((_, kind, data),) = await some(stream, 1)
         assert (kind, data) == ("hello", {"missed": True})
@@ -107,7 +107,7 @@ def test_what_is_no_longer_kept_is_missed(web: Site, monkeypatch: pytest.MonkeyP
 
 
 def test_a_silent_stream_says_that_it_is_there(web: Site) -> None:
-    web.app.stream._heartbeat = 0.05
+    web.app.stream.heartbeat = 0.05
 
     async def story() -> None:
         stream = events(web.app, headers())
@@ -158,7 +158,7 @@ def test_a_client_that_does_not_read_is_dropped_and_nobody_waits(web: Site) -> N
         await stuck.wait()
         for number in range(BEHIND):
             happenings.publish("captured", number)
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
         assert stream.clients == 1
         happenings.publish("captured", 2)
         await asyncio.wait_for(serving, 20)

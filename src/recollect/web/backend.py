@@ -20,7 +20,7 @@ class Backend:
     """`store` may be read from any thread. `order`: has the worker do something, as commands do over its
     socket (`worker/orders.py`), and gives its answer. `status`: what `recollect status` shows of the worker.
     `capture`: puts a hook's payload (hook, session's directory, bytes) into the spool; the capture's id.
-    `stopping`: nobody may wait any longer."""
+    `stopping`: nobody may wait any longer. `give_way`: waits while a hook is answered."""
 
     home: Home
     clock: Clock
@@ -33,3 +33,4 @@ class Backend:
     capture: Callable[[str, str, bytes], str]
     happenings: Happenings
     stopping: Callable[[], bool] = lambda: False
+    give_way: Callable[[], None] = lambda: None

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 KEPT = 2_000
@@ -46,7 +47,8 @@ class Happenings:
         with self._lock:
             if number > self._number or (self._kept and number < self._kept[0].number - 1):
                 return None
-            return [each for each in self._kept if each.number > number]
+            # They are numbered without gaps, so the last few are found without looking at all.
+            return list(islice(reversed(self._kept), self._number - number))[::-1]
 
     def watch(self, wake: Callable[[], None]) -> Callable[[], None]:
         """`wake` is called after each, in the publisher's thread: it must be quick. Returns how to stop."""

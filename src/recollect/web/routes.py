@@ -113,6 +113,7 @@ class Application:
 
     def _answer(self, row: Row, asked: Asked) -> Response:
         try:
+            self._backend.give_way()
             values = parameters.values(row, asked.values, asked.query, asked.body)
             return json_answers.answer(row.run(self._backend, **values), row.status)
         except Exception as error:  # the edge: whatever happens inside, the asker gets an answer

@@ -95,7 +95,7 @@ class Service:
         )
         self.web = Web(
             *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
-            *(self._orders.verbs, self.status, self._stopping.is_set),
+            *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way),
         )
         self._idleness = self._make_idleness()
 

@@ -35,6 +35,7 @@ class Web:
         verbs: Callable[[], Mapping[str, Callable[[bytes], bytes]]],
         status: Callable[[], Json],
         stopping: Callable[[], bool],
+        give_way: Callable[[], None],
     ) -> None:
         self._home, self._announcing, self._verbs = home, announcing, verbs
         self._lock = threading.Lock()
@@ -51,6 +52,7 @@ class Web:
             capture=self._capture,
             happenings=announcing.happenings,
             stopping=stopping,
+            give_way=give_way,
         )
 
     def begin(self) -> None:
