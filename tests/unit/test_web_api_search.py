@@ -121,6 +121,15 @@ def test_activity_counts_each_day(site: Filled) -> None:
     assert site.get("/api/activity?days=3")["items"] == items
 
 
+def test_a_time_that_no_calendar_has_breaks_nothing(site: Filled) -> None:
+    fill(site)
+    site.memory.at = 10**15
+    site.memory.turn("Renew the lease", ObservationDraft("change", "Lease of the far future"))
+    assert all(each["day"] for each in site.get("/api/activity")["items"])
+    assert all(each["value"] for each in site.get("/api/search?q=lease")["facets"]["day"])
+    assert site.get("/api/timeline")["sessions"][0]["to"] > 10**15
+
+
 def test_the_brief_is_what_the_next_session_is_told_and_tells_nobody(site: Filled) -> None:
     fill(site)
     site.web.service._briefs.prepare(site.project)

@@ -109,18 +109,22 @@ def _moment(read: Any, backend: Backend, text: str | None, field: str) -> int | 
         return int(text)
     try:
         return int(read(text, backend.clock()))
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, OSError) as error:
         raise Wrong(400, "bad_time", str(error), field) from None
 
 
 def day(at: int) -> str:
-    """The reader's calendar day. No zone changes within a quarter of an hour."""
+    """The reader's calendar day; empty for a time that no calendar has. No zone changes within a quarter of
+    an hour."""
     return _day(at // QUARTER)
 
 
 @lru_cache(maxsize=10_000)
 def _day(quarter: int) -> str:
-    return str(clock.local(quarter * QUARTER).date())
+    try:
+        return str(clock.local(quarter * QUARTER).date())
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def session_json(found: Session, project_name: str, types: Mapping[str, int]) -> Json:

@@ -104,7 +104,7 @@ def facets(backend: Backend, places: Iterable[_Place]) -> Json:
         for key, number in projects.most_common(MOST_VALUES)
     ]
     told["agent"] = [{"value": v, "count": n} for v, n in agents.most_common(MOST_VALUES) if v]
-    told["day"] = [{"value": value, "count": number} for value, number in sorted(days.items())]
+    told["day"] = [{"value": value, "count": n} for value, n in sorted(days.items()) if value]
     return told
 
 

@@ -81,6 +81,7 @@ def activity(backend: Backend, *, project: int | None, days: int) -> Json:
     items = [
         {"day": day, **{what: found[what] for what in ("events", "observations", "sessions")}}
         for day, found in sorted(counted.items())
+        if day
     ]
     return {"items": items, "next": None}
 
