@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from recollect.agents.api_agent import NAME
 from recollect.model.sessions import Session
 from recollect.paths import Paths
 from recollect.web.api import agents
+from recollect.web.rows import Wrong
 from recollect.worker import contact
 from tests.support.product import settled, until
 from tests.support.web import Answer, Site, site
@@ -181,6 +183,15 @@ def test_ending_a_session_without_patience_leaves_its_work_queued(
         web.work()
         done = web.get("/sessions/s/status")
         assert (done["pending"], done["observations"], done["summaries"]) == (0, 1, 1)
+
+
+def test_nobody_waits_for_a_worker_that_ends(web: Site, tmp_path: Path) -> None:
+    post(web, "/sessions/s/init", {"project": str(tmp_path), "prompt": "Look around."})
+    ending = replace(web.backend, stopping=lambda: True)
+    with pytest.raises(Wrong):
+        agents.status(ending, "s")
+    web.ingest()
+    assert agents.end(ending, "s") == {"ended": False, "pending": 1}
 
 
 class Program:

@@ -58,9 +58,12 @@ class Web:
     def begin(self) -> None:
         """With the worker: if it is set so, or if the last one was cut off while somebody looked."""
         wanted = self._home.settings.text("web.start")
-        if wanted == ALWAYS or (wanted != "off" and self._home.paths.web_file.exists()):
+        note = self._home.paths.web_file
+        if wanted == ALWAYS or (wanted != "off" and note.exists()):
             with suppress(RecollectError, OSError):
                 self._serve()
+        else:
+            note.unlink(missing_ok=True)
 
     def open(self, order: Json) -> Json:
         """`view`. A link into it that is good once."""
