@@ -57,7 +57,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The effect is stored and the job acknowledged, in one transaction. `written`: the ids of what is new."""
+    """The effect is stored and the job acknowledged, in one transaction. `written`: ids of what is new."""
 
     written: tuple[int, ...] = ()
 
