@@ -68,7 +68,7 @@ def test_an_observation_is_forgotten_and_comes_back(visit: Visit) -> None:
 
 
 def test_a_memory_is_written_changed_looked_back_at_and_retired(visit: Visit) -> None:
-    watched = visit("/memories")
+    watched = visit("/memories?project=1")
     page = watched.page
     page.get_by_role("button", name="New memory").click()
     page.get_by_label("What should be known for good").fill("The harbour master calls on Fridays.")
@@ -119,7 +119,7 @@ def test_who_saved_meanwhile_is_not_overwritten(visit: Visit, big: Served) -> No
 
 
 def test_a_dream_is_tried_without_changing_anything(visit: Visit) -> None:
-    page = visit("/memories").page
+    page = visit("/memories?project=1").page
     before = page.locator(".history li").count()
     page.get_by_role("button", name="Dry run").click()
     dialog = page.get_by_role("dialog")

@@ -19,9 +19,9 @@ PATHS = {
     "sessions": "/sessions",
     "session": "/sessions/200",
     "observation": "/observations/9990",
-    "memories": "/memories",
-    "memory": "/memories/address-form-1",
-    "brief": "/brief",
+    "memories": "/memories?project=1",
+    "memory": "/memories/address-form-1?project=1",
+    "brief": "/brief?project=1",
     "cost": "/cost?in=tokens",
     "settings": "/settings",
 }

@@ -1,25 +1,36 @@
 """What happens appears by itself, and nothing moves under the reader's eyes."""
 
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.browser.browsing import Served
+from tests.browser.browsing import Served, serving
 from tests.browser.conftest import Visit
+from tests.support import big_home
 from tests.support.product import work
 
 
-def session(big: Served, tmp_path: Path, monkeypatch: object, prompt: str) -> None:
+@pytest.fixture(scope="module")
+def big(kept_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A copy of its own: what arrives here is not what the other tests look at."""
+    folder = tmp_path_factory.mktemp("live")
+    with serving(big_home.copied(kept_home, folder / "home"), folder / "log") as served:
+        yield served
+
+
+def session(big: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prompt: str) -> None:
     """A small session, told to the worker by the real hooks."""
     project = tmp_path / f"project-{uuid.uuid4().hex[:6]}"
     project.mkdir()
-    monkeypatch.setenv("RECOLLECT_HOME", str(big.home))  # type: ignore[attr-defined]
+    monkeypatch.setenv("RECOLLECT_HOME", str(big.home))
     work(project, str(uuid.uuid4()), prompt=prompt)
 
 
 def test_a_session_appears_while_it_runs(
-    visit: Visit, big: Served, tmp_path: Path, monkeypatch: object
+    visit: Visit, big: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = visit("/now").page
     page.mouse.move(5, 500)
@@ -32,7 +43,7 @@ def test_a_session_appears_while_it_runs(
 
 
 def test_what_is_new_waits_behind_a_pill_while_somebody_reads(
-    visit: Visit, big: Served, tmp_path: Path, monkeypatch: object
+    visit: Visit, big: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = visit("/now").page
     expect(page.locator(".status")).not_to_contain_text("not connected")
@@ -51,7 +62,7 @@ def test_what_is_new_waits_behind_a_pill_while_somebody_reads(
 
 
 def test_the_focus_stays_where_it_is_while_things_arrive(
-    visit: Visit, big: Served, tmp_path: Path, monkeypatch: object
+    visit: Visit, big: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched = visit("/now")
     page = watched.page

@@ -11,7 +11,7 @@ PATHS = (
     "/search?q=lock",
     "/sessions/200",
     "/observations/9990",
-    "/memories/address-form-1",
+    "/memories/address-form-1?project=1",
 )
 
 
@@ -97,7 +97,7 @@ def test_a_session_shows_its_turns_its_events_its_cost_and_what_it_was_told(visi
 
 
 def test_the_brief_follows_its_knobs(visit: Visit) -> None:
-    page = visit("/brief").page
+    page = visit("/brief?project=1").page
     text = page.locator(".brief-text")
     assert "<recollect-memory" in text.inner_text()
     page.get_by_role("slider").fill("300")
@@ -149,3 +149,14 @@ def test_what_is_not_there_is_said_to_be_missing(visit: Visit) -> None:
     (fault,) = watched.faults  # the browser notes every answer of 404
     assert "404" in fault
     watched.faults.clear()
+
+
+def test_a_first_visit_transfers_little(visit: Visit) -> None:
+    """What there is to look at when the first view is drawn, packed as it travels."""
+    watched = visit()
+    sizes: list[int] = []
+    watched.page.on(
+        "requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"])
+    )
+    watched.open("/sessions")
+    assert 0 < sum(sizes) < 200_000

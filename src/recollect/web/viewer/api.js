@@ -20,7 +20,10 @@ async function call(method, path, { query, body, signal } = {}) {
   let answer;
   try {
     answer = await fetch(url(path, query), {
-      method, headers, signal, credentials: "same-origin",
+      method,
+      headers,
+      signal,
+      credentials: "same-origin",
       body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
     });
   } catch (error) {
@@ -30,9 +33,10 @@ async function call(method, path, { query, body, signal } = {}) {
   const data = await answer.json().catch(() => null);
   if (answer.ok) return data;
   const told = data?.error ?? {};
-  const fallback = answer.status === 401
-    ? "This page is no longer signed in. Open it again with `recollect open`."
-    : `The worker answered ${answer.status}.`;
+  const fallback =
+    answer.status === 401
+      ? "This page is no longer signed in. Open it again with `recollect open`."
+      : `The worker answered ${answer.status}.`;
   throw new ApiError(answer.status, told.code ?? "error", told.message ?? fallback, told.field ?? null);
 }
 

@@ -11,7 +11,11 @@ buildShell(() => show({ kept: true }));
 listenToLinks();
 listenToKeys();
 keepTimes();
-try { await loadProjects(); } catch (error) { failed(error); }
+try {
+  await loadProjects();
+} catch (error) {
+  failed(error);
+}
 await show();
 connect();
 // A project that is new to us turns up in the list by itself.

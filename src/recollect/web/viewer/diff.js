@@ -7,8 +7,12 @@ export function diffView(text) {
   const lines = String(text ?? "").split("\n");
   if (lines.at(-1) === "") lines.pop();
   if (!lines.length) return h("p", { class: "nothing" }, "No difference.");
-  return h("div", { class: "diff mono", tabindex: "0", role: "region", "aria-label": "Changes" }, lines.map((line) => {
-    const header = line.startsWith("+++") || line.startsWith("---") || line.startsWith("diff ");
-    return h("div", { class: header ? "header" : KINDS[line[0]] ?? "" }, line || " ");
-  }));
+  return h(
+    "div",
+    { class: "diff mono", tabindex: "0", role: "region", "aria-label": "Changes" },
+    lines.map((line) => {
+      const header = line.startsWith("+++") || line.startsWith("---") || line.startsWith("diff ");
+      return h("div", { class: header ? "header" : (KINDS[line[0]] ?? "") }, line || " ");
+    }),
+  );
 }

@@ -76,8 +76,12 @@ export function outside(url, text) {
 
 /** Text with its matches marked: the server puts \u0002 and \u0003 around them. */
 export function marked(text) {
-  return String(text ?? "").split(/(\u0002[^\u0003]*\u0003?)/).filter(Boolean).map((part) =>
-    part.startsWith("\u0002") ? h("mark", {}, part.replace(/[\u0002\u0003]/g, "")) : part.replaceAll("\u0003", ""));
+  return String(text ?? "")
+    .split(/(\u0002[^\u0003]*\u0003?)/)
+    .filter(Boolean)
+    .map((part) =>
+      part.startsWith("\u0002") ? h("mark", {}, part.replace(/[\u0002\u0003]/g, "")) : part.replaceAll("\u0003", ""),
+    );
 }
 
 /** Calls `run` once things have been quiet for a moment. */

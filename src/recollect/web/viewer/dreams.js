@@ -11,31 +11,80 @@ export function dreamCard(project) {
     button.disabled = true;
     const label = button.textContent;
     button.textContent = "Dreaming…";
-    try { report(await post("/api/dream", { dry_run: dry }, { project }), dry, project); } catch (error) { failed(error); }
+    try {
+      report(await post("/api/dream", { dry_run: dry }, { project }), dry, project);
+    } catch (error) {
+      failed(error);
+    }
     button.textContent = label;
     button.disabled = false;
   };
   const dry = h("button", { type: "button", onclick: () => run(true, dry) }, "Dry run");
   const real = h("button", { type: "button", onclick: () => run(false, real) }, "Dream now");
-  return h("section", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Dream"), icon("sleep")),
-    h("p", { class: "quiet gap-below" }, "Merges what says the same, retires what no longer holds, mends dates and links. Every change can be undone."),
-    h("div", { class: "row-of-buttons" }, dry, real));
+  return h(
+    "section",
+    { class: "card" },
+    h("div", { class: "card-head" }, h("h2", {}, "Dream"), icon("sleep")),
+    h(
+      "p",
+      { class: "quiet gap-below" },
+      "Merges what says the same, retires what no longer holds, mends dates and links. Every change can be undone.",
+    ),
+    h("div", { class: "row-of-buttons" }, dry, real),
+  );
 }
 
 function report(found, dry, project) {
   const place = h("div", {});
-  const dialog = h("dialog", { class: "wide", "aria-labelledby": "dream-title", onclose: () => { dialog.remove(); if (!dry && found.entry) show({ kept: true }); } },
-    h("h2", { id: "dream-title" }, dry ? "What a dream would change" : "What the dream changed"), place,
-    h("div", { class: "row-of-buttons end" },
-      !dry && found.entry && h("button", { type: "button", onclick: async () => {
-        try { await post(`/api/memories-log/${encodeURIComponent(found.entry)}/undo`, {}, { project }); dialog.close(); toast("The dream was undone."); } catch (error) { failed(error); }
-      } }, "Undo the dream"),
-      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close")));
+  const dialog = h(
+    "dialog",
+    {
+      class: "wide",
+      "aria-labelledby": "dream-title",
+      onclose: () => {
+        dialog.remove();
+        if (!dry && found.entry) show({ kept: true });
+      },
+    },
+    h("h2", { id: "dream-title" }, dry ? "What a dream would change" : "What the dream changed"),
+    place,
+    h(
+      "div",
+      { class: "row-of-buttons end" },
+      !dry &&
+        found.entry &&
+        h(
+          "button",
+          {
+            type: "button",
+            onclick: async () => {
+              try {
+                await post(`/api/memories-log/${encodeURIComponent(found.entry)}/undo`, {}, { project });
+                dialog.close();
+                toast("The dream was undone.");
+              } catch (error) {
+                failed(error);
+              }
+            },
+          },
+          "Undo the dream",
+        ),
+      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close"),
+    ),
+  );
   const lines = [found.lines ?? []].flat();
-  replace(place,
+  replace(
+    place,
     found.completed === false && h("p", { class: "note" }, "It was not completed."),
-    lines.length ? h("ul", { class: "dream-lines" }, lines.map((each) => h("li", {}, each))) : h("p", { class: "nothing" }, "There is nothing to tidy up."),
-    found.diff ? diffView(found.diff) : null);
+    lines.length
+      ? h(
+          "ul",
+          { class: "dream-lines" },
+          lines.map((each) => h("li", {}, each)),
+        )
+      : h("p", { class: "nothing" }, "There is nothing to tidy up."),
+    found.diff ? diffView(found.diff) : null,
+  );
   document.body.append(dialog);
   dialog.showModal();
 }

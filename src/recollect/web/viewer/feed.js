@@ -53,40 +53,89 @@ function folds(events) {
 }
 
 export function entryRow(entry) {
-  const row = { prompt: promptRow, observation: (e) => observationRow(e.it), summary: summaryRow, fold: foldRow }[entry.kind](entry);
+  const row = { prompt: promptRow, observation: (e) => observationRow(e.it), summary: summaryRow, fold: foldRow }[
+    entry.kind
+  ](entry);
   row.dataset.key = entry.key;
   row.classList.add("entry", `entry-${entry.kind}`);
   return row;
 }
 
 function promptRow({ it, session }) {
-  return h("li", {}, h("a", { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
-    h("span", { class: "type quiet" }, "prompt"),
-    h("span", { class: "what" }, h("span", { class: "title clamp" }, it.text),
-      h("span", { class: "sub block" }, session.project, " · ", session.title || "Untitled session")),
-    h("span", { class: "side" }, when(it.at))));
+  return h(
+    "li",
+    {},
+    h(
+      "a",
+      { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
+      h("span", { class: "type quiet" }, "prompt"),
+      h(
+        "span",
+        { class: "what" },
+        h("span", { class: "title clamp" }, it.text),
+        h("span", { class: "sub block" }, session.project, " · ", session.title || "Untitled session"),
+      ),
+      h("span", { class: "side" }, when(it.at)),
+    ),
+  );
 }
 
 function summaryRow({ it, session }) {
   const words = it.draft ?? it;
-  return h("li", {}, h("a", { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
-    h("span", { class: "type quiet" }, "summary"),
-    h("span", { class: "what" }, h("span", {}, words.completed || words.learned || words.request || "A turn ended"),
-      words.next_steps && h("span", { class: "sub block" }, "Next: ", words.next_steps)),
-    h("span", { class: "side" }, when(it.at))));
+  return h(
+    "li",
+    {},
+    h(
+      "a",
+      { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
+      h("span", { class: "type quiet" }, "summary"),
+      h(
+        "span",
+        { class: "what" },
+        h("span", {}, words.completed || words.learned || words.request || "A turn ended"),
+        words.next_steps && h("span", { class: "sub block" }, "Next: ", words.next_steps),
+      ),
+      h("span", { class: "side" }, when(it.at)),
+    ),
+  );
 }
 
 function foldRow({ it: items }) {
   const tools = new Map();
   for (const each of items) tools.set(each.tool ?? each.kind, (tools.get(each.tool ?? each.kind) ?? 0) + 1);
   const list = h("ol", { class: "list events" });
-  const details = h("details", { class: "fold", ontoggle: () => {
-    if (details.open && !list.childElementCount) list.append(...items.slice(-100).reverse().map((each) => eventRow(each, openRaw)));
-  } },
-  h("summary", { class: "row", data: { item: "" } },
-    h("span", { class: "type quiet" }, "tools"),
-    h("span", { class: "what quiet" }, plural(items.length, "call"), ": ", [...tools].map(([name, count]) => `${name} ${count}`).join(", ")),
-    h("span", { class: "side" }, h("time", { class: "when", title: absolute(items.at(-1).at) }, clock(items.at(-1).at)))),
-  list);
+  const details = h(
+    "details",
+    {
+      class: "fold",
+      ontoggle: () => {
+        if (details.open && !list.childElementCount)
+          list.append(
+            ...items
+              .slice(-100)
+              .reverse()
+              .map((each) => eventRow(each, openRaw)),
+          );
+      },
+    },
+    h(
+      "summary",
+      { class: "row", data: { item: "" } },
+      h("span", { class: "type quiet" }, "tools"),
+      h(
+        "span",
+        { class: "what quiet" },
+        plural(items.length, "call"),
+        ": ",
+        [...tools].map(([name, count]) => `${name} ${count}`).join(", "),
+      ),
+      h(
+        "span",
+        { class: "side" },
+        h("time", { class: "when", title: absolute(items.at(-1).at) }, clock(items.at(-1).at)),
+      ),
+    ),
+    list,
+  );
   return h("li", {}, details);
 }

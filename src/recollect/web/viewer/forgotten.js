@@ -9,8 +9,13 @@ import { failed, toast } from "./toast.js";
 
 export async function forgottenList(signal) {
   const load = (before) => get("/api/forgotten", { project: chosen(), before, limit: 50 }, signal);
-  return pagedList({ load, first: await load(null), row, label: "Forgotten",
-    nothing: h("p", { class: "nothing" }, "Nothing was forgotten. What you forget stays here until you bring it back.") });
+  return pagedList({
+    load,
+    first: await load(null),
+    row,
+    label: "Forgotten",
+    nothing: h("p", { class: "nothing" }, "Nothing was forgotten. What you forget stays here until you bring it back."),
+  });
 }
 
 function row(it) {
@@ -19,9 +24,19 @@ function row(it) {
       await post(`/api/observations/${it.id}/restore`);
       toast("It is back.");
       await navigate(`/observations/${it.id}`);
-    } catch (error) { failed(error); }
+    } catch (error) {
+      failed(error);
+    }
   };
-  return h("li", { class: "job" }, h("div", { class: "grow" }, h("span", { class: "title" }, short(it.title || "Untitled")),
-    h("span", { class: "sub block quiet small" }, projectName(it.project_id), " · forgotten ", when(it.at))),
-  h("button", { type: "button", data: { item: "" }, onclick: restore }, "Restore"));
+  return h(
+    "li",
+    { class: "job" },
+    h(
+      "div",
+      { class: "grow" },
+      h("span", { class: "title" }, short(it.title || "Untitled")),
+      h("span", { class: "sub block quiet small" }, projectName(it.project_id), " · forgotten ", when(it.at)),
+    ),
+    h("button", { type: "button", data: { item: "" }, onclick: restore }, "Restore"),
+  );
 }

@@ -1,7 +1,9 @@
 // Numbers, times and money as people read them.
 import { h } from "./dom.js";
 
-const MINUTE = 60_000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+const MINUTE = 60_000,
+  HOUR = 60 * MINUTE,
+  DAY = 24 * HOUR;
 const NUMBER = new Intl.NumberFormat("en");
 const DATE = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", year: "numeric" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
@@ -29,7 +31,7 @@ export function money(microdollars) {
 }
 
 /** A line of a list is no place for a novel; its own page has all of it. */
-export const short = (text, most = 200) => text.length > most ? `${text.slice(0, most)}…` : text;
+export const short = (text, most = 200) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 export function bytes(size) {
   if (size >= 1024 * 1024) return `${(size / 1024 / 1024).toFixed(1)} MB`;
@@ -69,5 +71,9 @@ export function keepTimes() {
 
 export function tokens(count) {
   if (count === null || count === undefined) return null;
-  return h("span", { class: "tokens", title: `${number(count)} tokens if an agent is told this` }, `${compact(count)} tok`);
+  return h(
+    "span",
+    { class: "tokens", title: `${number(count)} tokens if an agent is told this` },
+    `${compact(count)} tok`,
+  );
 }

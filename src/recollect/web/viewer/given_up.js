@@ -11,17 +11,54 @@ export async function showGivenUp() {
       const done = await post("/api/queue/retry", id === null ? {} : { id });
       toast(`${plural(done.requeued, "job")} will be tried again.`);
       dialog.close();
-    } catch (error) { failed(error); }
+    } catch (error) {
+      failed(error);
+    }
   };
   const found = await get("/api/queue");
-  replace(place, found.skipped.length ? h("ol", { class: "list" }, found.skipped.map((each) => h("li", { class: "job" },
-    h("div", { class: "grow" }, h("a", { href: `/sessions/${each.session_id}`, onclick: () => dialog.close() }, `${each.kind}, prompt ${each.prompt_number}`),
-      h("span", { class: "sub block quiet small" }, `${each.why ?? "no reason was noted"} · ${plural(each.tries, "try", "tries")}`)),
-    h("button", { type: "button", onclick: () => again(each.id) }, "Try again")))) : h("p", { class: "nothing" }, "Nothing was given up."));
-  const dialog = h("dialog", { "aria-labelledby": "given-up", onclose: () => dialog.remove() },
-    h("h2", { id: "given-up" }, "Given up"), h("p", { class: "lead" }, "Nothing is lost: the events are kept, and each can be tried again."), place,
-    h("div", { class: "row-of-buttons end" }, found.skipped.length > 1 && h("button", { type: "button", onclick: () => again(null) }, "Try all again"),
-      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close")));
+  replace(
+    place,
+    found.skipped.length
+      ? h(
+          "ol",
+          { class: "list" },
+          found.skipped.map((each) =>
+            h(
+              "li",
+              { class: "job" },
+              h(
+                "div",
+                { class: "grow" },
+                h(
+                  "a",
+                  { href: `/sessions/${each.session_id}`, onclick: () => dialog.close() },
+                  `${each.kind}, prompt ${each.prompt_number}`,
+                ),
+                h(
+                  "span",
+                  { class: "sub block quiet small" },
+                  `${each.why ?? "no reason was noted"} · ${plural(each.tries, "try", "tries")}`,
+                ),
+              ),
+              h("button", { type: "button", onclick: () => again(each.id) }, "Try again"),
+            ),
+          ),
+        )
+      : h("p", { class: "nothing" }, "Nothing was given up."),
+  );
+  const dialog = h(
+    "dialog",
+    { "aria-labelledby": "given-up", onclose: () => dialog.remove() },
+    h("h2", { id: "given-up" }, "Given up"),
+    h("p", { class: "lead" }, "Nothing is lost: the events are kept, and each can be tried again."),
+    place,
+    h(
+      "div",
+      { class: "row-of-buttons end" },
+      found.skipped.length > 1 && h("button", { type: "button", onclick: () => again(null) }, "Try all again"),
+      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close"),
+    ),
+  );
   document.body.append(dialog);
   dialog.showModal();
 }

@@ -42,6 +42,9 @@ export const SHAPES = {
 };
 
 export function typeMark(type) {
-  return s("svg", { class: `mark type-${SHAPES[type] ? type : "change"}`, viewBox: "-6 -6 12 12", "aria-hidden": "true" },
-    s("path", { d: SHAPES[type] ?? SHAPES.change }));
+  return s(
+    "svg",
+    { class: `mark type-${SHAPES[type] ? type : "change"}`, viewBox: "-6 -6 12 12", "aria-hidden": "true" },
+    s("path", { d: SHAPES[type] ?? SHAPES.change }),
+  );
 }

@@ -15,7 +15,10 @@ export function setKeys(keys) {
 export function listenToKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.key === "Escape") { escape(); return; }
+    if (event.key === "Escape") {
+      escape();
+      return;
+    }
     if (isWriting(event.target) || document.querySelector("dialog[open]")) return;
     if (run(event)) event.preventDefault();
   });
@@ -29,15 +32,29 @@ function run(event) {
     if (view) navigate(view.path);
     return Boolean(view);
   }
-  if (own[key]) { own[key](event); return true; }
+  if (own[key]) {
+    own[key](event);
+    return true;
+  }
   switch (key) {
-    case "g": going = Date.now(); return true;
-    case "/": toSearch(); return true;
-    case "?": showHelp(); return true;
-    case "u": undoLast(); return true;
-    case "j": return walk(1);
-    case "k": return walk(-1);
-    default: return false;
+    case "g":
+      going = Date.now();
+      return true;
+    case "/":
+      toSearch();
+      return true;
+    case "?":
+      showHelp();
+      return true;
+    case "u":
+      undoLast();
+      return true;
+    case "j":
+      return walk(1);
+    case "k":
+      return walk(-1);
+    default:
+      return false;
   }
 }
 
@@ -48,14 +65,19 @@ function escape() {
 }
 
 function isWriting(target) {
-  return target instanceof HTMLElement
-    && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-    && !["checkbox", "radio", "button"].includes(target.getAttribute("type") ?? "");
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+    !["checkbox", "radio", "button"].includes(target.getAttribute("type") ?? "")
+  );
 }
 
 function toSearch() {
   const field = document.querySelector("#main input[type=search]");
-  if (field) { field.focus(); field.select(); } else navigate("/search");
+  if (field) {
+    field.focus();
+    field.select();
+  } else navigate("/search");
 }
 
 function walk(step) {

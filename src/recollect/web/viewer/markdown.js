@@ -1,7 +1,8 @@
 // Markdown as elements, and only those: HTML in it is text. Enough for memories, no more.
 import { h, outside } from "./dom.js";
 
-const INLINE = /(`+)([\s\S]+?)\1|\*\*([^*]+?)\*\*|__([^_]+?)__|\*([^*\s][^*]*?)\*|(?<![\w])_([^_\s][^_]*?)_(?![\w])|\[([^\]]*)\]\(([^()\s]+)\)|\[\[([^\]]+)\]\]|(https?:\/\/[^\s<>()"'`]+)/g;
+const INLINE =
+  /(`+)([\s\S]+?)\1|\*\*([^*]+?)\*\*|__([^_]+?)__|\*([^*\s][^*]*?)\*|(?<![\w])_([^_\s][^_]*?)_(?![\w])|\[([^\]]*)\]\(([^()\s]+)\)|\[\[([^\]]+)\]\]|(https?:\/\/[^\s<>()"'`]+)/g;
 const MOST_DEPTH = 4;
 
 export function markdown(text) {
@@ -20,12 +21,28 @@ function blocks(lines, depth) {
       const end = lines.findIndex((each, at) => at > n && each.trim().startsWith(fence[1]));
       out.push(h("pre", { class: "code" }, h("code", {}, lines.slice(n + 1, end < 0 ? lines.length : end).join("\n"))));
       n = end < 0 ? lines.length : end + 1;
-    } else if (heading) { // one level down: the page has its own first heading
+    } else if (heading) {
+      // one level down: the page has its own first heading
       out.push(h(`h${Math.min(6, heading[1].length + 1)}`, {}, inline(heading[2])));
       n++;
-    } else if (/^\s{0,3}([-*_])(\s*\1){2,}\s*$/.test(line)) { out.push(h("hr")); n++; }
-    else if (/^\s{0,3}>/.test(line)) n = gather(lines, n, /^\s{0,3}>/, (part) =>
-      out.push(h("blockquote", {}, depth < MOST_DEPTH ? blocks(part.map((each) => each.replace(/^\s{0,3}>\s?/, "")), depth + 1) : part.join("\n"))));
+    } else if (/^\s{0,3}([-*_])(\s*\1){2,}\s*$/.test(line)) {
+      out.push(h("hr"));
+      n++;
+    } else if (/^\s{0,3}>/.test(line))
+      n = gather(lines, n, /^\s{0,3}>/, (part) =>
+        out.push(
+          h(
+            "blockquote",
+            {},
+            depth < MOST_DEPTH
+              ? blocks(
+                  part.map((each) => each.replace(/^\s{0,3}>\s?/, "")),
+                  depth + 1,
+                )
+              : part.join("\n"),
+          ),
+        ),
+      );
     else if (item(line) && depth < MOST_DEPTH) n = list(lines, n, depth, out);
     else n = paragraph(lines, n, out);
   }
@@ -43,25 +60,36 @@ const item = (line) => /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line);
 
 function list(lines, start, depth, out) {
   const first = item(lines[start]);
-  const indent = first[1].length, ordered = /\d/.test(first[2]);
+  const indent = first[1].length,
+    ordered = /\d/.test(first[2]);
   const items = [];
   let n = start;
   while (n < lines.length) {
     const found = item(lines[n]);
-    if (found && found[1].length <= indent + 1 && found[1].length >= indent && /\d/.test(found[2]) === ordered) items.push([found[3]]);
-    else if (lines[n].trim() && /^\s/.test(lines[n]) && lines[n].search(/\S/) > indent) items.at(-1).push(lines[n].replace(new RegExp(`^\\s{0,${indent + 3}}`), ""));
+    if (found && found[1].length <= indent + 1 && found[1].length >= indent && /\d/.test(found[2]) === ordered)
+      items.push([found[3]]);
+    else if (lines[n].trim() && /^\s/.test(lines[n]) && lines[n].search(/\S/) > indent)
+      items.at(-1).push(lines[n].replace(new RegExp(`^\\s{0,${indent + 3}}`), ""));
     else if (!lines[n].trim() && lines[n + 1]?.trim() && lines[n + 1].search(/\S/) > indent) items.at(-1).push("");
     else break;
     n++;
   }
-  out.push(h(ordered ? "ol" : "ul", {}, items.map((part) => h("li", {},
-    part.length === 1 ? inline(part[0]) : [inline(part[0]), blocks(part.slice(1), depth + 1)]))));
+  out.push(
+    h(
+      ordered ? "ol" : "ul",
+      {},
+      items.map((part) =>
+        h("li", {}, part.length === 1 ? inline(part[0]) : [inline(part[0]), blocks(part.slice(1), depth + 1)]),
+      ),
+    ),
+  );
   return n;
 }
 
 function paragraph(lines, start, out) {
   let n = start + 1;
-  while (n < lines.length && lines[n].trim() && !/^(#{1,6}\s|\s{0,3}(```|~~~|>))/.test(lines[n]) && !item(lines[n])) n++;
+  while (n < lines.length && lines[n].trim() && !/^(#{1,6}\s|\s{0,3}(```|~~~|>))/.test(lines[n]) && !item(lines[n]))
+    n++;
   out.push(h("p", {}, inline(lines.slice(start, n).join("\n"))));
   return n;
 }

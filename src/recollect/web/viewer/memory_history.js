@@ -7,16 +7,38 @@ import { show } from "./router.js";
 import { failed, toast } from "./toast.js";
 
 export function historyCard(items, project, title = "History") {
-  return h("section", { class: "card" }, h("h2", {}, title),
-    items.length ? h("ol", { class: "list history" }, items.map((each) => entry(each, project)))
-      : h("p", { class: "nothing" }, "No change yet. Each one is kept, and can be undone."));
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, title),
+    items.length
+      ? h(
+          "ol",
+          { class: "list history" },
+          items.map((each) => entry(each, project)),
+        )
+      : h("p", { class: "nothing" }, "No change yet. Each one is kept, and can be undone."),
+  );
 }
 
 function entry(it, project) {
   const files = [it.files ?? []].flat();
-  return h("li", {}, h("button", { type: "button", class: "plain", data: { item: "" }, onclick: () => open(it, project).catch(failed) },
-    h("span", {}, it.reason || "changed"),
-    h("span", { class: "sub block quiet small" }, when(it.at), " · ", plural(typeof it.files === "number" ? it.files : files.length, "file"))));
+  return h(
+    "li",
+    {},
+    h(
+      "button",
+      { type: "button", class: "plain", data: { item: "" }, onclick: () => open(it, project).catch(failed) },
+      h("span", {}, it.reason || "changed"),
+      h(
+        "span",
+        { class: "sub block quiet small" },
+        when(it.at),
+        " · ",
+        plural(typeof it.files === "number" ? it.files : files.length, "file"),
+      ),
+    ),
+  );
 }
 
 async function open(it, project) {
@@ -30,17 +52,31 @@ async function open(it, project) {
       toast("Undone. The undoing is in the history, too.");
       await show({ kept: true });
     } catch (error) {
-      if (error.status !== 409) { failed(error); return; }
-      replace(place, h("p", { class: "note bad" }, error.message), diffView(found.diff),
-        h("button", { type: "button", class: "danger", onclick: () => undo(true) }, "Undo it all the same"));
+      if (error.status !== 409) {
+        failed(error);
+        return;
+      }
+      replace(
+        place,
+        h("p", { class: "note bad" }, error.message),
+        diffView(found.diff),
+        h("button", { type: "button", class: "danger", onclick: () => undo(true) }, "Undo it all the same"),
+      );
     }
   };
-  const dialog = h("dialog", { class: "wide", "aria-labelledby": "change-title", onclose: () => dialog.remove() },
+  const dialog = h(
+    "dialog",
+    { class: "wide", "aria-labelledby": "change-title", onclose: () => dialog.remove() },
     h("h2", { id: "change-title" }, it.reason || "changed"),
-    h("p", { class: "quiet gap-below" }, when(it.at)), place,
-    h("div", { class: "row-of-buttons end" },
+    h("p", { class: "quiet gap-below" }, when(it.at)),
+    place,
+    h(
+      "div",
+      { class: "row-of-buttons end" },
       h("button", { type: "button", onclick: () => undo(false) }, "Undo this change"),
-      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close")));
+      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close"),
+    ),
+  );
   document.body.append(dialog);
   dialog.showModal();
 }

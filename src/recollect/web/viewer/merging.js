@@ -8,25 +8,63 @@ export function mergeDialog(it, chosen) {
   const list = h("ol", { class: "list picks", "aria-label": "Merge into" });
   const pick = async (target) => {
     dialog.close();
-    try { await chosen(target); } catch (error) { failed(error); }
+    try {
+      await chosen(target);
+    } catch (error) {
+      failed(error);
+    }
   };
-  const show = (targets) => replace(list, targets.filter((each) => each.id !== it.id).slice(0, 8).map((each) =>
-    h("li", {}, h("button", { type: "button", class: "pick", onclick: () => pick({ id: each.id, title: String(each.title).replace(/[\u0002\u0003]/g, "") }) },
-      h("span", { class: "title" }, marked(each.title)), h("span", { class: "quiet small" }, each.why ?? each.type ?? "")))));
+  const show = (targets) =>
+    replace(
+      list,
+      targets
+        .filter((each) => each.id !== it.id)
+        .slice(0, 8)
+        .map((each) =>
+          h(
+            "li",
+            {},
+            h(
+              "button",
+              {
+                type: "button",
+                class: "pick",
+                onclick: () => pick({ id: each.id, title: String(each.title).replace(/[\u0002\u0003]/g, "") }),
+              },
+              h("span", { class: "title" }, marked(each.title)),
+              h("span", { class: "quiet small" }, each.why ?? each.type ?? ""),
+            ),
+          ),
+        ),
+    );
   const look = later(async () => {
     const query = field.value.trim();
-    if (!query) { show(it.related); return; }
+    if (!query) {
+      show(it.related);
+      return;
+    }
     try {
       const found = await get("/api/search", { q: query, project: it.project_id, limit: 20 });
       show(found.hits.filter((each) => each.kind === "observation"));
-    } catch (error) { failed(error); }
+    } catch (error) {
+      failed(error);
+    }
   }, 150);
-  const field = h("input", { type: "search", "aria-label": "Search for the one to keep", placeholder: "Search for the one to keep", oninput: look });
-  const dialog = h("dialog", { "aria-labelledby": "merge-title", onclose: () => dialog.remove() },
+  const field = h("input", {
+    type: "search",
+    "aria-label": "Search for the one to keep",
+    placeholder: "Search for the one to keep",
+    oninput: look,
+  });
+  const dialog = h(
+    "dialog",
+    { "aria-labelledby": "merge-title", onclose: () => dialog.remove() },
     h("h2", { id: "merge-title" }, "Merge into another"),
     h("p", { class: "lead" }, "This one is no longer told by itself. You can undo it."),
-    field, list,
-    h("div", { class: "row-of-buttons end" }, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
+    field,
+    list,
+    h("div", { class: "row-of-buttons end" }, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
+  );
   show(it.related);
   document.body.append(dialog);
   dialog.showModal();

@@ -3,41 +3,88 @@ import { h } from "./dom.js";
 import { failed } from "./toast.js";
 import { TYPES } from "./rows.js";
 
-const lines = (text) => text.split("\n").map((each) => each.trim()).filter(Boolean);
+const lines = (text) =>
+  text
+    .split("\n")
+    .map((each) => each.trim())
+    .filter(Boolean);
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 /** @param {{save: (changed: any, before: any) => Promise<void>, cancel: () => void}} how */
 export function editor(it, { save, cancel }) {
-  const before = { type: it.type, title: it.title ?? "", subtitle: it.subtitle ?? "", facts: it.facts.map((each) => each.text),
-    narrative: it.narrative ?? "", concepts: it.concepts };
-  const type = h("select", { name: "type" }, TYPES.map((each) => h("option", { value: each }, each)));
+  const before = {
+    type: it.type,
+    title: it.title ?? "",
+    subtitle: it.subtitle ?? "",
+    facts: it.facts.map((each) => each.text),
+    narrative: it.narrative ?? "",
+    concepts: it.concepts,
+  };
+  const type = h(
+    "select",
+    { name: "type" },
+    TYPES.map((each) => h("option", { value: each }, each)),
+  );
   type.value = it.type;
   const text = (name, value) => h("input", { name, prop: { value: value ?? "" } });
   const area = (name, value, rows) => h("textarea", { name, rows, prop: { value } });
   const parts = {
-    title: text("title", it.title), subtitle: text("subtitle", it.subtitle),
+    title: text("title", it.title),
+    subtitle: text("subtitle", it.subtitle),
     facts: area("facts", before.facts.join("\n"), Math.max(3, before.facts.length + 1)),
-    narrative: area("narrative", it.narrative ?? "", 5), concepts: text("concepts", it.concepts.join(", ")),
+    narrative: area("narrative", it.narrative ?? "", 5),
+    concepts: text("concepts", it.concepts.join(", ")),
   };
   const field = (name, element) => h("label", { class: "field" }, h("span", {}, name), element);
   const button = h("button", { class: "primary" }, "Save");
-  const form = h("form", { class: "card", "aria-label": "Edit the observation", onsubmit: async (event) => {
-    event.preventDefault();
-    const now = { type: type.value, title: parts.title.value.trim(), subtitle: parts.subtitle.value.trim(),
-      facts: lines(parts.facts.value), narrative: parts.narrative.value.trim(),
-      concepts: parts.concepts.value.split(",").map((each) => each.trim()).filter(Boolean) };
-    const names = Object.keys(now).filter((name) => !same(now[name], before[name]));
-    if (!names.length) { cancel(); return; }
-    button.disabled = true;
-    const pick = (from) => Object.fromEntries(names.map((name) => [name, from[name]]));
-    try { await save(pick(now), pick(before)); } catch (error) { failed(error); button.disabled = false; }
-  }, onkeydown: (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-    if (event.key === "Escape") { event.stopPropagation(); cancel(); }
-  } },
-  h("h2", {}, "Edit"),
-  field("Type", type), field("Title", parts.title), field("Subtitle", parts.subtitle), field("Facts, one on each line", parts.facts),
-  field("Narrative", parts.narrative), field("Concepts, with commas between", parts.concepts),
-  h("div", { class: "row-of-buttons" }, button, h("button", { type: "button", onclick: cancel }, "Cancel")));
+  const form = h(
+    "form",
+    {
+      class: "card",
+      "aria-label": "Edit the observation",
+      onsubmit: async (event) => {
+        event.preventDefault();
+        const now = {
+          type: type.value,
+          title: parts.title.value.trim(),
+          subtitle: parts.subtitle.value.trim(),
+          facts: lines(parts.facts.value),
+          narrative: parts.narrative.value.trim(),
+          concepts: parts.concepts.value
+            .split(",")
+            .map((each) => each.trim())
+            .filter(Boolean),
+        };
+        const names = Object.keys(now).filter((name) => !same(now[name], before[name]));
+        if (!names.length) {
+          cancel();
+          return;
+        }
+        button.disabled = true;
+        const pick = (from) => Object.fromEntries(names.map((name) => [name, from[name]]));
+        try {
+          await save(pick(now), pick(before));
+        } catch (error) {
+          failed(error);
+          button.disabled = false;
+        }
+      },
+      onkeydown: (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+        if (event.key === "Escape") {
+          event.stopPropagation();
+          cancel();
+        }
+      },
+    },
+    h("h2", {}, "Edit"),
+    field("Type", type),
+    field("Title", parts.title),
+    field("Subtitle", parts.subtitle),
+    field("Facts, one on each line", parts.facts),
+    field("Narrative", parts.narrative),
+    field("Concepts, with commas between", parts.concepts),
+    h("div", { class: "row-of-buttons" }, button, h("button", { type: "button", onclick: cancel }, "Cancel")),
+  );
   return form;
 }

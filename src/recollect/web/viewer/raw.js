@@ -7,15 +7,21 @@ export async function openRaw(event, place) {
   replace(place, h("p", { class: "quiet" }, "Loading…"));
   try {
     const found = await get(`/api/events/${event.id}`);
-    replace(place,
+    replace(
+      place,
       found.text && h("pre", { class: "said" }, found.text),
       h("details", {}, h("summary", {}, "Raw"), h("pre", { class: "said" }, pretty(found.body))),
-      found.cut && h("p", { class: "quiet" }, "Cut: it is longer than 64 KB."));
+      found.cut && h("p", { class: "quiet" }, "Cut: it is longer than 64 KB."),
+    );
   } catch (error) {
     replace(place, h("p", { class: "note bad" }, error.message));
   }
 }
 
 function pretty(body) {
-  try { return JSON.stringify(JSON.parse(body), null, 2); } catch { return body; }
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
 }

@@ -39,7 +39,10 @@ export async function show({ kept = false } = {}) {
   const mine = ++visit;
   const main = document.getElementById("main");
   const query = new URLSearchParams(location.search);
-  if (query.get("project")) { choose(Number(query.get("project"))); showChosenProject(); }
+  if (query.get("project")) {
+    choose(Number(query.get("project")));
+    showChosenProject();
+  }
   const aborter = new AbortController();
   main.setAttribute("aria-busy", "true");
   document.body.classList.add("busy");
@@ -50,7 +53,11 @@ export async function show({ kept = false } = {}) {
   } catch (error) {
     made = trouble(error);
   }
-  if (mine !== visit) { made.leave?.(); aborter.abort(); return; }
+  if (mine !== visit) {
+    made.leave?.();
+    aborter.abort();
+    return;
+  }
   current?.leave?.();
   current?.aborter.abort();
   current = { leave: made.leave, aborter };
@@ -79,7 +86,10 @@ async function load(path, query, signal) {
 
 function trouble(error) {
   const again = h("button", { type: "button", onclick: () => show() }, "Try again");
-  return { title: "Trouble", element: empty(error.status === 404 ? "Not here" : "That did not work", error.message, again) };
+  return {
+    title: "Trouble",
+    element: empty(error.status === 404 ? "Not here" : "That did not work", error.message, again),
+  };
 }
 
 /** What stands where there is nothing yet: the next step. */

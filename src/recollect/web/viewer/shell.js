@@ -19,20 +19,63 @@ export const VIEWS = [
 
 export function buildShell(refresh) {
   const nav = document.getElementById("nav");
-  replace(nav, h("ul", {}, VIEWS.map((view) =>
-    h("li", {}, h("a", { href: view.path, data: { view: view.path } },
-      icon(view.icon), h("span", {}, view.name), h("kbd", { "aria-hidden": "true" }, `g ${view.key}`))))));
+  replace(
+    nav,
+    h(
+      "ul",
+      {},
+      VIEWS.map((view) =>
+        h(
+          "li",
+          {},
+          h(
+            "a",
+            { href: view.path, data: { view: view.path } },
+            icon(view.icon),
+            h("span", {}, view.name),
+            h("kbd", { "aria-hidden": "true" }, `g ${view.key}`),
+          ),
+        ),
+      ),
+    ),
+  );
   nav.addEventListener("click", () => openMenu(false));
-  replace(document.getElementById("top"),
-    h("button", { type: "button", id: "menu", class: "ghost menu", "aria-label": "Views", "aria-expanded": "false",
-      "aria-controls": "nav", onclick: () => openMenu() }, icon("menu")),
+  replace(
+    document.getElementById("top"),
+    h(
+      "button",
+      {
+        type: "button",
+        id: "menu",
+        class: "ghost menu",
+        "aria-label": "Views",
+        "aria-expanded": "false",
+        "aria-controls": "nav",
+        onclick: () => openMenu(),
+      },
+      icon("menu"),
+    ),
     h("a", { href: "/now", class: "brand" }, "recollect"),
     projectPicker(refresh),
     h("span", { class: "grow" }),
     statusLine(),
-    h("a", { href: "/search", class: "button ghost find", "aria-label": "Search" }, icon("search"), h("kbd", { "aria-hidden": "true" }, "/")),
-    h("button", { type: "button", class: "ghost", "aria-label": "Dark or light", title: "Dark or light", onclick: toggleTheme }, icon("moon")),
-    h("button", { type: "button", class: "ghost wide-only", "aria-label": "Help on keys", title: "Keys (?)", onclick: showHelp }, icon("help")));
+    h(
+      "a",
+      { href: "/search", class: "button ghost find", "aria-label": "Search" },
+      icon("search"),
+      h("kbd", { "aria-hidden": "true" }, "/"),
+    ),
+    h(
+      "button",
+      { type: "button", class: "ghost", "aria-label": "Dark or light", title: "Dark or light", onclick: toggleTheme },
+      icon("moon"),
+    ),
+    h(
+      "button",
+      { type: "button", class: "ghost wide-only", "aria-label": "Help on keys", title: "Keys (?)", onclick: showHelp },
+      icon("help"),
+    ),
+  );
 }
 
 export function openMenu(open) {
@@ -44,21 +87,30 @@ export function openMenu(open) {
 
 export function markCurrent(path) {
   for (const link of document.querySelectorAll("#nav a")) {
-    const mine = path === link.dataset.view || path.startsWith(`${link.dataset.view}/`)
-      || (path.startsWith("/observations/") && link.dataset.view === "/sessions");
+    const mine =
+      path === link.dataset.view ||
+      path.startsWith(`${link.dataset.view}/`) ||
+      (path.startsWith("/observations/") && link.dataset.view === "/sessions");
     if (mine) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
 }
 
 function projectPicker(refresh) {
-  const select = h("select", { class: "project", "aria-label": "Project", onchange: () => {
-    choose(Number(select.value) || null);
-    refresh();
-  } });
+  const select = h("select", {
+    class: "project",
+    "aria-label": "Project",
+    onchange: () => {
+      choose(Number(select.value) || null);
+      refresh();
+    },
+  });
   const draw = () => {
-    replace(select, h("option", { value: "" }, "All projects"),
-      projects().map((each) => h("option", { value: each.id }, each.name)));
+    replace(
+      select,
+      h("option", { value: "" }, "All projects"),
+      projects().map((each) => h("option", { value: each.id }, each.name)),
+    );
     select.value = String(chosen() ?? "");
   };
   draw();
@@ -74,19 +126,39 @@ function statusLine() {
   const dot = h("span", { class: "dot" });
   const text = h("span", { class: "wide-only" }, "connecting");
   const line = h("a", { href: "/now", class: "status" }, dot, text);
-  let connection = "connecting", health = null;
+  let connection = "connecting",
+    health = null;
   const draw = () => {
     const waiting = (health?.queue.pending ?? 0) + (health?.spool ?? 0);
     const bad = connection === "away" || health?.status === "degraded";
     dot.className = `dot ${bad ? "bad" : connection === "live" ? "good" : "wait"}`;
-    const words = connection !== "live" ? "not connected"
-      : health?.problem ? "needs a look" : waiting ? `${compact(waiting)} waiting` : "up to date";
+    const words =
+      connection !== "live"
+        ? "not connected"
+        : health?.problem
+          ? "needs a look"
+          : waiting
+            ? `${compact(waiting)} waiting`
+            : "up to date";
     if (text.textContent !== words) text.textContent = words;
     line.title = health?.problem ?? `The worker is ${words}`;
     line.setAttribute("aria-label", `Worker: ${words}`);
   };
-  const look = () => get("/health").then((found) => { health = found; draw(); }).catch(() => { health = null; draw(); });
-  onState((state) => { connection = state; draw(); if (state === "live") look(); });
+  const look = () =>
+    get("/health")
+      .then((found) => {
+        health = found;
+        draw();
+      })
+      .catch(() => {
+        health = null;
+        draw();
+      });
+  onState((state) => {
+    connection = state;
+    draw();
+    if (state === "live") look();
+  });
   onQuiet(["captured", "turn", "fault"], look, 1000);
   setInterval(look, 30_000);
   return line;
@@ -100,18 +172,35 @@ function toggleTheme() {
 }
 
 const KEYS = [
-  ["/", "search"], ["j  k", "next, previous item"], ["Enter", "open the item"], ["Esc", "leave a field, close, go back up"],
-  ["+  −", "zoom in the timeline"], ["←  →", "move in the timeline"],
-  ["e  p  m  x", "edit, pin, merge, forget an observation"], ["u", "undo the last deed"], ["?", "this help"],
+  ["/", "search"],
+  ["j  k", "next, previous item"],
+  ["Enter", "open the item"],
+  ["Esc", "leave a field, close, go back up"],
+  ["+  −", "zoom in the timeline"],
+  ["←  →", "move in the timeline"],
+  ["e  p  m  x", "edit, pin, merge, forget an observation"],
+  ["u", "undo the last deed"],
+  ["?", "this help"],
 ];
 
 export function showHelp() {
   if (document.querySelector("dialog.help")) return;
-  const dialog = h("dialog", { class: "help", "aria-labelledby": "help-title", onclose: () => dialog.remove() },
+  const dialog = h(
+    "dialog",
+    { class: "help", "aria-labelledby": "help-title", onclose: () => dialog.remove() },
     h("h2", { id: "help-title" }, "Keys"),
-    h("dl", {}, VIEWS.map((view) => [h("dt", {}, h("kbd", {}, `g ${view.key}`)), h("dd", {}, view.name)])),
-    h("dl", {}, KEYS.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
-    h("form", { method: "dialog" }, h("button", {}, "Close")));
+    h(
+      "dl",
+      {},
+      VIEWS.map((view) => [h("dt", {}, h("kbd", {}, `g ${view.key}`)), h("dd", {}, view.name)]),
+    ),
+    h(
+      "dl",
+      {},
+      KEYS.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)]),
+    ),
+    h("form", { method: "dialog" }, h("button", {}, "Close")),
+  );
   document.body.append(dialog);
   dialog.showModal();
 }

@@ -37,7 +37,11 @@ export function connect() {
     source.addEventListener(kind, (event) => {
       be("live");
       let data = {};
-      try { data = JSON.parse(event.data); } catch { return; }
+      try {
+        data = JSON.parse(event.data);
+      } catch {
+        return;
+      }
       for (const run of listeners) run(kind, data);
     });
   }

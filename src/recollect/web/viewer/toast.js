@@ -1,7 +1,8 @@
 // Messages that come and go. Those that can be undone stay longer, and `u` undoes the newest.
 import { h } from "./dom.js";
 
-const SHORT = 6_000, LONG = 20_000;
+const SHORT = 6_000,
+  LONG = 20_000;
 let undoNewest = null;
 
 /** @param {string} text @param {{undo?: () => any, bad?: boolean}} [more] */
@@ -11,14 +12,23 @@ export function toast(text, { undo, bad } = {}) {
     element.remove();
     if (undoNewest === run) undoNewest = null;
   };
-  const run = undo && (async () => {
-    close();
-    try { await undo(); } catch (error) { failed(error); }
-  });
-  const element = h("div", { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status" },
+  const run =
+    undo &&
+    (async () => {
+      close();
+      try {
+        await undo();
+      } catch (error) {
+        failed(error);
+      }
+    });
+  const element = h(
+    "div",
+    { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status" },
     h("span", { class: "grow" }, text),
     run && h("button", { type: "button", class: "link", onclick: run }, "Undo ", h("kbd", {}, "u")),
-    h("button", { type: "button", class: "link", "aria-label": "Close this message", onclick: close }, "×"));
+    h("button", { type: "button", class: "link", "aria-label": "Close this message", onclick: close }, "×"),
+  );
   place.append(element);
   while (place.children.length > 3) place.firstElementChild.remove();
   if (run) undoNewest = run;

@@ -11,64 +11,167 @@ const MOST = 2400;
 
 export default async function brief({ signal }) {
   const project = one();
-  if (!project) return { title: "Brief", element: empty("No project yet", "The brief is what your agent is told when a session begins. It appears after the first session.", h("pre", {}, "recollect install")) };
+  if (!project)
+    return {
+      title: "Brief",
+      element: empty(
+        "No project yet",
+        "The brief is what your agent is told when a session begins. It appears after the first session.",
+        h("pre", {}, "recollect install"),
+      ),
+    };
   const text = h("pre", { class: "said brief-text", tabindex: "0", "aria-label": "The brief" });
-  const parts = h("div", {}), total = h("span", { class: "number" });
+  const parts = h("div", {}),
+    total = h("span", { class: "number" });
   const state = { tokens: null, memories: true, work: true };
   const meter = h("div", { class: "meter", role: "img" });
   const draw = (found) => {
     replace(text, found.text || "Nothing would be told: the brief is off, or nothing is known yet.");
     replace(total, `${number(found.tokens)} of ${number(state.tokens ?? limitOf(found) ?? MOST)} tokens`);
     const most = Math.max(1, found.tokens);
-    replace(meter, (found.parts ?? []).filter((each) => each.tokens > 0).map((each) =>
-      h("span", { class: `part-${partClass(each.kind)}`, css: { "flex-grow": String(each.tokens / most) } })));
+    replace(
+      meter,
+      (found.parts ?? [])
+        .filter((each) => each.tokens > 0)
+        .map((each) =>
+          h("span", { class: `part-${partClass(each.kind)}`, css: { "flex-grow": String(each.tokens / most) } }),
+        ),
+    );
     meter.setAttribute("aria-label", `${number(found.tokens)} tokens`);
     replace(parts, partsList(found.parts ?? []));
   };
-  const look = async () => draw(await get("/api/brief", { project, tokens: state.tokens, memories: state.memories ? 1 : 0, work: state.work ? 1 : 0 }, signal));
+  const look = async () =>
+    draw(
+      await get(
+        "/api/brief",
+        { project, tokens: state.tokens, memories: state.memories ? 1 : 0, work: state.work ? 1 : 0 },
+        signal,
+      ),
+    );
   const first = await get("/api/brief", { project }, signal);
   state.tokens = limitOf(first);
   draw(first);
   const soon = later(() => look().catch(failed), 80);
   const output = h("output", { class: "number" }, number(state.tokens ?? 0));
-  const slider = h("input", { type: "range", min: 0, max: MOST, step: 50, "aria-label": "Most tokens", prop: { value: String(state.tokens ?? 1500) }, oninput: () => {
-    state.tokens = Number(slider.value);
-    output.textContent = number(state.tokens);
-    soon();
-  } });
-  const box = (name, words) => h("label", { class: "check" }, h("input", { type: "checkbox", name, prop: { checked: true },
-    onchange: (event) => { state[name] = event.target.checked; soon(); } }), words);
-  const keep = h("button", { type: "button", onclick: async () => {
-    try { await put("/api/settings/brief.tokens", { value: Number(slider.value) }); toast(`brief.tokens is ${slider.value} from now on.`); } catch (error) { failed(error); }
-  } }, "Keep as my setting");
+  const slider = h("input", {
+    type: "range",
+    min: 0,
+    max: MOST,
+    step: 50,
+    "aria-label": "Most tokens",
+    prop: { value: String(state.tokens ?? 1500) },
+    oninput: () => {
+      state.tokens = Number(slider.value);
+      output.textContent = number(state.tokens);
+      soon();
+    },
+  });
+  const box = (name, words) =>
+    h(
+      "label",
+      { class: "check" },
+      h("input", {
+        type: "checkbox",
+        name,
+        prop: { checked: true },
+        onchange: (event) => {
+          state[name] = event.target.checked;
+          soon();
+        },
+      }),
+      words,
+    );
+  const keep = h(
+    "button",
+    {
+      type: "button",
+      onclick: async () => {
+        try {
+          await put("/api/settings/brief.tokens", { value: Number(slider.value) });
+          toast(`brief.tokens is ${slider.value} from now on.`);
+        } catch (error) {
+          failed(error);
+        }
+      },
+    },
+    "Keep as my setting",
+  );
   return {
     title: "Brief",
     leave: onQuiet(["observation", "summary", "memory"], () => look().catch(() => {}), 1500),
-    element: h("div", {},
-      h("div", { class: "head" }, h("h1", {}, "Brief", h("span", { class: "quiet light" }, ` for the next session of ${projectName(project)}`))),
-      h("div", { class: "columns" },
-        h("section", { class: "card", "aria-label": "The brief" }, h("div", { class: "card-head" }, h("h2", {}, "What it will be told"), total), meter, text),
-        h("aside", { class: "stack", "aria-label": "Knobs and parts" },
-          h("section", { class: "card" }, h("h2", {}, "Knobs"),
+    element: h(
+      "div",
+      {},
+      h(
+        "div",
+        { class: "head" },
+        h("h1", {}, "Brief", h("span", { class: "quiet light" }, ` for the next session of ${projectName(project)}`)),
+      ),
+      h(
+        "div",
+        { class: "columns" },
+        h(
+          "section",
+          { class: "card", "aria-label": "The brief" },
+          h("div", { class: "card-head" }, h("h2", {}, "What it will be told"), total),
+          meter,
+          text,
+        ),
+        h(
+          "aside",
+          { class: "stack", "aria-label": "Knobs and parts" },
+          h(
+            "section",
+            { class: "card" },
+            h("h2", {}, "Knobs"),
             h("label", { class: "field" }, h("span", { class: "knob" }, "Most tokens ", output), slider),
-            box("memories", "The index of memories"), box("work", "What bears on the current work"),
+            box("memories", "The index of memories"),
+            box("work", "What bears on the current work"),
             h("p", { class: "quiet small gap" }, "A preview: nothing is told, nothing is stored."),
-            h("div", { class: "row-of-buttons gap" }, keep), others(first.knobs?.settings)),
-          h("section", { class: "card" }, h("h2", {}, "Parts"), parts)))),
+            h("div", { class: "row-of-buttons gap" }, keep),
+            others(first.knobs?.settings),
+          ),
+          h("section", { class: "card" }, h("h2", {}, "Parts"), parts),
+        ),
+      ),
+    ),
   };
 }
 
 const limitOf = (found) => found.knobs?.tokens ?? null;
-const partClass = (kind) => ["observation", "summary", "memory", "session"].includes(kind) ? kind : "other";
+const partClass = (kind) => (["observation", "summary", "memory", "session"].includes(kind) ? kind : "other");
 
 function partsList(parts) {
   if (!parts.length) return h("p", { class: "nothing" }, "Nothing.");
   const sums = new Map();
   for (const each of parts) sums.set(each.kind, (sums.get(each.kind) ?? 0) + each.tokens);
-  return [h("div", { class: "chips gap-below" }, [...sums].map(([kind, sum]) => h("span", { class: "chip" }, h("span", { class: `swatch part-${partClass(kind)}` }), `${kind} ${compact(sum)}`))),
-    h("ol", { class: "list" }, parts.map((each) => h("li", { class: "related" },
-      addressOf(each) ? h("a", { href: addressOf(each), data: { item: "" } }, each.title ?? each.name ?? each.kind) : h("span", {}, each.title ?? each.kind),
-      h("span", { class: "sub block quiet small" }, [each.reason, plural(each.tokens, "token")].filter(Boolean).join(" · ")))))];
+  return [
+    h(
+      "div",
+      { class: "chips gap-below" },
+      [...sums].map(([kind, sum]) =>
+        h("span", { class: "chip" }, h("span", { class: `swatch part-${partClass(kind)}` }), `${kind} ${compact(sum)}`),
+      ),
+    ),
+    h(
+      "ol",
+      { class: "list" },
+      parts.map((each) =>
+        h(
+          "li",
+          { class: "related" },
+          addressOf(each)
+            ? h("a", { href: addressOf(each), data: { item: "" } }, each.title ?? each.name ?? each.kind)
+            : h("span", {}, each.title ?? each.kind),
+          h(
+            "span",
+            { class: "sub block quiet small" },
+            [each.reason, plural(each.tokens, "token")].filter(Boolean).join(" · "),
+          ),
+        ),
+      ),
+    ),
+  ];
 }
 
 function addressOf(part) {
@@ -80,7 +183,15 @@ function addressOf(part) {
 function others(knobs) {
   const rest = Object.entries(knobs ?? {}).filter(([name]) => name !== "brief.tokens");
   if (!rest.length) return null;
-  return h("details", { class: "gap" }, h("summary", {}, "Other settings that shape it"),
-    h("dl", { class: "pair small gap" }, rest.map(([name, value]) => [h("dt", { class: "mono" }, name), h("dd", {}, String(value))])),
-    h("p", { class: "gap small" }, h("a", { href: "/settings" }, "Change them in the settings")));
+  return h(
+    "details",
+    { class: "gap" },
+    h("summary", {}, "Other settings that shape it"),
+    h(
+      "dl",
+      { class: "pair small gap" },
+      rest.map(([name, value]) => [h("dt", { class: "mono" }, name), h("dd", {}, String(value))]),
+    ),
+    h("p", { class: "gap small" }, h("a", { href: "/settings" }, "Change them in the settings")),
+  );
 }

@@ -15,45 +15,131 @@ const TOKENS = [
 const MONEY = [{ name: "money", kind: "bar-sent", of: (day) => day.microdollars }];
 
 export default async function cost({ query, signal }) {
-  const days = Number(query.get("days")) || 30, inMoney = query.get("in") !== "tokens";
+  const days = Number(query.get("days")) || 30,
+    inMoney = query.get("in") !== "tokens";
   const found = await get("/api/cost", { days, project: chosen() }, signal);
   const all = filled(found.days, days);
   const sum = (part) => found.total?.[part] ?? all.reduce((total, each) => total + (each[part] ?? 0), 0);
   const holder = h("div", { class: "chart-holder" });
-  const draw = () => replace(holder, dayBars(all, { parts: inMoney ? MONEY : TOKENS, words: inMoney ? money : compact,
-    width: Math.max(240, holder.clientWidth || 320), label: inMoney ? `Money by day, ${money(sum("microdollars"))} in all` : `Tokens by day, ${compact(sum("sent") + sum("received"))} in all` }));
+  const draw = () =>
+    replace(
+      holder,
+      dayBars(all, {
+        parts: inMoney ? MONEY : TOKENS,
+        words: inMoney ? money : compact,
+        width: Math.max(240, holder.clientWidth || 320),
+        label: inMoney
+          ? `Money by day, ${money(sum("microdollars"))} in all`
+          : `Tokens by day, ${compact(sum("sent") + sum("received"))} in all`,
+      }),
+    );
   const watcher = new ResizeObserver(draw);
   if (!sum("requests") && !found.models?.length) {
-    return { title: "Cost", element: empty("Nothing was spent", "No model was asked in these days. Rules write observations for nothing; a model writes better ones.",
-      h("pre", {}, "recollect config set synthesis.provider claude")) };
+    return {
+      title: "Cost",
+      element: empty(
+        "Nothing was spent",
+        "No model was asked in these days. Rules write observations for nothing; a model writes better ones.",
+        h("pre", {}, "recollect config set synthesis.provider claude"),
+      ),
+    };
   }
   const go = (more) => navigate(url("/cost", { days, in: inMoney ? null : "tokens", ...more }));
   return {
     title: "Cost",
     leave: () => watcher.disconnect(),
     shown: () => watcher.observe(holder),
-    element: h("div", {},
-      h("div", { class: "head" }, h("h1", {}, "Cost"), h("div", { class: "row-of-buttons" },
-        pressed("What is counted", [["money", "Money", inMoney], ["tokens", "Tokens", !inMoney]], (value) => go({ in: value === "tokens" ? "tokens" : null })),
-        pressed("How many days", SPANS.map((each) => [each, `${each} days`, each === days]), (value) => go({ days: value })))),
-      h("section", { class: "vitals", "aria-label": "In all" },
+    element: h(
+      "div",
+      {},
+      h(
+        "div",
+        { class: "head" },
+        h("h1", {}, "Cost"),
+        h(
+          "div",
+          { class: "row-of-buttons" },
+          pressed(
+            "What is counted",
+            [
+              ["money", "Money", inMoney],
+              ["tokens", "Tokens", !inMoney],
+            ],
+            (value) => go({ in: value === "tokens" ? "tokens" : null }),
+          ),
+          pressed(
+            "How many days",
+            SPANS.map((each) => [each, `${each} days`, each === days]),
+            (value) => go({ days: value }),
+          ),
+        ),
+      ),
+      h(
+        "section",
+        { class: "vitals", "aria-label": "In all" },
         tile("Money", money(sum("microdollars")), limit(found.budget)),
         tile("Sent", `${compact(sum("sent"))} tok`, `${share(sum("cached"), sum("sent"))} from the cache`),
-        tile("Received", `${compact(sum("received"))} tok`, `${compact(Math.round(sum("received") / Math.max(1, sum("requests"))))} each`),
-        tile("Requests", number(sum("requests")), found.total?.unpriced ? `${number(found.total.unpriced)} of unknown price` : `${money(sum("microdollars") / Math.max(1, sum("requests")))} each`)),
-      h("section", { class: "card", "aria-label": "By day" }, h("div", { class: "card-head" }, h("h2", {}, "By day"),
-        !inMoney && h("div", { class: "legend" }, TOKENS.map((each) => h("span", { class: "type" }, h("span", { class: `swatch ${each.kind}` }), each.name)))), holder),
-      h("div", { class: "columns three gap-above" }, [["models", "By model", "Model"], ["projects", "By project", "Project"], ["purposes", "By purpose", "Purpose"]].map(([part, title, head]) =>
-        h("section", { class: "card" }, h("h2", {}, title), table(title, head, found[part] ?? [], inMoney))))),
+        tile(
+          "Received",
+          `${compact(sum("received"))} tok`,
+          `${compact(Math.round(sum("received") / Math.max(1, sum("requests"))))} each`,
+        ),
+        tile(
+          "Requests",
+          number(sum("requests")),
+          found.total?.unpriced
+            ? `${number(found.total.unpriced)} of unknown price`
+            : `${money(sum("microdollars") / Math.max(1, sum("requests")))} each`,
+        ),
+      ),
+      h(
+        "section",
+        { class: "card", "aria-label": "By day" },
+        h(
+          "div",
+          { class: "card-head" },
+          h("h2", {}, "By day"),
+          !inMoney &&
+            h(
+              "div",
+              { class: "legend" },
+              TOKENS.map((each) =>
+                h("span", { class: "type" }, h("span", { class: `swatch ${each.kind}` }), each.name),
+              ),
+            ),
+        ),
+        holder,
+      ),
+      h(
+        "div",
+        { class: "columns three gap-above" },
+        [
+          ["models", "By model", "Model"],
+          ["projects", "By project", "Project"],
+          ["purposes", "By purpose", "Purpose"],
+        ].map(([part, title, head]) =>
+          h("section", { class: "card" }, h("h2", {}, title), table(title, head, found[part] ?? [], inMoney)),
+        ),
+      ),
+    ),
   };
 }
 
 function table(caption, head, rows, inMoney) {
   if (!rows.length) return h("p", { class: "nothing" }, "Nothing.");
-  const size = (each) => inMoney ? each.microdollars : each.sent + each.received;
-  return shareTable(caption, [head, "Requests", "Tokens", "Money"], [...rows].sort((a, b) => size(b) - size(a)).map((each) => ({
-    label: each.label ?? each.model ?? each.name ?? each.project ?? each.purpose ?? (projectName(each.id) || "unknown"), value: size(each),
-    cells: [number(each.requests), compact(each.sent + each.received), money(each.microdollars)] })));
+  const size = (each) => (inMoney ? each.microdollars : each.sent + each.received);
+  return shareTable(
+    caption,
+    [head, "Requests", "Tokens", "Money"],
+    [...rows]
+      .sort((a, b) => size(b) - size(a))
+      .map((each) => ({
+        label:
+          each.label ?? each.model ?? each.name ?? each.project ?? each.purpose ?? (projectName(each.id) || "unknown"),
+        value: size(each),
+        cells: [number(each.requests), compact(each.sent + each.received), money(each.microdollars)],
+      })),
+  );
 }
 
 function filled(days, count) {
@@ -67,11 +153,16 @@ function filled(days, count) {
 }
 
 function pressed(label, choices, run) {
-  return h("div", { class: "group", role: "group", "aria-label": label }, choices.map(([value, name, on]) =>
-    h("button", { type: "button", "aria-pressed": String(on), onclick: () => run(value) }, name)));
+  return h(
+    "div",
+    { class: "group", role: "group", "aria-label": label },
+    choices.map(([value, name, on]) =>
+      h("button", { type: "button", "aria-pressed": String(on), onclick: () => run(value) }, name),
+    ),
+  );
 }
 
-const share = (part, whole) => whole ? `${Math.round((part / whole) * 100)} %` : "0 %";
+const share = (part, whole) => (whole ? `${Math.round((part / whole) * 100)} %` : "0 %");
 
 function limit(budget) {
   if (budget?.daily_cents) return `at most ${money(budget.daily_cents * 10_000)} a day`;
@@ -80,5 +171,11 @@ function limit(budget) {
 }
 
 function tile(name, value, more) {
-  return h("div", { class: "tile" }, h("span", { class: "quiet small" }, name), h("span", { class: "tile-value" }, value), h("span", { class: "quiet small" }, more));
+  return h(
+    "div",
+    { class: "tile" },
+    h("span", { class: "quiet small" }, name),
+    h("span", { class: "tile-value" }, value),
+    h("span", { class: "quiet small" }, more),
+  );
 }

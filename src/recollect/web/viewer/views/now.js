@@ -9,7 +9,8 @@ import { empty, show } from "../router.js";
 import { onHappening, onQuiet } from "../stream.js";
 import { failed, say } from "../toast.js";
 
-const FOLLOWED = 4, SHOWN = 120;
+const FOLLOWED = 4,
+  SHOWN = 120;
 
 export default async function now({ signal }) {
   const health = h("section", { class: "vitals", "aria-label": "Health" });
@@ -20,9 +21,15 @@ export default async function now({ signal }) {
 
   async function vitals() {
     try {
-      const [found, cost] = await Promise.all([get("/health", {}, signal), get("/api/cost", { days: 1 }, signal).catch(() => null)]);
+      const [found, cost] = await Promise.all([
+        get("/health", {}, signal),
+        get("/api/cost", { days: 1 }, signal).catch(() => null),
+      ]);
       replace(health, vitalTiles(found, cost));
-    } catch (error) { if (error.name !== "AbortError" && !health.childElementCount) replace(health, h("p", { class: "note bad" }, error.message)); }
+    } catch (error) {
+      if (error.name !== "AbortError" && !health.childElementCount)
+        replace(health, h("p", { class: "note bad" }, error.message));
+    }
   }
   async function follow() {
     const page = await get("/api/sessions", { project: chosen(), limit: FOLLOWED }, signal);
@@ -45,10 +52,15 @@ export default async function now({ signal }) {
       if (ids.some((id) => !sessions.has(id))) await follow();
       for (const each of await look(ids.filter((id) => sessions.has(id)))) waiting.set(each.key, each);
       if (!waiting.size) return;
-      if (first.parentElement) { await show({ kept: true }); return; } // there was nothing before
+      if (first.parentElement) {
+        await show({ kept: true });
+        return;
+      } // there was nothing before
       if (resting(list)) pour();
       else offer();
-    } catch (error) { if (error.name !== "AbortError") failed(error); }
+    } catch (error) {
+      if (error.name !== "AbortError") failed(error);
+    }
   }, 250);
   function pour() {
     const fresh = [...waiting.values()].sort((a, b) => b.at - a.at);
@@ -58,28 +70,63 @@ export default async function now({ signal }) {
     say(`${plural(fresh.length, "new item")}. ${fresh.find((each) => each.kind === "observation")?.it.title ?? ""}`);
   }
   function offer() {
-    replace(pill, h("button", { type: "button", class: "pill", onclick: () => { pour(); window.scrollTo({ top: 0 }); } }, `${waiting.size} new`));
+    replace(
+      pill,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "pill",
+          onclick: () => {
+            pour();
+            window.scrollTo({ top: 0 });
+          },
+        },
+        `${waiting.size} new`,
+      ),
+    );
     say(plural(waiting.size, "new item"));
   }
-  const first = empty("Nothing has happened yet", "Let recollect watch your coding agent. The first prompt you give it appears here.",
-    h("pre", {}, "recollect install\nrecollect doctor"));
+  const first = empty(
+    "Nothing has happened yet",
+    "Let recollect watch your coding agent. The first prompt you give it appears here.",
+    h("pre", {}, "recollect install\nrecollect doctor"),
+  );
   const stops = [
-    onHappening((kind, data) => { if (data.session_id && kind !== "hello") { changed.add(data.session_id); arrive(); } }),
-    onQuiet(["hello"], () => { for (const id of sessions.keys()) changed.add(id); arrive(); }),
+    onHappening((kind, data) => {
+      if (data.session_id && kind !== "hello") {
+        changed.add(data.session_id);
+        arrive();
+      }
+    }),
+    onQuiet(["hello"], () => {
+      for (const id of sessions.keys()) changed.add(id);
+      arrive();
+    }),
     onQuiet(["captured", "turn", "observation", "summary", "fault"], vitals, 800),
   ];
   return {
     title: "Now",
     leave: () => stops.forEach((stop) => stop()),
-    element: h("div", {}, h("div", { class: "head" }, h("h1", {}, "Now")), health, pill,
-      list.children.length ? h("div", { class: "card flush" }, list) : first),
+    element: h(
+      "div",
+      {},
+      h("div", { class: "head" }, h("h1", {}, "Now")),
+      health,
+      pill,
+      list.children.length ? h("div", { class: "card flush" }, list) : first,
+    ),
   };
 }
 
 /** The reader is elsewhere: the list is at its top, and no pointer, focus or selection is in it. */
 function resting(list) {
-  return window.scrollY < 8 && !list.matches(":hover") && !list.contains(document.activeElement)
-    && (document.getSelection()?.isCollapsed ?? true);
+  return (
+    window.scrollY < 8 &&
+    !list.matches(":hover") &&
+    !list.contains(document.activeElement) &&
+    (document.getSelection()?.isCollapsed ?? true)
+  );
 }
 
 /** Newest first; one that has grown takes its old line's place. */
@@ -98,21 +145,50 @@ function put(list, entries) {
 }
 
 function vitalTiles(found, cost) {
-  const queue = found.queue, today = cost?.today;
+  const queue = found.queue,
+    today = cost?.today;
   const waiting = queue.pending + found.spool;
   const budget = cost?.budget ?? {};
   return [
     found.problem && h("p", { class: "note bad wide" }, found.problem),
-    tile("Worker", found.status === "ok" ? "healthy" : "degraded", h("span", {}, `up ${lasting(found.uptime_seconds * 1000)}`,
-      found.memory_bytes ? ` · ${bytes(found.memory_bytes)}` : ""), found.status === "ok" ? "good" : "bad"),
-    tile("Waiting", number(waiting), queue.oldest_at ? h("span", {}, "oldest ", when(queue.oldest_at)) : "nothing is late"),
-    tile("Last success", queue.last_done_at ? when(queue.last_done_at) : "none yet", queue.skipped ? h("button", { type: "button", class: "link small", onclick: () => showGivenUp().catch(failed) }, `${number(queue.skipped)} given up: look`) : "nothing was given up"),
-    tile("Sessions", `${number(found.active_sessions)} active`, found.provider ? `written by ${providerName(found.provider)}` : "written by rules"),
+    tile(
+      "Worker",
+      found.status === "ok" ? "healthy" : "degraded",
+      h(
+        "span",
+        {},
+        `up ${lasting(found.uptime_seconds * 1000)}`,
+        found.memory_bytes ? ` · ${bytes(found.memory_bytes)}` : "",
+      ),
+      found.status === "ok" ? "good" : "bad",
+    ),
+    tile(
+      "Waiting",
+      number(waiting),
+      queue.oldest_at ? h("span", {}, "oldest ", when(queue.oldest_at)) : "nothing is late",
+    ),
+    tile(
+      "Last success",
+      queue.last_done_at ? when(queue.last_done_at) : "none yet",
+      queue.skipped
+        ? h(
+            "button",
+            { type: "button", class: "link small", onclick: () => showGivenUp().catch(failed) },
+            `${number(queue.skipped)} given up: look`,
+          )
+        : "nothing was given up",
+    ),
+    tile(
+      "Sessions",
+      `${number(found.active_sessions)} active`,
+      found.provider ? `written by ${providerName(found.provider)}` : "written by rules",
+    ),
     tile("Today", today ? money(today.microdollars) : "$0", budgetWords(today, budget)),
   ];
 }
 
-const providerName = (provider) => typeof provider === "string" ? provider : [provider.name, provider.model].filter(Boolean).join(" ");
+const providerName = (provider) =>
+  typeof provider === "string" ? provider : [provider.name, provider.model].filter(Boolean).join(" ");
 
 function budgetWords(today, budget) {
   if (budget.left) return budget.left;
@@ -123,5 +199,11 @@ function budgetWords(today, budget) {
 }
 
 function tile(name, value, more, kind = "") {
-  return h("div", { class: "tile" }, h("span", { class: "quiet small" }, name), h("span", { class: `tile-value ${kind}` }, value), h("span", { class: "quiet small" }, more));
+  return h(
+    "div",
+    { class: "tile" },
+    h("span", { class: "quiet small" }, name),
+    h("span", { class: `tile-value ${kind}` }, value),
+    h("span", { class: "quiet small" }, more),
+  );
 }

@@ -9,83 +9,173 @@ import { show } from "../router.js";
 import { eventRow, observationRow, typeBar } from "../rows.js";
 import { onQuiet } from "../stream.js";
 
-const PARTS = [["request", "Asked"], ["investigated", "Looked at"], ["learned", "Learned"], ["completed", "Done"], ["next_steps", "Next"], ["notes", "Notes"]];
+const PARTS = [
+  ["request", "Asked"],
+  ["investigated", "Looked at"],
+  ["learned", "Learned"],
+  ["completed", "Done"],
+  ["next_steps", "Next"],
+  ["notes", "Notes"],
+];
 
 export default async function session({ id, signal }) {
   const path = `/api/sessions/${id}`;
-  const [found, told] = await Promise.all([get(path, {}, signal), get(`${path}/told`, {}, signal).catch(() => ({ items: [] }))]);
+  const [found, told] = await Promise.all([
+    get(path, {}, signal),
+    get(`${path}/told`, {}, signal).catch(() => ({ items: [] })),
+  ]);
   const fresh = h("div", { class: "pill-holder" });
   const stop = onQuiet(["observation", "summary", "turn", "captured"], async (_, data) => {
     if (data.session_id !== found.id) return;
     const now = await get(path).catch(() => null);
     const more = now ? now.observations.length - found.observations.length : 0;
     if (more > 0 && !fresh.childElementCount) {
-      replace(fresh, h("button", { type: "button", class: "pill", onclick: () => show({ kept: true }) }, `${plural(more, "new observation")}: show`));
+      replace(
+        fresh,
+        h(
+          "button",
+          { type: "button", class: "pill", onclick: () => show({ kept: true }) },
+          `${plural(more, "new observation")}: show`,
+        ),
+      );
     }
   });
   return {
     title: found.title || "Session",
     leave: stop,
-    element: h("div", {}, fresh, head(found),
-      h("div", { class: "columns" },
+    element: h(
+      "div",
+      {},
+      fresh,
+      head(found),
+      h(
+        "div",
+        { class: "columns" },
         h("div", { class: "stack" }, turns(found), events(found, signal)),
-        h("aside", { class: "stack", "aria-label": "About this session" }, about(found), cost(found.cost), toldCard(told.items)))),
+        h(
+          "aside",
+          { class: "stack", "aria-label": "About this session" },
+          about(found),
+          cost(found.cost),
+          toldCard(told.items),
+        ),
+      ),
+    ),
   };
 }
 
 function head(found) {
-  return h("div", { class: "head" },
+  return h(
+    "div",
+    { class: "head" },
     h("h1", {}, found.title || "Untitled session"),
     h("span", { class: `chip ${found.status === "active" ? "good" : ""}` }, found.status),
-    when(found.last_event_at));
+    when(found.last_event_at),
+  );
 }
 
 function turns(found) {
-  const numbers = new Set([...found.prompts, ...found.summaries, ...found.observations].map((each) => each.number ?? each.prompt_number));
+  const numbers = new Set(
+    [...found.prompts, ...found.summaries, ...found.observations].map((each) => each.number ?? each.prompt_number),
+  );
   if (!numbers.size) {
-    return h("section", { class: "card" }, h("h2", {}, "Nothing yet"),
-      h("p", { class: "nothing" }, "Observations appear when a turn has ended and was worked up."));
+    return h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "Nothing yet"),
+      h("p", { class: "nothing" }, "Observations appear when a turn has ended and was worked up."),
+    );
   }
-  return [...numbers].sort((a, b) => a - b).map((number) => turn(
-    found.prompts.find((each) => each.number === number) ?? { number },
-    found.summaries.filter((each) => each.prompt_number === number),
-    found.observations.filter((each) => each.prompt_number === number)));
+  return [...numbers]
+    .sort((a, b) => a - b)
+    .map((number) =>
+      turn(
+        found.prompts.find((each) => each.number === number) ?? { number },
+        found.summaries.filter((each) => each.prompt_number === number),
+        found.observations.filter((each) => each.prompt_number === number),
+      ),
+    );
 }
 
 function turn(prompt, summaries, observations) {
-  return h("section", { class: "card turn", "aria-label": `Prompt ${prompt.number}` },
-    h("div", { class: "prompt" },
+  return h(
+    "section",
+    { class: "card turn", "aria-label": `Prompt ${prompt.number}` },
+    h(
+      "div",
+      { class: "prompt" },
       h("span", { class: "turn-number", title: `Prompt ${prompt.number}` }, prompt.number),
       h("p", { class: "said" }, prompt.text ?? "What came before the first prompt"),
-      prompt.at && h("time", { class: "when", title: absolute(prompt.at) }, clock(prompt.at))),
+      prompt.at && h("time", { class: "when", title: absolute(prompt.at) }, clock(prompt.at)),
+    ),
     summaries.map(summary),
-    observations.length > 0 && h("ol", { class: "list", "aria-label": "Observations" }, observations.map((each) => observationRow(each, { time: false }))));
+    observations.length > 0 &&
+      h(
+        "ol",
+        { class: "list", "aria-label": "Observations" },
+        observations.map((each) => observationRow(each, { time: false })),
+      ),
+  );
 }
 
 function summary(it) {
   const words = it.draft ?? it;
-  return h("dl", { class: "summary" }, PARTS.filter(([part]) => words[part]).map(([part, name]) =>
-    [h("dt", {}, name), h("dd", { class: "prose" }, inline(words[part]))]));
+  return h(
+    "dl",
+    { class: "summary" },
+    PARTS.filter(([part]) => words[part]).map(([part, name]) => [
+      h("dt", {}, name),
+      h("dd", { class: "prose" }, inline(words[part])),
+    ]),
+  );
 }
 
 function events(found, signal) {
   const place = h("div", {});
   const load = (after) => get(`/api/sessions/${found.id}/events`, { after, limit: 100 }, signal);
-  const details = h("details", { ontoggle: () => {
-    if (!details.open || place.childElementCount) return;
-    place.append(pagedList({ load, row: (each) => eventRow(each, openRaw), label: "Events", nothing: h("p", { class: "nothing" }, "No events.") }).element);
-  } }, h("summary", { data: { item: "" } }, h("h2", { class: "inline" }, "Events"), " as the agent sent them"), place);
+  const details = h(
+    "details",
+    {
+      ontoggle: () => {
+        if (!details.open || place.childElementCount) return;
+        place.append(
+          pagedList({
+            load,
+            row: (each) => eventRow(each, openRaw),
+            label: "Events",
+            nothing: h("p", { class: "nothing" }, "No events."),
+          }).element,
+        );
+      },
+    },
+    h("summary", { data: { item: "" } }, h("h2", { class: "inline" }, "Events"), " as the agent sent them"),
+    place,
+  );
   return h("section", { class: "card" }, details);
 }
 
 function about(found) {
   const end = found.ended_at ?? found.last_event_at;
-  const rows = [["Project", found.project], ["Agent", found.agent], ["Began", absolute(found.started_at)], ["Lasted", lasting(end - found.started_at)],
-    ["Prompts", number(found.prompts.length)], ["Observations", number(found.observations.length)]];
-  return h("section", { class: "card" }, h("h2", {}, "Session"),
-    h("dl", { class: "pair" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+  const rows = [
+    ["Project", found.project],
+    ["Agent", found.agent],
+    ["Began", absolute(found.started_at)],
+    ["Lasted", lasting(end - found.started_at)],
+    ["Prompts", number(found.prompts.length)],
+    ["Observations", number(found.observations.length)],
+  ];
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Session"),
+    h(
+      "dl",
+      { class: "pair" },
+      rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+    ),
     h("div", { class: "gap" }, typeBar(found.types ?? counted(found.observations))),
-    h("p", { class: "mono quiet small gap" }, found.ref));
+    h("p", { class: "mono quiet small gap" }, found.ref),
+  );
 }
 
 function counted(observations) {
@@ -95,13 +185,25 @@ function counted(observations) {
 }
 
 function cost(spent) {
-  return h("section", { class: "card" }, h("h2", {}, "Cost"),
-    spent?.requests ? h("dl", { class: "pair" },
-      h("dt", {}, "Requests"), h("dd", {}, number(spent.requests)),
-      h("dt", {}, "Sent"), h("dd", {}, `${compact(spent.sent)} tok`),
-      h("dt", {}, "Received"), h("dd", {}, `${compact(spent.received)} tok`),
-      h("dt", {}, "Money"), h("dd", {}, money(spent.microdollars)))
-      : h("p", { class: "nothing" }, "No model was asked: it was worked up by rules, for nothing."));
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Cost"),
+    spent?.requests
+      ? h(
+          "dl",
+          { class: "pair" },
+          h("dt", {}, "Requests"),
+          h("dd", {}, number(spent.requests)),
+          h("dt", {}, "Sent"),
+          h("dd", {}, `${compact(spent.sent)} tok`),
+          h("dt", {}, "Received"),
+          h("dd", {}, `${compact(spent.received)} tok`),
+          h("dt", {}, "Money"),
+          h("dd", {}, money(spent.microdollars)),
+        )
+      : h("p", { class: "nothing" }, "No model was asked: it was worked up by rules, for nothing."),
+  );
 }
 
 const HOOKS = { context: "at the start", new: "at a prompt", file: "before a file", compact: "after compaction" };
@@ -114,18 +216,41 @@ function toldCard(items) {
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(each);
   }
-  return h("section", { class: "card" },
+  return h(
+    "section",
+    { class: "card" },
     h("div", { class: "card-head" }, h("h2", {}, "Told"), items.length > 0 && tokens(sum)),
-    items.length ? [...groups].map(([name, some]) => h("details", { class: "told-group", open: some.length < 4 || null },
-      h("summary", { data: { item: "" } }, name, h("span", { class: "quiet small" }, ` · ${plural(some.length, "item")} · ${compact(some.reduce((all, each) => all + each.tokens, 0))} tok`)),
-      h("ol", { class: "list told" }, some.map(toldRow))))
-      : h("p", { class: "nothing" }, "Nothing was handed to this session unasked."));
+    items.length
+      ? [...groups].map(([name, some]) =>
+          h(
+            "details",
+            { class: "told-group", open: some.length < 4 || null },
+            h(
+              "summary",
+              { data: { item: "" } },
+              name,
+              h(
+                "span",
+                { class: "quiet small" },
+                ` · ${plural(some.length, "item")} · ${compact(some.reduce((all, each) => all + each.tokens, 0))} tok`,
+              ),
+            ),
+            h("ol", { class: "list told" }, some.map(toldRow)),
+          ),
+        )
+      : h("p", { class: "nothing" }, "Nothing was handed to this session unasked."),
+  );
 }
 
 function toldRow(it) {
-  const to = toldAddress(it), title = it.title || it.name || it.kind;
-  return h("li", {}, to ? h("a", { href: to }, title) : title,
-    h("span", { class: "sub block quiet small" }, `${it.reason} · ${compact(it.tokens)} tok`));
+  const to = toldAddress(it),
+    title = it.title || it.name || it.kind;
+  return h(
+    "li",
+    {},
+    to ? h("a", { href: to }, title) : title,
+    h("span", { class: "sub block quiet small" }, `${it.reason} · ${compact(it.tokens)} tok`),
+  );
 }
 
 function toldAddress(it) {

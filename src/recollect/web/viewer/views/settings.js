@@ -3,7 +3,16 @@ import { get, put, remove } from "../api.js";
 import { h, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 
-const NAMES = { synthesis: "Writing observations", cost: "Cost limits", capture: "Capture", brief: "Brief", recall: "Recall", memory: "Memories", worker: "Worker", web: "Viewer" };
+const NAMES = {
+  synthesis: "Writing observations",
+  cost: "Cost limits",
+  capture: "Capture",
+  brief: "Brief",
+  recall: "Recall",
+  memory: "Memories",
+  worker: "Worker",
+  web: "Viewer",
+};
 
 export default async function settings({ signal }) {
   const found = await get("/api/settings", {}, signal);
@@ -14,21 +23,53 @@ export default async function settings({ signal }) {
     sections.get(section).push(each);
   }
   const changed = found.items.filter((each) => each.source !== "default").length;
-  const filter = h("input", { type: "search", "aria-label": "Filter settings", placeholder: "Filter", oninput: () => {
-    const words = filter.value.toLowerCase();
-    for (const row of element.querySelectorAll(".setting")) row.hidden = !row.dataset.words.includes(words);
-    for (const card of element.querySelectorAll("section.card")) card.hidden = !card.querySelector(".setting:not([hidden])");
-  } });
-  const element = h("div", { class: "settings" },
-    h("div", { class: "head" }, h("h1", {}, "Settings"), h("span", { class: "quiet small" }, changed ? `${plural(changed, "setting")} changed from the default` : "all as they come"),
-      h("div", { class: "filter-field" }, filter)),
-    [...sections].map(([section, items]) => h("section", { class: "card", id: section, "aria-labelledby": `s-${section}` },
-      h("h2", { id: `s-${section}` }, NAMES[section] ?? section), h("div", {}, items.map(row)))));
-  return { title: "Settings", element, shown: () => location.hash && document.getElementById(location.hash.slice(1))?.scrollIntoView() };
+  const filter = h("input", {
+    type: "search",
+    "aria-label": "Filter settings",
+    placeholder: "Filter",
+    oninput: () => {
+      const words = filter.value.toLowerCase();
+      for (const row of element.querySelectorAll(".setting")) row.hidden = !row.dataset.words.includes(words);
+      for (const card of element.querySelectorAll("section.card"))
+        card.hidden = !card.querySelector(".setting:not([hidden])");
+    },
+  });
+  const element = h(
+    "div",
+    { class: "settings" },
+    h(
+      "div",
+      { class: "head" },
+      h("h1", {}, "Settings"),
+      h(
+        "span",
+        { class: "quiet small" },
+        changed ? `${plural(changed, "setting")} changed from the default` : "all as they come",
+      ),
+      h("div", { class: "filter-field" }, filter),
+    ),
+    [...sections].map(([section, items]) =>
+      h(
+        "section",
+        { class: "card", id: section, "aria-labelledby": `s-${section}` },
+        h("h2", { id: `s-${section}` }, NAMES[section] ?? section),
+        h("div", {}, items.map(row)),
+      ),
+    ),
+  );
+  return {
+    title: "Settings",
+    element,
+    shown: () => location.hash && document.getElementById(location.hash.slice(1))?.scrollIntoView(),
+  };
 }
 
 function row(it) {
-  const line = h("form", { class: "setting", data: { words: `${it.key} ${it.help}`.toLowerCase() }, "aria-label": it.key });
+  const line = h("form", {
+    class: "setting",
+    data: { words: `${it.key} ${it.help}`.toLowerCase() },
+    "aria-label": it.key,
+  });
   draw(line, it);
   return line;
 }
@@ -37,48 +78,115 @@ function draw(line, it, message = null) {
   const id = `set-${it.key.replace(".", "-")}`;
   const field = input(it, id);
   const fixed = it.source === "env";
-  const said = h("p", { class: message?.bad ? "small bad-text" : "small good-text", role: "status" }, message?.text ?? "");
+  const said = h(
+    "p",
+    { class: message?.bad ? "small bad-text" : "small good-text", role: "status" },
+    message?.text ?? "",
+  );
   const send = async (run, text) => {
     try {
       await run();
       const now = (await get("/api/settings")).items.find((each) => each.key === it.key);
       draw(line, now ?? it, { text });
       line.querySelector("input, select, textarea")?.focus();
-    } catch (error) { said.className = "small bad-text"; replace(said, error.message); field.setAttribute("aria-invalid", "true"); }
+    } catch (error) {
+      said.className = "small bad-text";
+      replace(said, error.message);
+      field.setAttribute("aria-invalid", "true");
+    }
   };
   const save = h("button", { class: "save", hidden: true }, "Save");
   if (fixed) field.disabled = true;
-  for (const kind of ["input", "change"]) field.addEventListener(kind, () => { save.hidden = false; replace(said); field.removeAttribute("aria-invalid"); });
+  for (const kind of ["input", "change"])
+    field.addEventListener(kind, () => {
+      save.hidden = false;
+      replace(said);
+      field.removeAttribute("aria-invalid");
+    });
   line.onsubmit = (event) => {
     event.preventDefault();
     send(() => put(`/api/settings/${encodeURIComponent(it.key)}`, { value: read(it, field) }), "Saved.");
   };
   const changed = it.source !== "default" && !fixed;
-  replace(line, h("div", { class: "about" }, h("label", { for: id, class: "mono key" }, it.key), " ",
-    fixed && h("span", { class: "chip" }, `from ${it.env ?? "the environment"}`), it.restart && h("span", { class: "chip" }, "from the worker's next start"), changed && h("span", { class: "chip accent" }, "changed"),
-    h("p", { class: "quiet", id: `${id}-help` }, code(it.help), bounds(it))),
-  h("div", { class: "control" }, field,
-    h("div", { class: "row-of-buttons" }, save,
-      changed && h("button", { type: "button", class: "link", onclick: () => send(() => remove(`/api/settings/${encodeURIComponent(it.key)}`), "Back to the default.") }, "Back to the default")),
-    said));
+  replace(
+    line,
+    h(
+      "div",
+      { class: "about" },
+      h("label", { for: id, class: "mono key" }, it.key),
+      " ",
+      fixed && h("span", { class: "chip" }, `from ${it.env ?? "the environment"}`),
+      it.restart && h("span", { class: "chip" }, "from the worker's next start"),
+      changed && h("span", { class: "chip accent" }, "changed"),
+      h("p", { class: "quiet", id: `${id}-help` }, code(it.help), bounds(it)),
+    ),
+    h(
+      "div",
+      { class: "control" },
+      field,
+      h(
+        "div",
+        { class: "row-of-buttons" },
+        save,
+        changed &&
+          h(
+            "button",
+            {
+              type: "button",
+              class: "link",
+              onclick: () => send(() => remove(`/api/settings/${encodeURIComponent(it.key)}`), "Back to the default."),
+            },
+            "Back to the default",
+          ),
+      ),
+      said,
+    ),
+  );
 }
 
 function code(help) {
-  return String(help).split(/(`[^`]+`)/).map((part) => part.startsWith("`") ? h("code", {}, part.slice(1, -1)) : part);
+  return String(help)
+    .split(/(`[^`]+`)/)
+    .map((part) => (part.startsWith("`") ? h("code", {}, part.slice(1, -1)) : part));
 }
 
-const bounds = (it) => it.kind === "number" && it.most !== null && it.most !== undefined && ` From ${number(it.least ?? 0)} to ${number(it.most)}.`;
+const bounds = (it) =>
+  it.kind === "number" &&
+  it.most !== null &&
+  it.most !== undefined &&
+  ` From ${number(it.least ?? 0)} to ${number(it.most)}.`;
 
 function input(it, id) {
   const more = { id, "aria-describedby": `${id}-help` };
   if (it.choices?.length) {
-    const select = h("select", more, it.choices.map((each) => h("option", { value: each }, each)));
+    const select = h(
+      "select",
+      more,
+      it.choices.map((each) => h("option", { value: each }, each)),
+    );
     select.value = it.value;
     return select;
   }
-  if (it.secret) return h("input", { ...more, type: "password", autocomplete: "off", placeholder: it.set ? "set; type to replace it" : "not set" });
-  if (isList(it)) return h("textarea", { ...more, rows: Math.min(6, Math.max(2, (it.value ?? []).length)), placeholder: "one on each line", prop: { value: [it.value ?? []].flat().join("\n") } });
-  return h("input", { ...more, ...(isNumber(it) && { inputmode: "numeric" }), placeholder: String(it.default ?? "") || "empty", prop: { value: String(it.value ?? "") } });
+  if (it.secret)
+    return h("input", {
+      ...more,
+      type: "password",
+      autocomplete: "off",
+      placeholder: it.set ? "set; type to replace it" : "not set",
+    });
+  if (isList(it))
+    return h("textarea", {
+      ...more,
+      rows: Math.min(6, Math.max(2, (it.value ?? []).length)),
+      placeholder: "one on each line",
+      prop: { value: [it.value ?? []].flat().join("\n") },
+    });
+  return h("input", {
+    ...more,
+    ...(isNumber(it) && { inputmode: "numeric" }),
+    placeholder: String(it.default ?? "") || "empty",
+    prop: { value: String(it.value ?? "") },
+  });
 }
 
 const isList = (it) => it.kind === "names" || Array.isArray(it.value) || Array.isArray(it.default);
@@ -86,6 +194,10 @@ const isNumber = (it) => ["int", "integer", "number"].includes(it.kind) || typeo
 
 function read(it, field) {
   const text = field.value;
-  if (isList(it)) return text.split("\n").map((each) => each.trim()).filter(Boolean);
+  if (isList(it))
+    return text
+      .split("\n")
+      .map((each) => each.trim())
+      .filter(Boolean);
   return isNumber(it) && /^-?\d+$/.test(text.trim()) ? Number(text) : text;
 }

@@ -10,7 +10,10 @@ import { empty } from "../router.js";
 import { TYPES, typeLabel } from "../rows.js";
 import { failed } from "../toast.js";
 
-const DAY = 86_400_000, SPAN = 14, HEAT_DAYS = 182, ZOOMS = [24, 16, 12, 8, 6, 4, 2, 1];
+const DAY = 86_400_000,
+  SPAN = 14,
+  HEAT_DAYS = 182,
+  ZOOMS = [24, 16, 12, 8, 6, 4, 2, 1];
 
 export default async function timeline({ signal }) {
   const state = { until: Date.parse(`${localDay(Date.now())}T00:00:00`) + DAY, zoom: 0, from: 0, sessions: [] };
@@ -28,19 +31,46 @@ export default async function timeline({ signal }) {
   }
   tellNothing();
   function tellNothing() {
-    replace(told, h("span", { class: "quiet" }, "Point at a band, or walk with j and k. + and − zoom, ← and → move, [ and ] turn the page."));
+    replace(
+      told,
+      h(
+        "span",
+        { class: "quiet" },
+        "Point at a band, or walk with j and k. + and − zoom, ← and → move, [ and ] turn the page.",
+      ),
+    );
   }
   function draw() {
-    const width = Math.max(160, (picture.clientWidth || Math.min(1000, innerWidth - 40)) - (innerWidth < 640 ? 0 : LABEL_WIDTH));
+    const width = Math.max(
+      160,
+      (picture.clientWidth || Math.min(1000, innerWidth - 40)) - (innerWidth < 640 ? 0 : LABEL_WIDTH),
+    );
     const how = { from: state.from, hours: hours(), width, tell };
     replace(span, `${shortDay(state.until - SPAN * DAY)} – ${shortDay(state.until - DAY)}`);
-    replace(picture, state.sessions.length ? [h("div", { class: "ruler-row" }, hourRuler(how)), h("ol", { class: "days", "aria-label": "Days" }, dayRows(state.sessions, how))]
-      : h("p", { class: "nothing" }, "No sessions in these days. Go back in time, or choose a day above."));
+    replace(
+      picture,
+      state.sessions.length
+        ? [
+            h("div", { class: "ruler-row" }, hourRuler(how)),
+            h("ol", { class: "days", "aria-label": "Days" }, dayRows(state.sessions, how)),
+          ]
+        : h("p", { class: "nothing" }, "No sessions in these days. Go back in time, or choose a day above."),
+    );
   }
   function tell(session, mark) {
-    replace(told, mark ? [typeLabel(mark.type), h("strong", {}, mark.title), h("span", { class: "quiet" }, clock(mark.at))]
-      : [h("strong", {}, session.title || "Untitled session"),
-        h("span", { class: "quiet" }, `${clock(session.from)}–${clock(session.to)} · ${plural(session.marks.length, "observation")}`)]);
+    replace(
+      told,
+      mark
+        ? [typeLabel(mark.type), h("strong", {}, mark.title), h("span", { class: "quiet" }, clock(mark.at))]
+        : [
+            h("strong", {}, session.title || "Untitled session"),
+            h(
+              "span",
+              { class: "quiet" },
+              `${clock(session.from)}–${clock(session.to)} · ${plural(session.marks.length, "observation")}`,
+            ),
+          ],
+    );
   }
   function zoom(step, middle = state.from + hours() / 2) {
     const share = (middle - state.from) / hours();
@@ -57,43 +87,106 @@ export default async function timeline({ signal }) {
     load().catch(failed);
   };
   const goTo = async (day) => {
-    state.until = Math.min(Date.parse(`${day}T00:00:00`) + 2 * DAY, Date.parse(`${localDay(Date.now())}T00:00:00`) + DAY);
+    state.until = Math.min(
+      Date.parse(`${day}T00:00:00`) + 2 * DAY,
+      Date.parse(`${localDay(Date.now())}T00:00:00`) + DAY,
+    );
     await load().catch(failed);
     picture.querySelector(`[data-day="${day}"]`)?.scrollIntoView({ block: "center" });
   };
   // Only over the picture and with a modifier or sideways: the page itself must still scroll.
-  picture.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.shiftKey && !event.altKey) return;
-    event.preventDefault();
-    const box = picture.getBoundingClientRect();
-    const at = state.from + ((event.clientX - box.left - LABEL_WIDTH) / (box.width - LABEL_WIDTH)) * hours();
-    if (event.shiftKey) move(Math.sign(event.deltaY || event.deltaX) * 0.2);
-    else zoom(event.deltaY < 0 ? 1 : -1, Math.min(24, Math.max(0, at)));
-  }, { passive: false });
+  picture.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.shiftKey && !event.altKey) return;
+      event.preventDefault();
+      const box = picture.getBoundingClientRect();
+      const at = state.from + ((event.clientX - box.left - LABEL_WIDTH) / (box.width - LABEL_WIDTH)) * hours();
+      if (event.shiftKey) move(Math.sign(event.deltaY || event.deltaX) * 0.2);
+      else zoom(event.deltaY < 0 ? 1 : -1, Math.min(24, Math.max(0, at)));
+    },
+    { passive: false },
+  );
   await load();
   const resized = new ResizeObserver(() => draw());
-  const button = (name, label, run) => h("button", { type: "button", "aria-label": label, title: label, onclick: run }, icon(name));
-  const controls = h("div", { class: "row-of-buttons" },
-    h("div", { class: "group" }, button("left", "Two weeks back", () => turn(-SPAN)), button("right", "Two weeks on", () => turn(SPAN))),
-    h("div", { class: "group" }, button("minus", "Zoom out (−)", () => zoom(-1)), button("plus", "Zoom in (+)", () => zoom(1))));
+  const button = (name, label, run) =>
+    h("button", { type: "button", "aria-label": label, title: label, onclick: run }, icon(name));
+  const controls = h(
+    "div",
+    { class: "row-of-buttons" },
+    h(
+      "div",
+      { class: "group" },
+      button("left", "Two weeks back", () => turn(-SPAN)),
+      button("right", "Two weeks on", () => turn(SPAN)),
+    ),
+    h(
+      "div",
+      { class: "group" },
+      button("minus", "Zoom out (−)", () => zoom(-1)),
+      button("plus", "Zoom in (+)", () => zoom(1)),
+    ),
+  );
   return {
     title: "Timeline",
     leave: () => resized.disconnect(),
-    shown: () => { draw(); for (const each of document.querySelectorAll(".activity .scrolls")) each.scrollLeft = each.scrollWidth; resized.observe(document.getElementById("main")); },
-    keys: { "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25),
-      "[": () => turn(-SPAN), "]": () => turn(SPAN) },
-    element: activity.items.length || state.sessions.length ? h("div", {},
-      h("div", { class: "head" }, h("h1", {}, "Timeline"), span, controls),
-      h("section", { class: "card activity", "aria-label": "Activity" }, heatMap(activity.items, HEAT_DAYS, goTo), figures(activity.items)),
-      h("section", { class: "card", "aria-label": "Sessions by day" },
-        h("div", { class: "legend" }, TYPES.map((type) => h("span", { class: "type" }, typeMark(type), type))), told, picture))
-      : empty("No days to show yet", "Sessions appear here as bands once your coding agent has worked with recollect installed.", h("pre", {}, "recollect install")),
+    shown: () => {
+      draw();
+      for (const each of document.querySelectorAll(".activity .scrolls")) each.scrollLeft = each.scrollWidth;
+      resized.observe(document.getElementById("main"));
+    },
+    keys: {
+      "+": () => zoom(1),
+      "=": () => zoom(1),
+      "-": () => zoom(-1),
+      ArrowLeft: () => move(-0.25),
+      ArrowRight: () => move(0.25),
+      "[": () => turn(-SPAN),
+      "]": () => turn(SPAN),
+    },
+    element:
+      activity.items.length || state.sessions.length
+        ? h(
+            "div",
+            {},
+            h("div", { class: "head" }, h("h1", {}, "Timeline"), span, controls),
+            h(
+              "section",
+              { class: "card activity", "aria-label": "Activity" },
+              heatMap(activity.items, HEAT_DAYS, goTo),
+              figures(activity.items),
+            ),
+            h(
+              "section",
+              { class: "card", "aria-label": "Sessions by day" },
+              h(
+                "div",
+                { class: "legend" },
+                TYPES.map((type) => h("span", { class: "type" }, typeMark(type), type)),
+              ),
+              told,
+              picture,
+            ),
+          )
+        : empty(
+            "No days to show yet",
+            "Sessions appear here as bands once your coding agent has worked with recollect installed.",
+            h("pre", {}, "recollect install"),
+          ),
   };
 }
 
 function figures(items) {
   const sum = (part) => items.reduce((total, each) => total + each[part], 0);
   const busiest = [...items].sort((a, b) => b.observations - a.observations)[0];
-  const rows = [["sessions", number(sum("sessions"))], ["observations", number(sum("observations"))], ["busiest day", busiest ? shortDay(Date.parse(`${busiest.day}T12:00:00`)) : "none"]];
-  return h("dl", { class: "figures" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  const rows = [
+    ["sessions", number(sum("sessions"))],
+    ["observations", number(sum("observations"))],
+    ["busiest day", busiest ? shortDay(Date.parse(`${busiest.day}T12:00:00`)) : "none"],
+  ];
+  return h(
+    "dl",
+    { class: "figures" },
+    rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
 }

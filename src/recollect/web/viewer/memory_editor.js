@@ -1,0 +1,94 @@
+// A memory's whole file, with a preview beside it. Whoever saved in between is not overwritten.
+import { h, later, replace } from "./dom.js";
+import { markdown } from "./markdown.js";
+import { failed } from "./toast.js";
+
+/** @param {{cancel: () => void, save: (text: string, checksum: string) => Promise<void>, reload: () => Promise<any>}} how */
+export function editing(it, { cancel, save, reload }) {
+  let checksum = it.checksum;
+  const area = h("textarea", {
+    class: "mono",
+    rows: 22,
+    "aria-label": "The memory as Markdown",
+    prop: { value: it.text ?? it.body },
+    oninput: () => draw(),
+  });
+  const preview = h("div", { class: "preview", "aria-label": "Preview", role: "region" });
+  const conflict = h("div", {});
+  const draw = later(() => replace(preview, markdown(area.value.replace(/^---\n[\s\S]*?\n---\n/, ""))), 60);
+  const button = h("button", { class: "primary" }, "Save ", h("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"));
+  const form = h(
+    "form",
+    {
+      class: "card",
+      "aria-label": "Edit the memory",
+      onsubmit: async (event) => {
+        event.preventDefault();
+        button.disabled = true;
+        try {
+          await save(area.value, checksum);
+        } catch (error) {
+          if (error.code === "edited_meanwhile") await clash().catch(failed);
+          else failed(error);
+          button.disabled = false;
+        }
+      },
+      onkeydown: (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+      },
+    },
+    conflict,
+    h("div", { class: "columns even editor" }, area, preview),
+    h(
+      "div",
+      { class: "row-of-buttons gap" },
+      button,
+      h("button", { type: "button", onclick: cancel }, "Cancel"),
+      h("span", { class: "quiet small" }, it.path),
+    ),
+  );
+  async function clash() {
+    const theirs = await reload();
+    replace(
+      conflict,
+      h(
+        "div",
+        { class: "note bad", role: "alert" },
+        h("p", {}, h("strong", {}, "It was changed meanwhile."), " What you typed is still here."),
+        h("details", {}, h("summary", {}, "Show the other version"), h("pre", { class: "said" }, theirs.text)),
+        h(
+          "div",
+          { class: "row-of-buttons gap" },
+          h(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                checksum = theirs.checksum;
+                replace(conflict);
+                form.requestSubmit();
+              },
+            },
+            "Save mine over it",
+          ),
+          h(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                checksum = theirs.checksum;
+                area.value = theirs.text;
+                replace(conflict);
+                draw();
+              },
+            },
+            "Take theirs",
+          ),
+        ),
+      ),
+    );
+  }
+  draw();
+  setTimeout(() => area.focus(), 0);
+  return form;
+}
