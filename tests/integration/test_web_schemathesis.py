@@ -48,15 +48,19 @@ def web(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         yield found
 
 
-def send(web: Site, case: AnyCase, known: str | None) -> Answer:
-    """Through the whole application, as it would come over the network."""
+def send(web: Site, case: AnyCase, known: str | None, *, real: bool) -> Answer:
+    """Through the whole application, as it would come over the network. `known`: something that is there, in
+    the path; `real`: and a project."""
     told = case.as_transport_kwargs(base_url=f"http://{HOST}")
     path = str(told["url"]).removeprefix(f"http://{HOST}")
     if known is not None:
         for value in case.path_parameters.values():
             path = path.replace(f"/{quote(str(value), safe='')}", f"/{known}", 1)
-    if told.get("params"):
-        path += "?" + urlencode(told["params"], doseq=True, errors="replace")
+    params = dict(told.get("params") or {})
+    if real and "project" in params:
+        params["project"] = 1
+    if params:
+        path += "?" + urlencode(params, doseq=True, errors="replace")
     data = json.dumps(told["json"]).encode() if "json" in told else told.get("data") or b""
     data = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
     sent = headers(content_length=str(len(data)))
@@ -93,9 +97,9 @@ def test_whatever_is_sent_nothing_fails_inside(web: Site) -> None:
             known = st.sampled_from([None, *names])
 
             @QUIET
-            @given(case=cases, one=known)
-            def drive(case: AnyCase, one: str | None) -> None:
-                answer = send(web, case, one)
+            @given(case=cases, one=known, real=st.booleans())
+            def drive(case: AnyCase, one: str | None, real: bool) -> None:
+                answer = send(web, case, one, real=real)
                 counted[str(answer.status)] += 1
                 if wrong := faults(document, case, answer):
                     found.add(wrong)
