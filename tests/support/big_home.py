@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 
 from recollect import clock, wiring
 from recollect.clock import DAY, HOUR, MINUTE, SECOND
@@ -125,7 +126,7 @@ def _session(
     name, turns, last = f"claude-code/{ref}", 5, number == SESSIONS - 1
     step = (40 if last else rng.randint(25, 150)) * MINUTE // (turns * 12)
     end = start + turns * 12 * step
-    title = words.prompt(rng, domain)[:70]
+    title = shorten(words.prompt(rng, domain), 70, placeholder="…")
     yield SessionRecord(
         session=name, project=project.project, agent="claude-code", ref=ref, project_dir=str(root),
         transcript=None, status="active" if last else rng.choice(("completed", "completed", "interrupted")),
@@ -279,7 +280,7 @@ def _memory(rng: random.Random, domain: Domain, number: int) -> Memory:
     slug = f"{said['slug'].replace('_', '-')}-{number + 1}"
     return Memory(
         name=slug,
-        description=f"{said['thing'][0].upper()}{said['thing'][1:]}: how we treat it in {domain.name}",
+        description=words.description(said, number),
         type=kind,
         body=f"# {said['thing'].capitalize()}\n\n"
         f"**Always** go through `{said['file']}`; it {said['trouble']} otherwise.\n\n"

@@ -126,6 +126,20 @@ PROMPTS = (
 )
 
 
+KNOWN = (
+    "Go through `{file}` whenever you touch {thing}",
+    "{thing}: never more than {count} entries at once",
+    "Tests of {thing} run on the CI machine only",
+    "{thing} {trouble} unless it is retried",
+    "Ask before you change the format of {thing}",
+)
+
+
+def description(words: dict[str, str], number: int) -> str:
+    text = KNOWN[number % len(KNOWN)].format(**words)
+    return f"{text[0].upper()}{text[1:]}"
+
+
 def draft(rng: random.Random, domain: Domain, index: int) -> ObservationDraft:
     kind = rng.choices(tuple(TITLES), (12, 22, 18, 12, 26, 10))[0]
     words = said(rng, domain)

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { absolute, clock, compact, lasting, plural, short, tokens, when } from "./format.js";
 import { icon, SHAPES, typeMark } from "./icons.js";
-import { projectName } from "./projects.js";
+import { projectName, projects } from "./projects.js";
 
 export const TYPES = Object.keys(SHAPES);
 
@@ -95,7 +95,7 @@ export function eventRow(it, open) {
       { data: { item: "" } },
       h("span", { class: "mono" }, it.tool ?? it.kind.replace("_", " ")),
       " ",
-      h("span", { class: "clip" }, it.title === it.tool ? "" : (it.title ?? "")),
+      h("span", { class: "clip" }, it.title === it.tool ? "" : shorterPaths(it.title ?? "")),
       " ",
       it.healed && h("span", { class: "chip", title: "The transcript told of it, no hook did" }, "from the transcript"),
       it.subagent && h("span", { class: "chip" }, it.subagent),
@@ -121,4 +121,14 @@ export function freshnessChip(freshness) {
     { class: `chip ${FRESH.includes(state) ? "good" : "bad"}`, title: "Its files, compared with what they were then" },
     state,
   );
+}
+
+/** For lists: only what has changed is worth a word. */
+export function staleChip(freshness) {
+  return FRESH.includes(freshness?.state) ? null : freshnessChip(freshness);
+}
+
+/** Paths of an agent begin at the root of the disk; here they begin at the project's. */
+function shorterPaths(text) {
+  return projects().reduce((left, each) => (each.root ? left.replaceAll(`${each.root}/`, "") : left), text);
 }

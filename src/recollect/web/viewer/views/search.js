@@ -5,7 +5,7 @@ import { compact, number, plural, short, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
 import { chosen, projectName } from "../projects.js";
 import { note } from "../router.js";
-import { freshnessChip, TYPES, typeLabel } from "../rows.js";
+import { staleChip, TYPES, typeLabel } from "../rows.js";
 
 const FACETS = [
   ["type", "Type"],
@@ -233,7 +233,7 @@ function hit(it, asked) {
         " ",
         it.superseded && h("span", { class: "chip" }, "superseded"),
         " ",
-        typeof it.freshness === "object" ? freshnessChip(it.freshness) : null,
+        staleChip(it.freshness),
         (it.excerpt || it.description) && h("span", { class: "excerpt" }, marked(it.excerpt || it.description)),
         asked &&
           reasons.length > 0 &&
