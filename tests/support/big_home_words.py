@@ -127,7 +127,7 @@ PROMPTS = (
 
 
 KNOWN = (
-    "Go through `{file}` whenever you touch {thing}",
+    "Go through {file} whenever you touch {thing}",
     "{thing}: never more than {count} entries at once",
     "Tests of {thing} run on the CI machine only",
     "{thing} {trouble} unless it is retried",

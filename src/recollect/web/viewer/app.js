@@ -11,12 +11,12 @@ buildShell(() => show({ kept: true }));
 listenToLinks();
 listenToKeys();
 keepTimes();
+connect();
 try {
   await loadProjects();
 } catch (error) {
   failed(error);
 }
 await show();
-connect();
 // A project that is new to us turns up in the list by itself.
 onQuiet(["turn"], () => loadProjects().catch(() => {}), 5_000);

@@ -92,3 +92,14 @@ export function later(run, wait) {
     timer = setTimeout(() => run(...values), wait);
   };
 }
+
+/** Calls `run` a moment after the first call; all calls until then are one. It is never put off for good. */
+export function gathered(run, wait) {
+  let timer = 0;
+  return () => {
+    timer ||= setTimeout(() => {
+      timer = 0;
+      run();
+    }, wait);
+  };
+}

@@ -26,7 +26,10 @@ let visit = 0;
  */
 export function navigate(to, { replacing = false } = {}) {
   if (replacing) history.replaceState(null, "", to);
-  else history.pushState(null, "", to);
+  else {
+    history.replaceState({ scroll: scrollY }, ""); // for the way back
+    history.pushState(null, "", to);
+  }
   return show();
 }
 
@@ -35,7 +38,7 @@ export function note(to) {
   history.replaceState(history.state, "", to);
 }
 
-export async function show({ kept = false } = {}) {
+export async function show({ kept = false, scroll = 0 } = {}) {
   const mine = ++visit;
   const main = document.getElementById("main");
   const query = new URLSearchParams(location.search);
@@ -67,7 +70,7 @@ export async function show({ kept = false } = {}) {
   document.title = `${made.title} · recollect`;
   setKeys(made.keys);
   if (!kept) {
-    window.scrollTo(0, 0);
+    window.scrollTo(0, scroll);
     (made.focus ?? main).focus({ preventScroll: true });
   }
   made.shown?.();
@@ -98,7 +101,8 @@ export function empty(title, text, ...more) {
 }
 
 export function listenToLinks() {
-  addEventListener("popstate", () => show());
+  history.scrollRestoration = "manual";
+  addEventListener("popstate", (event) => show({ scroll: event.state?.scroll ?? 0 }));
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target.closest?.("a[href]");

@@ -105,7 +105,11 @@ function projectPicker(refresh) {
       refresh();
     },
   });
+  let drawn = "";
   const draw = () => {
+    const now = JSON.stringify(projects().map((each) => [each.id, each.name]));
+    if (now === drawn) return; // the list may be open
+    drawn = now;
     replace(
       select,
       h("option", { value: "" }, "All projects"),
@@ -134,7 +138,9 @@ function statusLine() {
     dot.className = `dot ${bad ? "bad" : connection === "live" ? "good" : "wait"}`;
     const words =
       connection !== "live"
-        ? "not connected"
+        ? connection === "connecting"
+          ? "connecting"
+          : "not connected"
         : health?.problem
           ? "needs a look"
           : waiting

@@ -1,5 +1,5 @@
 // What happens in the worker, live. The browser reconnects by itself and says what it had last.
-import { later } from "./dom.js";
+import { gathered } from "./dom.js";
 
 const KINDS = ["captured", "turn", "observation", "summary", "memory", "dream", "fault", "hello"];
 const listeners = new Set();
@@ -48,10 +48,10 @@ export function connect() {
   addEventListener("pagehide", () => source.close(), { once: true });
 }
 
-/** For views that look again: many happenings in a row are one. */
-export function onQuiet(kinds, run, wait = 400) {
-  const soon = later(run, wait);
+/** For views that look again: many happenings in a row are one. `about`: whether one matters. */
+export function onQuiet(kinds, run, wait = 400, about = () => true) {
+  const soon = gathered(run, wait);
   return onHappening((kind, data) => {
-    if (kinds.includes(kind) || (kind === "hello" && data.missed)) soon(kind, data);
+    if ((kinds.includes(kind) && about(data)) || (kind === "hello" && data.missed)) soon();
   });
 }

@@ -96,12 +96,21 @@ export default async function brief({ signal }) {
     },
     "Keep as my setting",
   );
+  const fresh = h("div", { class: "pill-holder" });
+  const again = () => {
+    replace(fresh);
+    look().catch(failed);
+  };
+  // Whoever reads it is not interrupted: it is written anew when they ask for it.
+  const offer = () =>
+    replace(fresh, h("button", { type: "button", class: "pill", onclick: again }, "More is known: show"));
   return {
     title: "Brief",
-    leave: onQuiet(["observation", "summary", "memory"], () => look().catch(() => {}), 1500),
+    leave: onQuiet(["observation", "summary", "memory"], offer, 1500),
     element: h(
       "div",
       {},
+      fresh,
       h(
         "div",
         { class: "head" },

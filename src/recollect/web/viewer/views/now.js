@@ -1,6 +1,6 @@
 // What is going on: health at the top, then a feed that never moves under the reader's eyes.
 import { get } from "../api.js";
-import { h, later, replace } from "../dom.js";
+import { gathered, h, replace } from "../dom.js";
 import { bytes, compact, lasting, money, number, plural, when } from "../format.js";
 import { entryRow, Followed } from "../feed.js";
 import { showGivenUp } from "../given_up.js";
@@ -41,27 +41,40 @@ export default async function now({ signal }) {
     return found.flat().sort((a, b) => b.at - a.at);
   }
 
-  const [recent] = await Promise.all([follow(), vitals()]);
-  put(list, await look(recent.map((each) => each.id)));
-
   const changed = new Set();
-  const arrive = later(async () => {
+  const note = (id) => {
+    changed.add(id);
+    soon();
+  };
+  async function arrive() {
     const ids = [...changed];
     changed.clear();
     try {
       if (ids.some((id) => !sessions.has(id))) await follow();
-      for (const each of await look(ids.filter((id) => sessions.has(id)))) waiting.set(each.key, each);
+      for (const each of await look(ids)) waiting.set(each.key, each);
       if (!waiting.size) return;
-      if (first.parentElement) {
-        await show({ kept: true });
-        return;
-      } // there was nothing before
-      if (resting(list)) pour();
+      if (first.parentElement)
+        await show({ kept: true }); // there was nothing before
+      else if (resting(list)) pour();
       else offer();
     } catch (error) {
-      if (error.name !== "AbortError") failed(error);
+      failed(error);
     }
-  }, 250);
+  }
+  // One after the other, the first look too: two at once would tell of the same things twice.
+  let order = Promise.all([follow(), vitals()]).then(async ([recent]) =>
+    put(list, await look(recent.map((each) => each.id))),
+  );
+  const begun = order;
+  const soon = gathered(() => (order = order.catch(() => {}).then(arrive)), 250);
+  // Listens before it looks, so that nothing falls in between.
+  const stops = [
+    onHappening((_, data) => data.session_id && note(data.session_id)),
+    onQuiet(["hello"], () => [...sessions.keys()].forEach(note)),
+    onQuiet(["captured", "turn", "observation", "summary", "fault"], vitals, 800),
+  ];
+  const leave = () => stops.forEach((stop) => stop());
+
   function pour() {
     const fresh = [...waiting.values()].sort((a, b) => b.at - a.at);
     waiting.clear();
@@ -92,22 +105,15 @@ export default async function now({ signal }) {
     "Let recollect watch your coding agent. The first prompt you give it appears here.",
     h("pre", {}, "recollect install\nrecollect doctor"),
   );
-  const stops = [
-    onHappening((kind, data) => {
-      if (data.session_id && kind !== "hello") {
-        changed.add(data.session_id);
-        arrive();
-      }
-    }),
-    onQuiet(["hello"], () => {
-      for (const id of sessions.keys()) changed.add(id);
-      arrive();
-    }),
-    onQuiet(["captured", "turn", "observation", "summary", "fault"], vitals, 800),
-  ];
+  try {
+    await begun;
+  } catch (error) {
+    leave();
+    throw error;
+  }
   return {
     title: "Now",
-    leave: () => stops.forEach((stop) => stop()),
+    leave,
     element: h(
       "div",
       {},

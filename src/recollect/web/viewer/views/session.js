@@ -25,21 +25,17 @@ export default async function session({ id, signal }) {
     get(`${path}/told`, {}, signal).catch(() => ({ items: [] })),
   ]);
   const fresh = h("div", { class: "pill-holder" });
-  const stop = onQuiet(["observation", "summary", "turn", "captured"], async (_, data) => {
-    if (data.session_id !== found.id) return;
+  const look = async () => {
     const now = await get(path).catch(() => null);
     const more = now ? now.observations.length - found.observations.length : 0;
-    if (more > 0 && !fresh.childElementCount) {
-      replace(
-        fresh,
-        h(
-          "button",
-          { type: "button", class: "pill", onclick: () => show({ kept: true }) },
-          `${plural(more, "new observation")}: show`,
-        ),
-      );
-    }
-  });
+    if (more <= 0) return;
+    const again = () => show({ kept: true });
+    replace(
+      fresh,
+      h("button", { type: "button", class: "pill", onclick: again }, `${plural(more, "new observation")}: show`),
+    );
+  };
+  const stop = onQuiet(["observation", "summary", "turn"], look, 400, (data) => data.session_id === found.id);
   return {
     title: found.title || "Session",
     leave: stop,
