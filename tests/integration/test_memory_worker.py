@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from recollect import clock, wiring
+from recollect.memory.claude_code.client_folder import folder
 from recollect.memory.dream import dream_lock, gates
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import Memory
@@ -34,9 +35,9 @@ SUMMARY = "<summary><request>Remember tabs.</request></summary>"
 
 @pytest.fixture
 def project(home: Paths, tmp_path: Path) -> Path:
-    folder = tmp_path / "shop"
-    subprocess.run(["git", "init", "--quiet", folder], check=True)
-    return folder
+    place = tmp_path / "shop"
+    subprocess.run(["git", "init", "--quiet", place], check=True)
+    return place
 
 
 @pytest.fixture
@@ -162,6 +163,26 @@ def test_what_the_agent_wrote_down_is_not_kept_again_but_a_sub_agent_keeps_nothi
     turn(project, "s3", SAID, wrote(ours, agent_id="a1", agent_type="Explore"))
     settled(home)
     assert names(project) == ["prefers-tabs"]
+
+
+def test_a_memory_of_the_clients_is_told_at_prompts_unless_that_is_turned_off(
+    home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = folder(str(project), os.environ)
+    assert theirs is not None
+    theirs.mkdir(parents=True)
+    text = (
+        "---\nname: pump\ndescription: The pump in the cellar\ntype: project\n---\n\nRed valve.\n"
+    )
+    (theirs / "pump.md").write_text(text)
+    begin(project, "s1")
+    assert "Red valve." in hear(project, "s1", "Start the pump in the cellar")
+    contact.stop(home)
+    monkeypatch.setenv("RECOLLECT_MEMORY_CLIENT", "off")
+    begin(project, "s2")
+    settled(home)
+    assert ask(project, "s2", "Start the pump in the cellar") == ""
+    assert (theirs / "pump.md").read_text() == text
 
 
 def test_extraction_can_be_turned_off(

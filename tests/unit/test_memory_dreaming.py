@@ -11,7 +11,7 @@ from recollect import clock as clocks
 from recollect import wiring
 from recollect.clock import DAY
 from recollect.memory.dream import dream_lock, gates
-from recollect.memory.dream.dreaming import lock
+from recollect.memory.dream.dreaming import Dream, lock
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import Memory
 from recollect.model.observations import Author, ObservationDraft
@@ -24,7 +24,7 @@ from recollect.synthesis.asking import Asking, Terms
 from recollect.synthesis.budget import Budget
 from recollect.synthesis.prices import Prices
 from recollect.wiring import Choice
-from recollect.worker.dreaming import Dreamer
+from recollect.worker.dreaming import Dreamer, told
 from recollect.worker.gate import Gate
 from recollect.worker.memory_work import MemoryWork
 from tests.support.arrivals import START
@@ -168,6 +168,25 @@ def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom) -> None:
     assert bedroom.dreamer().if_due() == 1
 
 
+def test_whoever_is_quicker_to_the_lock_dreams(
+    bedroom: Bedroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = bedroom.project("shop")
+    monkeypatch.setattr(dream_lock, "holder", lambda _: None)  # between the look and the lock
+    monkeypatch.setattr(dream_lock, "acquire", lambda *_: None)
+    assert bedroom.dreamer().if_due() == 0
+    assert retired(shop) == 0
+
+
+def test_why_nothing_was_changed_is_told() -> None:
+    shown = told(Dream(given_up="a memory would not be found", unanswered="overloaded"))
+    assert shown["lines"] == [
+        "The model said nothing that could be used: overloaded",
+        "Nothing was changed: a memory would not be found",
+    ]
+    assert told(Dream())["lines"] == ["The memories are in order."]
+
+
 def test_a_dream_whose_model_was_away_is_not_completed_and_comes_again(bedroom: Bedroom) -> None:
     bedroom.model = StubModel([Away("overloaded")], then="{}")
     shop = bedroom.project("shop")
@@ -184,19 +203,19 @@ def test_a_model_is_told_what_was_done_lately_and_its_reply_is_in_the_ledger(
 ) -> None:
     bedroom.model = StubModel(then="{}")
     bedroom.project("shop")
-    told = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
+    shown = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
     (asked,) = bedroom.model.requests
     assert "Shelf 3 was filled" in asked.message
     assert bedroom.store.spent(0, 1 << 60).requests == 1
-    assert told["diff"]
-    assert (told["entry"], bedroom.changed, bedroom.last()) == (None, [], None)
+    assert shown["diff"]
+    assert (shown["entry"], bedroom.changed, bedroom.last()) == (None, [], None)
 
 
 def test_a_dream_on_request_needs_no_gate_and_no_project(bedroom: Bedroom) -> None:
     shop = bedroom.project("shop", sessions=0, facts=0)
-    told = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": False})
-    assert told["completed"]
-    assert told["entry"]
+    done = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": False})
+    assert done["completed"]
+    assert done["entry"]
     assert retired(shop) == 1
     assert len(bedroom.changed) == 1
     elsewhere = bedroom.dreamer().on_request({"dir": str(bedroom.folder), "dry_run": False})

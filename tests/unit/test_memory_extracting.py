@@ -179,6 +179,21 @@ def test_a_turn_without_a_prompt_says_nothing(desk: Desk) -> None:
     assert desk.names() == []
 
 
+def test_what_the_agent_wrote_down_is_enough_but_for_a_correction(desk: Desk) -> None:
+    def wrote(number: int) -> bytes:
+        path = f"{desk.paths.memory}/user/mine-{number}.md"
+        return payloads.write("s1", f"t{number}", f"p-{desk.clock.at}", path)
+
+    model = StubModel(then=DRAFT)
+    desk.extract(*desk.turn(f"{SAID} {MEANT}", "Noted.", wrote(1)), model)
+    assert (desk.names(), model.requests) == ([], [])
+    desk.extract(*desk.turn(SAID))
+    desk.extract(*desk.turn("no, use spaces instead", "Noted.", wrote(2)))
+    found = desk.memories.get("prefers-tabs")
+    assert found is not None
+    assert found.memory.description == "The user prefers spaces"
+
+
 def test_a_file_of_the_project_is_no_memory(desk: Desk) -> None:
     wrote = payloads.write("s1", "t1", f"p-{desk.clock.at}", f"{payloads.CWD}/tabs.md")
     desk.extract(*desk.turn(SAID, "Done.", wrote))
