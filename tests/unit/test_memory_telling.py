@@ -9,12 +9,14 @@ import pytest
 
 from recollect import wiring
 from recollect.memory.choosing.finding import Finder
+from recollect.memory.choosing.selecting import SESSION_BYTES
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import Memory
 from recollect.model.requests import Away, Request
 from recollect.model.sessions import Session
 from recollect.model.told import ToldMemory
 from recollect.paths import Paths
+from recollect.recall.brief import INDEXED
 from recollect.settings import Settings, Value
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking, Terms
@@ -96,6 +98,21 @@ def test_without_a_model_words_choose_and_it_is_told_once(
     compaction = Told(session.project_id, session="s1", at=clock.at, count=1).compact()
     store.add_events([compaction], clock.at)
     assert TABS.body in ours.at_prompt(session, WRITE)[0]
+
+
+def test_a_line_in_the_brief_is_not_the_text(
+    store: Store, memories: Memories, session: Session, clock: FakeClock
+) -> None:
+    record(store, session, [ToldMemory(TABS.name, "user", INDEXED, 9, 40)], clock.at)
+    assert TABS.body in telling(store, memories, None).at_prompt(session, WRITE)[0]
+
+
+def test_a_session_is_told_so_much_and_no_more(
+    store: Store, memories: Memories, session: Session, clock: FakeClock
+) -> None:
+    much = ToldMemory("others", "user", "near to the prompt", 9, SESSION_BYTES - 10)
+    record(store, session, [much], clock.at)
+    assert telling(store, memories, None).at_prompt(session, WRITE) == ("", [])
 
 
 @pytest.mark.usefixtures("patient")
