@@ -9,6 +9,7 @@ from recollect import wiring
 from recollect.clock import Clock
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.incoming import Incoming
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking
 from recollect.wiring import AGENTS, Choice, Home
@@ -50,6 +51,10 @@ class MemoryWork:
             found = wiring.memories(self._home, directory, self._clock, self._env)
             self._known[directory] = (time.monotonic() + KEPT_SECONDS, found)
         return found
+
+    def incoming(self) -> Incoming:
+        """For one import."""
+        return Incoming(self._home.paths.memory, self._clock)
 
     def _quick(self, session_id: int) -> Asking | None:
         model = self._choice.model

@@ -43,7 +43,7 @@ class Orders:
     remembering: Remembering = field(init=False)
 
     def __post_init__(self) -> None:
-        self.imports = Imports(self.store, self.clock, self._taken)
+        self.imports = Imports(self.store, self.clock, self._taken, self.memories.incoming)
         retold = self.briefs.sessions.refresh
         self.forgetting = Forgetting(self.store, self.clock, self._changed, retold)
         self.remembering = Remembering(

@@ -91,6 +91,13 @@ class Memories:
             yield change
             change.finished = self._commit(change, lock)
 
+    @contextmanager
+    def trial(self) -> Iterator[Change]:
+        """A change that comes to nothing: to see what would be, or to read while nobody writes."""
+        self._finish_what_was_left()
+        with locks.reading(self.places.root):
+            yield Change(self.places, self.clock)
+
     def tidy(self) -> None:
         """Makes the history small again. It may take seconds: for idle moments."""
         with locks.writing(self.places.root) as lock:
@@ -110,7 +117,7 @@ class Memories:
         if not (changes := change.changes()):
             return Finished((), None)
         root, project = self.places.root, self.places.project.path
-        own = (project, self.places.files)
+        own = (project, self.places.retired[1].path, self.places.files)
         if self.places.repository and any(
             each.path.is_relative_to(o) for each in changes for o in own
         ):
