@@ -22,9 +22,10 @@ from recollect.worker import contact
 from recollect.worker.memory_telling import LEAD
 from tests.support.product import fire, recollect, settled, until
 from tests.support.scripted_memory import asked, scripted
-from tests.support.scripted_models import ScriptedOpenAi
+from tests.support.scripted_models import Hang, ScriptedOpenAi
 from tests.support.scripted_notes import use
 from tests.support.scripted_steps import Json, Step
+from tests.support.stub_model import rows
 
 SAID = "I prefer tabs. Remember that."
 WRITE = "Write a Python file that prints the totals"
@@ -223,6 +224,21 @@ def test_a_reply_that_cannot_be_read_costs_nothing_that_was_said_plainly(
     turn(project, "s1", SAID)
     assert settled(home).health().pending == 0
     assert names(project) == ["prefers-tabs"]
+
+
+def test_a_worker_that_ends_while_a_model_chooses_ends_cleanly(
+    home: Paths, project: Path, model: ScriptedOpenAi
+) -> None:
+    model.then = scripted(select=Hang())
+    remember(project, TABS)
+    begin(project, "s1")
+    assert "I prefer tabs." in hear(project, "s1", WRITE)
+    until(lambda: asked(model, "select"))
+    contact.stop(home)
+    assert home.log_file.read_text().count("worker.ended") == 1
+    # What became of the question is in the ledger: the store was still there for it.
+    found = rows(home.database, "SELECT outcome FROM requests WHERE purpose = 'select'")
+    assert found == [("failed",)] * len(asked(model, "select"))
 
 
 @pytest.mark.parametrize("moment", ["extract", "summarize"])

@@ -1,5 +1,6 @@
 """What sessions are told of the curated memories: the index in a brief, and the texts that a prompt needs."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -25,6 +26,7 @@ LEAD = (
     "Check before you rely on one."
 )
 WAIT = 0.15  # seconds that a prompt waits for a model; the hook gives up after 0.3
+END_SECONDS = 5.0  # for a question that was cut off
 LEAST_TERMS = 2  # "go on" needs no memory
 BEFORE = 3  # prompts of the session that the model sees, too
 CHOSEN_LATE = "the model chose it for the prompt before"
@@ -41,6 +43,7 @@ class MemoryTelling:
     finder: Finder
     asking: Callable[[int], Asking | None]
     _late: dict[int, Late] = field(default_factory=dict)
+    _under_way: set[threading.Event] = field(default_factory=set)
 
     def index(self, directory: str) -> list[StoredMemory]:
         return selecting.index(self.memories(directory))
@@ -73,13 +76,26 @@ class MemoryTelling:
         project = self.store.project(session.project_id).name
         return wrap(project, LEAD, lines[1:]), given
 
+    def close(self) -> None:
+        """No more prompts come. Questions that nobody waits for any more still use the store."""
+        for answered in list(self._under_way):
+            answered.wait(END_SECONDS)
+
     def _choose(self, session: Session, prompt: str, new: list[StoredMemory]) -> Chosen:
-        asking = self.asking(session.id) if self.settings.text("memory.select") == "auto" else None
+        wanted = new and self.settings.text("memory.select") == "auto"
+        asking = self.asking(session.id) if wanted else None
+        answered = threading.Event()
+        if asking is not None:
+            self._under_way.add(answered)
 
         def ask() -> Answer:
             assert asking is not None
-            request = selecting.request(selecting.catalog(new), self._said(session, prompt))
-            answer = asking.ask(request, SELECT)
+            try:
+                request = selecting.request(selecting.catalog(new), self._said(session, prompt))
+                answer = asking.ask(request, SELECT)
+            finally:
+                self._under_way.discard(answered)
+                answered.set()
             if isinstance(answer, Kept):
                 return Reply(answer.text, asking.model.model, UNCOUNTED)
             return answer

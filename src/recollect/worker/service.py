@@ -160,6 +160,7 @@ class Service:
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
         next worker, which is started as long as we hold the lock in vain."""
+        self._memories.telling.close()
         once = iter([True])
         if not self._vitals.lost():
             self._ingest.drain(lambda: next(once, False))
