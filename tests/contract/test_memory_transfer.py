@@ -34,7 +34,7 @@ from recollect.model.records import (
     TakenMemories,
 )
 from recollect.store.sqlite.store import SqliteStore
-from recollect.transfer import export, importing
+from recollect.transfer import export, import_file, importing
 from recollect.transfer.import_file import ExportFile
 from tests.support.arrivals import START
 
@@ -175,6 +175,17 @@ def test_all_are_exported_however_many_there_are(tmp_path: Path) -> None:
     for number in range(MOST_FILES + 5):
         put(tmp_path, None, f"m{number}", TABS)
     assert len(list(Outgoing(tmp_path).of_user())) == MOST_FILES + 5
+
+
+def test_more_than_fits_into_memory_is_taken_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr(import_file, "IN_MEMORY", 1000)
+    with scratch() as folder:
+        for number in range(30):
+            put(folder / "source", SHOP, f"m{number}", f"{number}\n" * 100)
+        file = exported(folder / "source", folder / "a.jsonl")
+        assert taken(folder / "target", file) == TakenMemories(new=30)
+        assert state(folder / "target") == state(folder / "source")
 
 
 def test_a_name_that_another_text_has_gets_a_number(tmp_path: Path) -> None:

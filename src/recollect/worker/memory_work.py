@@ -52,6 +52,10 @@ class MemoryWork:
             self._known[directory] = (time.monotonic() + KEPT_SECONDS, found)
         return found
 
+    def look_again(self) -> None:
+        """Folders may have been made elsewhere."""
+        self._known.clear()
+
     def incoming(self) -> Incoming:
         """For one import."""
         return Incoming(self._home.paths.memory, self._clock)

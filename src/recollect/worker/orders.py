@@ -126,6 +126,7 @@ class Orders:
         return {"waiting": count}
 
     def _taken(self, projects: frozenset[int]) -> None:
+        self.memories.look_again()
         for project_id in projects:
             self.briefs.prepare(project_id)
         # A session that was open when it was exported may be over; its transcript, if it is here, says more.

@@ -96,16 +96,26 @@ class Outgoing:
         retired = places_of_user(self._root).retired_of(folder)
         found = []
         for each in (folder, retired):
-            for name in sorted(each.names()):
+            for name in self._names(each):
                 try:
                     if (text := _text(each.file(name), name)) is not None:
                         found.append(_Text(name, each is retired, text))
                 except (files.Strange, Unreadable) as error:
                     self.left_out.append(Broken(each.file(name), str(error)))
                 except OSError as error:
-                    why = f"it cannot be read ({error.strerror}): give yourself the right to"
-                    self.left_out.append(Broken(each.file(name), why))
+                    self._unreadable(each.file(name), error)
         return found
+
+    def _names(self, folder: Folder) -> list[str]:
+        try:
+            return sorted(folder.names())
+        except OSError as error:
+            self._unreadable(folder.path, error)
+            return []
+
+    def _unreadable(self, path: Path, error: OSError) -> None:
+        why = f"it cannot be read ({error.strerror}): give yourself the right to"
+        self.left_out.append(Broken(path, why))
 
 
 def places_of_user(root: Path) -> Places:
