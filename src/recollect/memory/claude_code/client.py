@@ -17,7 +17,7 @@ from recollect.ids import digest
 from recollect.memory.claude_code import client_index
 from recollect.memory.claude_code.client_folder import find, folder
 from recollect.memory.storage import files, front_matter
-from recollect.memory.storage.folders import Folder
+from recollect.memory.storage.folders import Entry, Folder
 from recollect.memory.storage.format import ENDING, normal
 from recollect.model.memories import OF_CLIENT, OF_PROJECT, OF_USER, Memory, StoredMemory
 
@@ -45,8 +45,8 @@ class Theirs(Folder):
 
     __slots__ = ()
 
-    def _files(self) -> tuple[Path, ...]:
-        return tuple(path for path in super()._files() if not _is_ours(_look(path)))
+    def _paths(self, state: tuple[Entry, ...]) -> list[Path]:
+        return [path for path in super()._paths(state) if not _is_ours(_look(path))]
 
 
 def theirs(directory: str, env: Mapping[str, str], setting: str) -> Folder | None:

@@ -48,7 +48,7 @@ class Listing:
         return next((each for each in self.memories if each.memory.name == name), None)
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """A file as the system tells of it: as long as this is the same, so is what is in it."""
 
     age: int  # the newer, the smaller
@@ -85,8 +85,8 @@ class Folder:
             _LISTED[key] = state, listing
         return listing
 
-    def _look(self, state: tuple[_Entry, ...], most: int | None) -> Listing:
-        found, clashes = _distinct(self.path / entry.name for entry in state)
+    def _look(self, state: tuple[Entry, ...], most: int | None) -> Listing:
+        found, clashes = _distinct(self._paths(state))
         looked_at = found[:most]
         memories: list[StoredMemory] = []
         broken = list(clashes)
@@ -107,9 +107,12 @@ class Folder:
 
     def names(self) -> tuple[str, ...]:
         """Of all files that could be memories."""
-        return tuple(entry.name.removesuffix(ENDING) for entry in self._entries())
+        return tuple(path.name.removesuffix(ENDING) for path in self._paths(self._entries()))
 
-    def _entries(self) -> tuple[_Entry, ...]:
+    def _paths(self, state: tuple[Entry, ...]) -> list[Path]:
+        return [self.path / entry.name for entry in state]
+
+    def _entries(self) -> tuple[Entry, ...]:
         """Newest first."""
         found = []
         try:
@@ -118,7 +121,7 @@ class Folder:
                     with suppress(FileNotFoundError):  # somebody deletes it just now
                         told = entry.stat(follow_symlinks=False)
                         times = -told.st_mtime_ns, entry.name, told.st_ctime_ns
-                        found.append(_Entry(*times, told.st_size, told.st_ino))
+                        found.append(Entry(*times, told.st_size, told.st_ino))
         except (FileNotFoundError, NotADirectoryError):
             return ()
         return tuple(sorted(found))
@@ -213,7 +216,7 @@ def places(
             return replace(found, problems=(problem,))
 
 
-_LISTED: dict[tuple[Path, str, int | None], tuple[tuple[_Entry, ...], Listing]] = {}
+_LISTED: dict[tuple[Path, str, int | None], tuple[tuple[Entry, ...], Listing]] = {}
 
 
 @lru_cache(maxsize=REMEMBERED)
