@@ -45,8 +45,8 @@ class Theirs(Folder):
 
     __slots__ = ()
 
-    def _paths(self, state: tuple[Entry, ...]) -> list[Path]:
-        return [path for path in super()._paths(state) if not _is_ours(_look(path))]
+    def _paths(self, state: tuple[Entry, ...]) -> tuple[Path, ...]:
+        return tuple(path for path in super()._paths(state) if not _is_ours(_look(path)))
 
 
 def theirs(directory: str, env: Mapping[str, str], setting: str) -> Folder | None:

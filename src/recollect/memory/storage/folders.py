@@ -109,8 +109,8 @@ class Folder:
         """Of all files that could be memories."""
         return tuple(path.name.removesuffix(ENDING) for path in self._paths(self._entries()))
 
-    def _paths(self, state: tuple[Entry, ...]) -> list[Path]:
-        return [self.path / entry.name for entry in state]
+    def _paths(self, state: tuple[Entry, ...]) -> tuple[Path, ...]:
+        return tuple(self.path / entry.name for entry in state)
 
     def _entries(self) -> tuple[Entry, ...]:
         """Newest first."""
