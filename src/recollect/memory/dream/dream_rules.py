@@ -13,11 +13,16 @@ from recollect.model.memories import OF_PROJECT
 
 
 def merge_duplicates(plan: Plan) -> None:
-    for group in duplicates.groups(list(plan.stored.values())):
-        names = [name for name, _ in group.gone]
-        kept = duplicates.joined(plan.standing[group.kept], [plan.standing[name] for name in names])
+    stored = plan.stored
+    for group in duplicates.groups(list(stored.values())):
+        kept, gone = stored[group.kept], [stored[name] for name, _ in group.gone]
+        givers = [each.memory for each in gone if duplicates.may_gain(kept, each)]
         exact = all(how for _, how in group.gone)
-        plan.merge(kept, names, f"{'the same' if exact else 'nearly the same'} as {group.kept}")
+        plan.merge(
+            duplicates.joined(kept.memory, givers),
+            [each.memory.name for each in gone],
+            f"{'the same' if exact else 'nearly the same'} as {group.kept}",
+        )
 
 
 def date(plan: Plan) -> None:
