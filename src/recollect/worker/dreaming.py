@@ -122,7 +122,7 @@ def _explained(result: Dream) -> list[str]:
         found.append(f"The model said nothing that could be used: {result.unanswered}")
     if result.given_up:
         found.append(f"Nothing was changed: {result.given_up}")
-    if not (found or result.operations or result.refused):
+    if not (found or result.told):
         found.append("The memories are in order.")
     return found
 
