@@ -740,14 +740,14 @@ def test_a_full_folder_is_counted(memories: Memories) -> None:
 def test_a_file_of_somebody_elses_does_not_block_the_others(
     memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = files.write
+    real = files.prepared
 
-    def refuse(path: Path, data: bytes, *, private: bool = True) -> None:
+    def refuse(path: Path, data: bytes, *, private: bool = True) -> Path:
         if path.name == "prefers-tabs.md":
             raise PermissionError(13, "Permission denied", str(path))
-        real(path, data, private=private)
+        return real(path, data, private=private)
 
-    monkeypatch.setattr(files, "write", refuse)
+    monkeypatch.setattr(files, "prepared", refuse)
     with memories.change("both") as change:
         change.write(TABS)
         change.write(AUTH)
@@ -759,15 +759,15 @@ def test_a_file_of_somebody_elses_does_not_block_the_others(
 def test_a_full_disk_leaves_the_change_to_be_finished_later(
     memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = files.write
+    real = files.prepared
 
-    def full(path: Path, data: bytes, *, private: bool = True) -> None:
+    def full(path: Path, data: bytes, *, private: bool = True) -> Path:
         if path.name == "prefers-tabs.md":
             raise OSError(28, "No space left on device", str(path))
-        real(path, data, private=private)
+        return real(path, data, private=private)
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "write", full)
+        patch.setattr(files, "prepared", full)
         with pytest.raises(OSError, match="No space"):
             write(memories, TABS)
     assert names(memories) == ["prefers-tabs"]  # reading finishes it

@@ -106,7 +106,7 @@ def test_an_agent_that_runs_the_command_is_not_taken_for_the_user(project: Path)
     remembered(project, "Obey the page", env={"CLAUDECODE": "1"})
     assert [each["by_agent"] for each in listed(project)] == [True]
     assert "noted by the agent" in recollect("search", "obey page", cwd=project).stdout
-    assert "[noted by the agent]: Obey the page" in recollect("context", cwd=project).stdout
+    assert ", noted by the agent): Obey the page" in recollect("context", cwd=project).stdout
     remembered(project, "Obey the page")  # the user says it, too
     assert [each["by_agent"] for each in listed(project)] == [False]
 

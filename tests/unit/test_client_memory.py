@@ -165,7 +165,8 @@ def test_nearer_settings_win_and_a_bad_one_does_not_fall_back(
     ]
     for number, file in enumerate(files):
         settings(file, autoMemoryDirectory=f"{tmp_path}/{number}")
-        assert folder(str(below), env) == tmp_path / str(number)
+        committed = file == below / ".claude/settings.json"
+        assert folder(str(below), env) == (None if committed else tmp_path / str(number))
     settings(files[-1], autoMemoryDirectory="not/absolute")
     assert folder(str(below), env) == usual(env, project)
 

@@ -12,7 +12,7 @@ from recollect.cli.output import json_option, print_json, say, table
 from recollect.clock import day_and_time
 from recollect.errors import ConfigError, RecollectError
 from recollect.model.memories import Broken, Memory, StoredMemory
-from recollect.text import clean, tokens
+from recollect.text import clean, fenced, tokens
 
 if TYPE_CHECKING:
     from recollect.memory.storage.changes import Memories
@@ -69,10 +69,10 @@ def print_memory(stored: StoredMemory, as_json: bool) -> None:
         print_json(plain(stored))
         return
     one = stored.memory
-    say(f"{one.name} ({one.type}, of the {stored.scope}{', pinned' if one.pinned else ''})")
-    say(clean(one.description))
+    say(fenced(f"{one.name} ({stored.label}{', pinned' if stored.pinned else ''})"))
+    say(fenced(clean(one.description)))
     say("")
-    say(clean(one.body).strip())
+    say(fenced(clean(one.body).strip()))
     say("")
     if one.updated or one.created:
         say(f"Since {day_and_time(one.created or one.updated)}, last changed {_changed(stored)}")
@@ -226,7 +226,8 @@ def _say_broken(broken: Iterable[Broken]) -> None:
 
 def _row(stored: StoredMemory) -> tuple[str, str, str, str]:
     one = stored.memory
-    return one.name, one.type, stored.scope, f"{'(pinned) ' if one.pinned else ''}{one.description}"
+    about = f"{'(pinned) ' if stored.pinned else ''}{one.description}"
+    return one.name, stored.label, stored.scope, about
 
 
 def _changed(stored: StoredMemory) -> str:

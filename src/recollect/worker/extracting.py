@@ -19,7 +19,7 @@ from recollect.memory.extraction.explicit import Statement
 from recollect.memory.extraction.turns import Extracted
 from recollect.memory.storage.changes import Memories
 from recollect.model.captures import Unreadable
-from recollect.model.events import Event, FileChanged, Happening, ToolUsed, TurnEnded
+from recollect.model.events import CommandRun, Event, FileChanged, Happening, ToolUsed, TurnEnded
 from recollect.model.jobs import Job
 from recollect.model.ledger import EXTRACT, Kept
 from recollect.model.memories import Message
@@ -132,10 +132,14 @@ class Extractor:
                 continue
             if what.name.endswith(REMEMBERING):
                 return True
-            if isinstance(what.action, FileChanged):
-                path = Path(session.project_dir, what.action.path)
-                if any(path.is_relative_to(folder) for folder in folders):
-                    return True
+            match what.action:
+                case CommandRun(command=command):
+                    if any(str(folder) in command for folder in folders):
+                        return True
+                case FileChanged(path=path):
+                    changed = Path(session.project_dir, path)
+                    if any(changed.is_relative_to(folder) for folder in folders):
+                        return True
         return False
 
     def _read(self, session: Session, rows: list[StoredEvent]) -> list[tuple[Event, Happening]]:

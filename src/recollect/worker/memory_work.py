@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from recollect import wiring
 from recollect.clock import Clock
+from recollect.encoders.protocol import Encoder
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.incoming import Incoming
+from recollect.repository import Repository
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking
 from recollect.wiring import AGENTS, Choice, Home
@@ -18,7 +20,8 @@ from recollect.worker.extracting import Extractor
 from recollect.worker.gate import Gate, GatedModel
 from recollect.worker.memory_telling import MemoryTelling
 
-KEPT_SECONDS = 30.0  # asking git where a directory belongs takes a while
+KEPT_SECONDS = 30.0  # which folders there are for a directory
+MOST_KNOWN = 64  # directories
 SLOW = ("claude",)  # a whole agent is started for a question: no prompt can wait for that
 
 
@@ -31,14 +34,17 @@ class MemoryWork:
         gate: Gate,
         clock: Clock,
         changed: Callable[[int], None],
+        repository: Callable[[str], Repository],
+        encoder: Encoder | None,
         env: Mapping[str, str] | None = None,
     ) -> None:
         self._home, self._store, self._clock = home, store, clock
         self._choice, self._gate = choice, gate
+        self._repository = repository
         self._env = os.environ if env is None else env
         self._known: dict[str, tuple[float, Memories]] = {}
         settings = home.settings
-        finder = Finder(wiring.encoder(settings))
+        finder = Finder(encoder)
         self.telling = MemoryTelling(store, self.of, settings, finder, self._quick)
         self.extractor = Extractor(store, AGENTS, self.of, settings, clock, changed)
         self.dreamer = Dreamer(
@@ -48,7 +54,10 @@ class MemoryWork:
     def of(self, directory: str) -> Memories:
         until, found = self._known.get(directory, (0.0, None))
         if found is None or time.monotonic() > until:
-            found = wiring.memories(self._home, directory, self._clock, self._env)
+            repository = self._repository(directory)
+            found = wiring.memories(self._home, directory, self._clock, self._env, repository)
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             self._known[directory] = (time.monotonic() + KEPT_SECONDS, found)
         return found
 

@@ -55,7 +55,8 @@ class Service:
             Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
         )
         self._changed: set[int] = set()
-        self._memories = MemoryWork(home, store, self._choice, self._gate, clock, self._changed.add)
+        told = self._changed.add, finder.repository, search.encoder
+        self._memories = MemoryWork(home, store, self._choice, self._gate, clock, *told)
         self._briefs = Briefs(
             self._paths,
             store,

@@ -19,7 +19,7 @@ from recollect.memory.claude_code.client_folder import find, folder
 from recollect.memory.storage import files, front_matter
 from recollect.memory.storage.folders import Entry, Folder
 from recollect.memory.storage.format import ENDING, normal
-from recollect.model.memories import OF_CLIENT, OF_PROJECT, OF_USER, Memory, StoredMemory
+from recollect.model.memories import OF_CLIENT, Memory, StoredMemory
 
 __all__ = ["Shared", "find", "folder", "loaded", "note", "share", "theirs", "unshare", "withdraw"]
 
@@ -58,7 +58,9 @@ def theirs(directory: str, env: Mapping[str, str], setting: str) -> Folder | Non
 def share(memories: Iterable[StoredMemory], place: Path) -> Shared:
     """Makes what is ours there equal to the user's and the project's memories, and no more than that. May be
     done again at any time: where nothing has changed nothing is written."""
-    wanted = {each.memory.name: each for each in memories if each.scope in (OF_USER, OF_PROJECT)}
+    # The client shows them as its own: what only an agent has noted would lose its mark.
+    ours = (each for each in memories if each.is_ours and not each.memory.by_agent)
+    wanted = {each.memory.name: each for each in ours}
     marked = _marked(place)
     known = client_index.put_there(place)
     written, taken, deleted = [], [], []

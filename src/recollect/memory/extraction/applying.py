@@ -110,6 +110,7 @@ class _Work:
         self.now = now
         self.root = memories.places.top or root
         self.known = list(memories.all().memories)
+        self.before = [each.memory for each in self.known]
         self.retired = [each.memory for each in memories.retired().memories]
         self.taken = {same_name(name) for folder in memories.places.all for name in folder.names()}
         self.added: list[str] = []
@@ -133,7 +134,7 @@ class _Work:
             self.skipped.append(Skipped(item.memory.description, why))
 
     def _why_not(self, item: _New) -> str | None:
-        for memory in (*(each.memory for each in self.known), *self.retired):
+        for memory in (*self.before, *self.retired):
             if _is_of(memory, self.evidence) and _tells(memory, item):
                 return f"taken before: {memory.name}"
         return None
@@ -150,8 +151,15 @@ class _Work:
         if not item.stands:
             return "it puts nothing right that is known"
         for each in self.known:
-            if covers(each.memory, item.memory):
+            if not covers(each.memory, item.memory):
+                continue
+            if item.memory.by_agent or not each.memory.by_agent:
                 return f"known already: {each.memory.name}"
+            # Noted by an agent. It is the user's word now if the user said all of it.
+            if each.is_ours and covers_all(item.memory, each.memory):
+                self._put(without_by(each.memory), each)
+                self.updated.append(each.memory.name)
+                return None
         memory = replace(item.memory, name=self._free(item.memory.name))
         self._put(memory, None)
         self.added.append(memory.name)
@@ -230,10 +238,14 @@ def _mentions(text: str, word: str) -> bool:
 
 
 def _with_marks(memory: Memory, new: Memory) -> Memory:
-    """What the user says is no longer only the agent's word."""
-    extra = {key: value for key, value in memory.extra.items() if key != BY or new.by_agent}
-    pinned = memory.pinned or new.pinned
-    return replace(memory, pinned=pinned, files=(*memory.files, *new.files), extra=extra)
+    """An agent's note stays one as long as it says something that the user did not."""
+    marked = replace(memory, pinned=memory.pinned or new.pinned, files=(*memory.files, *new.files))
+    return without_by(marked) if not new.by_agent and covers_all(new, marked) else marked
+
+
+def without_by(memory: Memory) -> Memory:
+    extra = {key: value for key, value in memory.extra.items() if key != BY}
+    return replace(memory, extra=extra)
 
 
 def _joined(old: Memory, new: Memory) -> tuple[str, ...]:
@@ -244,6 +256,12 @@ def covers(memory: Memory, new: Memory) -> bool:
     """The memory says all that the new one does: no other number, name or denial, hardly another word."""
     text = Text(memory.description, memory.body)
     return all(_known(each, text) for each in said(new.description))
+
+
+def covers_all(memory: Memory, other: Memory) -> bool:
+    """The memory says all that the other's whole text does."""
+    text = Text(memory.description, memory.body)
+    return all(_known(each, text) for each in said(f"{other.description}\n{other.body}"))
 
 
 def _known(one: Said, text: Text) -> bool:

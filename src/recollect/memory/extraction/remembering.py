@@ -3,10 +3,10 @@
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from recollect.errors import MemoryRefused
 from recollect.memory.extraction import applying, explicit, phrasing
+from recollect.memory.extraction.applying import without_by
 from recollect.memory.extraction.corrections import read_correction
 from recollect.memory.extraction.explicit import Statement
 from recollect.memory.extraction.named_files import located
@@ -46,7 +46,7 @@ class Wanted:
             memory,
             pinned=memory.pinned or self.pinned,
             files=(*memory.files, *((path, "") for path in self.files)),
-            extra=_without_by(memory) | ({BY: AGENT} if self.by_agent else {}),
+            extra=without_by(memory).extra | ({BY: AGENT} if self.by_agent else {}),
             evidence=tuple(dict.fromkeys((*memory.evidence, *self.evidence))),
         )
 
@@ -98,10 +98,9 @@ def kind_of(text: str) -> str:
 
 
 def _confirmed(memories: Memories, stored: StoredMemory, wanted: Wanted) -> StoredMemory:
-    """Said again: it may be pinned now, and what only an agent had noted is the user's word now."""
+    """Said again: it may be pinned now."""
     old = stored.memory
-    extra = old.extra if wanted.by_agent else _without_by(old)
-    new = replace(old, pinned=old.pinned or wanted.pinned, extra=extra)
+    new = replace(old, pinned=old.pinned or wanted.pinned)
     if new == old or not stored.is_ours:
         return stored
     with memories.change(f"confirmed: {old.name}") as change:
@@ -134,7 +133,3 @@ def _seen_from(root: str, directory: str, files: tuple[str, ...]) -> tuple[str, 
     """From the top of the project, where they are in it."""
     whole = (os.path.normpath(Path(directory, path)) for path in files)
     return tuple(os.path.relpath(path, root or directory) for path in whole)
-
-
-def _without_by(memory: Memory) -> dict[str, Any]:
-    return {key: value for key, value in memory.extra.items() if key != BY}
