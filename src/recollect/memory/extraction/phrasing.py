@@ -21,7 +21,7 @@ LEAVE_OUT = re.compile(
 )
 REMEMBER = re.compile(
     r"^(?:please )?(?:remember|keep in mind|bear in mind|don't forget|do not forget|note|take note"
-    r"|be aware|make a note|memori[sz]e)(?: this| the following)?(?:\s*[:,-]\s*(?:that )?| that | )",
+    r"|be aware|make a note|memori[sz]e)(?: this| the following)?(?:\s*[:,-]\s*(?:that )?| that | to | )",
     re.IGNORECASE,
 )
 ADDRESS = re.compile(r"https?://\S+")
