@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -447,6 +448,32 @@ def test_an_older_retired_memory_keeps_its_place(memories: Memories) -> None:
     assert stored.memory.body == "second"
     with pytest.raises(MemoryRefused, match="There is a memory"), memories.change("both") as change:
         change.restore("prefers-tabs")
+
+
+@pytest.mark.parametrize("seconds", [0, 3600])
+def test_of_two_that_had_the_name_the_last_one_comes_back(
+    found: Callable[..., Places], seconds: int
+) -> None:
+    times = count(1_763_285_400_000, seconds * 1000)
+    memories = Memories(found(), lambda: next(times))
+    for body in ("first", "second", "third"):
+        write(memories, replace(TABS, body=body))
+        with memories.change("away") as change:
+            change.retire("prefers-tabs", body)
+    for body in ("third", "second", "first"):  # and so on, when it is out of the way
+        with memories.change("back") as change:
+            assert change.restore("prefers-tabs").memory.body == body
+        with memories.change("for good") as change:
+            change.erase("prefers-tabs")
+    assert memories.retired().memories == ()
+
+
+def test_what_is_retired_within_a_change_can_be_restored_in_it(memories: Memories) -> None:
+    write(memories, TABS)
+    with memories.change("to and fro") as change:
+        change.retire("prefers-tabs", "no")
+        change.restore("prefers-tabs")
+    assert names(memories) == ["prefers-tabs"]
 
 
 def test_what_is_not_there_is_not_found(memories: Memories) -> None:
