@@ -46,7 +46,7 @@ class Wanted:
             memory,
             pinned=memory.pinned or self.pinned,
             files=(*memory.files, *((path, "") for path in self.files)),
-            extra=without_by(memory).extra | ({BY: AGENT} if self.by_agent else {}),
+            extra={**without_by(memory).extra, **({BY: AGENT} if self.by_agent else {})},
             evidence=tuple(dict.fromkeys((*memory.evidence, *self.evidence))),
         )
 
