@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from recollect.memory.history.entries import Contents, Entry, Step
@@ -146,15 +147,18 @@ class GitHistory:
         return found
 
     def _records(self, *arguments: str) -> list["_Record"]:
-        """No message holds the characters that stand between: they are no text."""
-        form = "--format=%x01%H%x02%ct%x02%B%x02"
+        """Between the parts is a byte that no name and no message has. The paths come last, the first of
+        them in a new line, up to an empty part."""
+        form = "--format=%x00%H%x00%ct%x00%B"
         said = self._git("log", form, "-z", "--name-only", "--no-renames", *arguments)
+        parts = iter(said.split(b"\0"))
         found = []
-        for record in said.split(b"\x01")[1:]:
-            commit, seconds, message, rest = record.split(b"\x02", 3)
-            paths = [os.fsdecode(path) for path in rest.strip(b"\n\0").split(b"\0") if path]
+        while commit := next((part for part in parts if part), None):
+            seconds, message = next(parts), next(parts)
+            listed = takewhile(bool, parts)
+            paths = tuple(sorted(os.fsdecode(path.removeprefix(b"\n")) for path in listed))
             text = message.decode("utf-8", "replace")
-            found.append(_Record(commit.decode(), int(seconds), text, tuple(sorted(paths))))
+            found.append(_Record(commit.decode(), int(seconds), text, paths))
         return found
 
     def _stream(self, steps: Sequence[Step], tip: str | None) -> bytes:

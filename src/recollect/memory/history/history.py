@@ -61,10 +61,6 @@ class History:
         before, after = self.contents(entry_id or self._last())
         return unified(before, after)
 
-    def before(self, entry_id: str) -> Contents:
-        """What its files were. Raises NotFound."""
-        return self.contents(entry_id)[0]
-
     def contents(self, entry_id: str) -> tuple[Contents, Contents]:
         """What its files were, and what it made of them. Raises NotFound."""
         found_id = self.entry(entry_id).id

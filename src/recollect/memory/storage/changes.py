@@ -9,9 +9,10 @@ rewrites a memory says which version was seen, and an edited one is not overwrit
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
 from recollect import clock as clocks
 from recollect import log
@@ -19,10 +20,10 @@ from recollect.clock import Clock
 from recollect.errors import MemoryRefused
 from recollect.memory.history.history import Contents, History
 from recollect.memory.storage import files, journal, locks, projects
-from recollect.memory.storage.folders import Folder, Listing, Places, plain_files
-from recollect.memory.storage.format import blob
+from recollect.memory.storage.folders import PLAIN, Folder, Listing, Places, plain_files
+from recollect.memory.storage.format import ENDING, blob
 from recollect.memory.storage.journal import Finished, Journal
-from recollect.memory.storage.names import same_name
+from recollect.memory.storage.names import same_name, unsafe
 from recollect.memory.storage.staging import Change
 from recollect.model.memories import OF_PROJECT, Broken, StoredMemory
 from recollect.text import clean, cut
@@ -127,40 +128,42 @@ class Memories:
             at=self.clock(),
             reason=cut(clean(change.reason).strip(), LONGEST_REASON) or "changed",
             files=changes,
-            by_hand=self._by_hand(lock),
+            by_hand=self._by_hand(lock, [each.path for each in changes]),
         )
         journal.save(root, made)
         finished = journal.finish(root, made, lock)
         log.action("memory.changed", key=made.key, files=len(changes), entry=finished.entry)
         return finished
 
-    def _by_hand(self, lock: int) -> Contents:
-        """What people changed since the last entry."""
+    def _by_hand(self, lock: int, staged: Iterable[Path]) -> Contents:
+        """What people changed since the last entry, here and in the files that are about to change."""
         root = self.places.root
-        known = History(root, lock).known(self.folders)
-        present: dict[str, bytes] = {}
-        strange: set[str] = set()
-        memories = (*self.places.own, *self.places.retired)
-        paths = [folder.file(name) for folder in memories for name in folder.names()]
-        for path in (*paths, *plain_files(self.places.files)):
-            below = path.relative_to(root).as_posix()
+        elsewhere = {_below(root, path) for path in staged if path.is_relative_to(root)}
+        folders = {*self.folders, *(path.rpartition("/")[0] for path in elsewhere)}
+        known = History(root, lock).known(sorted(folders))
+        within = tuple(f"{folder}/" for folder in self.folders)
+        now: dict[str, bytes | None] = {
+            path: None for path in known.names if path in elsewhere or path.startswith(within)
+        }
+        for path in {*self._files(), *(root / each for each in elsewhere)}:
             try:
                 if (data := files.read(path)) is not None:
-                    present[below] = data
+                    now[_below(root, path)] = data
             except (files.Strange, OSError):
-                strange.add(below)
-        within = tuple(f"{folder}/" for folder in self.folders)
-        gone = {
-            path: None for path in known.names if path.startswith(within) and path not in present
-        }
-        now: dict[str, bytes | None] = {**present, **gone}
+                now.pop(_below(root, path), None)
         return {
             path: data
-            for path, data in now.items()
-            if path not in strange
+            for path, data in sorted(now.items())
+            if not _is_odd(path)
             and (known.complete or path in known.names)
             and known.names.get(path) != (None if data is None else blob(data))
         }
+
+    def _files(self) -> Iterator[Path]:
+        """All that there are, of ours."""
+        for folder in (*self.places.own, *self.places.retired):
+            yield from map(folder.file, folder.names())
+        yield from plain_files(self.places.files)
 
     def _finish_what_was_left(self) -> None:
         """Somebody died in the middle of a change; or is in the middle of it, and done in a moment."""
@@ -176,6 +179,17 @@ class Memories:
             journal.finish(self.places.root, left, lock, again=True)
             for folder in {each.path.parent for each in left.files}:
                 files.sweep(folder)
+
+
+def _below(root: Path, path: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _is_odd(path: str) -> bool:
+    """No memory can be called so, and the history need not have it."""
+    return not path.startswith(f"{PLAIN}/") and bool(
+        unsafe(path.rpartition("/")[2].removesuffix(ENDING))
+    )
 
 
 def _merged(places: Places, listings: list[Listing]) -> Listing:
