@@ -10,7 +10,7 @@ import pytest
 
 from recollect import clock as clocks
 from recollect import wiring
-from recollect.clock import DAY, HOUR
+from recollect.clock import DAY, HOUR, MINUTE
 from recollect.memory.dream import dream_lock, gates
 from recollect.memory.dream.dreaming import Dream, lock
 from recollect.memory.storage.changes import Memories
@@ -71,7 +71,7 @@ class Bedroom:
         past = self.past[name]
         for number in range(sessions):
             past.turn(f"Shelf {number}?", ObservationDraft("change", f"Shelf {number} was filled"))
-        self.clock.at = max(self.clock.at, past.at)
+        self.clock.at = max(self.clock.at, past.at + MINUTE)
 
     def at_once(self, name: str, *, dry_run: bool = False) -> dict[str, Any]:
         return self.dreamer().on_request({"dir": str(self.folder / name), "dry_run": dry_run})
@@ -242,21 +242,23 @@ def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom, dry_run: bo
 def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
     bedroom: Bedroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bedroom.model = model = StubModel(then="{}")
+    bedroom.model = StubModel(then="{}")
     bedroom.project("shop")
     bedroom.project("office")
-    answer, meanwhile = model.ask, []
+    answer = StubModel.ask
+    meanwhile: list[dict[str, Any]] = []
 
-    def ask(request: Request) -> Reply | Failure:
+    def ask(self: StubModel, request: Request) -> Reply | Failure:
         meanwhile.extend(bedroom.at_once(name, dry_run=True) for name in ("shop", "office"))
         meanwhile.append({"refused": "is under way" if bedroom.dreamer().if_due() == 0 else ""})
-        return answer(request)
+        return answer(self, request)
 
-    monkeypatch.setattr(model, "ask", ask)
+    monkeypatch.setattr(StubModel, "ask", ask)
     assert bedroom.at_once("shop", dry_run=True)["diff"]
     assert len(meanwhile) == 3
     assert all("is under way" in each["refused"] for each in meanwhile)
-    assert len(model.requests) == 1
+    assert len(bedroom.model.requests) == 1
+    monkeypatch.setattr(StubModel, "ask", answer)
     assert bedroom.dreamer().if_due() == 2, "it is over"
 
 

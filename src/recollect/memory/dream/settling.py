@@ -58,7 +58,7 @@ class Dream:
 
 
 def settle(
-    plan: Plan, memories: Memories, find: recall_check.Find, *, dry_run: bool, held: Held | None
+    plan: Plan, memories: Memories, find: recall_check.Find, *, dry_run: bool, held: Held
 ) -> Dream:
     shown = Dream()
     for _ in range(TRIES):
@@ -113,9 +113,9 @@ def _not_found(plan: Plan, find: recall_check.Find) -> str | None:
     return f"{count(len({each.about for each in lost}), 'memory')} would not be found as before: {shown}"
 
 
-def _write(plan: Plan, memories: Memories, shown: Dream, held: Held | None) -> Dream:
+def _write(plan: Plan, memories: Memories, shown: Dream, held: Held) -> Dream:
     with memories.change(_reason(plan)) as change:
-        if held is not None and not held.is_mine():
+        if not held.is_mine():
             raise MemoryRefused("another dream has taken over")
         for group in plan.tied():
             _tie(change, memories, [plan.read[name] for name in sorted(group)])
