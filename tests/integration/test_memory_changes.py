@@ -253,7 +253,7 @@ def test_a_hand_edit_between_journal_and_apply_survives(
         tabs.path.write_text("mine\n")
 
     monkeypatch.setattr(journal, "save", save_and_edit)
-    with memories.change("both") as change:
+    with memories.change("both", forgiving=True) as change:
         change.retire("prefers-tabs", "old")
         change.write(replace(AUTH, body="New."), auth.checksum)
     assert change.kept_by_hand == (memories.places.retired[0].file("prefers-tabs"), tabs.path)
@@ -269,7 +269,7 @@ def test_a_hand_edit_while_a_change_is_put_together_survives(memories: Memories)
     tabs, auth = memories.get("prefers-tabs"), memories.get("auth-rewrite")
     assert tabs is not None
     assert auth is not None
-    with memories.change("both") as change:
+    with memories.change("both", forgiving=True) as change:
         assert change.get("prefers-tabs") is not None  # it was looked at
         tabs.path.write_text("mine\n")
         change.write(replace(TABS, body="Stale."), tabs.checksum)
@@ -775,7 +775,7 @@ def test_a_file_of_somebody_elses_does_not_block_the_others(
         return real(path, data, private=private)
 
     monkeypatch.setattr(files, "prepared", refuse)
-    with memories.change("both") as change:
+    with memories.change("both", forgiving=True) as change:
         change.write(TABS)
         change.write(AUTH)
     assert change.kept_by_hand == (memories.places.user.file("prefers-tabs"),)

@@ -114,7 +114,7 @@ def _not_found(plan: Plan, find: recall_check.Find) -> str | None:
 
 
 def _write(plan: Plan, memories: Memories, shown: Dream, held: Held) -> Dream:
-    with memories.change(_reason(plan)) as change:
+    with memories.change(_reason(plan), forgiving=True) as change:
         if not held.is_mine():
             raise MemoryRefused("another dream has taken over")
         for group in plan.tied():

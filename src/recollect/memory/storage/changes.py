@@ -17,7 +17,7 @@ from pathlib import Path
 from recollect import clock as clocks
 from recollect import log
 from recollect.clock import Clock
-from recollect.errors import MemoryRefused
+from recollect.errors import Edited, MemoryRefused
 from recollect.memory.history.history import Contents, History
 from recollect.memory.storage import files, journal, locks, projects
 from recollect.memory.storage.folders import PLAIN, Folder, Listing, Places, plain_files
@@ -32,6 +32,7 @@ __all__ = ["Change", "Memories"]
 
 LONGEST_REASON = 10_000
 FINISH_SECONDS = 2.0
+NAMED = 5
 
 
 class Memories:
@@ -84,13 +85,16 @@ class Memories:
         )
 
     @contextmanager
-    def change(self, reason: str) -> Iterator[Change]:
-        """Waits for its turn. Raises MemoryRefused if that does not come."""
+    def change(self, reason: str, *, forgiving: bool = False) -> Iterator[Change]:
+        """Waits for its turn. Raises MemoryRefused if that does not come, and Edited at the end if files were
+        left alone, unless `forgiving`: then whoever calls looks at `kept_by_hand`."""
         with locks.writing(self.places.root) as lock:
             self._prepare(lock)
             change = Change(self.places, self.clock, reason)
             yield change
             change.finished = self._commit(change, lock)
+        if change.kept_by_hand and not forgiving:
+            raise _left_alone(change.kept_by_hand)
 
     @contextmanager
     def trial(self) -> Iterator[Change]:
@@ -179,6 +183,15 @@ class Memories:
             journal.finish(self.places.root, left, lock, again=True)
             for folder in {each.path.parent for each in left.files}:
                 files.sweep(folder)
+
+
+def _left_alone(kept: tuple[Path, ...]) -> Edited:
+    there = [path for path in kept if os.path.lexists(path)] or kept
+    names = ", ".join(map(str, there[:NAMED]))
+    return Edited(
+        f"Left as it is, because somebody edits it just now or it cannot be written: {names}. Look at it, "
+        "then try again."
+    )
 
 
 def _below(root: Path, path: Path) -> str:

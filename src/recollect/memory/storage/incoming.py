@@ -125,7 +125,7 @@ class Incoming:
         memories = Memories(self._places(project), self._clock)
         taking = _Taking()
         try:
-            with memories.trial() if undo else memories.change(REASON) as change:
+            with memories.trial() if undo else memories.change(REASON, forgiving=True) as change:
                 for path, data in self._trial.items():
                     change.put(path, data)
                 shelves = self._shelves(memories.places, change, of_user=project is None)

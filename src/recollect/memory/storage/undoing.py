@@ -26,7 +26,7 @@ def undo(memories: Memories, entry_id: str | None = None, *, force: bool = False
     changed other projects, too, and Edited where a file is no longer what it made of it; `force` puts all
     back nevertheless: the history keeps what was there."""
     root = memories.places.root
-    with memories.change("") as change:
+    with memories.change("", forgiving=True) as change:
         history = memories.history
         entry = history.entry(entry_id) if entry_id else _last(memories)
         change.reason = f"undo {entry.id[:12]}: {entry.reason}"
