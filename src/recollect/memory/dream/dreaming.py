@@ -22,14 +22,13 @@ from recollect.memory.dream.settling import REASON, Dream, settle
 from recollect.memory.storage import checking
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.undoing import Undone, undo
-from recollect.model.memories import OF_PROJECT, OF_USER, StoredMemory
+from recollect.model.memories import OF_PROJECT, StoredMemory
 from recollect.model.requests import Failure, Refused, Reply, Request
 from recollect.paths import private_dir
 
 __all__ = ["Circumstances", "Dream", "dream", "lock", "undo_last"]
 
 Ask = Callable[[Request], Reply | Failure]
-OURS = (OF_USER, OF_PROJECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ def _dream(memories: Memories, around: Circumstances, *, dry_run: bool, held: He
 def _locate(memories: Memories) -> Plan:
     """Ours alone: the team's and the client's are somebody else's to put in order."""
     listing = memories.all()
-    return Plan({each.memory.name: each for each in listing.memories if each.scope in OURS})
+    return Plan({each.memory.name: each for each in listing.memories if each.is_ours})
 
 
 def _consult(plan: Plan, around: Circumstances) -> tuple[str | None, bool]:
