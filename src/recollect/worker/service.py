@@ -38,6 +38,8 @@ FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the di
 
 
 class Service:
+    must_restart = False  # once it has ended
+
     def __init__(self, home: Home, store: Store, clock: Clock) -> None:
         self._paths, self._settings = home.paths, home.settings
         self._store, self._clock = store, clock
@@ -45,7 +47,6 @@ class Service:
         self._busy = threading.Lock()  # held while a job is run
         self._active_at = time.monotonic()
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self.must_restart = False
         self._choice, self._gate = choose_provider(home, clock), Gate(clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
         self._finder = finder = ProjectFinder(store, clock)
@@ -232,6 +233,7 @@ class Service:
                     while self._changed:
                         self._indexing.wake()
                         self._briefs.prepare(self._changed.pop())
+                    self._memories.tidy()
                 wait = self._until_next_job()
                 self._report.note_fault("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest

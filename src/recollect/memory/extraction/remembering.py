@@ -8,6 +8,7 @@ from recollect.errors import MemoryRefused
 from recollect.memory.extraction import applying, explicit, phrasing
 from recollect.memory.extraction.applying import without_by
 from recollect.memory.extraction.corrections import read_correction
+from recollect.memory.extraction.covering import covers
 from recollect.memory.extraction.explicit import Statement
 from recollect.memory.extraction.named_files import located
 from recollect.memory.storage.changes import Memories
@@ -84,7 +85,7 @@ def remember(memories: Memories, wanted: Wanted, directory: str) -> Remembered:
             return Remembered(stored)
     new = Memory("", description, statement.type, statement.body)
     for stored in memories.all().memories:
-        if applying.covers(stored.memory, new):
+        if covers(stored.memory, new):
             return Remembered(_confirmed(memories, stored, wanted), known=True)
     raise MemoryRefused(f"It was not kept: {', '.join(each.why for each in done.skipped)}.")
 
