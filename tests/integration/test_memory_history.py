@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.clock import DAY
 from recollect.errors import Edited, MemoryRefused, NotFound
+from recollect.memory.history import snapshots
 from recollect.memory.history.git_history import GitHistory
 from recollect.memory.history.history import BY_HAND, Step
 from recollect.memory.storage.changes import Memories
@@ -481,12 +483,59 @@ def test_tidying_keeps_everything(either: Memories) -> None:
         write(either, replace(TABS, body=f"Number {number}."), reason=f"number {number}")
     log = either.history.log()
     diffs = [either.history.diff(entry.id) for entry in log]
-    either.tidy()
+    either.tidy(at_once=True)
     assert either.history.log() == log
     assert [either.history.diff(entry.id) for entry in log] == diffs
     write(either, AUTH)
     assert len(either.history.log()) == 6
     undo(either)
+
+
+def test_what_git_keeps_in_single_files_is_packed(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = write(memories, TABS)
+    memories.tidy()
+    objects = memories.places.root / ".git/objects"
+    assert not list(objects.glob("pack/*.pack"))  # a few are left as they are
+    (objects / "17").mkdir(exist_ok=True)
+    for number in range(10):
+        (objects / "17" / f"{number:038x}").touch()
+    memories.tidy()
+    assert list(objects.glob("pack/*.pack"))
+    assert not list(objects.glob("17/*"))
+    assert memories.history.log()[0].id == entry
+    assert not memories.history.is_untidy(memories.clock())
+
+
+def test_snapshots_forget_what_is_old_and_not_among_the_last(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_git(monkeypatch)
+    monkeypatch.setattr(snapshots, "KEPT_ENTRIES", 3)
+    times = Ticking()
+    memories.clock = times
+    for number in range(6):
+        write(memories, replace(TABS, body=f"Number {number}."), reason=f"number {number}")
+    contents = memories.places.root / ".history/contents"
+    (contents / ".left.writing").touch()
+    memories.tidy()
+    assert (len(memories.history.log()), len(list(contents.iterdir()))) == (6, 7)
+    times.at += 91 * DAY
+    write(memories, AUTH, reason="much later")
+    memories.tidy()
+    assert reasons(memories) == ["much later", "number 5", "number 4"]
+    assert len(list(contents.iterdir())) == 4  # and what the oldest of them was before
+    undo(memories, memories.history.log()[-1].id, force=True)
+    stored = memories.get("prefers-tabs")
+    assert stored is not None
+    assert stored.memory.body == "Number 3."
+    assert memories.history.log()[0].id == "s8"
+
+
+def test_tidying_makes_nothing_where_there_is_nothing(memories: Memories) -> None:
+    memories.tidy()
+    assert not memories.places.root.exists()
 
 
 def test_odd_file_names_are_recorded_if_memories_can_be_called_so(either: Memories) -> None:

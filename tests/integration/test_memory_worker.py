@@ -345,3 +345,14 @@ def test_the_worker_does_not_dream_while_a_gate_is_closed(
     settled(home)
     assert names(project) == before
     assert memories(project).retired().memories == ()
+
+
+def test_the_worker_has_the_history_packed(home: Paths, project: Path) -> None:
+    remember(project, TABS)
+    objects = home.memory / ".git/objects"
+    (objects / "17").mkdir(exist_ok=True)
+    for number in range(10):
+        (objects / "17" / f"{number:038x}").touch()
+    begin(project, "s1")
+    until(lambda: list(objects.glob("pack/*.pack")) and not list(objects.glob("17/*")))
+    assert [entry.reason for entry in memories(project).history.log()] == ["test"]

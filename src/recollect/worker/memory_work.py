@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from recollect import wiring
+from recollect import log, wiring
 from recollect.clock import Clock
 from recollect.encoders.protocol import Encoder
+from recollect.errors import MemoryRefused
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.incoming import Incoming
+from recollect.memory.storage.outgoing import places_of_user
 from recollect.repository import Repository
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking
@@ -21,6 +23,7 @@ from recollect.worker.gate import Gate, GatedModel
 from recollect.worker.memory_telling import MemoryTelling
 
 KEPT_SECONDS = 30.0  # which folders there are for a directory
+TIDY_SECONDS = 3600.0
 MOST_KNOWN = 64  # directories
 SLOW = ("claude",)  # a whole agent is started for a question: no prompt can wait for that
 
@@ -42,6 +45,7 @@ class MemoryWork:
         self._choice, self._gate = choice, gate
         self._repository = repository
         self._env = os.environ if env is None else env
+        self._next_tidy = 0.0
         self._known: dict[str, tuple[float, Memories]] = {}
         settings = home.settings
         finder = Finder(encoder)
@@ -60,6 +64,16 @@ class MemoryWork:
                 self._known.clear()
             self._known[directory] = (time.monotonic() + KEPT_SECONDS, found)
         return found
+
+    def tidy(self) -> None:
+        """Now and then: the history of all memories."""
+        if time.monotonic() < self._next_tidy:
+            return
+        self._next_tidy = time.monotonic() + TIDY_SECONDS
+        try:
+            Memories(places_of_user(self._home.paths.memory), self._clock).tidy()
+        except (MemoryRefused, OSError) as error:  # somebody is writing; there will be another time
+            log.warning("memory.not_tidied", error=log.cause(error))
 
     def look_again(self) -> None:
         """Folders may have been made elsewhere."""

@@ -20,7 +20,9 @@ from recollect.memory.history.git_program import SECONDS, GitFailed, git
 FOLDER = ".git"
 BRANCH = "refs/heads/memory"
 COMMIT = re.compile(r"[0-9a-f]{40}")
-LONG = 300.0  # seconds
+LONG = 50.0  # seconds: less than a writer waits for its turn
+# New contents are files of their own until they are packed. One of their 256 folders tells how many.
+LOOSE, SAMPLE, PACKS = 2000, 256, 30
 WHO = "recollect <recollect@localhost>"
 KEY, AT, QUIET = "Recollect-Key: ", "Recollect-At: ", "Recollect-Quiet: yes"
 QUIET_ONES = 20  # entries that are not told: there are few
@@ -90,6 +92,11 @@ class GitHistory:
         commands = self._stream(steps, self.tip())
         answer = self._git("fast-import", "--quiet", "--done", data=commands)
         return answer.decode().split()
+
+    def is_untidy(self) -> bool:
+        objects = self.folder / "objects"
+        loose = sum(1 for _ in objects.glob("17/*")) * SAMPLE
+        return loose > LOOSE or sum(1 for _ in objects.glob("pack/*.pack")) > PACKS
 
     def tidy(self) -> None:
         """Git does this by itself now and then, but not while somebody waits for a memory."""

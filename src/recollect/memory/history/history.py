@@ -130,12 +130,21 @@ class History:
             return None
         return ids[-1] if ids else None
 
-    def tidy(self) -> None:
+    def is_untidy(self, now: int) -> bool:
+        """Whether `tidy` is worth a writer's time."""
+        return self._git.is_untidy() or bool(self._snapshots.outdated(now))
+
+    def tidy(self, now: int) -> None:
+        """Git packs what it has, snapshots forget what is old."""
         if self._git.exists and self._git.is_there():
             try:
                 self._git.tidy()
             except GitFailed as error:
                 _failed("tidy", error)
+        try:
+            self._snapshots.prune(now)
+        except OSError as error:
+            _failed("tidy", error)
 
     def _by_git(self, steps: Sequence[Step], *, again: bool) -> str | None:
         """What was recorded without git in between goes in first."""

@@ -103,10 +103,12 @@ class Memories:
         with locks.reading(self.places.root):
             yield Change(self.places, self.clock)
 
-    def tidy(self) -> None:
-        """Makes the history small again. It may take seconds: for idle moments."""
-        with locks.writing(self.places.root) as lock:
-            History(self.places.root, lock).tidy()
+    def tidy(self, *, at_once: bool = False) -> None:
+        """Makes the history small again, if that is worth it. It may take seconds: for idle moments."""
+        if at_once or self.history.is_untidy(self.clock()):
+            with locks.writing(self.places.root) as lock:
+                History(self.places.root, lock).tidy(self.clock())
+                log.action("memory.tidied")
 
     def _prepare(self, lock: int) -> None:
         root = self.places.root
