@@ -18,7 +18,7 @@ from recollect.memory.storage import files, journal, locks
 from recollect.memory.storage.changes import Change, Memories
 from recollect.memory.storage.folders import Folder, Places, places
 from recollect.memory.storage.format import checksum
-from recollect.memory.storage.index import index_text
+from recollect.memory.storage.index import index_text, is_ours
 from recollect.model.memories import OF_CLIENT, Memory
 from recollect.paths import Paths
 
@@ -512,6 +512,52 @@ def test_the_teams_folder_is_read_and_written_only_on_request(
     with memories.change("away") as change:
         change.erase("prefers-tabs", scope="team")
     assert not stored.path.exists()
+
+
+@pytest.mark.parametrize(
+    "theirs", [b"# What we agreed on\n", b"- [a](a.md) \xe2\x80\x94 A\n\xff\n"]
+)
+def test_an_index_that_a_person_wrote_for_the_team_stays(
+    found: Callable[..., Places], project: Path, theirs: bytes
+) -> None:
+    index = project / "team/MEMORY.md"
+    index.parent.mkdir()
+    index.write_bytes(theirs)
+    memories = Memories(found(team="team"))
+    assert memories.all().broken == ()
+    with memories.change("for all of us") as change:
+        change.write(AUTH, scope="team")
+    assert index.read_bytes() == theirs
+    (problem,) = memories.all().broken
+    assert problem.path == index
+    assert "rename it" in problem.why
+    index.rename(project / "team/README")
+    with memories.change("another") as change:
+        change.write(TABS, scope="team")
+    assert "[auth-rewrite](auth-rewrite.md)" in index.read_text()
+    assert memories.all().broken == ()
+    index.write_bytes(theirs)
+    for name in ("auth-rewrite", "prefers-tabs"):
+        with memories.change("away") as change:
+            change.erase(name, scope="team")
+    assert index.read_bytes() == theirs
+
+
+def test_the_teams_index_is_written_anew_as_long_as_it_is_one(
+    found: Callable[..., Places], project: Path
+) -> None:
+    memories = Memories(found(team="team"))
+    with memories.change("odd") as change:
+        change.write(replace(AUTH, description="[a](b) — (c) <d> \\ é"), scope="team")
+        for number in range(201):
+            change.write(replace(AUTH, name=f"m{number}"), scope="team")
+    index = project / "team/MEMORY.md"
+    assert is_ours(index.read_bytes())
+    assert "3 more memories" in index.read_text()
+    with memories.change("another") as change:
+        change.erase("m7", scope="team")
+    assert "m7.md" not in index.read_text()
+    assert memories.all().broken == ()
 
 
 def test_the_team_and_the_user_may_use_a_name_differently_but_not_say_one_thing_twice(

@@ -21,11 +21,12 @@ from recollect.errors import Edited, MemoryRefused
 from recollect.memory.history.history import Contents, History
 from recollect.memory.storage import files, journal, locks, projects
 from recollect.memory.storage.folders import PLAIN, Folder, Listing, Places, plain_files
-from recollect.memory.storage.format import ENDING, blob
+from recollect.memory.storage.format import ENDING, INDEX_FILE, blob
+from recollect.memory.storage.index import is_ours
 from recollect.memory.storage.journal import Finished, Journal
 from recollect.memory.storage.names import same_name, unsafe
 from recollect.memory.storage.staging import Change
-from recollect.model.memories import OF_PROJECT, Broken, StoredMemory
+from recollect.model.memories import OF_PROJECT, OF_TEAM, Broken, StoredMemory
 from recollect.text import clean, cut
 
 __all__ = ["Change", "Memories"]
@@ -222,8 +223,19 @@ def _merged(places: Places, listings: list[Listing]) -> Listing:
                 broken.append(
                     Broken(stored.path, f"{first.path} has the same name: rename one of them")
                 )
+    if any(stored.scope == OF_TEAM for each in listings for stored in each.memories):
+        broken += _foreign_index(places.team)
     left_out = sum(each.left_out for each in listings)
     return Listing(tuple(sorted(memories, key=_newest)), tuple(broken), left_out)
+
+
+def _foreign_index(team: Folder | None) -> Iterator[Broken]:
+    """It was left alone, and does not tell of the memories beside it."""
+    if team is not None:
+        path = team.path / INDEX_FILE
+        with suppress(files.Strange, OSError):
+            if not is_ours(files.read(path) or b""):
+                yield Broken(path, "somebody else wrote it, so it lists no memories: rename it")
 
 
 def _says_the_same(one: StoredMemory, other: StoredMemory) -> bool:

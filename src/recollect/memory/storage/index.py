@@ -4,6 +4,7 @@ The order is stable and nothing in it depends on the clock: as long as no memory
 to the byte, and what providers have cached stays good. A new memory comes last. What does not fit is said.
 """
 
+import re
 from operator import attrgetter
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +16,11 @@ from recollect.text import one_line
 
 MOST_LINES, MOST_BYTES = 200, 25_000
 LONGEST_DESCRIPTION = 200
+# What `line` and `_rest` write.
+OURS = re.compile(
+    r"- \[[^\n]*\]\([^\s()]+\.md\) — [^\n]*"
+    r"|- [0-9]+ more memor(?:y is|ies are) in this folder, not listed here\."
+)
 ESCAPED = str.maketrans({c: f"\\{c}" for c in "\\[]<>"})
 
 
@@ -32,6 +38,15 @@ def index_text(listing: Listing, *, lines: int = MOST_LINES, size: int = MOST_BY
         more += len(wanted) - len(kept)
     shown = "".join(written[each.path] for each in sorted(kept, key=attrgetter("order")))
     return shown + (_rest(more) if more else "")
+
+
+def is_ours(data: bytes) -> bool:
+    """Whether it has nothing but such lines: another one may have been written by a person."""
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError:
+        return False
+    return all(OURS.fullmatch(each) for each in lines if each.strip())
 
 
 def line(stored: StoredMemory) -> str:

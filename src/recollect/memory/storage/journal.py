@@ -17,7 +17,7 @@ from recollect.memory.history.history import BY_HAND, Contents, History, Step
 from recollect.memory.storage import files
 from recollect.memory.storage.folders import PLAIN, Folder, is_memory_file, is_plain_file
 from recollect.memory.storage.format import INDEX_FILE
-from recollect.memory.storage.index import index_text
+from recollect.memory.storage.index import index_text, is_ours
 from recollect.memory.storage.placing import Placing
 from recollect.model.memories import OF_TEAM
 
@@ -115,16 +115,18 @@ def finish(
 
 
 def rebuild_index(root: Path, folder: Path) -> None:
-    """Retired memories and plain files have none. Nothing is written if nothing changed."""
+    """Retired memories and plain files have none. Nothing is written if nothing changed, nor over what a
+    person wrote for the team."""
     if not folder.is_dir() or any(folder.is_relative_to(root / each) for each in (RETIRED, PLAIN)):
         return
     data = index_text(Folder(folder, OF_TEAM).list(most=None)).encode()
     path = folder / INDEX_FILE
     try:
-        if files.read(path) == (data or None):
-            return
+        there = files.read(path)
     except files.Strange:
         return  # somebody's own construction
+    if there == (data or None) or not (is_ours(there or b"") or folder.is_relative_to(root)):
+        return
     if data:
         files.write(path, data, private=folder.is_relative_to(root))
     else:
