@@ -76,9 +76,7 @@ def share(memories: Iterable[StoredMemory], place: Path) -> Shared:
             written.append(name)
         elif name not in marked:
             taken.append(name)
-    removed = [name for name, intact in marked.items() if intact and name not in wanted]
-    for name in removed:
-        files.remove(_file(place, name))
+    removed = _removed(place, marked, (name for name in marked if name not in wanted))
     there = [wanted[name] for name, intact in _marked(place).items() if intact and name in wanted]
     other = Theirs(place, OF_CLIENT, writable=False)
     if there or deleted:
@@ -92,9 +90,7 @@ def share(memories: Iterable[StoredMemory], place: Path) -> Shared:
 def unshare(place: Path) -> Shared:
     """Takes away exactly what is ours; where there is nothing of ours nothing is touched."""
     marked = _marked(place)
-    removed = [name for name, intact in marked.items() if intact]
-    for name in removed:
-        files.remove(_file(place, name))
+    removed = _removed(place, marked, list(marked))
     client_index.take_away(place, Theirs(place, OF_CLIENT, writable=False), gone={*removed})
     edited = tuple(name for name, intact in marked.items() if not intact)
     return Shared(removed=tuple(removed), edited=edited)
@@ -141,6 +137,18 @@ def _marked(place: Path) -> dict[str, bool]:
             if data is not None and MARK.search(data):
                 found[path.name.removesuffix(ENDING)] = _is_ours(data)
     return found
+
+
+def _removed(place: Path, marked: dict[str, bool], names: Iterable[str]) -> list[str]:
+    """Those that were as we wrote them until now: some time has passed since `marked`, which is put right."""
+    gone = []
+    for name in names:
+        path = _file(place, name)
+        marked[name] = _is_ours(_look(path)) or not os.path.lexists(path)
+        if marked[name]:
+            files.remove(path)
+            gone.append(name)
+    return gone
 
 
 def _is_ours(data: bytes | None) -> bool:
