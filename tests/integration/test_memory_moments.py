@@ -12,6 +12,7 @@ import pytest
 
 from recollect.errors import Edited, MemoryRefused
 from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.placing import Placing
 from recollect.memory.storage.undoing import undo
 from recollect.model.memories import Memory
 from tests.support.memory_crash import memories_in, stepping
@@ -171,3 +172,45 @@ def assert_whole(memories: Memories, edited: str) -> None:
     ]
     if edited != "third":
         assert sorted(there) == [False, True]
+
+
+def test_who_saves_twice_in_a_moment_finds_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"before")
+    placing = Placing(path, b"before", b"after", "key", private=True)
+    placing.prepare(again=False)
+    rename = os.rename
+
+    def saved_around(old: Path, new: Path) -> None:
+        path.write_bytes(b"first")
+        rename(old, new)
+        path.write_bytes(SAVED)
+        monkeypatch.setattr(os, "rename", rename)
+
+    monkeypatch.setattr(os, "rename", saved_around)
+    assert not placing.place()
+    placing.take_back()
+    assert placing.end()
+    assert path.read_bytes() == SAVED
+    (other,) = [each for each in tmp_path.iterdir() if each.is_file() and each != path]
+    assert other.name.startswith("a.md.edited-")
+    assert other.read_bytes() == b"first"
+
+
+def test_without_hard_links_a_change_is_made_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    begin(tmp_path / "home", changed=False)
+    memories = memories_in(tmp_path / "home")
+    monkeypatch.setattr(os, "link", refused)
+    change(memories)
+    found = {each.memory.name: each.memory.body for each in memories.all().memories}
+    assert found == {"first": "New.", "second": "Newer."}
+    undo(memories)
+    assert {each.memory.body for each in memories.all().memories} == {"Old."}
+    assert_whole(memories, "")
