@@ -18,6 +18,7 @@ from recollect.model.sessions import Session
 from recollect.paths import Paths
 from recollect.store.sqlite.store import SqliteStore
 from recollect.wiring import AGENTS
+from recollect.worker import extracting
 from recollect.worker.extracting import Extractor
 from tests.support import payloads
 from tests.support.stub_model import FakeClock, StubModel, Turns, asking
@@ -158,7 +159,11 @@ def test_a_memory_that_cannot_be_written_does_not_hold_up_the_summary(
         raise error
 
     monkeypatch.setattr(applying, "apply", refuse)
-    assert desk.extract(*desk.turn(SAID)) is None
+    job, session = desk.turn(SAID)
+    if isinstance(error, OSError):
+        with pytest.raises(OSError, match="No space"):
+            desk.extract(job, session)
+    assert desk.extract(replace(job, tries=extracting.TRIES), session) is None
     assert desk.changed == []
 
 

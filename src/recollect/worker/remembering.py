@@ -60,6 +60,7 @@ class Remembering:
             "of": stored.scope,
             "path": str(stored.path),
             "known": done.known,
+            "updated": done.updated,
         }
 
     def told(self, order: Json) -> Json:

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from recollect.errors import MemoryRefused
@@ -54,10 +55,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`known`: it was there already, and says it."""
+    """`known`: it was there already, and says it. `updated`: it takes the place of what it said."""
 
     stored: StoredMemory
     known: bool = False
+    updated: bool = False
 
 
 def remember(memories: Memories, wanted: Wanted, directory: str) -> Remembered:
@@ -77,12 +79,12 @@ def remember(memories: Memories, wanted: Wanted, directory: str) -> Remembered:
         said=text,
     )
     if wanted.name is not None or wanted.team:
-        return Remembered(_written(memories, statement, wanted, directory))
+        return _written(memories, statement, wanted, directory)
     # Whoever says it in so many words wants it, whatever became of it when it was said before.
     done = applying.apply(memories, [statement], (), memories.clock, directory, wanted.marked)
     for name in (*done.added, *done.updated):
         if stored := memories.get(name):
-            return Remembered(stored)
+            return Remembered(stored, updated=name in done.updated)
     new = Memory("", description, statement.type, statement.body)
     for stored in memories.all().memories:
         if covers(stored.memory, new):
@@ -108,26 +110,31 @@ def _confirmed(memories: Memories, stored: StoredMemory, wanted: Wanted) -> Stor
         return change.write(new, stored.checksum)
 
 
-def _written(memories: Memories, new: Statement, wanted: Wanted, directory: str) -> StoredMemory:
-    """Under that name, whatever it said before; the history keeps that."""
+def _written(memories: Memories, new: Statement, wanted: Wanted, directory: str) -> Remembered:
+    """Under that name, whatever it said before; the history keeps it. Without a name, nothing is replaced."""
     name = wanted.name or phrasing.named(new.description)
     root = memories.places.top or directory
     scope = OF_TEAM if wanted.team else None
+    memory = Memory(name, new.description, new.type, new.body)
     with memories.change(f"remembered: {slug(name)}") as change:
         old = change.get(name, scope)
-        if old is None:
-            memory = Memory(name, new.description, new.type, new.body)
-            return change.write(located(wanted.marked(memory), root, memories.clock()), scope=scope)
-        if wanted.by_agent and not old.memory.by_agent:
-            raise MemoryRefused(f"{name} is in the user's words. Remember it under another name.")
-        again = replace(
-            old.memory,
-            description=new.description,
-            body=new.body,
-            type=wanted.type or old.memory.type,
-        )
-        made = located(wanted.marked(again), root, memories.clock())
-        return change.write(made, old.checksum, scope)
+        if old is not None and wanted.name is None:
+            if covers(old.memory, memory):
+                return Remembered(old, known=True)
+            name = next(each for n in count(2) if not change.get(each := f"{name}-{n}", scope))
+            memory, old = replace(memory, name=name), None
+        if old is not None:
+            if wanted.by_agent and not old.memory.by_agent:
+                raise MemoryRefused(
+                    f"{name} is in the user's words. Remember it under another name."
+                )
+            kind = wanted.type or old.memory.type
+            memory = replace(old.memory, description=new.description, body=new.body, type=kind)
+        made = located(wanted.marked(memory), root, memories.clock())
+        stored = change.write(made, old.checksum if old else None, scope)
+    if memories.get(name, scope) is None:
+        raise MemoryRefused(f"{stored.path} could not be written. Make its folder writable.")
+    return Remembered(stored, updated=old is not None)
 
 
 def _seen_from(root: str, directory: str, files: tuple[str, ...]) -> tuple[str, ...]:
