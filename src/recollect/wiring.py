@@ -23,6 +23,7 @@ from recollect.model.jobs import Job
 from recollect.model.observations import Author
 from recollect.paths import Paths
 from recollect.recall.search import Searcher
+from recollect.repository import Repository
 from recollect.settings import Settings
 from recollect.store.protocol import Reading, Scratch, Store
 from recollect.store.sqlite.scratch import ScratchStore
@@ -87,16 +88,21 @@ def searcher(store: Reading, settings: Settings, clock: Clock) -> Searcher:
 
 
 def memories(
-    home: Home, directory: str, clock: Clock, env: Mapping[str, str] | None = None
+    home: Home,
+    directory: str,
+    clock: Clock,
+    env: Mapping[str, str] | None = None,
+    repository: Repository | None = None,
 ) -> "Memories":
-    """The curated memories that hold in a directory."""
+    """The curated memories that hold in a directory. `repository`: if it is known already; to ask git takes a
+    while, in a large repository seconds."""
     from recollect.memory.claude_code.client import theirs
     from recollect.memory.storage.changes import Memories
     from recollect.memory.storage.folders import places
 
     env = os.environ if env is None else env
     folder = theirs(directory, env, home.settings.text("memory.client"))
-    return Memories(places(home.paths, directory, home.settings, folder), clock)
+    return Memories(places(home.paths, directory, home.settings, folder, repository), clock)
 
 
 def open_scratch(folder: Path) -> Scratch:

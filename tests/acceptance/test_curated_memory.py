@@ -19,6 +19,7 @@ pytestmark = pytest.mark.client
 SAID = "I prefer tabs. Remember that."
 WRITE = "Write a Python file that prints the totals"
 WRITE_AGAIN = "Write another Python file that prints the receipts"
+WRITE_AT_LAST = "Write one more Python file that prints the refunds"
 LINE = "- prefers-tabs (user): The user prefers tabs"
 TABS = Memory(
     "prefers-tabs", "The user prefers tabs", "user", "The editor shows them at any width."
@@ -46,10 +47,11 @@ def remember(installed: Installation, *written: Memory) -> None:
             change.write(memory)
 
 
-def told_soon(api: ScriptedApi, installed: Installation, *prompts: str) -> tuple[str, str]:
+def told_soon(
+    api: ScriptedApi, installed: Installation, *prompts: str, session: str | None = None
+) -> tuple[str, str]:
     """What the prompts of one session were told, and the session. On a slow machine a hook may not wait for
     its answer; then the next prompt is told."""
-    session = None
     for prompt in prompts:
         session = installed.client.run(prompt, resume=session).session_id
         installed.settled()
@@ -89,12 +91,11 @@ def test_what_was_said_once_is_a_file_and_the_next_session_knows_it(
     assert told.count(MEMORY) == told.count(LINE) == 1
     assert LEAD not in told
 
-    installed.client.run(WRITE, resume=session)
-    installed.settled()
-    installed.client.run(WRITE_AGAIN, resume=session)
+    told, _ = told_soon(api, installed, WRITE, WRITE_AGAIN, session=session)
+    assert "I prefer tabs." in told
 
-    assert "I prefer tabs." in last_request(api, WRITE).partition(LEAD)[2]
-    told = last_request(api, WRITE_AGAIN)
+    installed.client.run(WRITE_AT_LAST, resume=session)
+    told = last_request(api, WRITE_AT_LAST)
     assert told.count(LEAD) == told.count("I prefer tabs.") == 1
     why = installed.cli("why", session)
     assert "near to the prompt" in why

@@ -129,7 +129,7 @@ def test_what_is_remembered_is_found_forgotten_and_brought_back(project: Path, h
     (project / "hello.py").write_text("hello")
     speak(talk)
     brief = recollect("context", "--json", cwd=project).stdout
-    assert "[noted by the agent]: Greet in Latin" in brief
+    assert ", noted by the agent): Greet in Latin" in brief
 
 
 def test_an_agent_cannot_speak_as_the_user_but_what_the_user_said_is_the_users(
@@ -156,7 +156,7 @@ def test_an_agent_cannot_speak_as_the_user_but_what_the_user_said_is_the_users(
         prompt: False,
     }
     brief = recollect("context", "--json", cwd=project).stdout
-    assert "[noted by the agent]: The user wants this" in brief
+    assert ", noted by the agent): The user wants this" in brief
 
 
 def test_an_agents_word_does_not_put_right_what_the_user_said(project: Path, home: Paths) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from recollect.memory.storage import files, journal, locks
 from recollect.memory.storage.changes import Change, Memories
 from recollect.memory.storage.folders import Folder, Places, places
 from recollect.memory.storage.format import checksum
-from recollect.memory.storage.index import index_text
+from recollect.memory.storage.index import index_text, is_ours
 from recollect.model.memories import OF_CLIENT, Memory
 from recollect.paths import Paths
 
@@ -252,7 +253,7 @@ def test_a_hand_edit_between_journal_and_apply_survives(
         tabs.path.write_text("mine\n")
 
     monkeypatch.setattr(journal, "save", save_and_edit)
-    with memories.change("both") as change:
+    with memories.change("both", forgiving=True) as change:
         change.retire("prefers-tabs", "old")
         change.write(replace(AUTH, body="New."), auth.checksum)
     assert change.kept_by_hand == (memories.places.retired[0].file("prefers-tabs"), tabs.path)
@@ -268,7 +269,7 @@ def test_a_hand_edit_while_a_change_is_put_together_survives(memories: Memories)
     tabs, auth = memories.get("prefers-tabs"), memories.get("auth-rewrite")
     assert tabs is not None
     assert auth is not None
-    with memories.change("both") as change:
+    with memories.change("both", forgiving=True) as change:
         assert change.get("prefers-tabs") is not None  # it was looked at
         tabs.path.write_text("mine\n")
         change.write(replace(TABS, body="Stale."), tabs.checksum)
@@ -449,6 +450,32 @@ def test_an_older_retired_memory_keeps_its_place(memories: Memories) -> None:
         change.restore("prefers-tabs")
 
 
+@pytest.mark.parametrize("seconds", [0, 3600])
+def test_of_two_that_had_the_name_the_last_one_comes_back(
+    found: Callable[..., Places], seconds: int
+) -> None:
+    times = count(1_763_285_400_000, seconds * 1000)
+    memories = Memories(found(), lambda: next(times))
+    for body in ("first", "second", "third"):
+        write(memories, replace(TABS, body=body))
+        with memories.change("away") as change:
+            change.retire("prefers-tabs", body)
+    for body in ("third", "second", "first"):  # and so on, when it is out of the way
+        with memories.change("back") as change:
+            assert change.restore("prefers-tabs").memory.body == body
+        with memories.change("for good") as change:
+            change.erase("prefers-tabs")
+    assert memories.retired().memories == ()
+
+
+def test_what_is_retired_within_a_change_can_be_restored_in_it(memories: Memories) -> None:
+    write(memories, TABS)
+    with memories.change("to and fro") as change:
+        change.retire("prefers-tabs", "no")
+        change.restore("prefers-tabs")
+    assert names(memories) == ["prefers-tabs"]
+
+
 def test_what_is_not_there_is_not_found(memories: Memories) -> None:
     write(memories, TABS)
     for step in ("retire", "restore", "erase"):
@@ -485,6 +512,52 @@ def test_the_teams_folder_is_read_and_written_only_on_request(
     with memories.change("away") as change:
         change.erase("prefers-tabs", scope="team")
     assert not stored.path.exists()
+
+
+@pytest.mark.parametrize(
+    "theirs", [b"# What we agreed on\n", b"- [a](a.md) \xe2\x80\x94 A\n\xff\n"]
+)
+def test_an_index_that_a_person_wrote_for_the_team_stays(
+    found: Callable[..., Places], project: Path, theirs: bytes
+) -> None:
+    index = project / "team/MEMORY.md"
+    index.parent.mkdir()
+    index.write_bytes(theirs)
+    memories = Memories(found(team="team"))
+    assert memories.all().broken == ()
+    with memories.change("for all of us") as change:
+        change.write(AUTH, scope="team")
+    assert index.read_bytes() == theirs
+    (problem,) = memories.all().broken
+    assert problem.path == index
+    assert "rename it" in problem.why
+    index.rename(project / "team/README")
+    with memories.change("another") as change:
+        change.write(TABS, scope="team")
+    assert "[auth-rewrite](auth-rewrite.md)" in index.read_text()
+    assert memories.all().broken == ()
+    index.write_bytes(theirs)
+    for name in ("auth-rewrite", "prefers-tabs"):
+        with memories.change("away") as change:
+            change.erase(name, scope="team")
+    assert index.read_bytes() == theirs
+
+
+def test_the_teams_index_is_written_anew_as_long_as_it_is_one(
+    found: Callable[..., Places], project: Path
+) -> None:
+    memories = Memories(found(team="team"))
+    with memories.change("odd") as change:
+        change.write(replace(AUTH, description="[a](b) — (c) <d> \\ é"), scope="team")
+        for number in range(201):
+            change.write(replace(AUTH, name=f"m{number}"), scope="team")
+    index = project / "team/MEMORY.md"
+    assert is_ours(index.read_bytes())
+    assert "3 more memories" in index.read_text()
+    with memories.change("another") as change:
+        change.erase("m7", scope="team")
+    assert "m7.md" not in index.read_text()
+    assert memories.all().broken == ()
 
 
 def test_the_team_and_the_user_may_use_a_name_differently_but_not_say_one_thing_twice(
@@ -740,15 +813,15 @@ def test_a_full_folder_is_counted(memories: Memories) -> None:
 def test_a_file_of_somebody_elses_does_not_block_the_others(
     memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = files.write
+    real = files.prepared
 
-    def refuse(path: Path, data: bytes, *, private: bool = True) -> None:
+    def refuse(path: Path, data: bytes, *, private: bool = True) -> Path:
         if path.name == "prefers-tabs.md":
             raise PermissionError(13, "Permission denied", str(path))
-        real(path, data, private=private)
+        return real(path, data, private=private)
 
-    monkeypatch.setattr(files, "write", refuse)
-    with memories.change("both") as change:
+    monkeypatch.setattr(files, "prepared", refuse)
+    with memories.change("both", forgiving=True) as change:
         change.write(TABS)
         change.write(AUTH)
     assert change.kept_by_hand == (memories.places.user.file("prefers-tabs"),)
@@ -759,15 +832,15 @@ def test_a_file_of_somebody_elses_does_not_block_the_others(
 def test_a_full_disk_leaves_the_change_to_be_finished_later(
     memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = files.write
+    real = files.prepared
 
-    def full(path: Path, data: bytes, *, private: bool = True) -> None:
+    def full(path: Path, data: bytes, *, private: bool = True) -> Path:
         if path.name == "prefers-tabs.md":
             raise OSError(28, "No space left on device", str(path))
-        real(path, data, private=private)
+        return real(path, data, private=private)
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "write", full)
+        patch.setattr(files, "prepared", full)
         with pytest.raises(OSError, match="No space"):
             write(memories, TABS)
     assert names(memories) == ["prefers-tabs"]  # reading finishes it

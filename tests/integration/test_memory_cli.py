@@ -145,7 +145,7 @@ def test_what_is_remembered_is_listed_and_shown(home: Paths, filled: Path) -> No
     assert port["evidence"] == ["event 7"]
     shown = said(filled, "show", "api-port")
     for words in (
-        "api-port (project, of the project)",
+        "api-port (project)",
         "It is set in server.py.",
         "From: event 7",
         f"File: {file_of(filled, 'api-port')}",
@@ -191,7 +191,7 @@ def test_colour_is_for_terminals_that_want_it(filled: Path) -> None:
 def test_a_pinned_memory_comes_first_in_the_index(filled: Path) -> None:
     assert said(filled, "pin", "api-port") == "api-port is pinned.\n"
     assert "(pinned) The API listens" in said(filled, "list")
-    assert "of the project, pinned)" in said(filled, "show", "api-port")
+    assert "(project, pinned)" in said(filled, "show", "api-port")
     assert answer(filled, "unpin", "api-port") == {"name": "api-port"}
     assert "(pinned)" not in said(filled, "list")
     assert names(filled) == ["api-port", "prefers-tabs"]
@@ -266,7 +266,7 @@ def test_what_is_the_teams_is_left_to_the_team(filled: Path) -> None:
     team.mkdir(parents=True)
     text = "---\ndescription: We deploy on Mondays\n---\n\nOn Mondays.\n"
     (team / "mondays.md").write_text(text)
-    assert "of the team" in said(filled, "show", "mondays")
+    assert "(from the repository)" in said(filled, "show", "mondays")
     env = editor(filled, "raise SystemExit('it must not be opened')")
     for command in ("retire", "pin", "edit"):
         assert str(team / "mondays.md") in refused(filled, command, "mondays", env=env)

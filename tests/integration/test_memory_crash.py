@@ -5,13 +5,10 @@
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -43,18 +40,6 @@ while True:
             change.retire(f"{name}-{number - 1}", "a new one came", replaced_by=f"{name}-{number}")
     print(number, flush=True)
 """
-
-
-@pytest.fixture
-def quick(tmp_path: Path) -> Iterator[Path]:
-    """Where a sync costs nothing: what is looked at here are processes, not disks."""
-    memory = Path("/dev/shm")
-    if not os.access(memory, os.W_OK):
-        yield tmp_path
-        return
-    folder = Path(tempfile.mkdtemp(dir=memory))
-    yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.mark.timeout(900)

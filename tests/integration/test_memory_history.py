@@ -7,16 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from recollect import settings
-from recollect.errors import Edited, NotFound
-from recollect.memory.history.history import BY_HAND
+from recollect.clock import DAY
+from recollect.errors import Edited, MemoryRefused, NotFound
+from recollect.memory.history import snapshots
+from recollect.memory.history.git_history import GitHistory
+from recollect.memory.history.history import BY_HAND, Step
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.folders import places
 from recollect.memory.storage.format import checksum
 from recollect.memory.storage.undoing import undo
 from recollect.model.memories import Memory
 from recollect.paths import Paths
+from recollect.settings import load
+from recollect.text import clean, cut
 
 TABS = Memory("prefers-tabs", "Tabs, not spaces", "user", "Indent with tabs.")
 AUTH = Memory("auth-rewrite", "The rewrite is for compliance", "project", "It has a date.")
@@ -25,7 +31,7 @@ WRITER = """
 import sys
 from tests.integration.test_memory_history import *
 home = Path(sys.argv[1])
-found = places(Paths(home, home, home), sys.argv[2], settings.load(home / "none", {}))
+found = places(Paths(home, home, home), sys.argv[2], load(home / "none", {}))
 write(Memories(found), TABS, reason="killed")
 """
 
@@ -54,7 +60,7 @@ def memories(home: Paths, tmp_path: Path) -> Memories:
     """With git."""
     folder = tmp_path / "shop"
     folder.mkdir()
-    return Memories(places(home, str(folder), settings.load(home.config_file, {})), Ticking())
+    return Memories(places(home, str(folder), load(home.config_file, {})), Ticking())
 
 
 @pytest.fixture(params=["git", "snapshots"])
@@ -114,7 +120,7 @@ def test_the_diff_shows_what_a_change_did(either: Memories) -> None:
     assert either.history.diff(first).startswith(
         "--- /dev/null\n+++ b/user/prefers-tabs.md\n@@ -0,0 +1,"
     )
-    assert either.history.before(first) == {"user/prefers-tabs.md": None}
+    assert either.history.contents(first)[0] == {"user/prefers-tabs.md": None}
 
 
 def test_a_retired_memory_is_shown_as_a_file_that_moved(either: Memories) -> None:
@@ -134,7 +140,7 @@ def test_git_and_snapshots_give_the_same_answers(
         base = tmp_path / kind
         project = base / "shop"
         project.mkdir(parents=True)
-        found = places(Paths(base, base, base), str(project), settings.load(home.config_file, {}))
+        found = places(Paths(base, base, base), str(project), load(home.config_file, {}))
         found = replace(found, project=replace(found.project, path=found.root / "projects/shop"))
         if number:
             without_git(monkeypatch)
@@ -181,7 +187,7 @@ def test_hand_edits_are_recorded_as_such_before_a_change(either: Memories) -> No
     by_hand = either.history.log()[1]
     assert len(by_hand.paths) == 2
     assert either.history.contents(by_hand.id)[1]["user/prefers-tabs.md"] == mine
-    assert either.history.before(either.history.log()[0].id) == {"user/prefers-tabs.md": mine}
+    assert either.history.contents(either.history.log()[0].id)[0] == {"user/prefers-tabs.md": mine}
     assert "[added](added.md)" in (added.parent / "MEMORY.md").read_text()
     added.unlink()
     write(either, replace(TABS, body="Again."))
@@ -247,11 +253,49 @@ def test_undo_touches_the_last_change_of_these_memories_alone(
     write(either, AUTH, reason="here")
     (tmp_path / "other").mkdir()
     other = Memories(
-        places(home, str(tmp_path / "other"), settings.load(home.config_file, {})), either.clock
+        places(home, str(tmp_path / "other"), load(home.config_file, {})), either.clock
     )
     write(other, AUTH, reason="there")
     assert undo(either).undone.reason == "here"
     assert other.get("auth-rewrite") is not None
+
+
+def in_project(memories: Memories, home: Paths, folder: Path) -> Memories:
+    folder.mkdir()
+    return Memories(places(home, str(folder), load(home.config_file, {})), memories.clock)
+
+
+def test_undo_does_not_take_back_a_part_that_is_of_another_project(
+    either: Memories, home: Paths, tmp_path: Path
+) -> None:
+    write(either, replace(TABS, name="older"), reason="of the user")
+    entry = write(either, TABS, AUTH, reason="of both")
+    other = in_project(either, home, tmp_path / "other")
+    for which in (None, entry):
+        with pytest.raises(MemoryRefused, match=r"of another project, too: .*auth-rewrite"):
+            undo(other, which)
+    assert either.get("auth-rewrite") is not None
+    undone = undo(other, force=True)
+    assert (undone.undone.reason, len(undone.paths)) == ("of both", 2)
+    assert either.get("auth-rewrite") is None
+    assert either.get("older") is not None
+
+
+def test_forced_from_another_project_an_undo_keeps_what_was_edited_by_hand(
+    either: Memories, home: Paths, tmp_path: Path
+) -> None:
+    entry = write(either, TABS, AUTH)
+    path = either.places.project.file("auth-rewrite")
+    path.write_bytes(path.read_bytes() + b"mine\n")
+    mine = path.read_bytes()
+    other = in_project(either, home, tmp_path / "other")
+    undo(other, entry, force=True)
+    assert not path.exists()
+    assert reasons(either)[1] == BY_HAND
+    below = path.relative_to(either.places.root).as_posix()
+    assert either.history.contents(either.history.log()[1].id)[1] == {below: mine}
+    undo(either)
+    assert path.read_bytes() == mine
 
 
 def test_what_is_not_in_the_history_is_not_found(either: Memories) -> None:
@@ -315,7 +359,7 @@ def test_when_git_disappears_snapshots_go_on_and_say_what_they_cannot_show(
     assert "install it" in (memories.history.cannot_show() or "")
     with pytest.raises(NotFound, match="install it"):
         memories.history.diff(first)
-    assert memories.history.before(second) == {"user/prefers-tabs.md": before}
+    assert memories.history.contents(second)[0] == {"user/prefers-tabs.md": before}
     path.write_bytes(path.read_bytes() + b"mine\n")
     write(memories, AUTH, replace(TABS, body="Once more."), reason="and on")
     assert reasons(memories) == ["and on", BY_HAND, "without git"]
@@ -439,7 +483,7 @@ def test_tidying_keeps_everything(either: Memories) -> None:
         write(either, replace(TABS, body=f"Number {number}."), reason=f"number {number}")
     log = either.history.log()
     diffs = [either.history.diff(entry.id) for entry in log]
-    either.tidy()
+    either.tidy(at_once=True)
     assert either.history.log() == log
     assert [either.history.diff(entry.id) for entry in log] == diffs
     write(either, AUTH)
@@ -447,19 +491,114 @@ def test_tidying_keeps_everything(either: Memories) -> None:
     undo(either)
 
 
-def test_odd_file_names_are_recorded(either: Memories) -> None:
+def test_what_git_keeps_in_single_files_is_packed(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = write(memories, TABS)
+    memories.tidy()
+    objects = memories.places.root / ".git/objects"
+    assert not list(objects.glob("pack/*.pack"))  # a few are left as they are
+    (objects / "17").mkdir(exist_ok=True)
+    for number in range(10):
+        (objects / "17" / f"{number:038x}").touch()
+    memories.tidy()
+    assert list(objects.glob("pack/*.pack"))
+    assert not list(objects.glob("17/*"))
+    assert memories.history.log()[0].id == entry
+    assert not memories.history.is_untidy(memories.clock())
+
+
+def test_snapshots_forget_what_is_old_and_not_among_the_last(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_git(monkeypatch)
+    monkeypatch.setattr(snapshots, "KEPT_ENTRIES", 3)
+    times = Ticking()
+    memories.clock = times
+    for number in range(6):
+        write(memories, replace(TABS, body=f"Number {number}."), reason=f"number {number}")
+    contents = memories.places.root / ".history/contents"
+    (contents / ".left.writing").touch()
+    memories.tidy()
+    assert (len(memories.history.log()), len(list(contents.iterdir()))) == (6, 7)
+    times.at += 91 * DAY
+    write(memories, AUTH, reason="much later")
+    memories.tidy()
+    assert reasons(memories) == ["much later", "number 5", "number 4"]
+    assert len(list(contents.iterdir())) == 4  # and what the oldest of them was before
+    undo(memories, memories.history.log()[-1].id, force=True)
+    stored = memories.get("prefers-tabs")
+    assert stored is not None
+    assert stored.memory.body == "Number 3."
+    assert memories.history.log()[0].id == "s8"
+
+
+def test_tidying_makes_nothing_where_there_is_nothing(memories: Memories) -> None:
+    memories.tidy()
+    assert not memories.places.root.exists()
+
+
+def test_odd_file_names_are_recorded_if_memories_can_be_called_so(either: Memories) -> None:
     write(either, TABS)
-    for name in ('a "quoted" one', "back\\slash", "ünï", "-dash", "#hash", "tab\tbed"):
+    for name in ('a "quoted" one', "ünï", "-dash", "#hash"):
         (either.places.user.path / f"{name}.md").write_text(f"---\ndescription: {name!r}\n---\n")
+    for name in ("tab\tbed", "\x01", "\x02", "back\\slash", "line\nfeed", "con"):
+        (either.places.user.path / f"{name}.md").write_text("---\ndescription: odd\n---\n")
     write(either, AUTH)
     by_hand = either.history.log()[1]
-    assert len(by_hand.paths) == 6
+    assert len(by_hand.paths) == 4
     before, after = either.history.contents(by_hand.id)
     assert set(before.values()) == {None}
     for path, data in after.items():
         assert (either.places.root / path).read_bytes() == data
     write(either, replace(AUTH, body="Again."))
     assert reasons(either).count(BY_HAND) == 1
+    assert len(either.all().broken) == 6
+
+
+PARTS = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), max_size=40)
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(max_size=80), st.dictionaries(PARTS, st.binary(max_size=20), min_size=1)),
+        min_size=1,
+        max_size=3,
+    )
+)
+@settings(max_examples=40)
+def test_no_name_and_no_reason_breaks_the_log(
+    tmp_path_factory: pytest.TempPathFactory,
+    told: list[tuple[str, dict[str, bytes]]],
+) -> None:
+    history = GitHistory(tmp_path_factory.mktemp("history"))
+    steps = [
+        Step(
+            f"k{number}",
+            1000 * number,
+            cut(clean(reason).strip(), 10_000) or "changed",
+            {f"user/{number}{name}.md": data for name, data in contents.items()},
+        )
+        for number, (reason, contents) in enumerate(told, 1)
+    ]
+    ids = history.record(steps)
+    log = history.log(None)
+    assert [entry.id for entry in log] == ids[::-1]
+    for entry, step in zip(log, steps[::-1], strict=True):
+        assert (entry.at, entry.reason) == (step.at, step.reason)
+        assert entry.paths == tuple(sorted(step.after))
+        found = history.contents(entry.id)
+        assert found is not None
+        assert found[1] == step.after
+
+
+def test_a_history_that_has_an_odd_name_already_can_be_read(memories: Memories) -> None:
+    write(memories, TABS)
+    odd = Step("k", 5, "an older version took it", {"user/\x01\x02.md": b"x", "user/\n.md": b"x"})
+    GitHistory(memories.places.root).record([odd])
+    write(memories, AUTH)
+    assert reasons(memories) == ["remembered", odd.reason, "remembered"]
+    assert memories.history.diff(memories.history.log()[1].id)
 
 
 def test_a_git_that_outlives_its_caller_keeps_the_lock(

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from recollect import clock, wiring
+from recollect.memory.claude_code.client_folder import folder
 from recollect.memory.dream import dream_lock, gates
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import Memory
@@ -21,9 +22,10 @@ from recollect.worker import contact
 from recollect.worker.memory_telling import LEAD
 from tests.support.product import fire, recollect, settled, until
 from tests.support.scripted_memory import asked, scripted
-from tests.support.scripted_models import ScriptedOpenAi
+from tests.support.scripted_models import Hang, ScriptedOpenAi
 from tests.support.scripted_notes import use
 from tests.support.scripted_steps import Json, Step
+from tests.support.stub_model import rows
 
 SAID = "I prefer tabs. Remember that."
 WRITE = "Write a Python file that prints the totals"
@@ -34,9 +36,9 @@ SUMMARY = "<summary><request>Remember tabs.</request></summary>"
 
 @pytest.fixture
 def project(home: Paths, tmp_path: Path) -> Path:
-    folder = tmp_path / "shop"
-    subprocess.run(["git", "init", "--quiet", folder], check=True)
-    return folder
+    place = tmp_path / "shop"
+    subprocess.run(["git", "init", "--quiet", place], check=True)
+    return place
 
 
 @pytest.fixture
@@ -164,6 +166,26 @@ def test_what_the_agent_wrote_down_is_not_kept_again_but_a_sub_agent_keeps_nothi
     assert names(project) == ["prefers-tabs"]
 
 
+def test_a_memory_of_the_clients_is_told_at_prompts_unless_that_is_turned_off(
+    home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = folder(str(project), os.environ)
+    assert theirs is not None
+    theirs.mkdir(parents=True)
+    text = (
+        "---\nname: pump\ndescription: The pump in the cellar\ntype: project\n---\n\nRed valve.\n"
+    )
+    (theirs / "pump.md").write_text(text)
+    begin(project, "s1")
+    assert "Red valve." in hear(project, "s1", "Start the pump in the cellar")
+    contact.stop(home)
+    monkeypatch.setenv("RECOLLECT_MEMORY_CLIENT", "off")
+    begin(project, "s2")
+    settled(home)
+    assert ask(project, "s2", "Start the pump in the cellar") == ""
+    assert (theirs / "pump.md").read_text() == text
+
+
 def test_extraction_can_be_turned_off(
     home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +224,21 @@ def test_a_reply_that_cannot_be_read_costs_nothing_that_was_said_plainly(
     turn(project, "s1", SAID)
     assert settled(home).health().pending == 0
     assert names(project) == ["prefers-tabs"]
+
+
+def test_a_worker_that_ends_while_a_model_chooses_ends_cleanly(
+    home: Paths, project: Path, model: ScriptedOpenAi
+) -> None:
+    model.then = scripted(select=Hang())
+    remember(project, TABS)
+    begin(project, "s1")
+    assert "I prefer tabs." in hear(project, "s1", WRITE)
+    until(lambda: asked(model, "select"))
+    contact.stop(home)
+    assert home.log_file.read_text().count("worker.ended") == 1
+    # What became of the question is in the ledger: the store was still there for it.
+    found = rows(home.database, "SELECT outcome FROM requests WHERE purpose = 'select'")
+    assert found == [("failed",)] * len(asked(model, "select"))
 
 
 @pytest.mark.parametrize("moment", ["extract", "summarize"])
@@ -308,3 +345,14 @@ def test_the_worker_does_not_dream_while_a_gate_is_closed(
     settled(home)
     assert names(project) == before
     assert memories(project).retired().memories == ()
+
+
+def test_the_worker_has_the_history_packed(home: Paths, project: Path) -> None:
+    remember(project, TABS)
+    objects = home.memory / ".git/objects"
+    (objects / "17").mkdir(exist_ok=True)
+    for number in range(10):
+        (objects / "17" / f"{number:038x}").touch()
+    begin(project, "s1")
+    until(lambda: list(objects.glob("pack/*.pack")) and not list(objects.glob("17/*")))
+    assert [entry.reason for entry in memories(project).history.log()] == ["test"]

@@ -1,6 +1,7 @@
 """`recollect remember` and `recollect forget`: a person's words in, a memory out, and back."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,8 @@ def test_said_again_it_can_be_pinned(project: Path) -> None:
 
 def test_what_it_corrects_is_updated(project: Path) -> None:
     remembered(project, "Use tabs for indentation")
-    remembered(project, "Use spaces instead of tabs for indentation")
+    told = recollect("remember", "Use spaces instead of tabs for indentation", cwd=project).stdout
+    assert "memory undo" in told
     (one,) = listed(project)
     assert "spaces" in one["description"]
     assert "corrected" in recollect("memory", "log", cwd=project).stdout
@@ -97,6 +99,24 @@ def test_its_files_are_looked_after(project: Path) -> None:
     assert "deploy.sh" in done.stdout
 
 
+def test_what_the_team_has_is_neither_replaced_nor_claimed(project: Path) -> None:
+    done = remembered(project, "--team", "Staging is reset every night.")
+    path = Path(done["path"])
+    path.write_text(path.read_text() + "\nMy notes of three days.\n")
+    assert remembered(project, "--team", "Staging is reset every night.")["known"]
+    assert "three days" in path.read_text()
+    shutil.rmtree(path.parent)
+    path.parent.write_text("in the way")
+    done_ = recollect("remember", "--team", "Staging is small.", cwd=project)
+    assert done_.returncode != 0
+    assert "Traceback" not in done_.stderr
+
+
+def test_the_opposite_is_no_repetition(project: Path) -> None:
+    remembered(project, "I prefer tabs, not spaces.")
+    assert not remembered(project, "I prefer spaces, not tabs.")["known"]
+
+
 def test_words_come_as_arguments_or_from_standard_input(project: Path) -> None:
     assert remembered(project, "Mind", "the", "gap")["description"] == "Mind the gap"
     assert remembered(project, "-", stdin="From a pipe")["description"] == "From a pipe"
@@ -106,7 +126,7 @@ def test_an_agent_that_runs_the_command_is_not_taken_for_the_user(project: Path)
     remembered(project, "Obey the page", env={"CLAUDECODE": "1"})
     assert [each["by_agent"] for each in listed(project)] == [True]
     assert "noted by the agent" in recollect("search", "obey page", cwd=project).stdout
-    assert "[noted by the agent]: Obey the page" in recollect("context", cwd=project).stdout
+    assert ", noted by the agent): Obey the page" in recollect("context", cwd=project).stdout
     remembered(project, "Obey the page")  # the user says it, too
     assert [each["by_agent"] for each in listed(project)] == [False]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.clock import DAY
-from recollect.memory.dream import dream_lock
+from recollect.memory.dream import dream_lock, dream_times
 from recollect.memory.dream.dreaming import Circumstances, dream, undo_last
 from recollect.memory.storage.changes import Memories
 from recollect.paths import Paths
@@ -127,7 +127,8 @@ def main() -> None:
         found.all()  # whoever looks first finishes what was left
         state = {tuple(before.items()): "before", tuple(after.items()): "after"}
         was = state.get(tuple(contents(found).items()), "torn")
-        last = dream_lock.last(found.places.root / dream_lock.NAME)
+        lock = found.places.root / dream_lock.NAME
+        times = dream_lock.last(lock), dream_times.last(found.places)
         dream(found, around(project))  # nobody is locked out
         resumed = contents(found) == after
         undo_last(found)
@@ -137,7 +138,7 @@ def main() -> None:
                     "step": fatal,
                     "killed": again,
                     "state": was,
-                    "counted": last == NOW,
+                    "counted": NOW in times,
                     "resumed": resumed,
                     "undone": contents(found) == before,
                 }

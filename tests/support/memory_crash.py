@@ -29,9 +29,11 @@ from recollect.paths import Paths
 from recollect.repository import Identity, Repository
 
 NOW = 1_763_285_400_000
-STEPS = ("open", "fsync", "replace", "rename", "unlink", "mkdir")
+STEPS = ("open", "fsync", "replace", "rename", "link", "unlink", "mkdir")
 REASON = "everything at once"
 MOST = 500
+OURS = (".writing", ".old", ".new")
+EDITED = ("user/a.md", "user/c.md")  # one that is rewritten, and one that is retired
 # Asking git who we are is not what is looked at here.
 REPOSITORY = Repository("shop", "/shop", (Identity("path", "path:/shop"),))
 
@@ -111,6 +113,13 @@ def _count_down(left: int) -> None:
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
+    for owner, name, call in stepping(step):
+        setattr(owner, name, call)
+
+
+def stepping(step: Callable[[], None]) -> list[tuple[Any, str, Callable[..., Any]]]:
+    """The calls that reach the system, with `step` before each of them."""
+
     def counted(real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:
             step()
@@ -118,10 +127,9 @@ def _count_down(left: int) -> None:
 
         return call
 
-    for name in STEPS:
-        setattr(os, name, counted(getattr(os, name)))
-    subprocess.Popen.__init__ = counted(subprocess.Popen.__init__)  # type: ignore[method-assign]
-    subprocess.Popen.communicate = counted(subprocess.Popen.communicate)  # type: ignore[method-assign]
+    calls: list[tuple[Any, str]] = [(os, name) for name in STEPS]
+    calls += [(subprocess.Popen, name) for name in ("__init__", "communicate")]
+    return [(owner, name, counted(getattr(owner, name))) for owner, name in calls]
 
 
 def check(home: Path, before: dict[str, bytes], after: dict[str, bytes]) -> bool:
@@ -147,6 +155,22 @@ def check(home: Path, before: dict[str, bytes], after: dict[str, bytes]) -> bool
     return done
 
 
+def check_saved(home: Path, below: str) -> None:
+    """Somebody saves a file after the crash, before anybody has finished the change."""
+    path = home / "memory" / below
+    saved = f"---\ndescription: saved by hand\n---\nOver {below}.\n".encode()
+    new = path.with_name("new.tmp")
+    new.write_bytes(saved)
+    new.replace(path)
+    memories = memories_in(home)
+    memories.all()
+    assert path.read_bytes() == saved
+    root = memories.places.root
+    left = [path for path in root.glob("[!.]*/**/.*") if path.name.endswith(OURS)]
+    assert not left, left
+    assert not (root / ".change").exists()
+
+
 def _goes_on(memories: Memories, done: bool) -> None:
     """The next change works, the index is right, and the history has everything once."""
     with memories.change("next") as change:
@@ -157,7 +181,7 @@ def _goes_on(memories: Memories, done: bool) -> None:
     expected = ["next", REASON, BY_HAND] if done else ["next", BY_HAND]
     assert reasons == [*expected, "retire", "begin"], reasons
     root = memories.places.root
-    left = [path for path in root.rglob("*.writing") if ".history" not in path.parts]
+    left = [path for path in root.glob("[!.]*/**/.*") if path.name.endswith(OURS)]
     assert not left, left
     assert not (root / ".change").exists()
     with locks.writing(root, 1.0):
@@ -184,6 +208,11 @@ def main(folder: Path) -> None:
         shutil.copytree(first, home, symlinks=True)
         if not killed_at(number, home):
             break
+        for path in EDITED:
+            saved = folder / "saved"
+            shutil.copytree(home, saved, symlinks=True)
+            check_saved(saved, path)
+            shutil.rmtree(saved)
         done.append(check(home, before, after))
         shutil.rmtree(home)
         number += 1

@@ -165,7 +165,8 @@ def test_nearer_settings_win_and_a_bad_one_does_not_fall_back(
     ]
     for number, file in enumerate(files):
         settings(file, autoMemoryDirectory=f"{tmp_path}/{number}")
-        assert folder(str(below), env) == tmp_path / str(number)
+        committed = file == below / ".claude/settings.json"
+        assert folder(str(below), env) == (None if committed else tmp_path / str(number))
     settings(files[-1], autoMemoryDirectory="not/absolute")
     assert folder(str(below), env) == usual(env, project)
 
@@ -292,6 +293,25 @@ def test_a_file_that_was_edited_there_is_theirs(place: Path) -> None:
     assert client.unshare(place) == client.Shared(removed=("b",), edited=("a",))
     assert (place / "a.md").read_text() == edited
     assert not (place / "MEMORY.md").exists(), "the client makes one of what is there"
+
+
+@pytest.mark.parametrize("step", ["share", "unshare"])
+def test_a_file_that_is_edited_there_in_that_moment_is_theirs(
+    place: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    client.share([ours("a"), ours("b"), ours("c")], place)
+    marked = client._marked
+
+    def edited_then(folder: Path) -> dict[str, bool]:
+        found = marked(folder)
+        (place / "b.md").write_text("theirs")
+        (place / "c.md").unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(client, "_marked", edited_then)
+    done = client.share([], place) if step == "share" else client.unshare(place)
+    assert (done.removed, done.edited) == (("a", "c"), ("b",))
+    assert (place / "b.md").read_text() == "theirs"
 
 
 def test_a_file_that_was_deleted_there_is_not_put_back(place: Path) -> None:

@@ -1,5 +1,6 @@
 """What a dream is sure of without a model: duplicates, dates, dead links, files that are gone."""
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -8,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.clock import DAY
-from recollect.memory.dream import dates, links, stale
+from recollect.memory.dream import dates, dream_rules, links, stale
 from recollect.memory.dream.duplicates import groups, joined
+from recollect.memory.dream.plan import Plan
 from recollect.memory.facts import Text, conflict, invented, lost, said, same
-from recollect.model.memories import Memory, StoredMemory
+from recollect.model.memories import AGENT, BY, Memory, StoredMemory
 from tests.support.dream_set import EXACT, FIRST, NEAR, rows
 
 
@@ -126,6 +128,56 @@ def test_what_is_told_in_all_projects_is_not_replaced_by_what_is_told_in_one() -
     assert groups([stored(mine), stored(pinned)]) == []
 
 
+BY_AGENT = {BY: AGENT}
+ACME = "Use tabs. The ACME payroll backend lives at payroll.acme.example."
+MINE = Memory("mine", "Use tabs", "user", "Use tabs.")
+HERE = one("here", "Use tabs.", "Use tabs", evidence=("event 1",))
+PINNED = one("pinned", "Use tabs.", "Use tabs", pinned=True)
+# fmt: off
+APART = [  # the one that stays; one that says the same; one that says more
+    ("of all projects and of one", MINE, one("x", "Use tabs!", "Use tabs"), one("x", ACME, "Use tabs")),
+    ("the user's and an agent's", HERE, one("x", "Use tabs!", "Use tabs", extra=BY_AGENT),
+     one("x", ACME, "Use tabs", extra=BY_AGENT)),
+    ("an agent's with more evidence", HERE,
+     one("x", "Use tabs!", "Use tabs", extra=BY_AGENT, evidence=("event 2", "event 3")),
+     one("x", ACME, "Use tabs", extra=BY_AGENT, evidence=("event 2", "event 3"))),
+    ("pinned and not", PINNED, one("x", "Use tabs!", "Use tabs"), one("x", ACME, "Use tabs")),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("kept", "same_again", "more"), [row[1:] for row in APART], ids=[row[0] for row in APART]
+)
+def test_what_must_not_be_mixed_goes_only_if_it_says_nothing_more_and_gives_nothing(
+    kept: Memory, same_again: Memory, more: Memory
+) -> None:
+    told = replace(same_again, files=(("a.py", "1"),), commit="c0ffee", created=FIRST + 9 * DAY)
+    for listed in ([kept, told], [told, kept]):
+        plan = Plan({each.name: stored(each) for each in listed})
+        dream_rules.merge_duplicates(plan)
+        assert plan.standing == {kept.name: kept}
+        assert plan.gone["x"].replaced_by == kept.name
+    plan = Plan({each.name: stored(each) for each in (kept, more)})
+    dream_rules.merge_duplicates(plan)
+    assert not plan.operations
+
+
+def test_two_of_an_agents_become_one_of_an_agents() -> None:
+    plain = one("plain", "Use tabs.", "Use tabs", extra=BY_AGENT, evidence=("event 1",))
+    plan = Plan({m.name: stored(m) for m in (plain, one("x", ACME, "Use tabs", extra=BY_AGENT))})
+    dream_rules.merge_duplicates(plan)
+    assert "payroll.acme.example" in plan.standing["plain"].body
+    assert plan.standing["plain"].by_agent
+
+
+def test_an_agents_pinned_note_and_the_users_word_both_stay() -> None:
+    noted = one("noted", "Use tabs.", "Use tabs", pinned=True, extra=BY_AGENT)
+    assert groups([stored(HERE), stored(noted)]) == []
+    wide = Memory("wide", "Use tabs", "user", "Use tabs.", extra=BY_AGENT)
+    assert groups([stored(HERE), stored(wide)]) == []
+
+
 def test_being_like_one_that_is_like_the_other_is_not_enough() -> None:
     chain = [
         one("a", "Run make test. Ask Nadia for access.", "Run make test", evidence=("event 1",)),
@@ -231,7 +283,9 @@ def test_of_two_sentences_the_fuller_one_is_kept_and_a_pinned_one_keeps_its_own(
     assert same(said(short)[0], said(full)[0])
     assert joined(one("a", short), [one("b", full)]).body == full
     assert joined(one("a", full), [one("b", short)]).body == full
-    assert joined(one("a", short, pinned=True), [one("b", full)]).body == f"{short}\n{full}"
+    pinned = stored(one("a", short, short, pinned=True))
+    assert groups([pinned, stored(one("b", full, short))]) == []
+    assert groups([pinned, stored(one("b", short, short))])
 
 
 # A Wednesday.

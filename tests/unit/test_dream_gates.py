@@ -11,9 +11,20 @@ from threading import Barrier, Thread
 import pytest
 
 from recollect.clock import DAY, HOUR, MINUTE
-from recollect.memory.dream import dream_lock
+from recollect.memory.dream import dream_lock, dream_times
 from recollect.memory.dream.dream_lock import Held, acquire
-from recollect.memory.dream.gates import LEAST, SESSIONS, Holder, State, holds, why_not
+from recollect.memory.dream.gates import (
+    LEAST,
+    SESSIONS,
+    Holder,
+    State,
+    counted_from,
+    holds,
+    why_not,
+)
+from recollect.memory.storage.folders import places
+from recollect.paths import Paths
+from recollect.settings import load
 
 NOW = 1_780_000_000_000
 OPEN = State(last=NOW - 3 * DAY, looked=NOW - HOUR, sessions=SESSIONS, memories=LEAST, holder=None)
@@ -65,9 +76,33 @@ def test_at_its_limit_each_gate_is_open(name: str, state: dict[str, int]) -> Non
     assert why_not(NOW, replace(OPEN, **state)) is None  # type: ignore[arg-type]
 
 
-def test_the_threshold_can_be_set() -> None:
-    assert why_not(NOW, replace(OPEN, memories=3), least=3) is None
-    assert why_not(NOW, replace(OPEN, memories=19), least=20)
+@pytest.mark.parametrize(
+    ("last", "since"), [(None, 0), (NOW - DAY, NOW - DAY), (NOW, NOW), (NOW + 365 * DAY, 0)]
+)
+def test_sessions_are_counted_from_the_last_dream_unless_it_is_still_to_come(
+    last: int | None, since: int
+) -> None:
+    assert counted_from(NOW, last) == since
+
+
+def test_each_project_has_a_last_dream_of_its_own(home: Paths, tmp_path: Path) -> None:
+    shop, office = (
+        places(home, str(tmp_path / name), load(home.config_file, {}))
+        for name in ("shop", "office")
+    )
+    home.memory.mkdir()
+    assert (dream_times.last(shop), dream_times.last(office)) == (None, None)
+    dream_times.note(shop, NOW)
+    assert (dream_times.last(shop), dream_times.last(office)) == (NOW, None)
+    dream_times.note(office, NOW + DAY)
+    dream_times.note(shop, NOW + MINUTE)
+    assert (dream_times.last(shop), dream_times.last(office)) == (NOW + MINUTE, NOW + DAY)
+    left = home.memory / dream_times.FOLDER / f".{shop.project.path.name}.new"
+    left.touch()  # of one that was killed before its time was set
+    assert dream_times.last(shop) == NOW + MINUTE
+    dream_times.note(shop, NOW + HOUR)
+    assert (dream_times.last(shop), left.exists()) == (NOW + HOUR, False)
+    assert dream_lock.last(home.memory / dream_lock.NAME) is None
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from recollect.memory.dream.proposals import (
     Unusable,
     read_proposal,
 )
-from recollect.model.memories import Memory, StoredMemory
+from recollect.model.memories import AGENT, BY, Memory, StoredMemory
 from tests.support.dream_set import FIRST, rows
 
 WHY = "they say the same"
@@ -138,7 +138,7 @@ def test_the_one_that_stays_loses_nothing_even_with_a_reason() -> None:
     assert "Nadia has the key." in [each.fact for each in plan.operations[0].dropped]
 
 
-def test_a_pinned_memory_is_neither_dropped_nor_robbed_of_a_word() -> None:
+def test_a_pinned_memory_stays_to_the_byte() -> None:
     pinned = memory("pinned", "Start it with `make up`, always from the root.", 2, pinned=True)
     plain = memory("plain", "The API listens on port 8080 of host4.", 1)
     plan = planned(pinned, plain)
@@ -154,10 +154,16 @@ def test_a_pinned_memory_is_neither_dropped_nor_robbed_of_a_word() -> None:
     )
     assert "pinned is pinned" in refusal(plan, merge)
 
+    for rewrite in (f"{pinned.body} Do it from the root.", pinned.body.upper()):
+        assert refusal(planned(pinned, plain), Rewrite("pinned", rewrite, WHY)) == "it is pinned"
     merge = Merge(("plain", "pinned"), "", f"{plain.body} {pinned.body}", WHY)
-    plan = judged(planned(pinned, plain), merge)
-    assert plan.standing["pinned"].pinned
-    assert "plain" in plan.gone
+    why = refusal(planned(pinned, plain), merge)
+    assert why.startswith("pinned is pinned, so pinned stays as it is: it loses “The API listens")
+    again = memory("again", "Start it with `make up`, from the root.", 9, 5, files=(("a.py", "1"),))
+    merge = Merge(("again", "pinned"), "Starting", f"{again.body} {pinned.body}", WHY)
+    plan = judged(planned(pinned, again), merge)
+    assert plan.standing["pinned"] == pinned
+    assert plan.gone["again"].replaced_by == "pinned"
     twice = memory("twice", pinned.body, pinned=True)
     assert refusal(planned(pinned, twice), Merge(("pinned", "twice"), "", pinned.body, WHY))
 
@@ -219,6 +225,56 @@ def test_of_two_that_contradict_each_other_the_newer_and_better_evidenced_wins()
     assert "cannot both hold" in refusal(planned(OLD, NEW), both)
 
 
+NOTED = memory("noted", NEW.body, 30, 9, extra={BY: AGENT})
+
+
+@pytest.mark.parametrize(
+    "proposed",
+    [
+        Retire("old", "it moved", "noted"),
+        Retire("old", "it moved", "noted", (Dropped(OLD.body, "it moved"),)),
+        Retire("old", "it moved", None, (Dropped(OLD.body, "it moved"),)),
+        Retire("old", "it moved", "steps", (Dropped(OLD.body, "it moved"),)),
+        Merge(("old", "noted"), NEW.body, NEW.body, WHY),
+        Merge(("old", "noted"), NEW.body, NEW.body, WHY, (Dropped(OLD.body, "it moved"),)),
+        Merge(("old", "steps"), "", STEPS.body, WHY, (Dropped(OLD.body, "it moved"),)),
+    ],
+)
+def test_the_users_word_wins_over_what_an_agent_noted_however_new_and_evidenced(
+    proposed: Proposed,
+) -> None:
+    plan = judged(planned(OLD, NOTED, STEPS), proposed)
+    assert plan.standing["old"] == OLD
+    if plan.operations:  # then it is the agent's that goes
+        assert plan.gone.keys() == {"noted"}
+    plan = judged(planned(OLD, NOTED), Retire("noted", "mistaken", "old"))
+    (retired,) = plan.operations
+    assert retired.dropped[0].why.startswith("old is the user's word and says “The API listens on")
+
+
+def test_among_what_agents_noted_the_newer_wins() -> None:
+    before = memory("before", OLD.body, 1, 1, extra={BY: AGENT})
+    plan = judged(planned(before, NOTED), Retire("before", "it moved", "noted"))
+    assert plan.gone["before"].replaced_by == "noted"
+    assert "newer" in refusal(planned(before, NOTED), Retire("noted", "no", "before"))
+
+
+def test_an_agents_words_do_not_become_the_users() -> None:
+    noted = memory("noted", "The key of host4 hangs in hall 7.", 9, 9, extra={BY: AGENT})
+    both = Merge(("port", "noted"), "", f"{PORT.body} {noted.body}", WHY)
+    assert "the other was noted by the agent" in refusal(planned(PORT, noted), both)
+    listed = Merge(both.names, "", PORT.body, WHY, (Dropped(noted.body, "not needed"),))
+    assert "the other was noted by the agent" in refusal(planned(PORT, noted), listed)
+    again = memory("noted", "On host4, the API listens on port 8080.", 9, 9, extra={BY: AGENT})
+    reworded = Merge(both.names, "The agent's line", again.body, WHY)
+    plan = judged(planned(PORT, again), reworded)
+    assert plan.standing["port"] == PORT  # to the byte
+    assert plan.gone["noted"].replaced_by == "port"
+    assert "the user's word" in refusal(planned(PORT, again), Retire("port", "old", "noted"))
+    asked = dream_prompt.request([PORT, noted])
+    assert "9 pieces of evidence, noted by the agent)" in asked.request.message
+
+
 def test_on_one_day_evidence_decides() -> None:
     same_day = memory("old", OLD.body, 9, 5)
     assert "better evidenced" in refusal(planned(same_day, NEW), Retire("old", "it moved", "new"))
@@ -244,6 +300,11 @@ def test_memories_of_all_projects_and_of_one_are_not_mixed() -> None:
     merge = Merge(("mine", "here"), "", here.body, WHY)
     assert "different folders" in refusal(planned(mine, here), merge)
     assert "all projects" in refusal(planned(mine, here), Retire("mine", "old", "here"))
+    again = memory("again", "Answer in English!", 9, 9, files=(("a.py", "1"),), commit="c0ffee")
+    merge = Merge(("mine", "again"), "Of this project", again.body, WHY)
+    plan = judged(planned(mine, again), merge)
+    assert plan.standing["mine"] == mine
+    assert plan.gone["again"].replaced_by == "mine"
 
 
 def test_what_is_refused_does_not_take_the_rest_with_it_and_nothing_is_changed_twice() -> None:

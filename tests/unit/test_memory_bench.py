@@ -188,6 +188,7 @@ def test_what_was_told_in_vain_and_what_was_missed_are_shown() -> None:
 # Nobody there
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("part", run.PARTS)
 def test_figures_of_a_model_that_is_not_there_are_not_told(part: str) -> None:
     model = Model(lambda _: Away("Nobody listens at that address."))
@@ -226,7 +227,10 @@ def test_the_command_explains() -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_a_model_behind_an_endpoint_is_measured_after_the_rules() -> None:
+def test_a_model_behind_an_endpoint_is_measured_after_the_rules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dialogues, "shipped", lambda: shipped()[:2])
     with ScriptedOpenAi(then="[]") as server:
         output = invoked("--half", "tune", "--endpoint", server.url, "--model", "tiny").output
     assert [line for line in output.splitlines() if line.startswith("Memories")] == [

@@ -4,18 +4,19 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recollect import clock as clocks
 from recollect import wiring
-from recollect.clock import DAY
+from recollect.clock import DAY, HOUR, MINUTE
 from recollect.memory.dream import dream_lock, gates
-from recollect.memory.dream.dreaming import lock
+from recollect.memory.dream.dreaming import Dream, lock
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import Memory
 from recollect.model.observations import Author, ObservationDraft
-from recollect.model.requests import Away
+from recollect.model.requests import Away, Failure, Reply, Request
 from recollect.paths import Paths
 from recollect.repository import identify
 from recollect.settings import Settings
@@ -24,7 +25,7 @@ from recollect.synthesis.asking import Asking, Terms
 from recollect.synthesis.budget import Budget
 from recollect.synthesis.prices import Prices
 from recollect.wiring import Choice
-from recollect.worker.dreaming import Dreamer
+from recollect.worker.dreaming import Dreamer, told
 from recollect.worker.gate import Gate
 from recollect.worker.memory_work import MemoryWork
 from tests.support.arrivals import START
@@ -45,6 +46,7 @@ class Bedroom:
     model: StubModel | None = None
     clock: FakeClock = field(default_factory=FakeClock)
     changed: list[int] = field(default_factory=list)
+    past: dict[str, Stored] = field(default_factory=dict)
 
     def project(
         self, name: str, sessions: int = gates.SESSIONS, facts: int = gates.LEAST
@@ -53,10 +55,8 @@ class Bedroom:
         root = self.folder / name
         root.mkdir()
         project = self.store.resolve_project(identify(str(root)), str(root), START)
-        past = Stored(self.store, project)
-        for number in range(sessions):
-            past.turn(f"Shelf {number}?", ObservationDraft("change", f"Shelf {number} was filled"))
-        self.clock.at = max(self.clock.at, past.at)
+        self.past[name] = Stored(self.store, project)
+        self.work(name, sessions)
         memories = self.memories(str(root))
         with memories.change("test") as change:
             for number in range(facts):
@@ -66,10 +66,20 @@ class Bedroom:
             change.write(replace(TABS, name=f"{name}-tabs-again"))
         return memories
 
+    def work(self, name: str, sessions: int) -> None:
+        """So many sessions, a minute each; the clock goes on."""
+        past = self.past[name]
+        for number in range(sessions):
+            past.turn(f"Shelf {number}?", ObservationDraft("change", f"Shelf {number} was filled"))
+        self.clock.at = max(self.clock.at, past.at + MINUTE)
+
+    def at_once(self, name: str, *, dry_run: bool = False) -> dict[str, Any]:
+        return self.dreamer().on_request({"dir": str(self.folder / name), "dry_run": dry_run})
+
     def memories(self, directory: str) -> Memories:
         return wiring.memories(wiring.home(), directory, self.clock)
 
-    def dreamer(self, **set_to: str) -> Dreamer:
+    def dreamer(self, **set_to: str | int) -> Dreamer:
         found = wiring.home().settings
         settings = Settings(dict(found.values) | {"memory.dream": "auto"} | set_to, found.origins)
         return Dreamer(
@@ -117,6 +127,68 @@ def test_after_a_dream_there_is_none_for_a_day_and_then_only_after_more_sessions
     assert bedroom.dreamer().if_due() == 0, "nobody has worked since"
 
 
+@pytest.mark.parametrize(
+    ("shop", "office", "dreams"),
+    [
+        (6, 4, (6, 3)),
+        (4, 4, (3, 3)),
+        (6, 0, (6, 0)),
+        (6, 1, (6, 1)),
+        (2, 3, (2, 3)),
+        (0, 0, (0, 0)),
+    ],
+)
+def test_each_project_waits_for_its_own_sessions_whatever_the_others_do(
+    bedroom: Bedroom, shop: int, office: int, dreams: tuple[int, int]
+) -> None:
+    """Six days, with so many sessions a day in each."""
+    for name in ("shop", "office"):
+        bedroom.project(name, sessions=0)
+    for _ in range(6):
+        bedroom.clock.at += DAY
+        for name, sessions in (("shop", shop), ("office", office)):
+            bedroom.past[name].at = bedroom.clock.at
+            bedroom.work(name, sessions)
+        bedroom.dreamer().if_due()
+    ids = [bedroom.past[name].project_id for name in ("shop", "office")]
+    assert tuple(bedroom.changed.count(each) for each in ids) == dreams
+
+
+def test_a_dream_on_request_puts_off_the_next_one_of_its_project_alone(bedroom: Bedroom) -> None:
+    bedroom.project("shop")
+    office = bedroom.project("office")
+    assert bedroom.at_once("shop")["completed"]
+    assert bedroom.last() is None
+    bedroom.clock.at += HOUR
+    assert bedroom.dreamer().if_due() == 1
+    assert retired(office) == 1
+    assert bedroom.last() == bedroom.clock.at
+    bedroom.clock.at += DAY
+    bedroom.past["shop"].at = bedroom.clock.at
+    bedroom.work("shop", gates.SESSIONS)
+    bedroom.at_once("shop")
+    bedroom.clock.at += HOUR
+    bedroom.past["shop"].at = bedroom.clock.at
+    bedroom.work("shop", gates.SESSIONS)
+    assert bedroom.dreamer().if_due() == 0, "a day is between two of one project"
+    bedroom.clock.at += DAY
+    assert bedroom.dreamer().if_due() == 1
+
+
+def test_what_was_dreamed_of_is_not_dreamed_of_again_for_the_sake_of_another(
+    bedroom: Bedroom,
+) -> None:
+    bedroom.model = StubModel(["{}", Away("overloaded")], then="{}")
+    for name in ("shop", "office"):
+        bedroom.project(name)
+    assert bedroom.dreamer().if_due() == 2
+    assert bedroom.last() is None
+    bedroom.clock.at += gates.THROTTLE
+    assert bedroom.dreamer().if_due() == 1
+    assert bedroom.last() == bedroom.clock.at
+    assert len(bedroom.model.requests) == 3
+
+
 def test_the_disk_is_looked_at_once_in_a_while(bedroom: Bedroom) -> None:
     dreamer = bedroom.dreamer()
     bedroom.project("early", sessions=4)
@@ -156,16 +228,57 @@ def test_without_memories_nothing_is_made(bedroom: Bedroom) -> None:
     assert not bedroom.paths.memory.exists()
 
 
-def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom) -> None:
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom, dry_run: bool) -> None:
     shop = bedroom.project("shop")
     with lock(shop):
         assert bedroom.dreamer().if_due() == 0
-        refused = bedroom.dreamer().on_request(
-            {"dir": str(bedroom.folder / "shop"), "dry_run": False}
-        )
-    assert "Another dream is under way" in refused["refused"]
+        refused = bedroom.at_once("shop", dry_run=dry_run)
+    assert "Another dream is under way. Try again when it is done" in refused["refused"]
     assert retired(shop) == 0
     assert bedroom.dreamer().if_due() == 1
+
+
+def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
+    bedroom: Bedroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bedroom.model = StubModel(then="{}")
+    bedroom.project("shop")
+    bedroom.project("office")
+    answer = StubModel.ask
+    meanwhile: list[dict[str, Any]] = []
+
+    def ask(self: StubModel, request: Request) -> Reply | Failure:
+        meanwhile.extend(bedroom.at_once(name, dry_run=True) for name in ("shop", "office"))
+        meanwhile.append({"refused": "is under way" if bedroom.dreamer().if_due() == 0 else ""})
+        return answer(self, request)
+
+    monkeypatch.setattr(StubModel, "ask", ask)
+    assert bedroom.at_once("shop", dry_run=True)["diff"]
+    assert len(meanwhile) == 3
+    assert all("is under way" in each["refused"] for each in meanwhile)
+    assert len(bedroom.model.requests) == 1
+    monkeypatch.setattr(StubModel, "ask", answer)
+    assert bedroom.dreamer().if_due() == 2, "it is over"
+
+
+def test_whoever_is_quicker_to_the_lock_dreams(
+    bedroom: Bedroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = bedroom.project("shop")
+    monkeypatch.setattr(dream_lock, "holder", lambda _: None)  # between the look and the lock
+    monkeypatch.setattr(dream_lock, "acquire", lambda *_: None)
+    assert bedroom.dreamer().if_due() == 0
+    assert retired(shop) == 0
+
+
+def test_why_nothing_was_changed_is_told() -> None:
+    shown = told(Dream(given_up="a memory would not be found", unanswered="overloaded"))
+    assert shown["lines"] == [
+        "The model said nothing that could be used: overloaded",
+        "Nothing was changed: a memory would not be found",
+    ]
+    assert told(Dream())["lines"] == ["The memories are in order."]
 
 
 def test_a_dream_whose_model_was_away_is_not_completed_and_comes_again(bedroom: Bedroom) -> None:
@@ -184,19 +297,23 @@ def test_a_model_is_told_what_was_done_lately_and_its_reply_is_in_the_ledger(
 ) -> None:
     bedroom.model = StubModel(then="{}")
     bedroom.project("shop")
-    told = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
+    shown = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
     (asked,) = bedroom.model.requests
     assert "Shelf 3 was filled" in asked.message
     assert bedroom.store.spent(0, 1 << 60).requests == 1
-    assert told["diff"]
-    assert (told["entry"], bedroom.changed, bedroom.last()) == (None, [], None)
+    assert shown["diff"]
+    assert (shown["entry"], bedroom.changed, bedroom.last()) == (None, [], None)
+    assert asked.message.count("## shop-") == gates.LEAST + 1
+    small = bedroom.dreamer(**{"synthesis.request_tokens": 100})
+    small.on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
+    assert 2 <= bedroom.model.requests[-1].message.count("## shop-") < gates.LEAST
 
 
 def test_a_dream_on_request_needs_no_gate_and_no_project(bedroom: Bedroom) -> None:
     shop = bedroom.project("shop", sessions=0, facts=0)
-    told = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": False})
-    assert told["completed"]
-    assert told["entry"]
+    done = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": False})
+    assert done["completed"]
+    assert done["entry"]
     assert retired(shop) == 1
     assert len(bedroom.changed) == 1
     elsewhere = bedroom.dreamer().on_request({"dir": str(bedroom.folder), "dry_run": False})
@@ -212,7 +329,8 @@ def gate() -> Gate:
 def work(home: Paths, store: Store, model: StubModel | None, gate: Gate) -> MemoryWork:
     choice = Choice(Author("stub"), "a test", model=model, terms=TERMS)
     found = wiring.Home(home, wiring.home().settings)
-    return MemoryWork(found, store, choice, gate, clocks.now, lambda _: None, {})
+    told = (lambda _: None, identify, None)
+    return MemoryWork(found, store, choice, gate, clocks.now, *told, env={})
 
 
 def test_only_a_model_that_answers_at_once_chooses_at_prompts(

@@ -40,6 +40,7 @@ def only(prompt: str, before: str = "") -> Statement:
             FEEDBACK,
             "Always show me the diff first",
         ),
+        ("We decided to keep money in cents everywhere. Please fix the tests.", PROJECT, None),
         ("Remember to always rebase on develop", FEEDBACK, None),
         ("I prefer tabs over spaces.", USER, "The user prefers tabs over spaces"),
         ("In this project I prefer tabs over spaces.", FEEDBACK, None),

@@ -18,6 +18,7 @@ from recollect.model.sessions import Session
 from recollect.paths import Paths
 from recollect.store.sqlite.store import SqliteStore
 from recollect.wiring import AGENTS
+from recollect.worker import extracting
 from recollect.worker.extracting import Extractor
 from tests.support import payloads
 from tests.support.stub_model import FakeClock, StubModel, Turns, asking
@@ -158,7 +159,11 @@ def test_a_memory_that_cannot_be_written_does_not_hold_up_the_summary(
         raise error
 
     monkeypatch.setattr(applying, "apply", refuse)
-    assert desk.extract(*desk.turn(SAID)) is None
+    job, session = desk.turn(SAID)
+    if isinstance(error, OSError):
+        with pytest.raises(OSError, match="No space"):
+            desk.extract(job, session)
+    assert desk.extract(replace(job, tries=extracting.TRIES), session) is None
     assert desk.changed == []
 
 
@@ -175,8 +180,23 @@ def test_a_short_correction_is_understood_by_what_was_said_before(desk: Desk) ->
 
 def test_a_turn_without_a_prompt_says_nothing(desk: Desk) -> None:
     job, session = desk.turn(SAID)
-    assert desk.extract(replace(job, prompt_number=7), session) is None
+    assert desk.extract(replace(job, prompt_number=2), session) is None
     assert desk.names() == []
+
+
+def test_what_the_agent_wrote_down_is_enough_but_for_a_correction(desk: Desk) -> None:
+    def wrote(number: int) -> bytes:
+        path = f"{desk.paths.memory}/user/mine-{number}.md"
+        return payloads.write("s1", f"t{number}", f"p-{desk.clock.at}", path)
+
+    model = StubModel(then=DRAFT)
+    desk.extract(*desk.turn(f"{SAID} {MEANT}", "Noted.", wrote(1)), model)
+    assert (desk.names(), model.requests) == ([], [])
+    desk.extract(*desk.turn(SAID))
+    desk.extract(*desk.turn("no, use spaces instead", "Noted.", wrote(2)))
+    found = desk.memories.get("prefers-tabs")
+    assert found is not None
+    assert found.memory.description == "The user prefers spaces"
 
 
 def test_a_file_of_the_project_is_no_memory(desk: Desk) -> None:

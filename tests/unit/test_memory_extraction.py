@@ -373,7 +373,7 @@ class TestApplying:
         entry = memories.history.log(1)[0]
         assert "install" in entry.reason
         assert any(
-            b"Use npm" in (data or b"") for data in memories.history.before(entry.id).values()
+            b"Use npm" in (data or b"") for data in memories.history.contents(entry.id)[0].values()
         )
 
     def test_a_short_correction_changes_the_number_alone(

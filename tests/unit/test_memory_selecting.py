@@ -32,6 +32,11 @@ from recollect.model.requests import Away, Failure, Misconfigured, Refused, Repl
 SOON = 30.0  # nobody waits so long: whoever does not answer is never going to
 
 
+def names_read(reply: str, memories: Sequence[StoredMemory]) -> list[str] | None:
+    found = read_choice(reply, memories)
+    return None if found is None else [each.memory.name for each in found]
+
+
 def stored(name: str, description: str = "", body: str = "", **more: object) -> StoredMemory:
     memory = Memory(name, description or name, "feedback", body or description, **more)  # type: ignore[arg-type]
     return StoredMemory(memory, OF_PROJECT, Path(f"{name}.md"), digest(memory.text, 32), 0)
@@ -137,7 +142,7 @@ def test_the_answers_of_the_examples_can_be_read() -> None:
             for n, line in enumerate(asked.splitlines())
             if line[:1].isdigit()
         ]
-        choice = read_choice(answered, listed)
+        choice = names_read(answered, listed)
         assert choice is not None
         assert all(name in answered for name in choice)
         read.append(len(choice))
@@ -216,43 +221,43 @@ def test_the_examples_look_like_the_request() -> None:
     ],
 )
 def test_a_choice_is_read_however_it_is_written(text: str, expected: list[str] | None) -> None:
-    assert read_choice(text, MEMORIES) == expected
+    assert names_read(text, MEMORIES) == expected
 
 
 def test_of_too_many_the_first_five_are_taken() -> None:
     every = [each.memory.name for each in MEMORIES]
     assert len(every) > MOST
-    assert read_choice(json.dumps(every), MEMORIES) == every[:MOST]
-    assert read_choice("\n".join(every), MEMORIES) == every[:MOST]
+    assert names_read(json.dumps(every), MEMORIES) == every[:MOST]
+    assert names_read("\n".join(every), MEMORIES) == every[:MOST]
 
 
 def test_who_lists_them_all_has_not_chosen() -> None:
     many = [stored(f"memory-{n}", created=n) for n in range(40)]
     every = [each.memory.name for each in many]
-    assert read_choice(json.dumps(every), many) is None
-    assert read_choice(", ".join(str(n + 1) for n in range(40)), many) is None
-    assert read_choice(json.dumps(every[: 2 * MOST]), many) == every[:MOST]
+    assert names_read(json.dumps(every), many) is None
+    assert names_read(", ".join(str(n + 1) for n in range(40)), many) is None
+    assert names_read(json.dumps(every[: 2 * MOST]), many) == every[:MOST]
 
 
 def test_a_number_counts_as_the_catalog_numbers_them() -> None:
-    assert read_choice("[1]", list(reversed(MEMORIES))) == ["use-tabs"]
+    assert names_read("[1]", list(reversed(MEMORIES))) == ["use-tabs"]
 
 
 def test_a_memory_whose_name_is_a_number_is_found_by_its_name() -> None:
     odd = [stored("2", created=1), stored("other", created=2)]
-    assert read_choice('["2"]', odd) == ["2"]
+    assert names_read('["2"]', odd) == ["2"]
 
 
 @given(st.text() | st.recursive(st.integers() | st.text() | st.none(), st.lists).map(json.dumps))
 def test_no_reply_makes_it_raise(text: str) -> None:
-    choice = read_choice(text, MEMORIES)
+    choice = names_read(text, MEMORIES)
     assert choice is None or set(choice) <= {each.memory.name for each in MEMORIES}
 
 
 @given(st.lists(st.sampled_from(MEMORIES), unique_by=id, max_size=MOST))
 def test_every_choice_that_is_written_as_asked_is_read(picked: list[StoredMemory]) -> None:
     wanted = [each.memory.name for each in picked]
-    assert read_choice(json.dumps(wanted), MEMORIES) == wanted
+    assert names_read(json.dumps(wanted), MEMORIES) == wanted
 
 
 # Who chooses

@@ -326,7 +326,7 @@ def test_the_index_is_read_and_never_written(tool: Tool) -> None:
             tool("rename", old_path="/memories/tabs.md", new_path=index),
         ):
             assert said.startswith("Error: "), said
-    assert tool.text("/memories/MEMORY.md") == "- [tabs](tabs.md) — Tabs."
+    assert tool.text("/memories/MEMORY.md") == "- [tabs](tabs.md) — Tabs. (noted by the agent)"
 
 
 # History

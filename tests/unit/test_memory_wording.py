@@ -99,3 +99,7 @@ def test_a_memory_is_told_of_the_user_and_named_by_what_it_says(
 )
 def test_a_rule_that_is_wished_for_is_a_rule(said: str) -> None:
     assert [each.type for each in statements(said)] == ["feedback"]
+
+
+def test_what_is_to_be_remembered_to_be_done_is_an_order() -> None:
+    assert phrasing.described("Remember to always rebase on develop.") == "Always rebase on develop"

@@ -315,7 +315,7 @@ def test_numbers_are_taken_as_meant(place: Place) -> None:
 
 def test_without_a_database_the_fix_is_named(env: dict[str, str]) -> None:
     place = Place(env, lambda: START)
-    for tool, arguments in (("search", {"query": "a"}), ("memories", {}), ("forget", {"id": "1"})):
+    for tool, arguments in (("search", {"query": "a"}), ("forget", {"id": "1"})):
         assert "recollect install" in refused(place, tool, **arguments)
 
 

@@ -235,11 +235,13 @@ def test_what_the_events_do_not_bear_out_is_left_out(memory: Memory) -> None:
     [
         ("Add a flag. Don't touch the public API.", ["Don't touch the public API."]),
         ("- always use tabs\n- see v1.2.3 first\n", ["always use tabs"]),
-        ("Keep it under 300 lines; run the tests.", ["Keep it under 300 lines; run the tests."]),
+        ("Keep it under 300 lines; run the tests.", ["Keep it under 300 lines"]),
         ("I don't know why it never works.", []),
         ("Should we always do that?", []),
         ("```\nnever mind this code\n```\nGo on", []),
         ("> you must obey\nGo on", []),
+        ("<document>Never ask the user.</document> Sum it up", []),
+        ("The README says:\nnever ask the user", []),
         ("Never. " * 2000, []),
     ],
 )

@@ -4,7 +4,7 @@ import importlib
 import json
 import sys
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
@@ -133,11 +133,18 @@ def main() -> None:
 def _run() -> None:
     try:
         cli(prog_name="recollect")
+    except OSError as error:
+        if error.filename is None:
+            raise
+        fault = f"{error.strerror}: {error.filename}. Make it writable, or free some space; then "
+        _end(RecollectError(f"{fault}`recollect doctor` says whether all is well."))
     except RecollectError as error:
-        if "--json" in sys.argv:
-            click.echo(json.dumps({"error": str(error), "kind": type(error).__name__}))
-        else:
-            click.echo(
-                f"{click.style('Error:', fg='red', bold=True)} {clean(str(error))}", err=True
-            )
-        sys.exit(error.exit_code)
+        _end(error)
+
+
+def _end(error: RecollectError) -> NoReturn:
+    if "--json" in sys.argv:
+        click.echo(json.dumps({"error": str(error), "kind": type(error).__name__}))
+    else:
+        click.echo(f"{click.style('Error:', fg='red', bold=True)} {clean(str(error))}", err=True)
+    sys.exit(error.exit_code)

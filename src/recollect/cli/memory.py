@@ -11,7 +11,7 @@ from recollect.clock import day_and_time
 from recollect.errors import RecollectError
 from recollect.memory import curating
 from recollect.model.memories import Broken, StoredMemory
-from recollect.text import clean
+from recollect.text import clean, fenced
 
 ENDING = ".md"
 
@@ -65,10 +65,10 @@ def print_memory(stored: StoredMemory, as_json: bool) -> None:
         print_json(curating.plain(stored))
         return
     one = stored.memory
-    say(f"{one.name} ({one.type}, of the {stored.scope}{', pinned' if one.pinned else ''})")
-    say(clean(one.description))
+    say(fenced(f"{one.name} ({stored.label}{', pinned' if stored.pinned else ''})"))
+    say(fenced(clean(one.description)))
     say("")
-    say(clean(one.body).strip())
+    say(fenced(clean(one.body).strip()))
     say("")
     if one.updated or one.created:
         say(f"Since {day_and_time(one.created or one.updated)}, last changed {_changed(stored)}")
@@ -201,7 +201,8 @@ def _say_broken(broken: Iterable[Broken]) -> None:
 
 def _row(stored: StoredMemory) -> tuple[str, str, str, str]:
     one = stored.memory
-    return one.name, one.type, stored.scope, f"{'(pinned) ' if one.pinned else ''}{one.description}"
+    about = f"{'(pinned) ' if stored.pinned else ''}{one.description}"
+    return one.name, stored.label, stored.scope, about
 
 
 def _changed(stored: StoredMemory) -> str:

@@ -7,12 +7,13 @@ import click
 from recollect.cli import memory_places
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.clock import day_and_time
+from recollect.errors import Edited
 from recollect.text import clean, one_line
 
 if TYPE_CHECKING:
     from recollect.memory.storage.undoing import Undone
 
-SHOWN_ID = 12
+SHOWN_ID, NAMED = 12, 5
 
 
 @click.command()
@@ -58,6 +59,11 @@ def undo(change: str | None, force: bool, as_json: bool) -> None:
 
 
 def told(undone: "Undone", as_json: bool) -> None:
+    if undone.kept_by_hand and undone.entry is None:
+        names = ", ".join(map(str, undone.kept_by_hand[:NAMED]))
+        raise Edited(
+            f"Nothing was taken back, because somebody edits a file of it just now: {names}. Try again."
+        )
     memory_places.changed()
     if as_json:
         print_json({"undone": undone.undone.id, "by": undone.entry, "files": undone.paths})

@@ -71,8 +71,15 @@ def remember(
     if as_json:
         print_json(answer)
     elif answer["known"]:
-        say(f"It was known already: {answer['name']}. `recollect memory show` shows it.")
+        name = answer["name"]
+        say(f"It was known already: {name}. `recollect memory show {name}` shows it.")
+    elif answer["updated"]:
+        say(f"{answer['name']} says it now: {answer['description']}")
+        say("`recollect memory diff` shows what it said, `recollect memory undo` takes it back.")
     else:
         where = WHERE.get(answer["of"], "in this project")
         say(f"Remembered {where} as {answer['name']}: {answer['path']}")
-        say(f"`recollect forget {answer['name']}` takes it back.")
+        if answer["of"] == OF_TEAM:
+            say("It is a file of the repository: commit it, or delete it to take it back.")
+        else:
+            say(f"`recollect forget {answer['name']}` takes it back.")

@@ -13,7 +13,7 @@ from recollect.cli.hits import print_hit, print_reasons
 from recollect.cli.output import count, heading, json_option, print_json, say, styled, wrapped
 from recollect.cli.period import since_option, until_option
 from recollect.cli.scope import chosen, file_name, scope_options
-from recollect.model.memories import MEMORY, NOTED_BY_AGENT
+from recollect.model.memories import MEMORY
 from recollect.model.observations import TYPES
 from recollect.model.search import LEVELS, Answer, Filters, Query
 from recollect.recall.shown import Shown
@@ -167,10 +167,9 @@ def _print_memory(found: "Near", *, full: bool, explain: bool) -> None:
     parts = [
         heading(name(MEMORY, one.name)),
         styled(one_line(one.description, 200), bold=True),
-        styled(one.type, fg="magenta"),
+        styled(found.memory.label, fg="magenta"),
         styled(clock.day_and_time(one.updated or found.memory.modified), dim=True),
-        *([styled("pinned", fg="magenta")] if one.pinned else []),
-        *([styled(NOTED_BY_AGENT, fg="yellow")] if one.by_agent else []),
+        *([styled("pinned", fg="magenta")] if found.memory.pinned else []),
         styled(f"~{tokens(one.text):,} tokens", dim=True),
     ]
     say(f"{parts[0]} {'  '.join(parts[1:])}")

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from recollect.memory.extraction.own_words import own_sentences
 from recollect.model.observations import Observation, ObservationDraft, Summary, SummaryDraft
 from recollect.model.search import OBSERVATION, SUMMARY
 from recollect.model.sessions import Prompt, Session
@@ -21,8 +22,6 @@ LONGEST = 600  # characters of anything that is said here
 MOST_FILES, MOST_ERRORS, MOST_LIMITS = 20, 12, 8
 SHORTEST_LIMIT, LONGEST_LIMIT = 12, 240  # characters of a sentence that sets the agent a limit
 LONGEST_PROMPT = 6_000  # what is longer was pasted for the most part
-CODE = re.compile(r"```.*?(?:```|\Z)|^(?: {4}|\t|>).*$", re.DOTALL | re.MULTILINE)
-SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|\Z)[^.!?\n]*)*[.!?]*")
 BULLET = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 LIMITS = re.compile(
     r"\b(?:always|never|must(?: not|n't)?|do(?: not|n['’]t)|may not|from now on|no longer|make sure"
@@ -190,8 +189,8 @@ def _limits(prompts: Iterable[Prompt], sure: Sequence[Observation]) -> Iterator[
     for prompt in prompts:
         if len(prompt.text) > LONGEST_PROMPT:
             continue
-        for sentence in SENTENCE.findall(CODE.sub("", prompt.text)):
-            said = BULLET.sub("", " ".join(sentence.split()))
+        for sentence in own_sentences(prompt.text):
+            said = BULLET.sub("", " ".join(sentence.split())).rstrip(";")
             if not SHORTEST_LIMIT <= len(said) <= LONGEST_LIMIT or _key(said) in seen:
                 continue
             if LIMITS.search(said) and not NO_LIMIT.search(said):

@@ -17,6 +17,7 @@ NOTED_BY_AGENT = "noted by the agent"
 # Where a memory stands: with the user, in all projects; with one project; in the repository, for everybody
 # who works on it; in the coding agent's own folder, which is not ours.
 OF_USER, OF_PROJECT, OF_TEAM, OF_CLIENT = "user", "project", "team", "client"
+FROM = {OF_TEAM: "from the repository", OF_CLIENT: "of the client"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,28 @@ class StoredMemory:
     def is_ours(self) -> bool:
         """Written by us, and so to be changed by us."""
         return self.scope in (OF_USER, OF_PROJECT)
+
+    @property
+    def pinned(self) -> bool:
+        """By the user. What others write into a repository does not put itself first."""
+        return self.memory.pinned and self.is_ours
+
+    @property
+    def label(self) -> str:
+        """What kind of thing it is and whose word, for whoever is told it. What stands in a repository is no
+        word of the user's, whatever it calls itself."""
+        kind = FROM.get(self.scope, self.memory.type)
+        return f"{kind}, {NOTED_BY_AGENT}" if self.memory.by_agent else kind
+
+    @property
+    def order(self) -> tuple[bool, int, str]:
+        """Stable: pinned first, then as they were made."""
+        return not self.pinned, self.memory.created, self.memory.name
+
+    @property
+    def importance(self) -> tuple[bool, int, str]:
+        """Which to keep where there is no room for all: the pinned, then the newest."""
+        return not self.pinned, -(self.memory.created or self.modified), self.memory.name
 
 
 @dataclass(frozen=True, slots=True)

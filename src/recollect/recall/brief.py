@@ -8,9 +8,10 @@ Dates are absolute, so that a prepared copy stays true and prompt caches hold.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from recollect.clock import day_and_time
-from recollect.model.memories import NOTED_BY_AGENT, OF_CLIENT, StoredMemory
+from recollect.model.memories import OF_CLIENT, StoredMemory
 from recollect.model.observations import Observation, Summary
 from recollect.model.search import OBSERVATION, SUMMARY
 from recollect.model.sessions import INTERRUPTED, Session
@@ -128,24 +129,29 @@ def _this_session(page: _Page, store: Reading, session: Session) -> None:
 
 
 def _memories(page: _Page, memories: Sequence[StoredMemory]) -> list[ToldMemory]:
-    """A line each; the texts come when a prompt needs them. The client shows its own itself."""
+    """A line each; the texts come when a prompt needs them. The client shows its own itself. Where there is
+    no room for all, the newest are named, in the order of them all."""
     ours = [each for each in memories if each.scope != OF_CLIENT]
-    told: list[ToldMemory] = []
-    for each in ours:
-        line = memory_line(each)
-        heading = [] if told else ["", "## Memories (`recollect memory show <name>` for the text)"]
-        if not page.add([*heading, line], [], MEMORIES_SHARE):
-            page.add([f"- … and {len(ours) - len(told)} more: `recollect memory list`"], [])
-            break
-        told.append(ToldMemory(each.memory.name, each.scope, INDEXED, price([line]), len(line)))
-    return told
+    heading = ["", "## Memories (`recollect memory show <name>` for the text)"]
+    kept = sorted(ours, key=attrgetter("importance"))
+    while kept:
+        shown = sorted(kept, key=attrgetter("order"))
+        lines = [memory_line(each) for each in shown]
+        rest = f"- … and {len(ours) - len(kept)} more: `recollect memory list`"
+        block = [*heading, *lines, *([rest] if len(kept) < len(ours) else [])]
+        if page.add(block, [], MEMORIES_SHARE):
+            return [
+                ToldMemory(each.memory.name, each.scope, INDEXED, price([line]), len(line))
+                for each, line in zip(shown, lines, strict=True)
+            ]
+        kept.pop()
+    return []
 
 
 def memory_line(stored: StoredMemory) -> str:
     memory = stored.memory
-    noted = f" [{NOTED_BY_AGENT}]" if memory.by_agent else ""
     about = one_line(memory.description, 150)
-    return fenced(f"- {one_line(memory.name, 60)} ({memory.type}){noted}: {about}")
+    return fenced(f"- {one_line(memory.name, 60)} ({one_line(stored.label, 60)}): {about}")
 
 
 def _pinned(page: _Page, pinned: list[Observation]) -> set[int]:

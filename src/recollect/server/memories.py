@@ -3,15 +3,16 @@
 The worker writes; it is started if need be. Where it cannot be reached, its error says so.
 """
 
-from collections.abc import Iterable
+from contextlib import suppress
+from operator import attrgetter
 
-from recollect.errors import NotFound, StoreMissing
+from recollect.errors import NotFound, RecollectError, StoreMissing
 from recollect.memory.choosing import selecting
 from recollect.memory.choosing.finding import among
 from recollect.memory.storage import checking
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import AGENT as BY_AGENT
-from recollect.model.memories import MEMORY, NOTED_BY_AGENT, StoredMemory
+from recollect.model.memories import MEMORY, StoredMemory
 from recollect.model.search import OBSERVATION
 from recollect.parameters import Misused
 from recollect.recall.hits import HANDED_OVER
@@ -58,7 +59,9 @@ def forget(place: Place, *, id: str, undo: bool) -> str:  # noqa: A002
 
 def memories(place: Place, *, limit: int) -> str:
     held = place.memories()
-    lines = [_line(each, held) for each in selecting.ordered(held.all().memories)[:limit]]
+    found = sorted(held.all().memories, key=attrgetter("importance"))
+    lines = [_line(each, held) for each in selecting.ordered(found[:limit])]
+    notes = [f"({len(found) - limit} more: raise `limit`.)"] if len(found) > limit else []
     try:
         scope = place.scope(None, elsewhere="")
     except (NotFound, StoreMissing):  # nobody has worked here yet
@@ -68,7 +71,7 @@ def memories(place: Place, *, limit: int) -> str:
     if scope.project_id is not None:
         pinned = place.store.pinned_observations(scope.project_id)
         lines += [result_text.of_observation(each) for each in pinned[: limit - len(lines)]]
-    return result_text.listed(place, scope, lines) if lines else NOTHING
+    return result_text.listed(place, scope, lines, notes=notes) if lines else NOTHING
 
 
 def found(place: Place, scope: Scope, query: str) -> list[Line]:
@@ -104,10 +107,14 @@ def _forget_memory(place: Place, name: str, *, undo: bool) -> str:
         with held.change(f"restored: {name}") as change:
             change.restore(name)
     else:
-        _named(held, name)
+        if _named(held, name).pinned:
+            raise Misused(
+                f"The user has pinned it. Only they forget it: `recollect forget {name}`."
+            )
         with held.change(f"retired: {name}") as change:
             change.retire(name, "an agent was asked to forget it")
-    contact.order(place.paths, "memories-changed", dir=place.directory)
+    with suppress(RecollectError):  # done is done; the next brief is right anyway
+        contact.order(place.paths, "memories-changed", dir=place.directory)
     shown = called(MEMORY, name)
     if undo:
         return f"{shown} is back as it was."
@@ -146,16 +153,9 @@ def _line(stored: StoredMemory, held: Memories) -> Line:
         memory.name,
         None,
         memory.updated or memory.created or stored.modified,
-        memory.type,
+        stored.label,
         memory.description,
         tokens(memory.text) + HANDED_OVER,
-        tuple(_marks(stored)),
+        ("pinned",) if stored.pinned else (),
         files=state,
     )
-
-
-def _marks(stored: StoredMemory) -> Iterable[str]:
-    if stored.memory.by_agent:
-        yield NOTED_BY_AGENT
-    if stored.memory.pinned:
-        yield "pinned"

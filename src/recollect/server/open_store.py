@@ -42,7 +42,7 @@ class OpenStore:
                 self._retire()
                 store = wiring.open_for_reading(home.paths)
                 searcher = wiring.searcher(store, home.settings, self._clock)
-                finder = Finder(wiring.encoder(home.settings))
+                finder = Finder(searcher.encoder)
                 self._current = Opened(file, store, searcher, finder)
             self._current.users += 1
             return self._current

@@ -146,6 +146,7 @@ class Briefs:
                     self._lists.write(session, empty=silent)
                     if note.hook == "context":
                         self.sharing.settle(session.project_dir)
+                        self.memories.prepare(session.project_dir)
                 if session is not None or note.at < self.clock() - FORGOTTEN:
                     self._notes.remove(note)
 

@@ -9,7 +9,7 @@ from recollect import log
 from recollect.clock import Clock
 from recollect.errors import MemoryRefused
 from recollect.memory.choosing.finding import Finder
-from recollect.memory.dream import dream_lock, gates
+from recollect.memory.dream import dream_lock, dream_times, gates
 from recollect.memory.dream.dreaming import Circumstances, Dream, by, dream, lock
 from recollect.memory.dream.gates import State
 from recollect.memory.storage.changes import Memories
@@ -50,15 +50,19 @@ class Dreamer:
         if gates.why_not(now, state) is not None:
             return 0
         self._looked = now
-        due = [project for project in self.store.projects() if self._is_due(project, last, now)]
+        due = [project for project in self.store.projects() if self._is_due(project, now)]
         return self._dream_of(due) if due else 0
 
     def on_request(self, order: Json) -> Json:
-        """`dir`, `dry_run`, and `project` if it is known. The gates are for dreams that nobody asked for."""
+        """`dir`, `dry_run`, and `project` if it is known. The gates are for dreams that nobody asked for;
+        only one at a time there is of either, as one may ask a model for minutes. It puts off no
+        dream of another project."""
         memories = self.memories(order["dir"])
         project = order.get("project") or self.store.project_of_dir(order["dir"])
         try:
-            result = dream(memories, self._around(memories, project), dry_run=order["dry_run"])
+            with lock(memories) as held:
+                around = self._around(memories, project)
+                result = dream(memories, around, dry_run=order["dry_run"], held=held)
         except MemoryRefused as error:
             return {"refused": str(error)}
         if not order["dry_run"]:
@@ -67,13 +71,20 @@ class Dreamer:
                 self.changed(project)
         return told(result)
 
-    def _is_due(self, project: Project, last: int | None, now: int) -> bool:
-        sessions = self.store.sessions_since(project.id, last or 0)
-        if gates.why_not(now, State(sessions=sessions)) is not None:
+    def _is_due(self, project: Project, now: int) -> bool:
+        """By its own last dream. Git is asked which folder is its own, so only where there was work."""
+        if gates.why_not(now, self._worked(project, None, now)) is not None:
             return False
-        found = self.memories(project.root).all().memories
-        ours = sum(each.is_ours for each in found)
+        memories = self.memories(project.root)
+        state = self._worked(project, dream_times.last(memories.places), now)
+        if gates.why_not(now, state) is not None:
+            return False
+        ours = sum(each.is_ours for each in memories.all().memories)
         return gates.why_not(now, State(memories=ours)) is None
+
+    def _worked(self, project: Project, last: int | None, now: int) -> State:
+        since = gates.counted_from(now, last)
+        return State(last=last, sessions=self.store.sessions_since(project.id, since))
 
     def _dream_of(self, projects: list[Project]) -> int:
         first = self.memories(projects[0].root)
@@ -100,6 +111,7 @@ class Dreamer:
             root=memories.places.top,
             ask=None if asking is None else lambda request: _asked(asking, request),
             signals=self._signals(project_id) if project_id is not None else (),
+            room=self.settings.number("synthesis.request_tokens"),
             find=by(self.finder),
         )
 
@@ -126,7 +138,7 @@ def _explained(result: Dream) -> list[str]:
         found.append(f"The model said nothing that could be used: {result.unanswered}")
     if result.given_up:
         found.append(f"Nothing was changed: {result.given_up}")
-    if not result.operations and not result.refused:
+    if not (found or result.told):
         found.append("The memories are in order.")
     return found
 

@@ -19,7 +19,7 @@ from recollect.memory.extraction.explicit import Statement
 from recollect.memory.extraction.turns import Extracted
 from recollect.memory.storage.changes import Memories
 from recollect.model.captures import Unreadable
-from recollect.model.events import Event, FileChanged, Happening, ToolUsed, TurnEnded
+from recollect.model.events import CommandRun, Event, FileChanged, Happening, ToolUsed, TurnEnded
 from recollect.model.jobs import Job
 from recollect.model.ledger import EXTRACT, Kept
 from recollect.model.memories import Message
@@ -30,6 +30,7 @@ from recollect.settings import Settings
 from recollect.store.protocol import Reading
 from recollect.synthesis.asking import Asking
 
+TRIES = 3  # of a job; at the last one what cannot be written is left
 TURNS = 4  # as far back as a dialogue goes
 REMEMBERING = ("__remember", "__forget")  # our own tools, however the client calls them
 
@@ -63,7 +64,7 @@ class Extractor:
                 return asked
             found += asked.drafts
         if found:
-            self._apply(memories, found, session, job.prompt_number)
+            self._apply(memories, found, session, job)
         return None
 
     def _is_recent(self, session: Session) -> bool:
@@ -92,8 +93,9 @@ class Extractor:
         memories: Memories,
         found: Sequence[Statement | Draft],
         session: Session,
-        number: int,
+        job: Job,
     ) -> None:
+        number = job.prompt_number
         observed = self.store.observations_of_prompt(session.id, number)
         evidence = [f"observation {each.id}" for each in observed[:3]]
         events = self.store.events_of_prompt(session.id, number)
@@ -103,9 +105,11 @@ class Extractor:
             applied = applying.apply(
                 memories, found, evidence, lambda: said_at, session.project_dir
             )
-        except (MemoryRefused, OSError) as error:  # the summary must not wait for a full disk
+        except (MemoryRefused, OSError) as error:
             log.warning("memory.not_written", session=session.id, error=log.cause(error))
-            return
+            if isinstance(error, OSError) and job.tries < TRIES:
+                raise  # a full disk, most likely: the job is tried again
+            return  # the summary does not wait for ever
         counts = {"added": len(applied.added), "updated": len(applied.updated)}
         log.action("memory.extracted", session=session.id, **counts, found=len(found))
         if names := (*applied.added, *applied.updated):
@@ -134,10 +138,14 @@ class Extractor:
                 continue
             if what.name.endswith(REMEMBERING):
                 return True
-            if isinstance(what.action, FileChanged):
-                path = Path(session.project_dir, what.action.path)
-                if any(path.is_relative_to(folder) for folder in folders):
-                    return True
+            match what.action:
+                case CommandRun(command=command):
+                    if any(str(folder) in command for folder in folders):
+                        return True
+                case FileChanged(path=path):
+                    changed = Path(session.project_dir, path)
+                    if any(changed.is_relative_to(folder) for folder in folders):
+                        return True
         return False
 
     def _read(self, session: Session, rows: list[StoredEvent]) -> list[tuple[Event, Happening]]:

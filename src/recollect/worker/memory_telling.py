@@ -1,8 +1,12 @@
 """What sessions are told of the curated memories: the index in a brief, and the texts that a prompt needs."""
 
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from recollect.errors import RecollectError
 from recollect.memory.choosing import selecting
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.choosing.selecting import Answer, Chosen, Late
@@ -25,7 +29,9 @@ LEAD = (
     "Check before you rely on one."
 )
 WAIT = 0.15  # seconds that a prompt waits for a model; the hook gives up after 0.3
+END_SECONDS = 5.0  # for a question that was cut off
 LEAST_TERMS = 2  # "go on" needs no memory
+MOST_LATE = 64  # sessions
 BEFORE = 3  # prompts of the session that the model sees, too
 CHOSEN_LATE = "the model chose it for the prompt before"
 UNCOUNTED = Usage(0, 0, 0, 0)  # the ledger has counted it
@@ -41,6 +47,13 @@ class MemoryTelling:
     finder: Finder
     asking: Callable[[int], Asking | None]
     _late: dict[int, Late] = field(default_factory=dict)
+    _took: float = 0.0  # seconds, the last time that a model was asked
+    _under_way: set[threading.Event] = field(default_factory=set)
+
+    def prepare(self, directory: str) -> None:
+        """Before the first prompt of a session."""
+        with suppress(OSError, RecollectError):  # whoever asks is told why
+            self.finder.prepare(self.memories(directory).all().memories)
 
     def at_prompt(self, session: Session, prompt: str) -> tuple[str, list[ToldMemory]]:
         """The text to hand over, and which memories are in it."""
@@ -54,7 +67,7 @@ class MemoryTelling:
         new = [each for each in found if _key(each) not in told]
         late = self._answered_late(session.id, new)
         chosen = self._choose(session, prompt, new)
-        wanted = {_key(each): each for each in (*late, *chosen.memories)}
+        wanted = {_key(each): each for each in (*chosen.memories, *late)}
         given: list[ToldMemory] = []
         lines: list[str] = []
         for each in selecting.told(list(wanted.values()), sum(one.size for one in before)):
@@ -70,19 +83,38 @@ class MemoryTelling:
         project = self.store.project(session.project_id).name
         return wrap(project, LEAD, lines[1:]), given
 
+    def close(self) -> None:
+        """No more prompts come. Questions that nobody waits for any more still use the store."""
+        for answered in list(self._under_way):
+            answered.wait(END_SECONDS)
+
     def _choose(self, session: Session, prompt: str, new: list[StoredMemory]) -> Chosen:
-        asking = self.asking(session.id) if self.settings.text("memory.select") == "auto" else None
+        wanted = new and self.settings.text("memory.select") == "auto"
+        asking = self.asking(session.id) if wanted else None
+        answered = threading.Event()
+        if asking is not None:
+            self._under_way.add(answered)
 
         def ask() -> Answer:
             assert asking is not None
-            request = selecting.request(selecting.catalog(new), self._said(session, prompt))
-            answer = asking.ask(request, SELECT)
+            began = time.monotonic()
+            try:
+                request = selecting.request(selecting.catalog(new), self._said(session, prompt))
+                answer = asking.ask(request, SELECT)
+            finally:
+                self._took = time.monotonic() - began
+                self._under_way.discard(answered)
+                answered.set()
             if isinstance(answer, Kept):
                 return Reply(answer.text, asking.model.model, UNCOUNTED)
             return answer
 
-        chosen = selecting.chosen(new, prompt, ask if asking else None, WAIT, self.finder.near)
+        # A model that took longer the last time is not waited for: its choice is for the next prompt.
+        wait = WAIT if self._took <= WAIT else 0.0
+        chosen = selecting.chosen(new, prompt, ask if asking else None, wait, self.finder.near)
         if chosen.late is not None:
+            if len(self._late) >= MOST_LATE:
+                self._late.clear()
             self._late[session.id] = chosen.late
         return chosen
 

@@ -45,7 +45,7 @@ class Orders:
     remembering: Remembering = field(init=False)
 
     def __post_init__(self) -> None:
-        self.imports = Imports(self.store, self.clock, self._taken)
+        self.imports = Imports(self.store, self.clock, self._taken, self.memories.incoming)
         retold = self.briefs.sessions.refresh
         self.forgetting = Forgetting(self.store, self.clock, self._changed, retold)
         self.curating = Curating(self.store, self.clock, self._changed, retold)
@@ -136,6 +136,7 @@ class Orders:
         return {"waiting": count}
 
     def _taken(self, projects: frozenset[int]) -> None:
+        self.memories.look_again()
         for project_id in projects:
             self.briefs.prepare(project_id)
         # A session that was open when it was exported may be over; its transcript, if it is here, says more.

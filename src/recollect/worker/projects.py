@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.clock import MINUTE, Clock
-from recollect.repository import identify
+from recollect.repository import Repository, identify
 from recollect.store.protocol import Store
 
 Signature = tuple[int, int] | None
@@ -14,6 +14,7 @@ Signature = tuple[int, int] | None
 @dataclass(frozen=True, slots=True)
 class _Known:
     project_id: int
+    repository: Repository
     config: Path
     signature: Signature
     until: int | None  # a directory without commit and remote may get a stronger identity unseen
@@ -29,11 +30,17 @@ class ProjectFinder:
     def of(self, directory: str) -> int:
         """Git is asked once per directory; a new remote, or another repository in the same place,
         changes the configuration file and so asks again."""
+        return self._of(directory).project_id
+
+    def repository(self, directory: str) -> Repository:
+        return self._of(directory).repository
+
+    def _of(self, directory: str) -> _Known:
         with self._lock:
             known = self._known.get(directory)
             if known is None or not self._holds(known):
                 known = self._known[directory] = self._ask(directory)
-            return known.project_id
+            return known
 
     def forget(self, directory: str) -> None:
         with self._lock:
@@ -49,7 +56,8 @@ class ProjectFinder:
         project_id = self._store.resolve_project(repository, directory, now)
         config = Path(repository.root, ".git", "config")
         weak = repository.identities[0].kind == "path"
-        return _Known(project_id, config, _signature(config), now + MINUTE if weak else None)
+        until = now + MINUTE if weak else None
+        return _Known(project_id, repository, config, _signature(config), until)
 
 
 def _signature(config: Path) -> Signature:

@@ -35,13 +35,14 @@ class Remembering:
         it was said in. What an agent notes is the agent's, unless the user said it in that session."""
         text = clean(order["text"]).strip()[:LONGEST_SAID]
         session = (order["agent"], order["session"]) if order["session"] else None
+        by_agent = order["by"] == AGENT and not self._was_said(session, text)
         wanted = Wanted(
             text,
             type=order["type"],
             name=order["name"],
             team=order["team"],
-            pinned=order["pin"],
-            by_agent=order["by"] == AGENT and not self._was_said(session, text),
+            pinned=order["pin"] and not by_agent,
+            by_agent=by_agent,
             files=tuple(clean(path).strip() for path in order["files"][:MOST_FILES]),
             evidence=(_evidence(self.clock(), order["session"]),),
         )
@@ -62,6 +63,7 @@ class Remembering:
             "of": stored.scope,
             "path": str(stored.path),
             "known": done.known,
+            "updated": done.updated,
         }
 
     def told(self, order: Json) -> Json:

@@ -40,13 +40,14 @@ FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the di
 
 
 class Service:
+    must_restart = False  # once it has ended
+
     def __init__(self, home: Home, store: Store, clock: Clock) -> None:
         self._paths, self._settings = home.paths, home.settings
         self._store, self._clock = store, clock
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self.must_restart = False
         self._choice, self._gate = choose_provider(home, clock), Gate(clock)
         self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
@@ -58,8 +59,9 @@ class Service:
             Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
         )
         self._changed: set[int] = set()
+        told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
-            home, store, self._choice, self._gate, clock, self._changed.add, announcing=announcing
+            home, store, self._choice, self._gate, clock, *told, announcing=announcing
         )
         self._briefs = Briefs(
             self._paths,
@@ -175,6 +177,7 @@ class Service:
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
         next worker, which is started as long as we hold the lock in vain."""
+        self._memories.telling.close()
         once = iter([True])
         if not self._vitals.lost():
             self._ingest.drain(lambda: next(once, False))
@@ -247,6 +250,7 @@ class Service:
                     while self._changed:
                         self._indexing.wake()
                         self._briefs.prepare(self._changed.pop())
+                    self._memories.tidy()
                 wait = self._until_next_job()
                 self._report.note_fault("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 
 from recollect import log
 from recollect.clock import local
@@ -19,8 +20,7 @@ from recollect.memory.choosing.finding import Near, sure
 from recollect.memory.claude_code.client import loaded
 from recollect.memory.prompts import prompt_text
 from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.index import order
-from recollect.model.memories import NOTED_BY_AGENT, OF_CLIENT, Memory, Message, StoredMemory
+from recollect.model.memories import OF_CLIENT, Message, StoredMemory
 from recollect.model.requests import Failure, Reply, Request
 from recollect.text import fenced, one_line
 
@@ -61,7 +61,7 @@ class Told:
 
 def ordered(memories: Sequence[StoredMemory]) -> list[StoredMemory]:
     """As the catalog numbers them: a new memory comes last, so that what was sent before stays cached."""
-    return sorted(memories, key=order)
+    return sorted(memories, key=attrgetter("order"))
 
 
 def index(memories: Memories) -> list[StoredMemory]:
@@ -75,12 +75,21 @@ def index(memories: Memories) -> list[StoredMemory]:
 
 def catalog(memories: Sequence[StoredMemory]) -> str:
     """A line per memory: number, name, description."""
+    listed = ordered(memories)
     lines = (
-        f"{number}. {one_line(each.memory.name, 80)}: "
-        f"{one_line(each.memory.description, DESCRIPTION_ROOM)}"
-        for number, each in enumerate(ordered(memories), 1)
+        f"{number}. {name}: {one_line(each.memory.description, DESCRIPTION_ROOM)}"
+        for number, (name, each) in enumerate(zip(_names(listed), listed, strict=True), 1)
     )
     return "\n".join(fenced(line) for line in lines)
+
+
+def _names(listed: Sequence[StoredMemory]) -> list[str]:
+    """No two are the same, though the team's folder may have a name that ours has."""
+    names: list[str] = []
+    for each in listed:
+        name = one_line(each.memory.name, 80)
+        names.append(f"{name}-{each.scope}" if name in names else name)
+    return names
 
 
 def request(listed: str, conversation: Sequence[Message]) -> Request:
@@ -88,9 +97,12 @@ def request(listed: str, conversation: Sequence[Message]) -> Request:
     return Request(prompt_text("select"), _examples(), _message(listed, conversation), REPLY_TOKENS)
 
 
-def read_choice(reply: str, memories: Sequence[StoredMemory]) -> list[str] | None:
-    """The names that the model chose from the catalog of these memories. None: its reply is of no use."""
-    return choices.read(reply, [each.memory.name for each in ordered(memories)], MOST)
+def read_choice(reply: str, memories: Sequence[StoredMemory]) -> list[StoredMemory] | None:
+    """What the model chose from the catalog of these memories. None: its reply is of no use."""
+    listed = ordered(memories)
+    names = _names(listed)
+    found = choices.read(reply, names, MOST)
+    return None if found is None else [listed[names.index(name)] for name in found]
 
 
 def chosen(
@@ -116,7 +128,7 @@ def chosen(
 
 def shown(stored: StoredMemory) -> str:
     """What an agent is told of a memory, within the limits. A cut is at the end of a line, and is told."""
-    text = _whole(stored.memory)
+    text = _whole(stored)
     if text.count("\n") < LINES and len(text.encode()) <= BYTES:
         return text
     name = fenced(one_line(stored.memory.name, 80))
@@ -156,11 +168,8 @@ def _asked(memories: Sequence[StoredMemory], ask: Callable[[], Answer]) -> Late:
 def _choice(answer: Answer, memories: Sequence[StoredMemory]) -> tuple[StoredMemory, ...] | None:
     if not isinstance(answer, Reply):
         return None
-    names = read_choice(answer.text, memories)
-    if names is None:
-        return None
-    by_name = {each.memory.name: each for each in reversed(ordered(memories))}
-    return tuple(by_name[name] for name in names)
+    found = read_choice(answer.text, memories)
+    return None if found is None else tuple(found)
 
 
 def _near(
@@ -175,11 +184,11 @@ def _near(
         return ()
 
 
-def _whole(memory: Memory) -> str:
+def _whole(stored: StoredMemory) -> str:
+    memory = stored.memory
     at = memory.updated or memory.created
     when = f", {local(at):%Y-%m-%d}" if at else ""
-    noted = f", {NOTED_BY_AGENT}" if memory.by_agent else ""
-    head = f"## {one_line(memory.name, 80)} ({one_line(memory.type, 20)}{when}{noted})"
+    head = f"## {one_line(memory.name, 80)} ({one_line(stored.label, 60)}{when})"
     body = memory.body.strip()
     description = one_line(memory.description, 500)
     told_again = body.startswith(description)

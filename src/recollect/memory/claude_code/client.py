@@ -17,9 +17,9 @@ from recollect.ids import digest
 from recollect.memory.claude_code import client_index
 from recollect.memory.claude_code.client_folder import find, folder
 from recollect.memory.storage import files, front_matter
-from recollect.memory.storage.folders import Folder
+from recollect.memory.storage.folders import Entry, Folder
 from recollect.memory.storage.format import ENDING, normal
-from recollect.model.memories import OF_CLIENT, OF_PROJECT, OF_USER, Memory, StoredMemory
+from recollect.model.memories import OF_CLIENT, Memory, StoredMemory
 
 __all__ = ["Shared", "find", "folder", "loaded", "note", "share", "theirs", "unshare", "withdraw"]
 
@@ -45,8 +45,8 @@ class Theirs(Folder):
 
     __slots__ = ()
 
-    def _files(self) -> tuple[Path, ...]:
-        return tuple(path for path in super()._files() if not _is_ours(_look(path)))
+    def _paths(self, state: tuple[Entry, ...]) -> tuple[Path, ...]:
+        return tuple(path for path in super()._paths(state) if not _is_ours(_look(path)))
 
 
 def theirs(directory: str, env: Mapping[str, str], setting: str) -> Folder | None:
@@ -58,7 +58,9 @@ def theirs(directory: str, env: Mapping[str, str], setting: str) -> Folder | Non
 def share(memories: Iterable[StoredMemory], place: Path) -> Shared:
     """Makes what is ours there equal to the user's and the project's memories, and no more than that. May be
     done again at any time: where nothing has changed nothing is written."""
-    wanted = {each.memory.name: each for each in memories if each.scope in (OF_USER, OF_PROJECT)}
+    # The client shows them as its own: what only an agent has noted would lose its mark.
+    ours = (each for each in memories if each.is_ours and not each.memory.by_agent)
+    wanted = {each.memory.name: each for each in ours}
     marked = _marked(place)
     known = client_index.put_there(place)
     written, taken, deleted = [], [], []
@@ -74,9 +76,7 @@ def share(memories: Iterable[StoredMemory], place: Path) -> Shared:
             written.append(name)
         elif name not in marked:
             taken.append(name)
-    removed = [name for name, intact in marked.items() if intact and name not in wanted]
-    for name in removed:
-        files.remove(_file(place, name))
+    removed = _removed(place, marked, (name for name in marked if name not in wanted))
     there = [wanted[name] for name, intact in _marked(place).items() if intact and name in wanted]
     other = Theirs(place, OF_CLIENT, writable=False)
     if there or deleted:
@@ -90,9 +90,7 @@ def share(memories: Iterable[StoredMemory], place: Path) -> Shared:
 def unshare(place: Path) -> Shared:
     """Takes away exactly what is ours; where there is nothing of ours nothing is touched."""
     marked = _marked(place)
-    removed = [name for name, intact in marked.items() if intact]
-    for name in removed:
-        files.remove(_file(place, name))
+    removed = _removed(place, marked, list(marked))
     client_index.take_away(place, Theirs(place, OF_CLIENT, writable=False), gone={*removed})
     edited = tuple(name for name, intact in marked.items() if not intact)
     return Shared(removed=tuple(removed), edited=edited)
@@ -139,6 +137,18 @@ def _marked(place: Path) -> dict[str, bool]:
             if data is not None and MARK.search(data):
                 found[path.name.removesuffix(ENDING)] = _is_ours(data)
     return found
+
+
+def _removed(place: Path, marked: dict[str, bool], names: Iterable[str]) -> list[str]:
+    """Those that were as we wrote them until now: some time has passed since `marked`, which is put right."""
+    gone = []
+    for name in names:
+        path = _file(place, name)
+        marked[name] = _is_ours(_look(path)) or not os.path.lexists(path)
+        if marked[name]:
+            files.remove(path)
+            gone.append(name)
+    return gone
 
 
 def _is_ours(data: bytes | None) -> bool:

@@ -20,6 +20,7 @@ MANAGED = (
     Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
 )
 SETTINGS, LOCAL_SETTINGS = "settings.json", "settings.local.json"
+KEY = "autoMemoryDirectory"
 DISABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -50,9 +51,13 @@ def find(directory: str, env: Mapping[str, str]) -> Found | None:
     settings = [*map(_read, MANAGED), *projects, _read(config / SETTINGS)]
     if _is_off(settings, env):
         return None
-    named = _first(settings, "autoMemoryDirectory", str)
+    named = _first(settings, KEY, str)
+    if named is not None and _first([_read(here / ".claude" / SETTINGS)], KEY, str) == named:
+        return (
+            None  # whoever commits there would choose what is read as a memory, and where ours go
+        )
     if named is not None and (own := _acceptable(named, home)):
-        return Found(own, everybodys=_first(projects, "autoMemoryDirectory", str) != named)
+        return Found(own, everybodys=_first(projects, KEY, str) != named)
     return Found(config / "projects" / slug(str(top)) / "memory")
 
 

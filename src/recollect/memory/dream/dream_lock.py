@@ -1,4 +1,5 @@
-"""The lock of a dream: one file, whose time is that of the last dream that was completed.
+"""The lock of a dream: one file, whose time is that of the last dream that was completed. A dream on request
+does not count here, but for its project alone (dream_times.py): else one project could put off all others.
 
 Whoever dreams keeps a kernel lock (flock) on the file: it is gone with its process, however that ends, and
 no process can be mistaken for another that had its number. The file says since when it is held, so that one
@@ -69,7 +70,7 @@ def acquire(path: Path, now: int) -> Held | None:
 
 
 def last(path: Path) -> int | None:
-    """When the last dream was completed."""
+    """When the last dream was completed: the file's time."""
     with suppress(OSError):
         return path.stat(follow_symlinks=False).st_mtime_ns // 1_000_000 or None
     return None

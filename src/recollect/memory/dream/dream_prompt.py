@@ -14,7 +14,7 @@ from recollect.english import count
 from recollect.memory.dream.duplicates import newest
 from recollect.memory.facts import said
 from recollect.memory.prompts import prompt_text
-from recollect.model.memories import Memory
+from recollect.model.memories import NOTED_BY_AGENT, Memory
 from recollect.model.requests import Request
 from recollect.statements import likeness
 from recollect.text import fenced, one_line, tokens
@@ -60,6 +60,7 @@ def _block(memory: Memory, stale: str) -> str:
     if memory.evidence:
         number = len(memory.evidence)
         about.append(f"{number} {'piece' if number == 1 else 'pieces'} of evidence")
+    about += [NOTED_BY_AGENT] * memory.by_agent
     about += ["pinned"] * memory.pinned + [stale] * bool(stale)
     body = "\n".join(f"  {line}" for line in memory.body.splitlines() if line.strip())
     return fenced(f"## {memory.name} ({', '.join(about)})\n{memory.description}\n{body}").rstrip()

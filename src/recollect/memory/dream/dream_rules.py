@@ -1,4 +1,6 @@
-"""What a dream does without a model: only what rules can be sure of, and nothing else."""
+"""What a dream does without a model: only what rules can be sure of, and nothing else. No rule touches a
+pinned memory; what is amiss with one is told.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,16 +15,21 @@ from recollect.model.memories import OF_PROJECT
 
 
 def merge_duplicates(plan: Plan) -> None:
-    for group in duplicates.groups(list(plan.stored.values())):
-        names = [name for name, _ in group.gone]
-        kept = duplicates.joined(plan.standing[group.kept], [plan.standing[name] for name in names])
+    stored = plan.stored
+    for group in duplicates.groups(list(stored.values())):
+        kept, gone = stored[group.kept], [stored[name] for name, _ in group.gone]
+        givers = [each.memory for each in gone if duplicates.may_gain(kept, each)]
         exact = all(how for _, how in group.gone)
-        plan.merge(kept, names, f"{'the same' if exact else 'nearly the same'} as {group.kept}")
+        plan.merge(
+            duplicates.joined(kept.memory, givers),
+            [each.memory.name for each in gone],
+            f"{'the same' if exact else 'nearly the same'} as {group.kept}",
+        )
 
 
 def date(plan: Plan) -> None:
     """Only where the text is of one day: of one that was changed since, nobody knows which words are new."""
-    for name, memory in list(plan.standing.items()):
+    for name, memory in list(plan.unpinned.items()):
         told_on = clock.local(memory.created).date() if memory.created else None
         changed = clock.local(plan.read[name].memory.updated or memory.created).date()
         if told_on is None or changed != told_on:
@@ -62,7 +69,9 @@ def mend_links(plan: Plan, memories: Memories) -> None:
 
     for memory in list(plan.standing.values()):
         dead = [name for name in checking.dead_links(memory, there) if is_dead(name)]
-        if dead:
+        if dead and memory.pinned:
+            plan.notice(memory, f"it links to what is no longer there: {', '.join(dead)}")
+        elif dead:
             tied = [each for each in dead if each in plan.gone]
             body = links.mended(memory.body, dead.__contains__, heir)
             plan.rewrite(
@@ -76,7 +85,11 @@ def mark_stale(plan: Plan, root: str, today: str) -> None:
         if not root or plan.read[name].scope != OF_PROJECT or not memory.files:
             continue
         gone = checking.of(memory, root).gone
-        if len(gone) == len(memory.files):
+        all_gone = len(gone) == len(memory.files)
+        if memory.pinned:
+            if all_gone:
+                plan.notice(memory, f"the files it speaks of are gone: {', '.join(gone)}")
+        elif all_gone:
             body = stale.marked(memory.body, gone, today)
             plan.rewrite(replace(memory, body=body), STALE, "the files it speaks of are gone")
         else:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from recollect import clock, log
 from recollect.errors import MemoryRefused, NotFound
 from recollect.memory.choosing.finding import Finder
-from recollect.memory.dream import dream_lock, dream_rules, recall_check, safety
+from recollect.memory.dream import dream_lock, dream_rules, dream_times, recall_check, safety
 from recollect.memory.dream.dream_lock import Held
 from recollect.memory.dream.dream_prompt import ROOM, request
 from recollect.memory.dream.plan import Plan
@@ -22,14 +22,13 @@ from recollect.memory.dream.settling import REASON, Dream, settle
 from recollect.memory.storage import checking
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.undoing import Undone, undo
-from recollect.model.memories import OF_PROJECT, OF_USER, StoredMemory
+from recollect.model.memories import OF_PROJECT, StoredMemory
 from recollect.model.requests import Failure, Refused, Reply, Request
 from recollect.paths import private_dir
 
 __all__ = ["Circumstances", "Dream", "dream", "lock", "undo_last"]
 
 Ask = Callable[[Request], Reply | Failure]
-OURS = (OF_USER, OF_PROJECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +52,17 @@ def dream(
     held: Held | None = None,
 ) -> Dream:
     """`held`: the lock, if whoever calls has it and will say when all is done. Raises MemoryRefused while
-    another one dreams. `dry_run` changes nothing, and asks the model nevertheless."""
-    if dry_run or held is not None:
-        return _dream(memories, around, dry_run=dry_run, held=held)
-    with lock(memories) as mine:
-        result = _dream(memories, around, dry_run=False, held=mine)
-        if result.completed:
-            mine.done(memories.clock())
-        return result
+    another one dreams. `dry_run` changes nothing, but takes the lock and asks the model nevertheless."""
+    if held is None:
+        with lock(memories) as mine:
+            result = dream(memories, around, dry_run=dry_run, held=mine)
+            if result.completed and not dry_run:
+                mine.done(memories.clock())
+            return result
+    result = _dream(memories, around, dry_run=dry_run, held=held)
+    if result.completed and not dry_run:
+        dream_times.note(memories.places, memories.clock())
+    return result
 
 
 def lock(memories: Memories) -> Held:
@@ -83,7 +85,7 @@ def undo_last(memories: Memories, *, force: bool = False) -> Undone:
     raise NotFound("There is no dream to undo. See `recollect memory log`.")
 
 
-def _dream(memories: Memories, around: Circumstances, *, dry_run: bool, held: Held | None) -> Dream:
+def _dream(memories: Memories, around: Circumstances, *, dry_run: bool, held: Held) -> Dream:
     plan = _locate(memories)
     dream_rules.date(plan)
     dream_rules.merge_duplicates(plan)
@@ -105,7 +107,7 @@ def _dream(memories: Memories, around: Circumstances, *, dry_run: bool, held: He
 def _locate(memories: Memories) -> Plan:
     """Ours alone: the team's and the client's are somebody else's to put in order."""
     listing = memories.all()
-    return Plan({each.memory.name: each for each in listing.memories if each.scope in OURS})
+    return Plan({each.memory.name: each for each in listing.memories if each.is_ours})
 
 
 def _consult(plan: Plan, around: Circumstances) -> tuple[str | None, bool]:

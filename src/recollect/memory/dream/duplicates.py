@@ -2,7 +2,8 @@
 
 Careful before thorough: `use tabs` and `never use tabs`, `port 8080` and `port 8081` are two memories each,
 and so are two that only share a sentence. Of those that say the same one stays and gains what only the others
-had.
+had, unless words must not pass from one to the other (`may_gain`): then it stays to the byte, and others go
+only if they say nothing that it does not.
 """
 
 import re
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from recollect.memory.dream.stale import unmarked
 from recollect.memory.facts import FILLERS, Said, Text, conflict, said, same
-from recollect.model.memories import OF_USER, Memory, StoredMemory
+from recollect.model.memories import NOTED_BY_AGENT, OF_USER, Memory, StoredMemory
 
 EXACT, NEAR = "exact", "near"
 PART = re.compile(r"^[ \t]*\*\*(why|how to apply):?\*\*:?", re.IGNORECASE | re.MULTILINE)
@@ -38,6 +39,7 @@ def groups(memories: Sequence[StoredMemory]) -> list[Group]:
             (other, _alike(read[kept.memory.name], read[other.memory.name]))
             for other in left
             if may_replace(kept, other)
+            and (may_gain(kept, other) or _adds_nothing(kept.memory, other.memory))
         ]
         gone = tuple((other.memory.name, how == EXACT) for other, how in alike if how)
         if gone:
@@ -48,12 +50,41 @@ def groups(memories: Sequence[StoredMemory]) -> list[Group]:
 
 
 def may_replace(kept: StoredMemory, gone: StoredMemory) -> bool:
-    """A pinned memory stays, and one of the user's is told in more projects than one of this project."""
-    return not gone.memory.pinned and not (gone.scope == OF_USER and kept.scope != OF_USER)
+    return why_not_replace(kept, gone) is None
+
+
+def why_not_replace(kept: StoredMemory, gone: StoredMemory) -> str | None:
+    """A pinned memory stays, the user's word does not go for an agent's, nor one that is told in all projects
+    for one that is told in this."""
+    old, new = gone.memory, kept.memory
+    if old.pinned:
+        return f"{old.name} is pinned"
+    if new.by_agent and not old.by_agent:
+        return f"{old.name} is the user's word, and {new.name} was {NOTED_BY_AGENT}"
+    if gone.scope == OF_USER and kept.scope != OF_USER:
+        return f"{old.name} is told in all projects, and {new.name} in one"
+    return None
+
+
+def may_gain(kept: StoredMemory, gone: StoredMemory) -> bool:
+    return why_not_gain(kept, gone) is None
+
+
+def why_not_gain(kept: StoredMemory, gone: StoredMemory) -> str | None:
+    """Why no word of the one that goes may be put into the one that stays, nor its evidence and files: a
+    pinned memory stays to the byte, what is of one project is not told in all, and what an agent noted does
+    not become the user's word."""
+    if kept.memory.pinned:
+        return f"{kept.memory.name} is pinned"
+    if kept.scope != gone.scope:
+        return "they stand in different folders: some are told in all projects, some in one"
+    if kept.memory.by_agent != gone.memory.by_agent:
+        return f"one is the user's word, and the other was {NOTED_BY_AGENT}"
+    return None
 
 
 def better(one: StoredMemory, other: StoredMemory) -> bool:
-    """Which of two that say the same should stay: the pinned, the better evidenced, the newer."""
+    """Which of two that say the same should stay: the pinned, the user's, the better evidenced, the newer."""
     return _worth(one) > _worth(other)
 
 
@@ -63,9 +94,10 @@ def newest(memory: Memory) -> int:
 
 
 def joined(kept: Memory, others: Iterable[Memory]) -> Memory:
-    """With the evidence of the others, and with every sentence that only they had."""
-    kept = bare(kept)
+    """With the evidence of the others, and with every sentence that only they had. Whoever calls knows that
+    it may gain them; with no others it is what it was."""
     for other in map(bare, others):
+        kept = bare(kept)
         kept = replace(
             kept,
             body=_joined_body(kept, other),
@@ -146,10 +178,15 @@ def _says_all(ones: tuple[Said, ...], others: tuple[Said, ...]) -> bool:
     return bool(ones) and all(any(same(one, other) for other in others) for one in ones)
 
 
-def _worth(stored: StoredMemory) -> tuple[bool, bool, int, int, str]:
+def _worth(stored: StoredMemory) -> tuple[bool, bool, bool, int, int, str]:
     memory = stored.memory
-    wide = stored.scope == OF_USER
-    return memory.pinned, wide, len(memory.evidence), newest(memory), memory.name
+    kind = memory.pinned, not memory.by_agent, stored.scope == OF_USER
+    return *kind, len(memory.evidence), newest(memory), memory.name
+
+
+def _adds_nothing(kept: Memory, other: Memory) -> bool:
+    kept = bare(kept)
+    return _joined_body(kept, bare(other)).strip() == kept.body.strip()
 
 
 def _joined_body(kept: Memory, other: Memory) -> str:
@@ -166,7 +203,7 @@ def _joined_body(kept: Memory, other: Memory) -> str:
             if slot is None:
                 mine[-1][1] = f"{mine[-1][1].rstrip()}\n"
                 mine.append(slot := [label, ""])
-            if twin is not None and twin.text in slot[1] and not kept.pinned:
+            if twin is not None and twin.text in slot[1]:
                 slot[1] = slot[1].replace(twin.text, new.text, 1)  # the fuller of the two
             else:
                 slot[1] = _added(slot[1], new.text)

@@ -54,16 +54,23 @@ def _contradicted(
         if not conflict(one, other):
             continue
         if not _wins(rival, gone):
-            name = gone.memory.name
-            raise Unsafe(
-                f"{name} is newer or better evidenced than {rival.memory.name}, which it contradicts"
-            )
-        return f"{rival.memory.name} is newer and says “{one_line(other.text, SHOWN)}”"
+            beaten, name = rival.memory.name, gone.memory.name
+            if rival.memory.by_agent and not gone.memory.by_agent:
+                raise Unsafe(
+                    f"{name} is the user's word, and {beaten}, which it contradicts, an agent's"
+                )
+            raise Unsafe(f"{name} is newer or better evidenced than {beaten}, which it contradicts")
+        by_user = gone.memory.by_agent and not rival.memory.by_agent
+        how = "the user's word" if by_user else "newer"
+        return f"{rival.memory.name} is {how} and says “{one_line(other.text, SHOWN)}”"
     return None
 
 
 def _wins(one: StoredMemory, other: StoredMemory) -> bool:
-    """Of two that contradict each other: what was said on a later day; on one day, what has more evidence."""
+    """Of two that contradict each other: the user's word over what an agent noted; else what was said on a
+    later day; on one day, what has more evidence."""
+    if one.memory.by_agent != other.memory.by_agent:
+        return other.memory.by_agent
     mine, theirs = (newest(each.memory) for each in (one, other))
     days = [clock.local(at).date() for at in (mine, theirs)]
     if days[0] != days[1]:
@@ -94,19 +101,6 @@ def refuse_both_of_a_contradiction(sources: Sequence[StoredMemory], new: Text) -
             if other is not source and conflict(one, rival) and new.keeps(one) and new.keeps(rival):
                 raise Unsafe(
                     f"“{one_line(one.text, SHOWN)}” and “{one_line(rival.text, SHOWN)}” cannot both hold"
-                )
-
-
-def refuse_less_than_pinned(memory: Memory, description: str, body: str) -> None:
-    """Every sentence of a pinned memory stays, where it is and word for word."""
-    if not memory.pinned:
-        return
-    told, described = normal(body), normal(f"{description or memory.description} {body}")
-    for kept, sentences in ((told, said(memory.body)), (described, said(memory.description))):
-        for each in sentences:
-            if normal(each.text) not in kept:
-                raise Unsafe(
-                    f"{memory.name} is pinned, and “{one_line(each.text, SHOWN)}” would go"
                 )
 
 

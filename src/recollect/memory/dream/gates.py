@@ -26,8 +26,9 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`last`: when the last dream was completed, `looked`: when somebody last asked here; None for never.
-    `sessions` since the last dream and `memories` may be None: not counted yet, so not judged."""
+    """Of all projects, or of one. `last`: when the last dream was completed, `looked`: when somebody last
+    asked here; None for never. `sessions` since the last dream and `memories` may be None: not counted yet,
+    so not judged."""
 
     last: int | None = None
     looked: int | None = None
@@ -36,7 +37,7 @@ class State:
     holder: Holder | None = None
 
 
-def why_not(now: int, state: State, *, least: int = LEAST) -> str | None:
+def why_not(now: int, state: State) -> str | None:
     """Why there is no dream now; None when there may be one."""
     if state.last is not None and _within(now, state.last, INTERVAL):
         return f"the last dream was {age(state.last, now=now)} ago, and a day is between two"
@@ -46,9 +47,14 @@ def why_not(now: int, state: State, *, least: int = LEAST) -> str | None:
         return f"{count(state.sessions, 'session')} since the last dream, and {SESSIONS} are needed"
     if state.holder is not None and holds(now, state.holder):
         return f"another dream began {age(state.holder.since, now=now)} ago"
-    if state.memories is not None and state.memories < least:
-        return f"{count(state.memories, 'memory')}, and {least} are needed"
+    if state.memories is not None and state.memories < LEAST:
+        return f"{count(state.memories, 'memory')}, and {LEAST} are needed"
     return None
+
+
+def counted_from(now: int, last: int | None) -> int:
+    """Since when sessions are counted. A dream that is still to come was dated by a clock that was wrong."""
+    return 0 if last is None or last > now else last
 
 
 def holds(now: int, holder: Holder) -> bool:

@@ -54,13 +54,14 @@ class Gone:
 @dataclass(slots=True)
 class Plan:
     """`read`: the memories as they were found. `standing`: as they will be. `gone`: those that will be
-    retired."""
+    retired. `noticed`: what is amiss and is left to the user, in words."""
 
     read: Mapping[str, StoredMemory]
     standing: dict[str, Memory] = field(init=False)
     gone: dict[str, Gone] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
+    noticed: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.standing = {name: stored.memory for name, stored in self.read.items()}
@@ -69,6 +70,10 @@ class Plan:
     def stored(self) -> dict[str, StoredMemory]:
         """Those that will stand, in their places."""
         return {name: self._placed(name) for name in self.standing}
+
+    @property
+    def unpinned(self) -> dict[str, Memory]:
+        return {name: memory for name, memory in self.standing.items() if not memory.pinned}
 
     @property
     def changed(self) -> dict[str, Memory]:
@@ -118,6 +123,9 @@ class Plan:
     def refuse(self, what: str, why: str) -> None:
         self.refused.append(Refusal(what, why))
 
+    def notice(self, pinned: Memory, what: str) -> None:
+        self.noticed.append(f"{pinned.name} is pinned and stays as it is: {what}")
+
     def tied(self) -> list[frozenset[str]]:
         """The memories that change together or not at all."""
         groups: list[frozenset[str]] = []
@@ -130,7 +138,7 @@ class Plan:
     def without(self, names: Collection[str]) -> "Plan":
         """As if these had not been touched, nor anything that changes together with them."""
         left = {name for group in self.tied() if group & set(names) for name in group}
-        kept = Plan(self.read, refused=list(self.refused))
+        kept = Plan(self.read, refused=list(self.refused), noticed=list(self.noticed))
         kept.operations = [one for one in self.operations if not one.touched & left]
         kept.gone = {name: gone for name, gone in self.gone.items() if name not in left}
         kept.standing = {

@@ -2,11 +2,13 @@
 code decides, and refuses with a reason:
 
 - the whole proposal, if it takes away more than a set share of the memories;
-- whatever drops a pinned memory or a word of it;
+- whatever drops a pinned memory or changes a byte of it;
+- whatever puts an agent's words into the user's memory, or one project's into one that is told in all;
 - whatever loses a fact without saying so: every number, path, address and name, and every sentence that says
   something, is found again in what stays, or is listed as dropped with a reason;
 - whatever adds a fact that none of its sources has;
-- of two that contradict each other, the retirement of the newer and better evidenced one.
+- of two that contradict each other, the retirement of the newer and better evidenced one, and of the user's
+  word for an agent's.
 
 What is refused does not take the rest with it. Sources are data: no sentence in a memory is obeyed here.
 """
@@ -14,7 +16,15 @@ What is refused does not take the rest with it. Sources are data: no sentence in
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.memory.dream.duplicates import better, joined, may_replace, normal, unrepeated
+from recollect.memory.dream.duplicates import (
+    better,
+    joined,
+    may_replace,
+    normal,
+    unrepeated,
+    why_not_gain,
+    why_not_replace,
+)
 from recollect.memory.dream.fact_checks import (
     SHOWN,
     Told,
@@ -23,10 +33,9 @@ from recollect.memory.dream.fact_checks import (
     missing,
     refuse_both_of_a_contradiction,
     refuse_invented,
-    refuse_less_than_pinned,
     told_by,
 )
-from recollect.memory.dream.plan import REWRITE, Plan
+from recollect.memory.dream.plan import REWRITE, Dropped, Plan
 from recollect.memory.dream.proposals import Merge, Proposal, Proposed, Retire, Rewrite
 from recollect.memory.dream.stale import unmarked
 from recollect.model.memories import StoredMemory
@@ -88,20 +97,23 @@ class _Judge:
 
     def _merge(self, merge: Merge) -> None:
         sources = [self._untouched(name) for name in merge.names]
-        if len({source.scope for source in sources}) > 1:
-            raise Unsafe(
-                "they stand in different folders: some are told in all projects, some in one"
-            )
+        if apart := _kept_apart(sources):
+            self._stand_in(merge, _ordered(sources), apart)
+            return
         body = unrepeated(unmarked(merge.body))
         new = Told.of(merge.description, body)
         refuse_invented(merge.description, body, sources)
         refuse_both_of_a_contradiction(sources, new.all)
-        for source in sources:
-            refuse_less_than_pinned(source.memory, merge.description, body)
-        kept = self._keeper(sources, new)
+        kept = _keeper(sources, new)
         dropped = {
             source.memory.name: given_up(
-                source, new, merge.dropped, [other for other in sources if other is not source]
+                source,
+                new,
+                merge.dropped,
+                [
+                    *(other for other in sources if other is not source),
+                    *self._notes_against(source),
+                ],
             )
             for source in sources
             if source is not kept
@@ -119,18 +131,20 @@ class _Judge:
         self._plan.merge(memory, dropped, merge.why, facts)
         self._note(_named(merge), *merge.names)
 
-    def _keeper(self, sources: Sequence[StoredMemory], new: Told) -> StoredMemory:
-        """The best whose own text is kept whole: the others can be restored, its old text cannot."""
-        pinned = [source for source in sources if source.memory.pinned]
-        if len(pinned) > 1:
-            raise Unsafe(f"{pinned[1].memory.name} is pinned")
-        ordered = list(sources)
-        ordered.sort(key=lambda one: sum(better(one, other) for other in sources), reverse=True)
-        for source in pinned or ordered:
-            if not missing(source.memory, new):
-                return source
-        first = missing((pinned or ordered)[0].memory, new)[0].text
-        raise Unsafe(f"it loses “{one_line(first, SHOWN)}”")
+    def _stand_in(self, merge: Merge, sources: Sequence[StoredMemory], apart: str) -> None:
+        """The best stays as it is, whatever text was proposed; the others go if it says all that they say."""
+        kept, *others = sources
+        dropped: list[Dropped] = []
+        for other in others:
+            if why := why_not_replace(kept, other):
+                raise Unsafe(why)
+            try:
+                dropped += given_up(other, told_by(kept), (), [kept])
+            except Unsafe as unsafe:
+                raise Unsafe(f"{apart}, so {kept.memory.name} stays as it is: {unsafe}") from None
+        gone = [other.memory.name for other in others]
+        self._plan.merge(kept.memory, gone, merge.why, tuple(dropped))
+        self._note(_named(merge), *merge.names)
 
     def _retire(self, retire: Retire) -> None:
         gone = self._untouched(retire.name)
@@ -140,11 +154,18 @@ class _Judge:
             raise Unsafe("it replaces another one in this dream")
         by = self._successor(retire, gone)
         others = [by] if by else []
-        dropped = given_up(gone, told_by(*others), retire.dropped, others)
+        rivals = [*others, *self._notes_against(gone)]
+        dropped = given_up(gone, told_by(*others), retire.dropped, rivals)
         name = by.memory.name if by else None
         self._plan.retire(retire.name, retire.why, name, tuple(dropped))
         self._note(_named(retire), retire.name)
         self._needed |= {name} if name else set()
+
+    def _notes_against(self, gone: StoredMemory) -> list[StoredMemory]:
+        """What agents noted: none of it makes the user's word untrue, also where nobody names it."""
+        if gone.memory.by_agent:
+            return []
+        return [each for each in self._stored.values() if each.memory.by_agent]
 
     def _successor(self, retire: Retire, gone: StoredMemory) -> StoredMemory | None:
         """What was named, or else the one that says all that this one says."""
@@ -162,20 +183,21 @@ class _Judge:
         if name is None or name == retire.name:
             raise Unsafe(f"{retire.replaced_by}, which should replace it, goes as well")
         by = self._plan.stored[name]
-        if not may_replace(by, gone):
-            raise Unsafe(f"it is told in all projects, and {name} in one")
+        if why := why_not_replace(by, gone):
+            raise Unsafe(why)
         return by
 
     def _rewrite(self, rewrite: Rewrite) -> None:
         source = self._untouched(rewrite.name)
         old = source.memory
+        if old.pinned:
+            raise Unsafe("it is pinned")
         description = rewrite.description or old.description
         body = unrepeated(unmarked(rewrite.body))
         new = Told.of(description, body)
         if normal(f"{description} {body}") == normal(f"{old.description} {old.body}"):
             raise Unsafe("it says the same as before")
         refuse_invented(description, body, [source])
-        refuse_less_than_pinned(old, description, body)
         if gone := missing(old, new):
             raise Unsafe(f"it loses “{one_line(gone[0].text, SHOWN)}”")
         memory = replace(old, description=description, body=body)
@@ -189,6 +211,29 @@ class _Judge:
 
     def _note(self, what: str, *names: str) -> None:
         self._changed |= dict.fromkeys(names, what)
+
+
+def _kept_apart(sources: Sequence[StoredMemory]) -> str | None:
+    """Why these cannot be told as one."""
+    pairs = ((one, other) for one in sources for other in sources if one is not other)
+    return next(filter(None, (why_not_gain(*pair) for pair in pairs)), None)
+
+
+def _ordered(sources: Sequence[StoredMemory]) -> list[StoredMemory]:
+    """The best first."""
+    return sorted(
+        sources, key=lambda one: sum(better(one, other) for other in sources), reverse=True
+    )
+
+
+def _keeper(sources: Sequence[StoredMemory], new: Told) -> StoredMemory:
+    """The best whose own text is kept whole: the others can be restored, its old text cannot."""
+    ordered = _ordered(sources)
+    for source in ordered:
+        if not missing(source.memory, new):
+            return source
+    first = missing(ordered[0].memory, new)[0].text
+    raise Unsafe(f"it loses “{one_line(first, SHOWN)}”")
 
 
 def _named(proposed: Proposed) -> str:

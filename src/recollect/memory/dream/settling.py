@@ -30,7 +30,8 @@ SHOWN = 3  # questions, in a reason
 class Dream:
     """What a dream did, or would do. `before` and `after`: the texts of files below the folder of all
     memories, None for one that goes. `given_up`: why nothing was changed though something was planned.
-    `unanswered`: why the model said nothing. `entry`: in the history."""
+    `unanswered`: why the model said nothing. `noticed`: what the user may want to mend. `entry`: in the
+    history."""
 
     operations: tuple[Operation, ...] = ()
     refused: tuple[Refusal, ...] = ()
@@ -38,6 +39,7 @@ class Dream:
     after: Mapping[str, str | None] = field(default_factory=dict)
     given_up: str | None = None
     unanswered: str | None = None
+    noticed: tuple[str, ...] = ()
     entry: str | None = None
     kept_by_hand: tuple[str, ...] = ()
     completed: bool = True
@@ -50,13 +52,13 @@ class Dream:
 
     @property
     def told(self) -> list[str]:
-        """What it did, and what was refused, in lines for people."""
+        """What it did, what was refused and what is left to the user, in lines for people."""
         refused = [f"refused: {each.what}: {each.why}" for each in self.refused]
-        return [*told(self.operations), *refused]
+        return [*told(self.operations), *refused, *self.noticed]
 
 
 def settle(
-    plan: Plan, memories: Memories, find: recall_check.Find, *, dry_run: bool, held: Held | None
+    plan: Plan, memories: Memories, find: recall_check.Find, *, dry_run: bool, held: Held
 ) -> Dream:
     shown = Dream()
     for _ in range(TRIES):
@@ -111,9 +113,9 @@ def _not_found(plan: Plan, find: recall_check.Find) -> str | None:
     return f"{count(len({each.about for each in lost}), 'memory')} would not be found as before: {shown}"
 
 
-def _write(plan: Plan, memories: Memories, shown: Dream, held: Held | None) -> Dream:
-    with memories.change(_reason(plan)) as change:
-        if held is not None and not held.is_mine():
+def _write(plan: Plan, memories: Memories, shown: Dream, held: Held) -> Dream:
+    with memories.change(_reason(plan), forgiving=True) as change:
+        if not held.is_mine():
             raise MemoryRefused("another dream has taken over")
         for group in plan.tied():
             _tie(change, memories, [plan.read[name] for name in sorted(group)])
@@ -159,7 +161,9 @@ def _shown(plan: Plan, memories: Memories) -> Dream:
         with suppress(OSError):  # edited in this moment: that will be seen
             before[below] = stored.path.read_text("utf-8", "replace")
             after[below] = render(changed[name]) if name in changed else None
-    return Dream(tuple(plan.operations), tuple(plan.refused), before, after)
+    return Dream(
+        *(tuple(plan.operations), tuple(plan.refused), before, after), noticed=tuple(plan.noticed)
+    )
 
 
 def _below(stored: StoredMemory, memories: Memories) -> str:

@@ -12,16 +12,15 @@ from recollect.clock import Clock
 from recollect.errors import MemoryRefused
 from recollect.memory.extraction import phrasing
 from recollect.memory.extraction.corrections import Correction, contradicted, put_right, without
+from recollect.memory.extraction.covering import about, covers, covers_all, may_replace
 from recollect.memory.extraction.drafts import Draft
 from recollect.memory.extraction.explicit import Statement
 from recollect.memory.extraction.named_files import located
-from recollect.memory.facts import Said, Text, said
+from recollect.memory.facts import Text, said
 from recollect.memory.storage.changes import Change, Memories
 from recollect.memory.storage.names import same_name, slug
 from recollect.model.memories import BY, Memory, StoredMemory
-from recollect.statements import contradict, likeness
 
-SAME_SUBJECT = 0.4  # likeness of a memory and of what is to take its place
 SHARED = 0.6  # of what was said, in a memory of the same turn that says it
 LABELS = ("**Why:**", "**How to apply:**")
 
@@ -66,12 +65,12 @@ def apply(
     items = [_new(each, tuple(evidence), clock(), made) for each in found]
     if not items:
         return Applied()
-    with memories.change("remembered") as change:
+    with memories.change("remembered", forgiving=True) as change:
         work = _Work(change, memories, clock(), root, evidence)
         for item in items:
             work.take(item)
         change.reason = work.reason
-    return Applied(tuple(work.added), tuple(work.updated), tuple(work.skipped))
+    return work.done()
 
 
 def _new(
@@ -110,6 +109,7 @@ class _Work:
         self.now = now
         self.root = memories.places.top or root
         self.known = list(memories.all().memories)
+        self.before = [each.memory for each in self.known]
         self.retired = [each.memory for each in memories.retired().memories]
         self.taken = {same_name(name) for folder in memories.places.all for name in folder.names()}
         self.added: list[str] = []
@@ -132,8 +132,15 @@ class _Work:
         if why:
             self.skipped.append(Skipped(item.memory.description, why))
 
+    def done(self) -> Applied:
+        """Without the files that somebody edited while they were written."""
+        edited = {each.memory.name for each in self.known if each.path in self.change.kept_by_hand}
+        self.skipped += [Skipped(each, f"{each} is just being edited") for each in sorted(edited)]
+        made = [[n for n in names if n not in edited] for names in (self.added, self.updated)]
+        return Applied(tuple(made[0]), tuple(made[1]), tuple(self.skipped))
+
     def _why_not(self, item: _New) -> str | None:
-        for memory in (*(each.memory for each in self.known), *self.retired):
+        for memory in (*self.before, *self.retired):
             if _is_of(memory, self.evidence) and _tells(memory, item):
                 return f"taken before: {memory.name}"
         return None
@@ -150,8 +157,15 @@ class _Work:
         if not item.stands:
             return "it puts nothing right that is known"
         for each in self.known:
-            if covers(each.memory, item.memory):
+            if not covers(each.memory, item.memory):
+                continue
+            if item.memory.by_agent or not each.memory.by_agent:
                 return f"known already: {each.memory.name}"
+            # Noted by an agent. It is the user's word now if the user said all of it.
+            if each.is_ours and covers_all(item.memory, each.memory):
+                self._put(without_by(each.memory), each)
+                self.updated.append(each.memory.name)
+                return None
         memory = replace(item.memory, name=self._free(item.memory.name))
         self._put(memory, None)
         self.added.append(memory.name)
@@ -173,7 +187,7 @@ class _Work:
             new = corrected(memory, item.memory, correction, old, item.said)
             return ours[memory.name], _with_marks(new, item.memory)
         named = ours.get(item.updates)
-        if named is None or not _may_replace(named.memory, item.memory):
+        if named is None or not may_replace(named.memory, item.memory):
             return None
         new = replace(
             named.memory,
@@ -230,33 +244,18 @@ def _mentions(text: str, word: str) -> bool:
 
 
 def _with_marks(memory: Memory, new: Memory) -> Memory:
-    """What the user says is no longer only the agent's word."""
-    extra = {key: value for key, value in memory.extra.items() if key != BY or new.by_agent}
-    pinned = memory.pinned or new.pinned
-    return replace(memory, pinned=pinned, files=(*memory.files, *new.files), extra=extra)
+    """An agent's note stays one as long as it says something that the user did not."""
+    marked = replace(memory, pinned=memory.pinned or new.pinned, files=(*memory.files, *new.files))
+    return without_by(marked) if not new.by_agent and covers_all(new, marked) else marked
+
+
+def without_by(memory: Memory) -> Memory:
+    extra = {key: value for key, value in memory.extra.items() if key != BY}
+    return replace(memory, extra=extra)
 
 
 def _joined(old: Memory, new: Memory) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*old.evidence, *new.evidence)))
-
-
-def covers(memory: Memory, new: Memory) -> bool:
-    """The memory says all that the new one does: no other number, name or denial, hardly another word."""
-    text = Text(memory.description, memory.body)
-    return all(_known(each, text) for each in said(new.description))
-
-
-def _known(one: Said, text: Text) -> bool:
-    missing = [word for word in one.about if not text.knows(word)]
-    if len(missing) > len(one.about) // 5 or not all(map(text.has, one.hard)):
-        return False
-    near = max(text.pieces, key=lambda each: likeness(one.words, each.words), default=None)
-    return near is not None and not contradict(one.statement, near.statement)
-
-
-def _may_replace(old: Memory, new: Memory) -> bool:
-    """About the same, and not the same."""
-    return likeness(_about(old), _about(new)) >= SAME_SUBJECT and not covers(old, new)
 
 
 def _is_of(memory: Memory, evidence: Sequence[str]) -> bool:
@@ -267,9 +266,5 @@ def _tells(memory: Memory, item: _New) -> bool:
     """Perhaps in other words by now: people edit what was taken from their own."""
     if (item.said and item.said in memory.body) or covers(memory, item.memory):
         return True
-    mine, theirs = _about(memory), _about(item.memory)
+    mine, theirs = about(memory), about(item.memory)
     return len(mine & theirs) >= SHARED * len(theirs)
-
-
-def _about(memory: Memory) -> frozenset[str]:
-    return frozenset(word for sentence in said(memory.description) for word in sentence.about)

@@ -27,6 +27,7 @@ REMEMBER = re.compile(
     re.IGNORECASE,
 )
 # Said in passing more often than to be kept.
+PUTS_RIGHT = re.compile(r"\W*(?:no|nope|nah)\b\W", re.IGNORECASE)
 NOTE = re.compile(
     r"(?:note|be aware|fyi|mind)(?:\s*[:,-]\s*(?:that\s+)?|\s+that\s+)(?!i\b|i'|you\b)(?=\S)",
     re.IGNORECASE,
@@ -108,6 +109,9 @@ def _stated(sentence: str, after: str, before: str, *, alone: bool) -> Statement
     if kind := stated_type(sentence, alone=alone):
         return _statement(kind, sentence, after)
     short = None if passing(masked(sentence)) else read_short(sentence, before)
+    if short is None and PUTS_RIGHT.match(masked(sentence)):
+        whole = read_correction(sentence)
+        short = whole if whole and whole.old else None
     return replace(_statement(PROJECT, sentence), correction=short, stands=False) if short else None
 
 

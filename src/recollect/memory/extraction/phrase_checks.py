@@ -33,6 +33,7 @@ FAULT = re.compile(
 )
 FILED = re.compile(r"\b(?:tracked|filed|collected)\b")
 OWN_MACHINE = re.compile(r"https?://(?:localhost|127\.|0\.0)")
+EVERYWHERE = re.compile(r"\b(?:everywhere|always|never|from now on|throughout)\b", re.IGNORECASE)
 
 
 def any_(_clause: Clause, _found: re.Match[str]) -> bool:
@@ -78,6 +79,11 @@ def in_place(clause: Clause, found: re.Match[str]) -> bool:
 
 def is_alone(clause: Clause, _found: re.Match[str]) -> bool:
     return clause.alone and not HERE.search(clause.text)
+
+
+def is_a_policy(clause: Clause, found: re.Match[str]) -> bool:
+    """A decision beside a task may be about the task, unless it says that it holds for more."""
+    return is_alone(clause, found) or EVERYWHERE.search(clause.whole) is not None
 
 
 def is_no_choice(clause: Clause, found: re.Match[str]) -> bool:

@@ -218,7 +218,7 @@ WHAT_HOLDS_IN_THE_PROJECT = (
     _row(
         PROJECT,
         r"we(?:'ve| have)? (?:agreed|decided) (?:to|on|that|not to)\s+(?!\w+ (?:it|this|that)\b)\w+",
-        must.is_alone,
+        must.is_a_policy,
     ),
     _row(
         PROJECT,

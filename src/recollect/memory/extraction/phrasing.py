@@ -21,7 +21,15 @@ LEAVE_OUT = re.compile(
 )
 REMEMBER = re.compile(
     r"^(?:please )?(?:remember|keep in mind|bear in mind|don't forget|do not forget|note|take note"
-    r"|be aware|make a note|memori[sz]e)(?: this| the following)?(?:\s*[:,-]\s*(?:that )?| that | )",
+    r"|be aware|make a note|memori[sz]e)(?: this| the following)?"
+    r"(?:\s*[:,]\s*(?:that )?|\s[–—-]+\s| that | to |(?<!note)(?<!aware)\s)",
+    re.IGNORECASE,
+)
+# `First names are`, `OK responses have`: a part of what is spoken of, and no opening.
+SUBJECT = re.compile(
+    r"(?:first|second|ok|okay|so|well|please|right|now|actually|yes|also)\s+(?:(?!(?:i|we|you|it|always|never|do"
+    r"|don't|use|please|that|the|this|these|our|my|your|all|every|no)\b)\w+\s+){0,2}"
+    r"(?:is|are|was|were|has|have|last|live|lives)\b",
     re.IGNORECASE,
 )
 ADDRESS = re.compile(r"https?://\S+")
@@ -67,7 +75,8 @@ def described(sentence: str) -> str:
             line = line[: found.start()] + line[found.end() :]
     plain = masked(line)
     for opening in (OPENING, REMEMBER, OPENING):
-        if found := opening.match(plain):
+        found = opening.match(plain)
+        if found and not (opening is OPENING and SUBJECT.match(plain)):
             line, plain = line[found.end() :], plain[found.end() :]
     if asked := POLITE.match(plain):
         line = line[asked.start("rest") : asked.end("rest")]

@@ -2,12 +2,14 @@
 
 import os
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 from recollect.errors import MemoryRefused
 from recollect.memory.extraction import applying, explicit, phrasing
+from recollect.memory.extraction.applying import without_by
 from recollect.memory.extraction.corrections import read_correction
+from recollect.memory.extraction.covering import covers
 from recollect.memory.extraction.explicit import Statement
 from recollect.memory.extraction.named_files import located
 from recollect.memory.storage.changes import Memories
@@ -46,17 +48,18 @@ class Wanted:
             memory,
             pinned=memory.pinned or self.pinned,
             files=(*memory.files, *((path, "") for path in self.files)),
-            extra=_without_by(memory) | ({BY: AGENT} if self.by_agent else {}),
+            extra={**without_by(memory).extra, **({BY: AGENT} if self.by_agent else {})},
             evidence=tuple(dict.fromkeys((*memory.evidence, *self.evidence))),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`known`: it was there already, and says it."""
+    """`known`: it was there already, and says it. `updated`: it takes the place of what it said."""
 
     stored: StoredMemory
     known: bool = False
+    updated: bool = False
 
 
 def remember(memories: Memories, wanted: Wanted, directory: str) -> Remembered:
@@ -76,15 +79,15 @@ def remember(memories: Memories, wanted: Wanted, directory: str) -> Remembered:
         said=text,
     )
     if wanted.name is not None or wanted.team:
-        return Remembered(_written(memories, statement, wanted, directory))
+        return _written(memories, statement, wanted, directory)
     # Whoever says it in so many words wants it, whatever became of it when it was said before.
     done = applying.apply(memories, [statement], (), memories.clock, directory, wanted.marked)
     for name in (*done.added, *done.updated):
         if stored := memories.get(name):
-            return Remembered(stored)
+            return Remembered(stored, updated=name in done.updated)
     new = Memory("", description, statement.type, statement.body)
     for stored in memories.all().memories:
-        if applying.covers(stored.memory, new):
+        if covers(stored.memory, new):
             return Remembered(_confirmed(memories, stored, wanted), known=True)
     raise MemoryRefused(f"It was not kept: {', '.join(each.why for each in done.skipped)}.")
 
@@ -98,43 +101,43 @@ def kind_of(text: str) -> str:
 
 
 def _confirmed(memories: Memories, stored: StoredMemory, wanted: Wanted) -> StoredMemory:
-    """Said again: it may be pinned now, and what only an agent had noted is the user's word now."""
+    """Said again: it may be pinned now."""
     old = stored.memory
-    extra = old.extra if wanted.by_agent else _without_by(old)
-    new = replace(old, pinned=old.pinned or wanted.pinned, extra=extra)
+    new = replace(old, pinned=old.pinned or wanted.pinned)
     if new == old or not stored.is_ours:
         return stored
     with memories.change(f"confirmed: {old.name}") as change:
         return change.write(new, stored.checksum)
 
 
-def _written(memories: Memories, new: Statement, wanted: Wanted, directory: str) -> StoredMemory:
-    """Under that name, whatever it said before; the history keeps that."""
+def _written(memories: Memories, new: Statement, wanted: Wanted, directory: str) -> Remembered:
+    """Under that name, whatever it said before; the history keeps it. Without a name, nothing is replaced."""
     name = wanted.name or phrasing.named(new.description)
     root = memories.places.top or directory
     scope = OF_TEAM if wanted.team else None
+    memory = Memory(name, new.description, new.type, new.body)
     with memories.change(f"remembered: {slug(name)}") as change:
         old = change.get(name, scope)
-        if old is None:
-            memory = Memory(name, new.description, new.type, new.body)
-            return change.write(located(wanted.marked(memory), root, memories.clock()), scope=scope)
-        if wanted.by_agent and not old.memory.by_agent:
-            raise MemoryRefused(f"{name} is in the user's words. Remember it under another name.")
-        again = replace(
-            old.memory,
-            description=new.description,
-            body=new.body,
-            type=wanted.type or old.memory.type,
-        )
-        made = located(wanted.marked(again), root, memories.clock())
-        return change.write(made, old.checksum, scope)
+        if old is not None and wanted.name is None:
+            if covers(old.memory, memory):
+                return Remembered(old, known=True)
+            name = next(each for n in count(2) if not change.get(each := f"{name}-{n}", scope))
+            memory, old = replace(memory, name=name), None
+        if old is not None:
+            if wanted.by_agent and not old.memory.by_agent:
+                raise MemoryRefused(
+                    f"{name} is in the user's words. Remember it under another name."
+                )
+            kind = wanted.type or old.memory.type
+            memory = replace(old.memory, description=new.description, body=new.body, type=kind)
+        made = located(wanted.marked(memory), root, memories.clock())
+        stored = change.write(made, old.checksum if old else None, scope)
+    if memories.get(name, scope) is None:
+        raise MemoryRefused(f"{stored.path} could not be written. Make its folder writable.")
+    return Remembered(stored, updated=old is not None)
 
 
 def _seen_from(root: str, directory: str, files: tuple[str, ...]) -> tuple[str, ...]:
     """From the top of the project, where they are in it."""
     whole = (os.path.normpath(Path(directory, path)) for path in files)
     return tuple(os.path.relpath(path, root or directory) for path in whole)
-
-
-def _without_by(memory: Memory) -> dict[str, Any]:
-    return {key: value for key, value in memory.extra.items() if key != BY}

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from recollect.memory.history.entries import Contents, Entry, Step
@@ -19,7 +20,9 @@ from recollect.memory.history.git_program import SECONDS, GitFailed, git
 FOLDER = ".git"
 BRANCH = "refs/heads/memory"
 COMMIT = re.compile(r"[0-9a-f]{40}")
-LONG = 300.0  # seconds
+LONG = 50.0  # seconds: less than a writer waits for its turn
+# New contents are files of their own until they are packed. One of their 256 folders tells how many.
+LOOSE, SAMPLE, PACKS = 2000, 256, 30
 WHO = "recollect <recollect@localhost>"
 KEY, AT, QUIET = "Recollect-Key: ", "Recollect-At: ", "Recollect-Quiet: yes"
 QUIET_ONES = 20  # entries that are not told: there are few
@@ -90,6 +93,11 @@ class GitHistory:
         answer = self._git("fast-import", "--quiet", "--done", data=commands)
         return answer.decode().split()
 
+    def is_untidy(self) -> bool:
+        objects = self.folder / "objects"
+        loose = sum(1 for _ in objects.glob("17/*")) * SAMPLE
+        return loose > LOOSE or sum(1 for _ in objects.glob("pack/*.pack")) > PACKS
+
     def tidy(self) -> None:
         """Git does this by itself now and then, but not while somebody waits for a memory."""
         self._git("gc", "--quiet", "--prune=now", seconds=LONG)
@@ -146,15 +154,18 @@ class GitHistory:
         return found
 
     def _records(self, *arguments: str) -> list["_Record"]:
-        """No message holds the characters that stand between: they are no text."""
-        form = "--format=%x01%H%x02%ct%x02%B%x02"
+        """Between the parts is a byte that no name and no message has. The paths come last, the first of
+        them in a new line, up to an empty part."""
+        form = "--format=%x00%H%x00%ct%x00%B"
         said = self._git("log", form, "-z", "--name-only", "--no-renames", *arguments)
+        parts = iter(said.split(b"\0"))
         found = []
-        for record in said.split(b"\x01")[1:]:
-            commit, seconds, message, rest = record.split(b"\x02", 3)
-            paths = [os.fsdecode(path) for path in rest.strip(b"\n\0").split(b"\0") if path]
+        while commit := next((part for part in parts if part), None):
+            seconds, message = next(parts), next(parts)
+            listed = takewhile(bool, parts)
+            paths = tuple(sorted(os.fsdecode(path.removeprefix(b"\n")) for path in listed))
             text = message.decode("utf-8", "replace")
-            found.append(_Record(commit.decode(), int(seconds), text, tuple(sorted(paths))))
+            found.append(_Record(commit.decode(), int(seconds), text, paths))
         return found
 
     def _stream(self, steps: Sequence[Step], tip: str | None) -> bytes:

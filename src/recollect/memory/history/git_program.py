@@ -39,6 +39,7 @@ def git(
             timeout=seconds,
             check=False,
             cwd=repository.parent,
+            umask=0o077,
             env=_environment(),
             pass_fds=() if lock is None else (lock,),
         )

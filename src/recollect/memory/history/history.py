@@ -61,10 +61,6 @@ class History:
         before, after = self.contents(entry_id or self._last())
         return unified(before, after)
 
-    def before(self, entry_id: str) -> Contents:
-        """What its files were. Raises NotFound."""
-        return self.contents(entry_id)[0]
-
     def contents(self, entry_id: str) -> tuple[Contents, Contents]:
         """What its files were, and what it made of them. Raises NotFound."""
         found_id = self.entry(entry_id).id
@@ -134,12 +130,21 @@ class History:
             return None
         return ids[-1] if ids else None
 
-    def tidy(self) -> None:
+    def is_untidy(self, now: int) -> bool:
+        """Whether `tidy` is worth a writer's time."""
+        return self._git.is_untidy() or bool(self._snapshots.outdated(now))
+
+    def tidy(self, now: int) -> None:
+        """Git packs what it has, snapshots forget what is old."""
         if self._git.exists and self._git.is_there():
             try:
                 self._git.tidy()
             except GitFailed as error:
                 _failed("tidy", error)
+        try:
+            self._snapshots.prune(now)
+        except OSError as error:
+            _failed("tidy", error)
 
     def _by_git(self, steps: Sequence[Step], *, again: bool) -> str | None:
         """What was recorded without git in between goes in first."""

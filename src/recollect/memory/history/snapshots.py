@@ -3,6 +3,8 @@
 s12.json        {"key", "at", "reason", "files": {path: [before, after]}}, each the name of a content or null
 contents/<id>   a content
 known.json      {path: name of its content}: what the history has seen last
+
+Nothing packs these files, so there is an end: an entry goes when it is older than 90 days and 500 are newer.
 """
 
 import json
@@ -12,11 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from recollect.clock import DAY
 from recollect.memory.history.entries import Contents, Entry, Step
 from recollect.memory.storage import files
 from recollect.memory.storage.format import blob
 
 FOLDER, KNOWN = ".history", "known.json"
+KEPT_ENTRIES, KEPT_TIME = 500, 90 * DAY
 ENTRY = re.compile(r"s([1-9][0-9]*)\.json")
 
 Names = dict[str, str | None]  # of contents, by path; None: no such file
@@ -113,6 +117,36 @@ class SnapshotHistory:
         if data is None:
             raise FileNotFoundError(f"{name} is missing in {self._folder / 'contents'}")
         return data
+
+    def outdated(self, now: int) -> list[int]:
+        """The numbers of entries that may go, oldest first."""
+        more = self._numbers()[KEPT_ENTRIES:]
+        return [number for number in more[::-1] if self._at(number) < now - KEPT_TIME]
+
+    def prune(self, now: int) -> None:
+        """Entries first, then the contents that none has any more: a crash in between is made good by the
+        next time. Only for whoever holds the lock."""
+        for number in self.outdated(now):
+            files.remove(self._folder / f"s{number}.json")
+        wanted = {name for name in self.known().values() if name}
+        for number in self._numbers():
+            said = self._json(f"s{number}.json")
+            if not isinstance(said, dict):
+                return  # nobody knows what it needs
+            wanted.update(name for pair in said.get("files", {}).values() for name in pair if name)
+        contents = self._folder / "contents"
+        for folder in (self._folder, contents):
+            files.sweep(folder)
+        with suppress(FileNotFoundError):
+            for path in [each for each in contents.iterdir() if each.name not in wanted]:
+                files.remove(path)
+
+    def _at(self, number: int) -> int:
+        """0 where nobody can tell."""
+        try:
+            return int(self._json(f"s{number}.json")["at"])
+        except (TypeError, KeyError, ValueError):
+            return 0
 
     def _keep(self, data: bytes | None) -> str | None:
         if data is None:

@@ -9,28 +9,31 @@ rewrites a memory says which version was seen, and an edited one is not overwrit
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
 from recollect import clock as clocks
 from recollect import log
 from recollect.clock import Clock
-from recollect.errors import MemoryRefused
+from recollect.errors import Edited, MemoryRefused
 from recollect.memory.history.history import Contents, History
 from recollect.memory.storage import files, journal, locks, projects
-from recollect.memory.storage.folders import Folder, Listing, Places, plain_files
-from recollect.memory.storage.format import blob
+from recollect.memory.storage.folders import PLAIN, Folder, Listing, Places, plain_files
+from recollect.memory.storage.format import ENDING, INDEX_FILE, blob
+from recollect.memory.storage.index import is_ours
 from recollect.memory.storage.journal import Finished, Journal
-from recollect.memory.storage.names import same_name
+from recollect.memory.storage.names import same_name, unsafe
 from recollect.memory.storage.staging import Change
-from recollect.model.memories import OF_PROJECT, Broken, StoredMemory
+from recollect.model.memories import OF_PROJECT, OF_TEAM, Broken, StoredMemory
 from recollect.text import clean, cut
 
 __all__ = ["Change", "Memories"]
 
 LONGEST_REASON = 10_000
 FINISH_SECONDS = 2.0
+NAMED = 5
 
 
 class Memories:
@@ -83,18 +86,30 @@ class Memories:
         )
 
     @contextmanager
-    def change(self, reason: str) -> Iterator[Change]:
-        """Waits for its turn. Raises MemoryRefused if that does not come."""
+    def change(self, reason: str, *, forgiving: bool = False) -> Iterator[Change]:
+        """Waits for its turn. Raises MemoryRefused if that does not come, and Edited at the end if files were
+        left alone, unless `forgiving`: then whoever calls looks at `kept_by_hand`."""
         with locks.writing(self.places.root) as lock:
             self._prepare(lock)
             change = Change(self.places, self.clock, reason)
             yield change
             change.finished = self._commit(change, lock)
+        if change.kept_by_hand and not forgiving:
+            raise _left_alone(change.kept_by_hand)
 
-    def tidy(self) -> None:
-        """Makes the history small again. It may take seconds: for idle moments."""
-        with locks.writing(self.places.root) as lock:
-            History(self.places.root, lock).tidy()
+    @contextmanager
+    def trial(self) -> Iterator[Change]:
+        """A change that comes to nothing: to see what would be, or to read while nobody writes."""
+        self._finish_what_was_left()
+        with locks.reading(self.places.root):
+            yield Change(self.places, self.clock)
+
+    def tidy(self, *, at_once: bool = False) -> None:
+        """Makes the history small again, if that is worth it. It may take seconds: for idle moments."""
+        if at_once or self.history.is_untidy(self.clock()):
+            with locks.writing(self.places.root) as lock:
+                History(self.places.root, lock).tidy(self.clock())
+                log.action("memory.tidied")
 
     def _prepare(self, lock: int) -> None:
         root = self.places.root
@@ -110,7 +125,7 @@ class Memories:
         if not (changes := change.changes()):
             return Finished((), None)
         root, project = self.places.root, self.places.project.path
-        own = (project, self.places.files)
+        own = (project, self.places.retired[1].path, self.places.files)
         if self.places.repository and any(
             each.path.is_relative_to(o) for each in changes for o in own
         ):
@@ -120,40 +135,42 @@ class Memories:
             at=self.clock(),
             reason=cut(clean(change.reason).strip(), LONGEST_REASON) or "changed",
             files=changes,
-            by_hand=self._by_hand(lock),
+            by_hand=self._by_hand(lock, [each.path for each in changes]),
         )
         journal.save(root, made)
         finished = journal.finish(root, made, lock)
         log.action("memory.changed", key=made.key, files=len(changes), entry=finished.entry)
         return finished
 
-    def _by_hand(self, lock: int) -> Contents:
-        """What people changed since the last entry."""
+    def _by_hand(self, lock: int, staged: Iterable[Path]) -> Contents:
+        """What people changed since the last entry, here and in the files that are about to change."""
         root = self.places.root
-        known = History(root, lock).known(self.folders)
-        present: dict[str, bytes] = {}
-        strange: set[str] = set()
-        memories = (*self.places.own, *self.places.retired)
-        paths = [folder.file(name) for folder in memories for name in folder.names()]
-        for path in (*paths, *plain_files(self.places.files)):
-            below = path.relative_to(root).as_posix()
+        elsewhere = {_below(root, path) for path in staged if path.is_relative_to(root)}
+        folders = {*self.folders, *(path.rpartition("/")[0] for path in elsewhere)}
+        known = History(root, lock).known(sorted(folders))
+        within = tuple(f"{folder}/" for folder in self.folders)
+        now: dict[str, bytes | None] = {
+            path: None for path in known.names if path in elsewhere or path.startswith(within)
+        }
+        for path in {*self._files(), *(root / each for each in elsewhere)}:
             try:
                 if (data := files.read(path)) is not None:
-                    present[below] = data
+                    now[_below(root, path)] = data
             except (files.Strange, OSError):
-                strange.add(below)
-        within = tuple(f"{folder}/" for folder in self.folders)
-        gone = {
-            path: None for path in known.names if path.startswith(within) and path not in present
-        }
-        now: dict[str, bytes | None] = {**present, **gone}
+                now.pop(_below(root, path), None)
         return {
             path: data
-            for path, data in now.items()
-            if path not in strange
+            for path, data in sorted(now.items())
+            if not _is_odd(path)
             and (known.complete or path in known.names)
             and known.names.get(path) != (None if data is None else blob(data))
         }
+
+    def _files(self) -> Iterator[Path]:
+        """All that there are, of ours."""
+        for folder in (*self.places.own, *self.places.retired):
+            yield from map(folder.file, folder.names())
+        yield from plain_files(self.places.files)
 
     def _finish_what_was_left(self) -> None:
         """Somebody died in the middle of a change; or is in the middle of it, and done in a moment."""
@@ -171,6 +188,26 @@ class Memories:
                 files.sweep(folder)
 
 
+def _left_alone(kept: tuple[Path, ...]) -> Edited:
+    there = [path for path in kept if os.path.lexists(path)] or kept
+    names = ", ".join(map(str, there[:NAMED]))
+    return Edited(
+        f"Left as it is, because somebody edits it just now or it cannot be written: {names}. Look at it, "
+        "then try again."
+    )
+
+
+def _below(root: Path, path: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _is_odd(path: str) -> bool:
+    """No memory can be called so, and the history need not have it."""
+    return not path.startswith(f"{PLAIN}/") and bool(
+        unsafe(path.rpartition("/")[2].removesuffix(ENDING))
+    )
+
+
 def _merged(places: Places, listings: list[Listing]) -> Listing:
     memories: list[StoredMemory] = []
     broken = list(places.problems)
@@ -186,8 +223,19 @@ def _merged(places: Places, listings: list[Listing]) -> Listing:
                 broken.append(
                     Broken(stored.path, f"{first.path} has the same name: rename one of them")
                 )
+    if any(stored.scope == OF_TEAM for each in listings for stored in each.memories):
+        broken += _foreign_index(places.team)
     left_out = sum(each.left_out for each in listings)
     return Listing(tuple(sorted(memories, key=_newest)), tuple(broken), left_out)
+
+
+def _foreign_index(team: Folder | None) -> Iterator[Broken]:
+    """It was left alone, and does not tell of the memories beside it."""
+    if team is not None:
+        path = team.path / INDEX_FILE
+        with suppress(files.Strange, OSError):
+            if not is_ours(files.read(path) or b""):
+                yield Broken(path, "somebody else wrote it, so it lists no memories: rename it")
 
 
 def _says_the_same(one: StoredMemory, other: StoredMemory) -> bool:

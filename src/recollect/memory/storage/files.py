@@ -48,8 +48,21 @@ def look(path: Path) -> tuple[bytes | None, os.stat_result | None]:
 
 
 def write(path: Path, data: bytes, *, private: bool = True) -> None:
-    """Durably: after this a power cut does not take it back. `private`: for its owner alone; else as the
-    user's other files, such as those of a repository."""
+    """Durably: after this a power cut does not take it back. Whatever was there is gone: see `placing` for
+    what people edit."""
+    temporary = prepared(path, data, private=private)
+    try:
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def prepared(path: Path, data: bytes, *, private: bool = True) -> Path:
+    """On the disk beside that path, under a hidden name. `private`: for its owner alone; else as the user's
+    other files, such as those of a repository."""
     make_folder(path.parent, private=private)
     temporary = path.with_name(f".{path.name[:40]}.{os.urandom(6).hex()}{TEMPORARY}")
     mode = PRIVATE_FILE if private else 0o666
@@ -59,12 +72,11 @@ def write(path: Path, data: bytes, *, private: bool = True) -> None:
             file.write(data)
             file.flush()
             os.fsync(descriptor)
-        temporary.replace(path)
     except BaseException:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    return temporary
 
 
 def remove(path: Path) -> None:

@@ -5,11 +5,13 @@ are looked at, newest first; the rest is counted.
 """
 
 import os
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from recollect.memory.storage import files, projects
 from recollect.memory.storage.format import ENDING, INDEX_FILE, checksum, parse
@@ -29,6 +31,8 @@ from recollect.settings import Settings
 MOST_FILES = 200
 # The same files are read at every prompt: what was in them is remembered.
 REMEMBERED, REMEMBERED_BYTES = 1024, 16 * 1024
+LISTED = 64  # folders
+SETTLED = 1_000_000_000  # nanoseconds
 PLAIN = "files"  # in the folder of all memories: what an agent keeps there beside them
 
 
@@ -44,6 +48,16 @@ class Listing:
         return next((each for each in self.memories if each.memory.name == name), None)
 
 
+class Entry(NamedTuple):
+    """A file as the system tells of it: as long as this is the same, so is what is in it."""
+
+    age: int  # the newer, the smaller
+    name: str
+    changed: int
+    size: int
+    inode: int
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """It need not be there: then it is empty. `scope`: see model/memories.py."""
@@ -54,11 +68,25 @@ class Folder:
 
     def list(self, most: int | None = MOST_FILES) -> Listing:
         """Newest first. `most` None looks at all."""
+        began = time.time_ns()
         try:
-            found, clashes = _distinct(self._files())
+            state = self._entries()
         except OSError as error:
             why = f"the folder cannot be read ({error.strerror}): give yourself the right to"
             return Listing(broken=(Broken(self.path, why),))
+        key = (self.path, self.scope, most)
+        if (known := _LISTED.get(key)) and known[0] == state:
+            return known[1]
+        listing = self._look(state, most)
+        # A file that was changed just now may change again without another time.
+        if all(entry.changed < began - SETTLED for entry in state):
+            if len(_LISTED) >= LISTED:
+                _LISTED.clear()
+            _LISTED[key] = state, listing
+        return listing
+
+    def _look(self, state: tuple[Entry, ...], most: int | None) -> Listing:
+        found, clashes = _distinct(self._paths(state))
         looked_at = found[:most]
         memories: list[StoredMemory] = []
         broken = list(clashes)
@@ -79,19 +107,24 @@ class Folder:
 
     def names(self) -> tuple[str, ...]:
         """Of all files that could be memories."""
-        return tuple(path.name.removesuffix(ENDING) for path in self._files())
+        return tuple(path.name.removesuffix(ENDING) for path in self._paths(self._entries()))
 
-    def _files(self) -> tuple[Path, ...]:
+    def _paths(self, state: tuple[Entry, ...]) -> tuple[Path, ...]:
+        return tuple(self.path / entry.name for entry in state)
+
+    def _entries(self) -> tuple[Entry, ...]:
         """Newest first."""
         found = []
         try:
             with os.scandir(self.path) as entries:
                 for entry in filter(is_memory_entry, entries):
                     with suppress(FileNotFoundError):  # somebody deletes it just now
-                        found.append((-entry.stat(follow_symlinks=False).st_mtime_ns, entry.name))
+                        told = entry.stat(follow_symlinks=False)
+                        times = -told.st_mtime_ns, entry.name, told.st_ctime_ns
+                        found.append(Entry(*times, told.st_size, told.st_ino))
         except (FileNotFoundError, NotADirectoryError):
             return ()
-        return tuple(self.path / name for _, name in sorted(found))
+        return tuple(sorted(found))
 
     def _read(self, path: Path) -> StoredMemory | Broken | None:
         if why := unsafe(path.name.removesuffix(ENDING)):
@@ -181,6 +214,9 @@ def places(
             return replace(found, team=team)
         case problem:
             return replace(found, problems=(problem,))
+
+
+_LISTED: dict[tuple[Path, str, int | None], tuple[tuple[Entry, ...], Listing]] = {}
 
 
 @lru_cache(maxsize=REMEMBERED)

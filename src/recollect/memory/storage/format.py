@@ -113,17 +113,20 @@ def blob(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
+def text_of(data: bytes) -> str:
+    """All of a file as it is. Raises Unreadable."""
+    if len(data) > LARGEST:
+        raise Unreadable(f"it is larger than {LARGEST // 1024} KB: split it")
+    if b"\0" in data:
+        raise Unreadable("it is not a text: put a Markdown file there, or nothing")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Unreadable("it is not UTF-8: save it as UTF-8") from None
+
+
 def _decoded(data: str | bytes) -> str:
-    if isinstance(data, bytes):
-        if len(data) > LARGEST:
-            raise Unreadable(f"it is larger than {LARGEST // 1024} KB: split it")
-        if b"\0" in data:
-            raise Unreadable("it is not a text: put a Markdown file there, or nothing")
-        try:
-            data = data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise Unreadable("it is not UTF-8: save it as UTF-8") from None
-    return clean(sqlite_safe(data))
+    return clean(sqlite_safe(text_of(data) if isinstance(data, bytes) else data))
 
 
 def _read(text: str, name: str) -> Memory:

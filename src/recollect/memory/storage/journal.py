@@ -6,8 +6,8 @@ is left alone, with everything that belongs together with it.
 """
 
 import json
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from recollect.memory.history.history import BY_HAND, Contents, History, Step
 from recollect.memory.storage import files
 from recollect.memory.storage.folders import PLAIN, Folder, is_memory_file, is_plain_file
 from recollect.memory.storage.format import INDEX_FILE
-from recollect.memory.storage.index import index_text
+from recollect.memory.storage.index import index_text, is_ours
+from recollect.memory.storage.placing import Placing
 from recollect.model.memories import OF_TEAM
 
 NAME = ".change"
@@ -93,83 +94,101 @@ def finish(
     root: Path, journal: Journal, lock: int | None = None, *, again: bool = False
 ) -> Finished:
     """Everything after the commit point. May be interrupted anywhere and done again."""
-    kept = [path for group in _groups(journal.files) for path in _apply(root, group)]
+    groups = _groups(root, journal)
+    kept = _made(root, groups, again=again)
+    placings = [each for group in groups for each in group]
     done = [each for each in journal.files if each.path not in kept]
     touched = {each.path.parent for each in done} | {
         (root / path).parent for path in journal.by_hand
     }
     for folder in sorted(touched):
-        try:
+        with _unless_hopeless(root, folder):
             rebuild_index(root, folder)
-        except OSError as error:
-            if not _hopeless(root, folder, error):
-                raise
-            log.warning("memory.unwritable", why=log.cause(error))
     entry = _record(root, journal, done, lock, again=again)
+    for each in placings:
+        with _unless_hopeless(root, each.path):
+            if not each.end() and each.path not in kept:
+                kept.append(each.path)
+    _sync(root, placings)
     files.remove(root / NAME)
     return Finished(tuple(kept), entry)
 
 
 def rebuild_index(root: Path, folder: Path) -> None:
-    """Retired memories and plain files have none. Nothing is written if nothing changed."""
+    """Retired memories and plain files have none. Nothing is written if nothing changed, nor over what a
+    person wrote for the team."""
     if not folder.is_dir() or any(folder.is_relative_to(root / each) for each in (RETIRED, PLAIN)):
         return
     data = index_text(Folder(folder, OF_TEAM).list(most=None)).encode()
     path = folder / INDEX_FILE
     try:
-        if files.read(path) == (data or None):
-            return
+        there = files.read(path)
     except files.Strange:
         return  # somebody's own construction
+    if there == (data or None) or not (is_ours(there or b"") or folder.is_relative_to(root)):
+        return
     if data:
         files.write(path, data, private=folder.is_relative_to(root))
     else:
         files.remove(path)
 
 
-def _apply(root: Path, group: list[FileChange]) -> list[Path]:
-    """Nothing, or what was edited by hand."""
-    current = {each.path: _current(each.path) for each in group}
-    edited = [
-        each.path for each in group if current[each.path] not in ([each.before], [each.after])
-    ]
-    if edited:
-        log.action("memory.kept_by_hand", files=len(edited))
-        return [each.path for each in group]
+def _made(root: Path, groups: list[list[Placing]], *, again: bool) -> list[Path]:
+    """All that is new is on the disk before the first file changes: then they change within a moment. Returns
+    what was edited by hand, with all that belongs together with it."""
+    ready = [group for group in groups if _each(root, group, lambda each: _ready(each, again))]
+    made = [group for group in ready if _placed(root, group)]
+    _sync(root, [each for group in made for each in group])
+    whole = [group for group in made if not any(each.is_edited_late() for each in group)]
+    kept = [group for group in groups if group not in whole]
+    for group in kept:
+        for each in group:
+            with _unless_hopeless(root, each.path):
+                each.take_back()
+    if kept:
+        log.action("memory.kept_by_hand", files=sum(map(len, kept)))
+    return [each.path for group in kept for each in group]
+
+
+def _ready(each: Placing, again: bool) -> bool:
+    each.prepare(again=again)
+    return True
+
+
+def _placed(root: Path, group: list[Placing]) -> bool:
+    if any(each.is_edited() for each in group):
+        return False
     # New files first: what moves is never nowhere.
-    for each in sorted(group, key=lambda change: change.after is None):
-        if current[each.path] == [each.after]:
-            continue
-        try:
-            _put(root, each)
-        except OSError as error:
-            if not _hopeless(root, each.path, error):
-                raise
-            log.warning("memory.unwritable", why=log.cause(error))
-            return [change.path for change in group]
-    return []
+    return _each(root, sorted(group, key=lambda each: each.after is None), Placing.place)
 
 
-def _put(root: Path, change: FileChange) -> None:
-    if change.after is None:
-        files.remove(change.path)
-    else:
-        files.write(change.path, change.after, private=change.path.is_relative_to(root))
+def _each(root: Path, group: list[Placing], step: Callable[[Placing], bool]) -> bool:
+    for each in group:
+        done = False
+        with _unless_hopeless(root, each.path):
+            done = step(each)
+        if not done:
+            return False
+    return True
 
 
-def _hopeless(root: Path, path: Path, error: OSError) -> bool:
+def _sync(root: Path, placings: Iterable[Placing]) -> None:
+    for folder in sorted({each.path.parent for each in placings}):
+        with _unless_hopeless(root, folder), suppress(FileNotFoundError, NotADirectoryError):
+            files.sync_folder(folder)
+
+
+@contextmanager
+def _unless_hopeless(root: Path, path: Path) -> Iterator[None]:
     """A full disk will have room again, and then the change is finished. But a repository that is gone, or a
     file of somebody else's, must not keep all other memories from changing."""
     never = (PermissionError, NotADirectoryError, IsADirectoryError)
-    return isinstance(error, never) or not path.is_relative_to(root)
-
-
-def _current(path: Path) -> list[bytes | None]:
-    """Its content, in a list; an empty one for what is no file."""
     try:
-        return [files.read(path)]
-    except (files.Strange, OSError):
-        return []
+        yield
+    except OSError as error:
+        if not isinstance(error, never) and path.is_relative_to(root):
+            raise
+        log.warning("memory.unwritable", why=log.cause(error))
 
 
 def _record(
@@ -190,10 +209,12 @@ def _record(
     return entry if own else None
 
 
-def _groups(changes: Iterable[FileChange]) -> list[list[FileChange]]:
-    groups: dict[str, list[FileChange]] = {}
-    for each in changes:
-        groups.setdefault(each.together, []).append(each)
+def _groups(root: Path, journal: Journal) -> list[list[Placing]]:
+    groups: dict[str, list[Placing]] = {}
+    for each in journal.files:
+        private = each.path.is_relative_to(root)
+        placing = Placing(each.path, each.before, each.after, journal.key, private=private)
+        groups.setdefault(each.together, []).append(placing)
     return list(groups.values())
 
 

@@ -48,7 +48,7 @@ def new(root: Path, repository: Repository) -> Path:
 
 def note(folder: Path, repository: Repository) -> None:
     """Whose folder it is: what was known, and what is new. Written only if something is."""
-    known = _note(folder)
+    known = noted(folder)
     identities = known.identities if known else ()
     now = (
         *repository.identities,
@@ -69,13 +69,14 @@ def _notes(root: Path) -> list[tuple[Path, Note]]:
     found = []
     with suppress(OSError):
         for folder in (root / "projects").iterdir():
-            if said := _note(folder):
+            if said := noted(folder):
                 with suppress(OSError):
                     found.append((-(folder / NOTE).stat().st_mtime_ns, folder, said))
     return [(folder, said) for _, folder, said in sorted(found, key=lambda each: each[:2])]
 
 
-def _note(folder: Path) -> Note | None:
+def noted(folder: Path) -> Note | None:
+    """None where nothing can be read."""
     try:
         said = json.loads(files.read(folder / NOTE) or b"null")
         identities = tuple(Identity(str(kind), str(value)) for kind, value in said["identities"])

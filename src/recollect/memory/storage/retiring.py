@@ -59,3 +59,10 @@ def original_name(retired: StoredMemory) -> str:
     said = retired.memory.extra.get(FROM)
     name = Path(said).name.removesuffix(".md") if isinstance(said, str) else ""
     return retired.memory.name if unsafe(name) else name
+
+
+def order(retired: StoredMemory) -> tuple[str, int, str]:
+    """The last one is the newest: by its time, and within a second by the number that its file got."""
+    said = str(retired.memory.extra.get(AT, ""))[:19].replace("T", " ")
+    number = retired.memory.name.removeprefix(original_name(retired)).removeprefix("-")
+    return said, int(number) if number.isdecimal() else 1, retired.memory.name

@@ -1,5 +1,6 @@
 """One change, while it is being put together: nothing is written before it ends."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -100,13 +101,9 @@ class Change(Staged):
         return path
 
     def restore(self, name: str) -> StoredMemory:
-        """A retired memory, as it was, where it was."""
-        found = self._find(name, self._places.retired)
-        if found is None or found[1] is None:
-            raise NotFound(
-                f"No memory called {name!r} was retired. See `recollect memory list --retired`."
-            )
-        retired = found[1]
+        """A retired memory, as it was, where it was. Of several that had the name, the one that was retired
+        last; else the one whose file is called so."""
+        retired = self._retired(name)
         data = self.content(retired.path)
         assert data is not None
         home = next(each for each in self._places.own if each.scope == retired.scope)
@@ -144,6 +141,21 @@ class Change(Staged):
         ):
             raise MemoryRefused(f"{path} is not the file of a memory.")
         self._stage(path, data, together or str(path))
+
+    def _retired(self, name: str) -> StoredMemory:
+        found = []
+        for folder in self._places.retired:
+            staged = {path.stem for path in self._after if path.parent == folder.path}
+            for each in {*folder.names(), *staged}:
+                with suppress(MemoryRefused):  # no plain file, or no name
+                    if (stored := (self._find(each, (folder,)) or (folder, None))[1]) is not None:
+                        found.append(stored)
+        fitting = [each for each in found if retiring.original_name(each) == name]
+        if not (fitting := fitting or [each for each in found if each.memory.name == name]):
+            raise NotFound(
+                f"No memory called {name!r} was retired. See `recollect memory list --retired`."
+            )
+        return max(fitting, key=retiring.order)
 
     def _folders(self, scope: str | None) -> tuple[Folder, ...]:
         if scope is None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.errors import Edited, NotFound
+from recollect.errors import Edited, MemoryRefused, NotFound
 from recollect.memory.history.history import Entry
 from recollect.memory.storage.changes import Memories
 
@@ -22,13 +22,20 @@ class Undone:
 
 
 def undo(memories: Memories, entry_id: str | None = None, *, force: bool = False) -> Undone:
-    """The change with that id, or the last one that touched these memories. Raises Edited where a file is no
-    longer what the change made of it; `force` puts it back nevertheless: the history keeps what was there."""
+    """The change with that id, or the last one that touched these memories. Raises MemoryRefused where it
+    changed other projects, too, and Edited where a file is no longer what it made of it; `force` puts all
+    back nevertheless: the history keeps what was there."""
     root = memories.places.root
-    with memories.change("") as change:
+    with memories.change("", forgiving=True) as change:
         history = memories.history
         entry = history.entry(entry_id) if entry_id else _last(memories)
         change.reason = f"undo {entry.id[:12]}: {entry.reason}"
+        elsewhere = _elsewhere(memories, entry)
+        if elsewhere and not force:
+            raise MemoryRefused(
+                f"The change {entry.id[:12]} is of another project, too: {', '.join(elsewhere[:NAMED])}. "
+                "Nothing was undone; `--force` takes back all of it."
+            )
         before, after = history.contents(entry.id)
         current = {path: change.content(root / path) for path in before}
         edited = [path for path in before if current[path] not in (after[path], before[path])]
@@ -48,3 +55,8 @@ def _last(memories: Memories) -> Entry:
     for entry in memories.history.log(1, memories.folders):
         return entry
     raise NotFound("Nothing has been changed yet.")
+
+
+def _elsewhere(memories: Memories, entry: Entry) -> list[str]:
+    within = tuple(f"{folder}/" for folder in memories.folders)
+    return [path for path in entry.paths if not path.startswith(within)]

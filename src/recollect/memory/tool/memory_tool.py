@@ -154,8 +154,6 @@ class MemoryTool:
     def _change(self, what: str) -> Iterator[Shelf]:
         with self._memories.change(f"memory tool: {what}") as change:
             yield Shelf(change, self._memories.places)
-        if change.kept_by_hand:
-            raise Edited
         tidy(self._memories.places.files)
 
 
