@@ -1,7 +1,9 @@
 """What every test has: a home of its own, nothing of the developer's, and no worker left behind."""
 
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -66,3 +68,15 @@ def stop_workers(folder: Path) -> None:
                 continue
             if b"HOME=" + os.fsencode(folder) + b"/" in command.with_name("environ").read_bytes():
                 os.kill(int(command.parent.name), signal.SIGKILL)
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Iterator[Path]:
+    """Where a sync costs nothing: what is looked at here are processes, not disks."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    folder = Path(tempfile.mkdtemp(dir=memory))
+    yield folder
+    shutil.rmtree(folder)

@@ -1,3 +1,24 @@
-"""recollect: memory for coding agents."""
+"""recollect: memory for coding agents.
+
+`recollect.Memory` is for an agent loop of one's own. It is loaded when somebody asks for it: commands import
+this package for its version, and pay for nothing else.
+"""
 
 __version__ = "0.1.0"
+__all__ = ["Memory", "MemoryTool", "__version__"]
+
+TYPE_CHECKING = False  # as in `typing`, which would have to be loaded
+if TYPE_CHECKING:
+    from recollect.memory.own_agent.api import Memory
+    from recollect.memory.tool.memory_tool import MemoryTool
+else:
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        match name:
+            case "Memory":
+                return import_module("recollect.memory.own_agent.api").Memory
+            case "MemoryTool":
+                return import_module("recollect.memory.tool.memory_tool").MemoryTool
+        raise AttributeError(f"module 'recollect' has no attribute {name!r}")

@@ -11,6 +11,9 @@ RecollectError
 │   ├── WorkerDown
 │   └── WorkerHung
 ├── TransferError      an export or another program's memory cannot be taken
+├── MemoryRefused      a memory cannot be changed in that way
+│   └── Edited         its file was edited since it was read
+├── BadMessages        what should be a conversation is none
 └── NotFound           an id or name that does not exist
 """
 
@@ -66,6 +69,18 @@ class WorkerHung(WorkerError):
 
 class TransferError(RecollectError):
     """This cannot be taken. Nothing that was here has changed."""
+
+
+class MemoryRefused(RecollectError):
+    """The memory was left as it is. See what there is with `recollect memory list`."""
+
+
+class Edited(MemoryRefused):
+    """The memory's file was edited meanwhile. Read it with `recollect memory show`, then try again."""
+
+
+class BadMessages(RecollectError):
+    """The messages are not a conversation. Give a list of dicts with `role` and `content`, as for the API."""
 
 
 class NotFound(RecollectError):

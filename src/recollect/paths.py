@@ -51,6 +51,11 @@ class Paths:
         return self.data / "recollect.db"
 
     @property
+    def memory(self) -> Path:
+        """Curated memories, as Markdown files that people may edit."""
+        return self.data / "memory"
+
+    @property
     def spool(self) -> Path:
         return self.state / "spool"
 

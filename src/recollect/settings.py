@@ -139,6 +139,42 @@ ROWS = (
         choices=("static", "minilm", "none"),
     ),
     Row(
+        "memory.tokens",
+        1200,
+        "The most tokens that the memories told at one prompt may cost. 0 tells none.",
+        least=0,
+        most=2400,
+    ),
+    Row(
+        "memory.select",
+        "auto",
+        "Who chooses memories for a prompt: `auto` asks a model that answers at once, `engine` never.",
+        choices=("auto", "engine"),
+    ),
+    Row(
+        "memory.extract",
+        "auto",
+        "What is kept of what was said: by `rules` explicit statements, by `auto` what a model finds, too.",
+        choices=("auto", "rules", "off"),
+    ),
+    Row(
+        "memory.dream",
+        "auto",
+        "Whether memories are put in order by themselves, once a day. `off`: only by `recollect dream`.",
+        choices=("auto", "off"),
+    ),
+    Row(
+        "memory.client",
+        "adopt",
+        "Claude Code's own memories: `adopt` reads them, `share` writes ours beside them, `off` neither.",
+        choices=("adopt", "share", "off"),
+    ),
+    Row(
+        "memory.team_folder",
+        ".recollect/memory",
+        "Where in a repository its team keeps memories. Empty: nowhere.",
+    ),
+    Row(
         "worker.idle_minutes",
         30,
         "After this long without work the worker ends; the next capture starts it again.",

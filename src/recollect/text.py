@@ -9,7 +9,8 @@ import unicodedata
 
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 ENVELOPE_TAGS = re.compile(
-    r"<[\s/]*(?:recollect|system|user|human|assistant|function|tool|antml)[^>\n]{0,200}>?",
+    r"<[\s/]*(?:recollect|system|user|human|assistant|function|tool|antml|local-command|task-notification)"
+    r"[^>\n]{0,200}>?",
     re.IGNORECASE,
 )
 LOOKALIKES = str.maketrans("<>", "\u2039\u203a")

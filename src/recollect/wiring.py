@@ -22,14 +22,16 @@ from recollect.model.jobs import Job
 from recollect.model.observations import Author
 from recollect.paths import Paths
 from recollect.recall.search import Searcher
+from recollect.repository import Repository
 from recollect.settings import Settings
 from recollect.store.protocol import Reading, Scratch, Store
 from recollect.store.sqlite.scratch import ScratchStore
 from recollect.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
+    from recollect.memory.storage.changes import Memories
     from recollect.providers.protocol import Model, Writer
-    from recollect.synthesis.asking import Terms
+    from recollect.synthesis.asking import Asking, Terms
     from recollect.synthesis.prompting import Style
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
@@ -84,6 +86,24 @@ def searcher(store: Reading, settings: Settings, clock: Clock) -> Searcher:
     return Searcher(store, encoder(settings), clock)
 
 
+def memories(
+    home: Home,
+    directory: str,
+    clock: Clock,
+    env: Mapping[str, str] | None = None,
+    repository: Repository | None = None,
+) -> "Memories":
+    """The curated memories that hold in a directory. `repository`: if it is known already; to ask git takes a
+    while, in a large repository seconds."""
+    from recollect.memory.claude_code.client import theirs
+    from recollect.memory.storage.changes import Memories
+    from recollect.memory.storage.folders import places
+
+    env = os.environ if env is None else env
+    folder = theirs(directory, env, home.settings.text("memory.client"))
+    return Memories(places(home.paths, directory, home.settings, folder, repository), clock)
+
+
 def open_scratch(folder: Path) -> Scratch:
     """In a folder that its caller throws away."""
     return ScratchStore(folder / "recollect.db")
@@ -103,14 +123,23 @@ class Choice:
     style: "Style | None" = None
     request_tokens: int = 0
 
-    def writer(self, store: Store, job: Job, clock: Clock) -> "Writer":
+    def asking(
+        self, store: Store, clock: Clock, session_id: int | None, job_id: int | None = None
+    ) -> "Asking | None":
+        """Questions to the model; None where there is none."""
         if self.model is None or self.terms is None:
-            return self.without_model()
+            return None
         from recollect.synthesis.asking import Asking
+
+        return Asking(store, self.model, self.terms, clock, session_id, job_id)
+
+    def writer(self, store: Store, job: Job, clock: Clock) -> "Writer":
+        asking = self.asking(store, clock, job.session_id, job.id)
+        if asking is None:
+            return self.without_model()
         from recollect.synthesis.by_model import ByModel
         from recollect.synthesis.prompting import Style
 
-        asking = Asking(store, self.model, self.terms, clock, job)
         return ByModel(asking, self.author, self.style or Style(), self.request_tokens)
 
     def without_model(self) -> "Writer":

@@ -41,7 +41,7 @@ def test_imports_point_down_only() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("hook", ["save", "context", "new", "file"])
+@pytest.mark.parametrize("hook", ["save", "context", "new", "file", "compact"])
 def test_the_hook_loads_nothing_but_what_it_needs(hook: str, tmp_path: Path) -> None:
     program = (
         "import sys; before = set(sys.modules); names = {'__name__': 'capture'}\n"

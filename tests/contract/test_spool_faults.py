@@ -170,7 +170,7 @@ def test_a_system_without_proc_is_served_by_mktemp(state: Path, spool_exists: bo
     assert (unfinished(state), failures(state)) == ([], 0)
 
 
-@pytest.mark.parametrize("hook", ["context", "new", "file"])
+@pytest.mark.parametrize("hook", ["context", "new", "file", "compact"])
 def test_a_hook_line_that_lost_its_script_is_silent(tmp_path: Path, hook: str) -> None:
     moved = tmp_path / "was here"
     line = f"set -- {hook} '{moved}'; " + '[ ! -r "$2/capture.sh" ] || . "$2/capture.sh"'

@@ -138,7 +138,7 @@ def test_the_memory_agent_does_not_remember_itself(writer: Writer, state: Path) 
     assert not (state / "spool").exists()
 
 
-@pytest.mark.parametrize("hook", ["context", "new"])
+@pytest.mark.parametrize("hook", ["context", "new", "compact"])
 def test_an_event_that_wants_an_answer_is_kept_even_without_python(state: Path, hook: str) -> None:
     done = run(
         shell_writer("sh", "/bin/sh", hook=hook),

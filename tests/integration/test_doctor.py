@@ -74,9 +74,11 @@ def test_an_installation_from_before_a_hook_was_added_is_named_and_completed(
     whole = json.loads(settings.read_text())
     older = json.loads(settings.read_text())
     del older["hooks"]["PreToolUse"]
+    (entry,) = older["hooks"]["PreCompact"][0]["hooks"]  # it once kept the event and said nothing
+    entry["command"] = entry["command"].replace("set -- compact ", "set -- save ")
     settings.write_text(json.dumps(older))
     fault = faults("--quick")["hooks"]
-    assert "lacks PreToolUse" in fault["detail"]
+    assert "lacks PreCompact, PreToolUse" in fault["detail"]
     assert fault["fix"] == "recollect install --scope user"
     assert recollect(*fault["fix"].split()[1:]).returncode == 0
     assert json.loads(settings.read_text()) == whole

@@ -350,6 +350,8 @@ def test_the_sample_in_the_reference_is_a_file_that_is_taken(
     new = imported(file)["new"]
     assert [new[noun] for noun in ("sessions", "prompts", "events", "observations")] == [1, 1, 1, 1]
     assert "Keep money as integer cents" in recollect("show", "1").stdout
+    assert new["memories"] == 1
+    assert (elsewhere.memory / "user" / "prefers-tabs.md").read_text().endswith("with tabs.\n")
 
 
 def test_an_import_says_how_long_it_took(elsewhere: Paths, source: Path, tmp_path: Path) -> None:

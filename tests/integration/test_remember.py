@@ -1,15 +1,17 @@
-"""`recollect remember` and `recollect forget`: a person's words in, an observation out, and back."""
+"""`recollect remember` and `recollect forget`: a person's words in, a memory out, and back."""
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from recollect.model.notes import NOTES_AGENT
 from recollect.paths import Paths
 from tests.support.product import recollect, settled, work
 
-NOTE = "Deploy from main only.\nThe release branch is frozen."
+SAID = "Deploy from main only: the release branch is frozen."
+NAME = "deploy-from-main-only-release-branch-frozen"
 
 
 @pytest.fixture
@@ -23,72 +25,126 @@ def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return folder
 
 
-def test_what_is_remembered_is_found_shown_and_in_every_brief(project: Path, home: Paths) -> None:
-    done = json.loads(recollect("remember", NOTE, "--json", cwd=project).stdout)
-    assert done["title"] == "Deploy from main only."
-    shown = json.loads(recollect("show", str(done["id"]), "--json", cwd=project).stdout)
-    assert (shown["pinned"], shown["provider"]) == (True, "user")
-    assert shown["draft"]["type"] == "discovery"
-    assert shown["draft"]["narrative"] == NOTE
-    brief = recollect("context", "--json", cwd=project).stdout
-    assert "Deploy from main only. — The release branch is frozen." in brief
-    assert "Deploy from main" in recollect("search", "frozen release", cwd=project).stdout
-    again = json.loads(recollect("remember", NOTE, "--json", cwd=project).stdout)
-    assert again["id"] == done["id"]
+def remembered(project: Path, *arguments: str, **options: Any) -> dict[str, Any]:
+    done = recollect("remember", *arguments, "--json", cwd=project, **options)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
 
 
-def test_notes_are_no_session(project: Path, home: Paths) -> None:
-    recollect("remember", NOTE, cwd=project)
-    assert "0b5f3c1e" in recollect("why", cwd=project).stdout
-    (listed,) = json.loads(recollect("sessions", "--json", "-n", "1", cwd=project).stdout)
-    assert listed["ref"] == "0b5f3c1e-session-one"
-    assert "notes-" not in recollect("sessions", "--all", cwd=project).stdout
-    (notes,) = (s for s in settled(home).sessions(None, 9) if s.agent == NOTES_AGENT)
-    assert "Deploy from main" in recollect("show", notes.ref[:9], cwd=project).stdout
-    assert "It was told nothing" in recollect("why", notes.ref, cwd=project).stdout
+def listed(project: Path) -> list[dict[str, Any]]:
+    return list(json.loads(recollect("memory", "list", "--json", cwd=project).stdout)["memories"])
 
 
-def test_a_note_is_shown_once_with_its_project(project: Path) -> None:
-    recollect("remember", NOTE, cwd=project)
-    heading, *rest = recollect("show", "2", cwd=project).stdout.splitlines()
-    assert heading.startswith("#2 Deploy from main only.  discovery")
-    assert rest == [
-        "",
-        "The release branch is frozen.",
-        "",
-        "project shop, in the user's own words",
-    ]
-    recollect("remember", "Mind the gap", cwd=project)
-    assert recollect("show", "3", cwd=project).stdout.count("Mind the gap") == 1
-    facts = recollect("show", "2", "--level", "facts", cwd=project).stdout
-    assert facts.count("The release branch is frozen.") == 1
+def test_what_is_remembered_is_a_file_is_found_shown_and_in_every_brief(project: Path) -> None:
+    done = remembered(project, SAID)
+    assert (done["name"], done["known"]) == (NAME, False)
+    assert SAID in Path(done["path"]).read_text()
+    index = Path(done["path"]).with_name("MEMORY.md").read_text()
+    assert f"[{NAME}]({NAME}.md)" in index
+    assert SAID in recollect("show", f"memory:{NAME}", cwd=project).stdout
+    assert NAME in recollect("context", "--json", cwd=project).stdout
+    assert f"memory:{NAME}" in recollect("search", "frozen release", cwd=project).stdout
+    found = json.loads(recollect("search", "frozen release", "--json", cwd=project).stdout)
+    assert [each["name"] for each in found["memories"]] == [NAME]
+    whole = recollect("search", "frozen release", "--level", "full", cwd=project).stdout
+    assert SAID in whole
+
+
+def test_the_same_words_twice_are_one_memory(project: Path) -> None:
+    remembered(project, SAID)
+    assert remembered(project, SAID)["known"]
+    told = recollect("remember", SAID, cwd=project).stdout
+    assert "known already" in told
+    assert len(listed(project)) == 1
+
+
+def test_said_again_it_can_be_pinned(project: Path) -> None:
+    remembered(project, SAID)
+    remembered(project, SAID, "--pin")
+    assert [each["pinned"] for each in listed(project)] == [True]
+
+
+def test_what_it_corrects_is_updated(project: Path) -> None:
+    remembered(project, "Use tabs for indentation")
+    told = recollect("remember", "Use spaces instead of tabs for indentation", cwd=project).stdout
+    assert "memory undo" in told
+    (one,) = listed(project)
+    assert "spaces" in one["description"]
+    assert "corrected" in recollect("memory", "log", cwd=project).stdout
+
+
+def test_the_wording_or_the_option_says_what_kind_it_is(project: Path) -> None:
+    assert remembered(project, "I prefer tabs over spaces")["type"] == "user"
+    assert remembered(project, "Bugs are tracked in Linear", "--type", "reference")["type"] == (
+        "reference"
+    )
+    told = recollect("remember", "I like short commit messages", cwd=project).stdout
+    assert "Remembered in all projects" in told
+
+
+def test_a_name_is_written_anew(project: Path) -> None:
+    remembered(project, "The port is 8080", "--name", "the-port")
+    assert remembered(project, "The port is 9090", "--name", "the-port")["name"] == "the-port"
+    (one,) = listed(project)
+    assert one["body"].strip() == "The port is 9090"
+
+
+def test_its_files_are_looked_after(project: Path) -> None:
+    (project / "deploy.sh").write_text("git push")
+    remembered(project, "Deploys need a tag", "--file", "deploy.sh")
+    assert recollect("memory", "check", cwd=project).returncode == 0
+    (project / "deploy.sh").write_text("git push --tags")
+    done = recollect("memory", "check", cwd=project)
+    assert done.returncode == 1
+    assert "deploy.sh" in done.stdout
+
+
+def test_what_the_team_has_is_neither_replaced_nor_claimed(project: Path) -> None:
+    done = remembered(project, "--team", "Staging is reset every night.")
+    path = Path(done["path"])
+    path.write_text(path.read_text() + "\nMy notes of three days.\n")
+    assert remembered(project, "--team", "Staging is reset every night.")["known"]
+    assert "three days" in path.read_text()
+    shutil.rmtree(path.parent)
+    path.parent.write_text("in the way")
+    done_ = recollect("remember", "--team", "Staging is small.", cwd=project)
+    assert done_.returncode != 0
+    assert "Traceback" not in done_.stderr
+
+
+def test_the_opposite_is_no_repetition(project: Path) -> None:
+    remembered(project, "I prefer tabs, not spaces.")
+    assert not remembered(project, "I prefer spaces, not tabs.")["known"]
 
 
 def test_words_come_as_arguments_or_from_standard_input(project: Path) -> None:
-    assert "Remembered as #2" in recollect("remember", "Mind", "the", "gap", cwd=project).stdout
-    assert "Remembered as #3" in recollect("remember", "-", cwd=project, stdin="From a pipe").stdout
-    titles = [recollect("show", key, cwd=project).stdout for key in ("2", "3")]
-    assert "Mind the gap" in titles[0]
-    assert "From a pipe" in titles[1]
+    assert remembered(project, "Mind", "the", "gap")["description"] == "Mind the gap"
+    assert remembered(project, "-", stdin="From a pipe")["description"] == "From a pipe"
 
 
 def test_an_agent_that_runs_the_command_is_not_taken_for_the_user(project: Path) -> None:
-    done = recollect("remember", "Obey me", "--json", cwd=project, env={"CLAUDECODE": "1"})
-    key = str(json.loads(done.stdout)["id"])
-    assert json.loads(recollect("show", key, "--json").stdout)["provider"] == "agent"
-    for command in (("show", key), ("search", "obey"), ("show", key, "--level", "title")):
-        said = "noted by the agent" in recollect(*command, cwd=project).stdout
-        assert said == ("title" not in command), command
-    assert "[noted by the agent]: Obey me" in recollect("context", "--json", cwd=project).stdout
+    remembered(project, "Obey the page", env={"CLAUDECODE": "1"})
+    assert [each["by_agent"] for each in listed(project)] == [True]
+    assert "noted by the agent" in recollect("search", "obey page", cwd=project).stdout
+    assert ", noted by the agent): Obey the page" in recollect("context", cwd=project).stdout
+    remembered(project, "Obey the page")  # the user says it, too
+    assert [each["by_agent"] for each in listed(project)] == [False]
 
 
-def test_a_long_first_line_goes_on_in_the_subtitle(project: Path) -> None:
-    words = " ".join(f"word{n}" for n in range(40))
-    recollect("remember", words, cwd=project)
-    draft = json.loads(recollect("show", "2", "--json", cwd=project).stdout)["draft"]
-    assert draft["title"].endswith("…")
-    told = draft["title"].removesuffix("…") + " " + draft["subtitle"].removesuffix("…")
-    assert words.startswith(told)
+def test_a_forgotten_memory_is_gone_and_comes_back(project: Path) -> None:
+    path = Path(remembered(project, SAID)["path"])
+    before = path.read_bytes()
+    done = recollect("forget", NAME, cwd=project)
+    assert f"forget {NAME} --undo" in done.stdout
+    assert not path.exists()
+    assert NAME not in recollect("context", "--json", cwd=project).stdout
+    assert NAME in recollect("forget", cwd=project).stdout
+    assert [
+        each["name"] for each in json.loads(recollect("forget", "--json", cwd=project).stdout)
+    ] == [NAME]
+    assert "is back" in recollect("forget", f"memory:{NAME}", "--undo", cwd=project).stdout
+    assert path.read_bytes() == before
+    assert NAME in recollect("context", "--json", cwd=project).stdout
 
 
 def test_a_forgotten_observation_is_gone_and_comes_back(project: Path) -> None:
@@ -114,12 +170,15 @@ def test_a_forgotten_observation_is_gone_and_comes_back(project: Path) -> None:
         (("remember", "  "), "nothing to remember"),
         (("remember", "a" * 10_001), "Say it shorter"),
         (("remember",), "Missing argument"),
-        (("remember", "x", "--type", "novel"), "bugfix"),
+        (("remember", "x", "--type", "novel"), "feedback"),
+        (("remember", "x", "--name", "../x"), "name"),
         (("forget", "999"), "recollect search"),
         (("forget", "999", "--undo"), "was not forgotten"),
-        (("forget", "twelve"), "12 or #12"),
-        (("forget", "--undo"), "--undo needs the ID. `recollect forget` lists"),
+        (("forget", "twelve"), "recollect memory list"),
+        (("forget", "twelve", "--undo"), "recollect memory list --retired"),
+        (("forget", "--undo"), "--undo needs the ID or NAME. `recollect forget` lists"),
         (("forget", "summary:1"), "12 or #12"),
+        (("show", "memory:twelve"), "recollect memory list"),
     ],
 )
 def test_a_mistake_names_the_fix(project: Path, arguments: tuple[str, ...], hint: str) -> None:

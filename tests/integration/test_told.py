@@ -78,7 +78,8 @@ def test_every_injection_is_listed_with_its_reason(project: Path, home: Paths) -
 
 def test_a_session_that_was_told_nothing_says_so(project: Path) -> None:
     assert "It was told nothing" in recollect("why", FIRST[:4], cwd=project).stdout
-    assert answer(project, "why", FIRST[:4]) == {"session": FIRST, "told": [], "tokens": 0}
+    nothing = {"session": FIRST, "told": [], "memories": [], "tokens": 0}
+    assert answer(project, "why", FIRST[:4]) == nothing
     missing = recollect("why", "nope", cwd=project)
     assert missing.returncode == 1
     assert "recollect sessions" in missing.stderr

@@ -24,7 +24,7 @@ HOOKS = {
     "PostToolUse": "save",
     "PostToolUseFailure": "save",
     "SubagentStop": "save",
-    "PreCompact": "save",
+    "PreCompact": "compact",
     "Stop": "summary",
     "SessionEnd": "end",
 }

@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Literal, TypedDict, assert_never
 from uuid import uuid4
 
@@ -45,6 +46,7 @@ class Call:
     tool: str
     input: Json
     say: str = ""
+    usage: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,9 @@ def turn_of(body: Json) -> tuple[str, int]:
 
 
 def kind_of(body: Json, prompt: str) -> Kind:
-    if _COMPACT.search(prompt):
+    # After a tool's result the order to compact rides in the same message, and notices may follow it.
+    since = takewhile(lambda message: message["role"] != "assistant", reversed(body["messages"]))
+    if _COMPACT.search(prompt) or any(map(_COMPACT.search, strings_in(list(since)))):
         return "compact"
     if body.get("tools"):
         return "main"
@@ -247,7 +251,8 @@ class ScriptedApi(Loopback):
             return step
         cwd = json.dumps(working_directory(body))[1:-1]
         content = json.loads(json.dumps(_content(step)).replace("{{cwd}}", cwd))
-        stop, usage = (step.stop, step.usage) if isinstance(step, Text) else ("end_turn", None)
+        stop = step.stop if isinstance(step, Text) else "end_turn"
+        usage = step.usage if isinstance(step, Text | Call) else None
         return step, _message(body, content, stop=stop, usage=usage)
 
     def _step(self, kind: Kind, prompt: str, number: int) -> Step:

@@ -121,7 +121,9 @@ class Turns:
 def asking(store: Store, model: Model, clock: FakeClock, job: Job, **limits: int) -> Asking:
     """Questions for one job, with no budget but what is given as `tokens` or `cents`."""
     budget = Budget(limits.get("tokens", 0), limits.get("cents", 0), clock)
-    return Asking(store, model, Terms(VERSION, Prices.of(()), budget), clock, job)
+    return Asking(
+        store, model, Terms(VERSION, Prices.of(()), budget), clock, job.session_id, job.id
+    )
 
 
 def claimed(store: Store, clock: FakeClock) -> Job:

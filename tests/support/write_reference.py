@@ -1,4 +1,4 @@
-"""Writes cli.md, settings.md and mcp.md of docs/reference from the code.
+"""Writes cli.md, settings.md, mcp.md and python.md of docs/reference from the code.
 
 Run: python -m tests.support.write_reference
 """
@@ -12,6 +12,7 @@ from recollect.server.names import FORMS
 from recollect.server.parameters import Parameter
 from recollect.server.tools import INSTRUCTIONS, TOOLS
 from recollect.settings import ROWS
+from tests.support import python_reference
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 GENERATED = "<!-- Generated: python -m tests.support.write_reference -->"
@@ -90,6 +91,10 @@ def tools_page() -> str:
     return "\n".join(parts)
 
 
+def python_page() -> str:
+    return f"{GENERATED}\n{python_reference.page()}"
+
+
 def _parameter(parameter: Parameter) -> str:
     takes = {"text": "text", "names": "a list", "number": "a number", "switch": "true or false"}
     what = [parameter.about] if parameter.about else []
@@ -119,6 +124,7 @@ def main() -> None:
     (REFERENCE / "cli.md").write_text(cli_page())
     (REFERENCE / "settings.md").write_text(settings_page())
     (REFERENCE / "mcp.md").write_text(tools_page())
+    (REFERENCE / "python.md").write_text(python_page())
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
 """What sessions were told at their start is recorded, though the question comes before the session."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-from recollect import wiring
 from recollect.clock import MINUTE
 from recollect.errors import StoreDamaged
 from recollect.model.observations import ObservationDraft, SummaryDraft
 from recollect.paths import Paths
 from recollect.store.protocol import Store
 from recollect.worker.briefs import Briefs
-from recollect.worker.projects import ProjectFinder
+from tests.support import briefs as briefs_support
 from tests.support import history
 from tests.support.arrivals import Told
 from tests.support.memory import Memory
@@ -31,12 +29,7 @@ def clock(memory: Memory) -> FakeClock:
 
 @pytest.fixture
 def briefs(home: Paths, store: Store, clock: FakeClock) -> Briefs:
-    finder = ProjectFinder(store, clock)
-    settings = wiring.home(os.environ).settings
-    searcher = wiring.searcher(store, settings, clock)
-    return Briefs(
-        home, store, wiring.AGENTS, finder, settings, clock, lambda: None, searcher, lambda: None
-    )
+    return briefs_support.made(home, store, clock)
 
 
 def ask(briefs: Briefs, event: str, hook: str, *, heard: bool = True, **fields: str) -> bytes:

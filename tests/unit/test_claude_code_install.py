@@ -185,7 +185,7 @@ def test_a_hook_has_a_type_a_command_and_a_timeout_and_nothing_else() -> None:
         assert entry == {
             "type": "command",
             "command": hook_command(row.hook, HOOK_DIR, PYTHON),
-            "timeout": 5 if row.hook in {"context", "new", "file"} else 10,
+            "timeout": 5 if row.hook in {"context", "new", "file", "compact"} else 10,
         }
 
 

@@ -14,7 +14,7 @@ from recollect.model.observations import ObservationDraft
 from recollect.paths import Paths
 from recollect.store.protocol import Store
 from recollect.worker.briefs import Briefs
-from recollect.worker.projects import ProjectFinder
+from tests.support import briefs as briefs_support
 from tests.support.arrivals import Told
 from tests.support.memory import Memory
 from tests.support.stub_model import FakeClock
@@ -33,12 +33,7 @@ def clock(memory: Memory) -> FakeClock:
 @pytest.fixture
 def briefs(home: Paths, store: Store, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Briefs:
     monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "none")  # nothing is searched for here
-    finder = ProjectFinder(store, clock)
-    settings = wiring.home(os.environ).settings
-    searcher = wiring.searcher(store, settings, clock)
-    return Briefs(
-        home, store, wiring.AGENTS, finder, settings, clock, lambda: None, searcher, lambda: None
-    )
+    return briefs_support.made(home, store, clock)
 
 
 def ask(
@@ -83,17 +78,7 @@ def test_it_is_told_once_whichever_worker_answers(
 ) -> None:
     assert open_file(briefs)
     briefs.record()
-    another = Briefs(
-        home,
-        store,
-        wiring.AGENTS,
-        briefs.finder,
-        briefs.settings,
-        clock,
-        briefs.problem,
-        briefs.searcher,
-        briefs.expect_a_question,
-    )
+    another = briefs_support.made(home, store, clock)
     assert open_file(another) == b""
 
 

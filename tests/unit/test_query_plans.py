@@ -13,7 +13,6 @@ from tests.support.memory import Memory
 
 NOUNS = (
     "lookups",
-    "notes",
     "forgotten",
     "index",
     "search",
@@ -78,8 +77,6 @@ def test_no_table_is_gone_through(connection: sqlite3.Connection, noun: str, nam
     ("noun", "name", "index"),
     [
         ("events", "last_compaction", "COVERING INDEX events_framing (session_id=? AND kind=?)"),
-        ("notes", "same_note", "INDEX observations_remembered (project_id=?)"),
-        ("notes", "remembered", "INDEX observations_remembered (project_id=?)"),
         ("index", "without_vector", "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
         ("opened_files", "speaking_of", "COVERING INDEX observation_files_by_name (name=?)"),
         ("told", "in_session", "INDEX sqlite_autoindex_told_1 (session_id=?)"),

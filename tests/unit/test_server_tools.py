@@ -214,7 +214,6 @@ def test_a_full_search_tells_everything(place: Place, memory: Memory) -> None:
         ("search", {"query": "x"}, "project='all'"),
         ("timeline", {"at": "yesterday"}, "name of another project"),
         ("files", {"path": "a.py"}, "name of another project"),
-        ("memories", {}, ""),
         ("forget", {"id": "1"}, ""),
     ],
 )
@@ -296,7 +295,7 @@ def test_a_bad_id_is_named_with_how_ids_are_written(place: Place, bad: str) -> N
         ("forget", {"id": "summary:1"}, "Only observations"),
         ("forget", {"id": "1", "undo": "perhaps"}, "true or false"),
         ("remember", {"text": "a" * 10_001}, "at most 10000"),
-        ("remember", {"text": "a", "type": "novel"}, "one of decision"),
+        ("remember", {"text": "a", "type": "novel"}, "one of user"),
         ("fly", {}, "There are: search, timeline"),
     ],
 )
@@ -316,7 +315,7 @@ def test_numbers_are_taken_as_meant(place: Place) -> None:
 
 def test_without_a_database_the_fix_is_named(env: dict[str, str]) -> None:
     place = Place(env, lambda: START)
-    for tool, arguments in (("search", {"query": "a"}), ("memories", {}), ("forget", {"id": "1"})):
+    for tool, arguments in (("search", {"query": "a"}), ("forget", {"id": "1"})):
         assert "recollect install" in refused(place, tool, **arguments)
 
 

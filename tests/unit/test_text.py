@@ -18,6 +18,8 @@ TAGS = (
     "assistant",
     "tool_result",
     "antml:x",
+    "local-command-stdout",
+    "task-notification",
 )
 
 

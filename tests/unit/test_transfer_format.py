@@ -18,6 +18,7 @@ from recollect.model.records import (
     EventRecord,
     IdentityRecord,
     JobRecord,
+    MemoryRecord,
     ObservationRecord,
     ProjectRecord,
     PromptRecord,
@@ -152,7 +153,8 @@ def test_the_format_is_what_the_reference_says() -> None:
             *("s", "p1", 1, 1, "p", "m", "v", "observe", "d", "answered", None),
             *(1, 1, 1, 1, False, None, 1, False, "reply"),
         ),
-        Header("recollect-export", 1),
+        MemoryRecord("p1", "n", True, "t"),
+        Header("recollect-export", 2),
         End(1),
     ]
     page = (Path(__file__).parents[2] / "docs/reference/export-format.md").read_text()

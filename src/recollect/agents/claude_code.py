@@ -34,6 +34,7 @@ from recollect.model.transcripts import Told, TranscriptFile
 NAME = "claude-code"
 REPLY_LIMIT = 10_000  # characters; above it the client shows the model a preview and a path
 EVENT_NAMES = {"context": "SessionStart", "new": "UserPromptSubmit", "file": "PreToolUse"}
+COMPACT = "compact"
 MACHINE_PROMPTS = (
     "<task-notification>",
     "<local-command-",
@@ -82,6 +83,9 @@ class ClaudeCode:
         return FileWanted(session, path, tool) if session and path else None
 
     def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:
+        if hook == COMPACT:
+            # Added to the instructions of whoever writes the summary, as it is; JSON would be shown as JSON.
+            return context[:REPLY_LIMIT].encode("utf-8", "replace")
         output: dict[str, object] = {}
         if note:
             output["systemMessage"] = note

@@ -23,15 +23,15 @@ class HookEvent:
 
 
 HOOK_EVENTS = (
-    # The agent waits for what these three say, so they give up sooner.
+    # The agent waits for what these four say, so they give up sooner.
     HookEvent("SessionStart", "context", timeout=5),
     HookEvent("UserPromptSubmit", "new", timeout=5),
     HookEvent("PreToolUse", "file", matcher="Read|Edit|MultiEdit|Write|NotebookEdit", timeout=5),
+    HookEvent("PreCompact", "compact", timeout=5),
     HookEvent("PostToolUse", "save", matcher="*"),
     HookEvent("PostToolUseFailure", "save", matcher="*"),
     HookEvent("Stop", "summary"),
     HookEvent("SubagentStop", "save"),
-    HookEvent("PreCompact", "save"),
     # Without a timeout of its own the client kills this one after 1.5 s.
     HookEvent("SessionEnd", "end"),
 )

@@ -8,15 +8,13 @@ import time
 from pathlib import Path
 
 from recollect import clock, wiring
-from recollect import settings as settings_module
-from recollect.bench import table, tokens, transcript
+from recollect.bench import served, table, tokens, transcript
 from recollect.model.arrivals import Arrival
 from recollect.model.events import Event
 from recollect.model.ledger import REPAIR
 from recollect.model.observations import Observation, ObservationDraft
 from recollect.model.sessions import Session
 from recollect.model.turns import Turn, TurnEvent
-from recollect.paths import Paths
 from recollect.store.sqlite.store import SqliteStore
 from recollect.synthesis import digest
 
@@ -36,7 +34,8 @@ def run(
     root = transcript.directory(file)
     found = transcript.events(transcript.in_stretches(file, STRETCH), root)
     with tokens.replayed(root) as (store, project):
-        work = tokens.runner(store, _choice(endpoint))
+        choice = served.choice(endpoint, request_tokens=REQUEST_TOKENS)
+        work = tokens.runner(store, choice)
         for capture, event in found:
             store.add_events([Arrival(capture, event, project, False)], capture.at)
             if store.sessions(None, 1)[0].prompts > (2 if quick else turns):
@@ -55,20 +54,6 @@ def run(
         return [_table(store, began, report)]
 
 
-def _choice(endpoint: str) -> wiring.Choice:
-    env = {
-        "RECOLLECT_HOME": "/nonexistent",
-        "RECOLLECT_SYNTHESIS_PROVIDER": "openai",
-        "RECOLLECT_SYNTHESIS_ENDPOINT": endpoint,
-        "RECOLLECT_SYNTHESIS_MODEL": "local",
-        "RECOLLECT_SYNTHESIS_REQUEST_TOKENS": REQUEST_TOKENS,
-        "RECOLLECT_SYNTHESIS_TIMEOUT_SECONDS": "900",
-    }
-    paths = Paths.of(env)
-    settings = settings_module.load(Path("/nonexistent"), env)
-    return wiring.provider(wiring.Home(paths, settings), clock.now, env)
-
-
 def _table(store: SqliteStore, began: int, report: Path) -> table.Table:
     observations = _observations(store)
     asked = {row.label: row for row in store.spent_by("purpose", 0, clock.now())}
@@ -80,12 +65,12 @@ def _table(store: SqliteStore, began: int, report: Path) -> table.Table:
     doubted = sum(_is_doubted(draft, number) for draft, number in facts)
     total = store.spent(0, clock.now())
     made = table.Table(f"A real model on {turns} turns", ("", "value", "aim"))
-    made.add("replies that parse without repair", _share(first - repaired, first), ">= 95 %")
+    made.add("replies that parse without repair", table.share(first - repaired, first), ">= 95 %")
     formed = sum(obeys_form(o.draft) for o in observations)
-    made.add("observations in the house form", _share(formed, len(observations)), ">= 80 %")
+    made.add("observations in the house form", table.share(formed, len(observations)), ">= 80 %")
     made.add("observations", f"{len(observations)}", "")
     made.add("facts", f"{len(facts)}", "")
-    made.add("facts marked unverified", _share(doubted, len(facts)), "")
+    made.add("facts marked unverified", table.share(doubted, len(facts)), "")
     made.add("jobs given up", f"{len(store.skipped_jobs())}", "0")
     made.add("input tokens per turn", f"{total.sent / turns:,.0f}", "")
     made.add("output tokens per turn", f"{total.received / turns:,.0f}", "")
@@ -150,7 +135,3 @@ def _observations(store: SqliteStore) -> list[Observation]:
 
 def _is_doubted(draft: ObservationDraft, number: int) -> bool:
     return any(doubt.part == f"facts {number}" for doubt in draft.doubts)
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "none"

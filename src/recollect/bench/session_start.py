@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
+from recollect import clock, settings, wiring
 from recollect.bench import data, rounds, table
 from recollect.bench.home import PYTHON_PASS, SH_TRUE, Home, temporary, wait_until_idle, worker
+from recollect.bench.memory import selection
 from recollect.bench.priority import undisturbed
 from recollect.bench.rounds import Variant
 from recollect.hook.capture import brief_name, header
@@ -109,9 +111,25 @@ def _check(holds: bool) -> None:
 def _live(observations: int) -> Iterator[tuple[Home, Prompts]]:
     with temporary() as home:
         prompts = data.remember(home, observations)
+        _keep_memories(home)
         with worker(home):
             wait_until_idle(home)
             yield home, _asking(prompts)
+
+
+def _keep_memories(home: Home) -> None:
+    """As many as a project that was worked on for long has: a prompt is compared with all of them."""
+    held = wiring.memories(
+        wiring.Home(home.paths, settings.load(home.paths.config_file, {})),
+        str(home.project),
+        clock.now,
+        {},
+    )
+    with held.change("kept") as change:
+        for project in selection.half(selection.TUNE):
+            for stored in project.memories:
+                if change.get(stored.memory.name) is None:
+                    change.write(stored.memory)
 
 
 @contextmanager

@@ -59,6 +59,10 @@ def ms(value: float) -> str:
     return f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
+def share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "none"
+
+
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     """Names to the left, figures to the right."""
     first = cells[0].ljust(widths[0])

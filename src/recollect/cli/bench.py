@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli import progress
+from recollect.cli.bench_memory import memory
+from recollect.cli.bench_tables import ENCODERS, print_machine, print_tables
 from recollect.cli.output import F, json_option, say
 from recollect.errors import RecollectError
 
@@ -20,11 +22,12 @@ if TYPE_CHECKING:
     from recollect.bench.table import Table
 
 EVERYTHING = ("hook", "session-start", "ingest", "idle")
-NEEDS_LINUX = "This benchmark reads /proc and needs Linux; `recall` and `search` run anywhere."
+NEEDS_LINUX = (
+    "This benchmark reads /proc and needs Linux; `recall`, `memory` and `search` run anywhere."
+)
 PROMPTS_ALONE = (
     "--prompts has no questions: leave out --plain, --every-kind, --limit-questions, --explain."
 )
-ENCODERS = click.Choice(("static", "minilm", "none"))
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 SIZES = (1_000, 10_000, 100_000)
 
@@ -44,13 +47,16 @@ def measured(function: F) -> F:
 @measured
 @click.pass_context
 def bench(context: click.Context, quick: bool, normal: bool, as_json: bool) -> None:
-    """Measure recall, search, hooks and the worker, in temporary folders.
+    """Measure recall, memories, search, hooks and the worker, in temporary folders.
 
     Without a command: hook, session-start, ingest and idle in turn. Times travel badly between machines;
     ratios to a baseline of the same run do better, so that is what the tables show.
     """
     if context.invoked_subcommand is None:
         _on_linux([_named(name, quick=quick) for name in EVERYTHING], normal, as_json)
+
+
+bench.add_command(memory)
 
 
 @bench.command()
@@ -158,11 +164,11 @@ def recall(
     if prompts and (plain or every_kind or explain or limit_questions):
         raise click.UsageError(PROMPTS_ALONE)
     read = run.read(data, file)
-    _print_machine(False, as_json)
+    print_machine(False, as_json)
     how = "plain FTS5" if plain else "words only" if encoder == "none" else f"encoder {encoder}"
     if prompts:
         with progress.bar("Prompts", quiet=as_json) as show:
-            _print([run.prompt_table(read.half(half), encoder, show)], as_json)
+            print_tables([run.prompt_table(read.half(half), encoder, show)], as_json)
         return
     with progress.bar("Questions", quiet=as_json) as show:
         made = run.measure(
@@ -177,7 +183,7 @@ def recall(
     if explain and not as_json:
         for line in run.explained(made):
             say(line)
-    _print(run.tables(made, how), as_json)
+    print_tables(run.tables(made, how), as_json)
 
 
 @bench.command()
@@ -202,12 +208,12 @@ def search(sizes: tuple[int, ...], encoder: str, queries: int, normal: bool, as_
     from recollect.bench.search import run
 
     first = not normal and _goes_first()
-    _print_machine(first, as_json)
+    print_machine(first, as_json)
     tables = []
     for size in sizes:
         with progress.bar(f"{size:,} observations", quiet=as_json) as show:
             tables.append(run.measure(size, encoder, queries, show, first=first))
-    _print(run.tables(tables), as_json, first=first)
+    print_tables(run.tables(tables), as_json, first=first)
 
 
 def _named(name: str, **given: Any) -> Callable[[], "list[Table]"]:
@@ -227,15 +233,15 @@ def _on_linux(runs: list[Callable[[], "list[Table]"]], normal: bool, as_json: bo
     # So that workers and files are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     first = not normal and _goes_first()
-    _print_machine(first, as_json)
+    print_machine(first, as_json)
     tables: list[Table] = []
     for run in runs:
         found = run()
         tables += found
         if not as_json:
-            _print(found, as_json)
+            print_tables(found, as_json)
     if as_json:
-        _print(tables, as_json, first=first)
+        print_tables(tables, as_json, first=first)
 
 
 def _goes_first() -> bool:
@@ -244,19 +250,3 @@ def _goes_first() -> bool:
     from recollect.bench import priority
 
     return priority.go_first()
-
-
-def _print_machine(first: bool, as_json: bool) -> None:
-    from recollect.bench import machine
-
-    if not as_json:
-        say(f"{machine.described(first=first)}\n")
-
-
-def _print(tables: "list[Table]", as_json: bool, *, first: bool = False) -> None:
-    from recollect.bench import machine, table
-
-    if as_json:
-        say(table.as_json(machine.described(first=first), tables))
-    else:
-        say("\n".join(each.text() for each in tables))

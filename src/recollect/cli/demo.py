@@ -12,15 +12,16 @@ from pathlib import Path
 
 import click
 
-from recollect import wiring
+from recollect import clock, wiring
 from recollect.agents.claude_code_install import hook_command
-from recollect.cli import show
+from recollect.cli import memory_places, show
 from recollect.cli.install import hook_dir
 from recollect.cli.output import heading, say, styled
 from recollect.errors import WorkerError
 from recollect.recall import brief
 from recollect.store.protocol import Reading
 from recollect.text import tokens
+from recollect.wiring import Home
 from recollect.worker import contact
 
 SESSIONS = ("session1.jsonl", "session2.jsonl")
@@ -42,7 +43,7 @@ def demo() -> None:
                 _replay(name, project)
             _wait()
             store = wiring.open_for_reading(home.paths)
-            _print(store, project, home.settings.number("brief.tokens"))
+            _print(store, project, home)
             store.close()
         finally:
             contact.stop(home.paths)
@@ -87,7 +88,7 @@ def _wait() -> None:
     raise WorkerError("The worker did not finish. See the messages above, then `recollect doctor`.")
 
 
-def _print(store: Reading, project: Path, budget: int) -> None:
+def _print(store: Reading, project: Path, home: Home) -> None:
     for session in reversed(store.sessions(None, len(SESSIONS))):
         say("\n" + heading(f"━━ {session.title or 'Session'} ━━") + "\n")
         for observation in store.observations_of_session(session.id):
@@ -96,7 +97,12 @@ def _print(store: Reading, project: Path, budget: int) -> None:
             show.print_summary(summary)
     project_id = store.project_of_dir(str(project))
     assert project_id is not None
-    text = brief.write(store, project_id, budget).text
+    index = memory_places.index(wiring.memories(home, str(project), clock.now))
+    for stored in index:
+        say("\n" + heading(f"━━ A memory, as a file: {stored.path.name} ━━") + "\n")
+        say(stored.path.read_text("utf-8"))
+    budget = home.settings.number("brief.tokens")
+    text = brief.write(store, project_id, budget, memories=index).text
     say(heading("━━ What the third session is told at its start ━━") + "\n")
     say(text)
     say(styled(f"\n{tokens(text)} tokens, about.", dim=True))

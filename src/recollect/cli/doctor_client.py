@@ -30,7 +30,11 @@ def hooks() -> Iterator[Finding]:
         if not commands:
             continue
         found = True
-        missing = {row.event for row in claude_code.HOOK_EVENTS} - set(commands)
+        missing = {
+            row.event
+            for row in claude_code.HOOK_EVENTS
+            if not any(f"set -- {row.hook} " in line for line in commands.get(row.event, ()))
+        }
         if missing:
             what = f"{file} lacks {', '.join(sorted(missing))}"
             yield Finding("fault", "hooks", what, f"recollect install --scope {scope}")

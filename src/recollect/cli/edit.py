@@ -1,13 +1,11 @@
 """`recollect edit`: an observation in a person's own words."""
 
 import os
-import sys
-import tempfile
 from pathlib import Path
 
 import click
 
-from recollect.cli import form, places, things
+from recollect.cli import editor, form, places, things
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import ConfigError, NotFound, RecollectError
 from recollect.model.observations import TYPES, Observation
@@ -15,6 +13,8 @@ from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
 from recollect.text import clean
 from recollect.worker import contact
+
+ENDING = ".txt"
 
 
 @click.command()
@@ -68,7 +68,7 @@ def edit(
     try:
         _store(observation, _changes(before, _told(form.read(text))), as_json)
     except RecollectError as error:
-        kept = file or _kept(observation, text)
+        kept = file or editor.kept(text, str(observation.id), ending=ENDING)
         fix = f"Your text is kept: {kept}. Mend it, then: recollect edit {observation.id} --form {kept}"
         raise type(error)(f"{error} {fix}") from None
 
@@ -92,14 +92,10 @@ def _observation(number: str) -> Observation:
 
 
 def _typed(observation: Observation, fields: form.Fields) -> str | None:
-    """What the editor left; None when it was not saved."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if editor is None and not sys.stdin.isatty():
-        raise ConfigError(
-            "There is no terminal to open an editor on. Set EDITOR, or say what to change: "
-            "`recollect edit ID --title …`."
-        )
-    return click.edit(form.written(observation.id, fields), editor=editor, extension=".txt")
+    otherwise = "say what to change: `recollect edit ID --title …`."
+    return editor.opened_on(
+        form.written(observation.id, fields), ending=ENDING, otherwise=otherwise
+    )
 
 
 def _told(fields: form.Fields | form.Unusable) -> form.Fields:
@@ -110,14 +106,6 @@ def _told(fields: form.Fields | form.Unusable) -> form.Fields:
 
 def _changes(before: form.Fields, after: form.Fields) -> form.Fields:
     return {name: value for name, value in after.items() if value != before[name]}
-
-
-def _kept(observation: Observation, text: str) -> Path:
-    """Readable by its owner alone, as everything that was captured."""
-    handle, name = tempfile.mkstemp(prefix=f"recollect-{observation.id}-", suffix=".txt")
-    with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
-        stream.write(text)
-    return Path(name)
 
 
 def _store(observation: Observation, changes: form.Fields, as_json: bool) -> None:

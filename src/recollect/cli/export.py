@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -15,31 +15,41 @@ from recollect.cli import places
 from recollect.cli.interrupts import interruptible
 from recollect.cli.output import count, json_option, say
 from recollect.cli.progress import bar, megabytes
-from recollect.errors import TransferError
-from recollect.model.records import Counts
+from recollect.errors import StoreMissing, TransferError
+from recollect.model.records import Counts, ProjectRecord
 from recollect.model.sessions import Project
 from recollect.paths import Paths
 from recollect.store.protocol import Reading
+from recollect.text import clean
 from recollect.transfer import export as transfer
 from recollect.worker.health import waiting
+
+if TYPE_CHECKING:
+    from recollect.memory.storage.outgoing import Outgoing
 
 STDOUT = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    store: Reading
+    """`store`: None where there are memories and nothing else."""
+
+    store: Reading | None
     project: Project | None
+    memories: "Outgoing"
     replies: bool
 
     def size(self) -> int:
-        return sum(self.store.record_counts(self.project.id if self.project else None))
+        project_id = self.project.id if self.project else None
+        return len(self.memories) + sum(self.store.record_counts(project_id) if self.store else ())
 
     def write(
         self, out: BinaryIO, on_record: Callable[[], None], *, ascii_only: bool = False
     ) -> Counts:
+        project_id = self.project.id if self.project else None
+        records = self.store.records(project_id, replies=self.replies) if self.store else ()
         return transfer.write(
-            self.store.records(self.project.id if self.project else None, replies=self.replies),
+            transfer.joined(records, self.memories),
             out,
             at=clock.now(),
             project=self.project.name if self.project else None,
@@ -70,10 +80,8 @@ def export(project: str | None, output: str, with_replies: bool, as_json: bool) 
     With --json, what was written is told as JSON: on the standard error if the export itself goes to the
     standard output.
     """
-    store = places.store()
-    chosen = places.project_named(store, project) if project else None
+    what = _chosen(project, with_replies)
     _warn_of_waiting()
-    what = Export(store, chosen, with_replies)
     if output == STDOUT:
         with interruptible("Stopped. What was printed is not whole; `import file` would say so."):
             counts = _to_stdout(what)
@@ -83,6 +91,30 @@ def export(project: str | None, output: str, with_replies: bool, as_json: bool) 
         with interruptible(f"Stopped. {path} was not written."):
             counts = _to_file(what, path, quiet=as_json)
         _report(counts, path, path.stat().st_size, as_json)
+    for file in what.memories.left_out:
+        click.echo(f"Left out: {clean(str(file.path))}: {clean(file.why)}.", err=True)
+
+
+def _chosen(project: str | None, replies: bool) -> Export:
+    from recollect.memory.storage.outgoing import Outgoing
+
+    root = Paths.of(os.environ).memory
+    try:
+        store = places.store()
+    except StoreMissing:
+        memories = Outgoing(root)
+        if project or not len(memories):
+            raise
+        return Export(None, None, memories, replies)
+    chosen = places.project_named(store, project) if project else None
+    return Export(store, chosen, Outgoing(root, _record(store, chosen)), replies)
+
+
+def _record(store: Reading, project: Project | None) -> ProjectRecord | None:
+    """The first thing that the store tells of a project is what it is known by."""
+    first = next(store.records(project.id, replies=False)) if project else None
+    assert first is None or isinstance(first, ProjectRecord)
+    return first
 
 
 def _to_stdout(what: Export) -> Counts:
@@ -122,6 +154,7 @@ def _report(counts: Counts, path: Path | None, size: int | None, as_json: bool) 
             count(counts.events, "event"),
             count(counts.observations, "observation"),
             count(counts.summaries, "summary"),
+            count(counts.memories, "memory"),
         )
     )
     if path is None:

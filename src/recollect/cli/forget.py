@@ -1,39 +1,66 @@
 """`recollect forget`."""
 
 import os
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from recollect import clock
-from recollect.cli import places, things
+from recollect.cli import memory_places, places, things
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.errors import NotFound
 from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
+from recollect.recall.telling import name
 from recollect.text import one_line
 from recollect.worker import contact
 
 
+def _complete(
+    context: click.Context, parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    numbers = places.completing(places.observation_numbers)(context, parameter, typed)
+    return [*memory_places.complete(context, parameter, typed), *numbers]
+
+
 @click.command()
-@click.argument(
-    "number",
-    metavar="[ID]",
-    required=False,
-    shell_complete=places.completing(places.observation_numbers),
-)
+@click.argument("what", metavar="[ID|NAME]", required=False, shell_complete=_complete)
 @click.option("--undo", is_flag=True, help="Put it back as it was.")
 @json_option
-def forget(number: str | None, undo: bool, as_json: bool) -> None:
-    """Take observation ID out of everything: search, briefs, recall. Without ID: what was forgotten here.
+def forget(what: str | None, undo: bool, as_json: bool) -> None:
+    """Tell a memory (NAME) or an observation (ID) no longer. Without either: what was forgotten here.
 
-    What is folded into it goes along. The prompts and events that it was made of stay.
+    An observation leaves search, briefs and recall, with what is folded into it; the prompts and events that
+    it was made of stay. A memory is retired: `recollect memory list --retired`.
     """
-    if number is None and undo:
-        raise click.UsageError("--undo needs the ID. `recollect forget` lists what was forgotten.")
-    if number is None:
+    if what is None and undo:
+        raise click.UsageError(
+            "--undo needs the ID or NAME. `recollect forget` lists what was forgotten."
+        )
+    if what is None:
         _list_forgotten(as_json)
-        return
-    key = things.observation(number)
+    elif memory := things.memory(what):
+        _forget_memory(memory, undo, as_json)
+    else:
+        _forget_observation(things.observation(what), undo, as_json)
+
+
+def _forget_memory(what: str, undo: bool, as_json: bool) -> None:
+    memories = memory_places.here()
+    if undo:
+        called = memory_places.restore(memories, what)
+    else:
+        called = memory_places.retire(memories, what, "by request")
+    if as_json:
+        print_json({"name": called, "forgotten": not undo})
+    elif undo:
+        say(f"{called} is back.")
+    else:
+        say(f"Forgotten: {called}\n`recollect forget {called} --undo` brings it back.")
+
+
+def _forget_observation(key: int, undo: bool, as_json: bool) -> None:
     verb = "restore" if undo else "forget-observation"
     answer = contact.order(Paths.of(os.environ), verb, id=key)
     if not answer["found"] and undo:
@@ -54,14 +81,30 @@ def _list_forgotten(as_json: bool) -> None:
     store = places.store()
     project = places.current_project(store)
     found = store.forgotten(project) if project is not None else []
+    retired = memory_places.here().retired().memories
     if as_json:
-        ids = [{"id": each.observation_id, "at": each.at, "title": each.title} for each in found]
-        print_json(ids)
-    elif not found:
-        say("Nothing was forgotten in this project.")
-    else:
-        rows = [
-            (f"#{each.observation_id}", clock.day_and_time(each.at), each.title or "Untitled")
-            for each in found
+        listed: list[dict[str, Any]] = [
+            {"id": each.observation_id, "at": each.at, "title": each.title} for each in found
         ]
+        listed += [
+            {"name": each.memory.name, "at": each.modified, "title": each.memory.description}
+            for each in retired
+        ]
+        print_json(listed)
+        return
+    rows = [
+        (
+            name(OBSERVATION, each.observation_id),
+            clock.day_and_time(each.at),
+            each.title or "Untitled",
+        )
+        for each in found
+    ]
+    rows += [
+        (each.memory.name, clock.day_and_time(each.modified), each.memory.description)
+        for each in retired
+    ]
+    if rows:
         table(("id", "when", "title"), rows)
+    else:
+        say("Nothing was forgotten in this project.")

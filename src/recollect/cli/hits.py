@@ -9,7 +9,6 @@ from recollect import clock, freshness
 from recollect.cli.output import TYPE_COLOURS, heading, say, styled
 from recollect.cli.places import short_id
 from recollect.freshness import CHANGED, GONE, UNCHANGED, Freshness
-from recollect.model.notes import WORDS_OF
 from recollect.model.observations import Observation
 from recollect.model.search import (
     EVENT,
@@ -180,8 +179,6 @@ def _beyond_title(hit: Hit) -> Iterator[str]:
 def _marks(shown: Shown, hit: Hit) -> list[str]:
     found = []
     observation = shown.observation(hit)
-    if observation and observation.provider in WORDS_OF:
-        found.append(styled(WORDS_OF[observation.provider], fg="magenta"))
     if hit.pinned:
         found.append(styled("pinned", fg="magenta"))
     if hit.doubted:

@@ -1,4 +1,4 @@
-"""`context`, `new`, `save`, `summary`, `end`: what the agent's hooks do, callable by hand.
+"""`context`, `new`, `compact`, `save`, `summary`, `end`: what the agent's hooks do, callable by hand.
 
 With a payload on standard input they do exactly what the installed hook line does. `context` on a terminal
 prints the brief that a session started here would get.
@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from recollect import wiring
-from recollect.cli import places
+from recollect.cli import memory_places, places
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import RecollectError
 from recollect.hook import capture
@@ -41,8 +41,12 @@ def context(as_json: bool, project: str | None) -> None:
     home = wiring.home()
     store = wiring.open_for_reading(home.paths)
     project_id = places.current_project(store)
-    budget = home.settings.number("brief.tokens")
-    text = brief.write(store, project_id, budget).text if project_id is not None else ""
+    text = ""
+    if project_id is not None:
+        index = memory_places.index(memory_places.here())
+        text = brief.write(
+            store, project_id, home.settings.number("brief.tokens"), memories=index
+        ).text
     if as_json:
         print_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text})
     else:
@@ -57,8 +61,14 @@ def new() -> None:
 
 @click.command()
 def save() -> None:
-    """PostToolUse, PostToolUseFailure, SubagentStop, PreCompact: store the event."""
+    """PostToolUse, PostToolUseFailure, SubagentStop: store the event."""
     _run("save")
+
+
+@click.command()
+def compact() -> None:
+    """PreCompact: store the event, print what the compaction must keep."""
+    _run("compact")
 
 
 @click.command()

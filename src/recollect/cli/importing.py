@@ -4,9 +4,12 @@ import json
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import click
 
 from recollect import clock, wiring
 from recollect.cli.interrupts import interruptible
@@ -22,7 +25,8 @@ Ask = Callable[[str, Json], Json]  # a verb and an order; the answer
 STEP_SECONDS = 900.0  # a session is taken whole, however large
 BUSY_SECONDS = 8.0  # longer than the worker waits for somebody who has gone away
 BEGINNINGS = 5
-NOUNS = ("project", "session", "prompt", "event", "observation", "summary", "request")
+NOUNS = ("project", "session", "prompt", "event", "observation", "summary", "request", "memory")
+NAMED = 10  # memories, one by one
 UNCHANGED = "Stopped. Nothing was changed."
 STOPPED = "Stopped. What was taken is sound; run it again to go on."
 
@@ -37,7 +41,7 @@ def run(order: Json, *, quiet: bool) -> Json:
         bar("Counting" if trial else "Importing", quiet=quiet) as show,
     ):
         found = (
-            _in_scratch(order, show)
+            _in_scratch(paths, order, show)
             if trial and _is_empty(paths)
             else _by_worker(paths, order, show)
         )
@@ -76,12 +80,15 @@ def _is_empty(paths: Paths) -> bool:
     return False
 
 
-def _in_scratch(order: Json, show: Show) -> Json:
-    """A trial where nothing is remembered yet: neither a worker nor a database is made for it."""
+def _in_scratch(paths: Paths, order: Json, show: Show) -> Json:
+    """A trial where nothing is recorded yet: neither a worker nor a database is made for it."""
+    from recollect.memory.storage.incoming import Incoming
+
+    memories = partial(Incoming, paths.memory, clock.now)
     with TemporaryDirectory(prefix="recollect-") as folder:
         store = wiring.open_scratch(Path(folder))
         try:
-            imports = Imports(store, clock.now, lambda _: None)
+            imports = Imports(store, clock.now, lambda _: None, memories)
             verbs = {"import-begin": imports.begin, "import-step": imports.step}
             verbs["import-cancel"] = imports.cancel
             found = _steps(lambda verb, what: verbs[verb](what), order, show)
@@ -127,16 +134,29 @@ def _sound(answer: Json) -> Json:
 def report(result: Json, *, dry_run: bool, as_json: bool) -> None:
     new, known = result["new"], result["known"]
     if as_json:
-        projects = {"projects": result["projects"]} if "projects" in result else {}
         told = {"dry_run": dry_run, "new": new, "known": known, "seconds": result["seconds"]}
-        print_json(told | projects)
+        print_json(told | {key: result[key] for key in ("projects", "memories") if key in result})
         return
     added = [count(new[_plural(noun)], noun) for noun in NOUNS if new[_plural(noun)]]
     what = ", ".join(added) or "nothing"
     say(f"{'New would be' if dry_run else 'Taken in'}: {what}.")
-    if here := known["sessions"]:
-        say(f"{count(here, 'session')} here already.")
+    for noun in ("session", "memory"):
+        if here := known[_plural(noun)]:
+            say(f"{count(here, noun)} here already.")
+    if "memories" in result:
+        _tell_memories(result["memories"], dry_run=dry_run)
     say("Nothing was changed." if dry_run else f"That took {duration(result['seconds'])}.")
+
+
+def _tell_memories(told: Json, *, dry_run: bool) -> None:
+    if renamed := told["renamed"]:
+        names = ", ".join(renamed[:NAMED]) + (", …" if len(renamed) > NAMED else "")
+        verb = "would be" if dry_run else "was" if len(renamed) == 1 else "were"
+        say(f"{count(len(renamed), 'memory')} {verb} given a name that was free: {names}.")
+    for reason in told["reasons"]:
+        click.echo(reason, err=True)
+    if more := told["refused"] - len(told["reasons"]):
+        click.echo(f"{count(more, 'more memory')} not taken.", err=True)
 
 
 def _plural(noun: str) -> str:

@@ -4,7 +4,7 @@ import importlib
 import json
 import sys
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
@@ -34,8 +34,12 @@ COMMANDS = (
     CommandRow("why", "why", "What a session was told unasked, and why.", EVERYDAY),
     CommandRow("pin", "pin", "Put an observation first in every brief, or no longer.", EVERYDAY),
     CommandRow("edit", "edit", "Put an observation into your own words.", EVERYDAY),
+    CommandRow("memory", "memory", "Look at curated memories, change and undo them.", EVERYDAY),
+    CommandRow(
+        "dream", "dream", "Put the memories in order: duplicates, contradictions.", EVERYDAY
+    ),
     CommandRow("remember", "remember", "Keep something for all later sessions.", EVERYDAY),
-    CommandRow("forget", "forget", "Take an observation out of the memory, or back.", EVERYDAY),
+    CommandRow("forget", "forget", "Tell a memory or an observation no longer.", EVERYDAY),
     CommandRow("cost", "cost", "What models were asked, and what that cost.", EVERYDAY),
     CommandRow("demo", "demo", "Replay two example sessions and show what is remembered.", SETUP),
     CommandRow("install", "install", "Connect Claude Code.", SETUP),
@@ -49,11 +53,14 @@ COMMANDS = (
     CommandRow("rebuild", "rebuild", "Make the search index again.", SETUP),
     CommandRow("export", "export", "Write everything that is remembered into a file.", SETUP),
     CommandRow("import", "import_", "Take in what was remembered elsewhere.", SETUP),
-    CommandRow("bench", "bench", "Measure recall, search, hooks and the worker here.", SETUP),
+    CommandRow(
+        "bench", "bench", "Measure recall, memories, search, hooks and the worker here.", SETUP
+    ),
     CommandRow("mcp", "mcp", "Serve the memory to an agent, over MCP on stdio.", SETUP),
     CommandRow("completion", "completion", "Print the shell completion script.", SETUP),
     CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS),
     CommandRow("new", "hooks", "UserPromptSubmit: store the prompt.", HOOKS),
+    CommandRow("compact", "hooks", "PreCompact: print what a compaction must keep.", HOOKS),
     CommandRow("save", "hooks", "PostToolUse and kin: store what a tool did.", HOOKS),
     CommandRow("summary", "hooks", "Stop: ask for the turn's summary.", HOOKS),
     CommandRow("end", "hooks", "SessionEnd: close the session.", HOOKS),
@@ -119,11 +126,18 @@ def main() -> None:
 def _run() -> None:
     try:
         cli(prog_name="recollect")
+    except OSError as error:
+        if error.filename is None:
+            raise
+        fault = f"{error.strerror}: {error.filename}. Make it writable, or free some space; then "
+        _end(RecollectError(f"{fault}`recollect doctor` says whether all is well."))
     except RecollectError as error:
-        if "--json" in sys.argv:
-            click.echo(json.dumps({"error": str(error), "kind": type(error).__name__}))
-        else:
-            click.echo(
-                f"{click.style('Error:', fg='red', bold=True)} {clean(str(error))}", err=True
-            )
-        sys.exit(error.exit_code)
+        _end(error)
+
+
+def _end(error: RecollectError) -> NoReturn:
+    if "--json" in sys.argv:
+        click.echo(json.dumps({"error": str(error), "kind": type(error).__name__}))
+    else:
+        click.echo(f"{click.style('Error:', fg='red', bold=True)} {clean(str(error))}", err=True)
+    sys.exit(error.exit_code)

@@ -11,7 +11,6 @@ from click.shell_completion import CompletionItem
 
 from recollect import wiring
 from recollect.errors import NotFound, RecollectError
-from recollect.model.notes import NOTES_AGENT
 from recollect.model.sessions import Project, Session
 from recollect.paths import Paths
 from recollect.repository import identify
@@ -44,17 +43,6 @@ def here(store: Reading, fix: str) -> int:
     if project is None:
         raise NotFound(f"Nothing was ever recorded in {Path.cwd()}. {fix}")
     return project
-
-
-def sessions(store: Reading, project_id: int | None, limit: int) -> list[Session]:
-    """Newest first, without those that hold notes: nobody worked in them. By its id, one is shown."""
-    looked_at = limit
-    while True:
-        looked_at *= 2
-        found = store.sessions(project_id, looked_at)
-        worked_in = [session for session in found if session.agent != NOTES_AGENT]
-        if len(worked_in) >= limit or len(found) < looked_at:
-            return worked_in[:limit]
 
 
 def short_id(store: Reading, ref: str) -> str:
@@ -145,7 +133,7 @@ def project_option(what: str = "Only this project") -> Callable[[Command], Comma
 
 
 def session_names(store: Reading) -> list[tuple[str, str]]:
-    found = sessions(store, None, COMPLETED)
+    found = store.sessions(None, COMPLETED)
     return [(short_id(store, each.ref), one_line(each.title or "", 60)) for each in found]
 
 

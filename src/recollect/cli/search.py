@@ -2,21 +2,28 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from recollect import clock, wiring
 from recollect.cli import places
 from recollect.cli.hits import Shown, print_hit, print_reasons
-from recollect.cli.output import count, json_option, print_json, say, styled, wrapped
+from recollect.cli.memory import plain
+from recollect.cli.output import count, heading, json_option, print_json, say, styled, wrapped
 from recollect.cli.period import since_option, until_option
 from recollect.cli.scope import chosen, file_name, scope_options
+from recollect.model.memories import MEMORY
 from recollect.model.observations import TYPES
-from recollect.model.search import HAVE_NOT, LEVELS, Answer, Filters, Query
-from recollect.recall.telling import FULL, told
+from recollect.model.search import HAVE_NOT, LEVELS, WITH_MEMORIES, Answer, Filters, Query
+from recollect.recall.telling import FULL, name, told
 from recollect.store.protocol import Reading
 from recollect.terms import asked
-from recollect.text import one_line
+from recollect.text import one_line, tokens
+
+if TYPE_CHECKING:
+    from recollect.memory.choosing.finding import Near
 
 RECENT = 100  # sessions whose agents are named
 MEND = "The words alone decided. `recollect status` shows the index, and `recollect rebuild` makes it again."
@@ -91,35 +98,54 @@ def search(
     )
     query = Query(" ".join(words), filters, level, limit)
     answer = wiring.searcher(store, wiring.home().settings, clock.now).search(query)
+    curated = _curated(store, query)
     if as_json:
-        _print_json(store, query, answer)
+        _print_json(store, query, answer, curated)
     else:
-        _print(store, query, answer, explain=explain)
+        _print(store, query, answer, curated, explain=explain)
 
 
 def _check(
     given: Mapping[str, tuple[str, ...]], level: str, since: int | None, until: int | None
 ) -> None:
     """What can never hold is a mistake, and no search that finds nothing."""
-    for name in HAVE_NOT.get(level, ()):
-        if given[name]:
-            have = f"--level {level} finds {level}, and these have no {name}"
-            raise click.UsageError(f"{have}. Leave out --{name} or --level.")
+    for option in HAVE_NOT.get(level, ()):
+        if given[option]:
+            have = f"--level {level} finds {level}, and these have no {option}"
+            raise click.UsageError(f"{have}. Leave out --{option} or --level.")
     if since is not None and until is not None and since >= until:
         raise click.UsageError("--since is later than --until. Exchange them, or leave one out.")
 
 
-def _print_json(store: Reading, query: Query, answer: Answer) -> None:
+def _curated(store: Reading, query: Query) -> "list[Near]":
+    """The memories that it is about. They have none of what filters ask for."""
+    filtered = query.filters != Filters(project_id=query.filters.project_id)
+    if filtered or query.level not in WITH_MEMORIES:
+        return []
+    from recollect.memory.choosing.finding import among, near
+
+    home, project = wiring.home(), query.filters.project_id
+    root = store.project(project).root if project is not None else str(Path.cwd())
+    held = wiring.memories(home, root, clock.now)
+    return among(near(held.all().memories, query.text, wiring.encoder(home.settings)))
+
+
+def _print_json(store: Reading, query: Query, answer: Answer, curated: "list[Near]") -> None:
     shown = Shown(store, terms=asked(query.text))
     hits = [shown.json(hit) for hit in answer.hits]
     if query.level == FULL:
         for hit in hits:
             hit["text"] = told(store, hit["kind"], hit["id"], FULL)
     found = {"query": query.text, "level": query.level, "without": answer.without, "hits": hits}
-    print_json(found)
+    memories = [plain(each.memory) | {"why": each.why} for each in curated]
+    print_json(found | {"memories": memories})
 
 
-def _print(store: Reading, query: Query, answer: Answer, *, explain: bool) -> None:
+def _print(
+    store: Reading, query: Query, answer: Answer, curated: "list[Near]", *, explain: bool
+) -> None:
+    for each in curated:
+        _print_memory(each, full=query.level == FULL, explain=explain)
     everywhere = query.filters.project_id is None
     shown = Shown(store, everywhere=everywhere, terms=asked(query.text))
     for hit in answer.hits:
@@ -129,13 +155,32 @@ def _print(store: Reading, query: Query, answer: Answer, *, explain: bool) -> No
             say("".join(styled(wrapped(line, first="   ", rest="   ")) + "\n" for line in text))
         if explain:
             print_reasons(shown.reasons(hit), hit.score)
-    if not answer.hits:
+    if not answer.hits and not curated:
         say(_nothing(store, query))
     elif query.level != FULL:
         say(styled("Show one in full: recollect show <id>", dim=True))
     if answer.without:
         said = f"{answer.without[:1].upper()}{answer.without[1:]}".rstrip(".")
         say(styled(f"{said}. {MEND}", fg="yellow"))
+
+
+def _print_memory(found: "Near", *, full: bool, explain: bool) -> None:
+    one = found.memory.memory
+    parts = [
+        heading(name(MEMORY, one.name)),
+        styled(one_line(one.description, 200), bold=True),
+        styled(found.memory.label, fg="magenta"),
+        styled(clock.day_and_time(one.updated or found.memory.modified), dim=True),
+        *([styled("pinned", fg="magenta")] if found.memory.pinned else []),
+        styled(f"~{tokens(one.text):,} tokens", dim=True),
+    ]
+    say(f"{parts[0]} {'  '.join(parts[1:])}")
+    if full:
+        for line in one.body.strip().split("\n"):
+            say(styled(wrapped(line, first="   ", rest="   ")))
+        say()
+    if explain:
+        say(styled(f"   {found.why}", dim=True))
 
 
 def _nothing(store: Reading, query: Query) -> str:
@@ -157,6 +202,6 @@ def _never_borne(store: Reading, filters: Filters) -> Iterator[str]:
         if not store.documents_within(replace(here, concepts=(concept,)), 1):
             yield f"Nothing that {where} is tagged with the concept {one_line(concept, 60)!r}."
     if filters.agent and not store.documents_within(replace(here, agent=filters.agent), 1):
-        agents = sorted({each.agent for each in places.sessions(store, here.project_id, RECENT)})
+        agents = sorted({each.agent for each in store.sessions(here.project_id, RECENT)})
         known = f" There is: {', '.join(agents)}." if agents else ""
         yield f"Nothing that {where} is of the agent {one_line(filters.agent, 60)!r}.{known}"

@@ -26,7 +26,7 @@ def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
     """
     store = places.store()
     project = places.scope(store, everywhere=everywhere)
-    found = places.sessions(store, project, limit)
+    found = store.sessions(project, limit)
     if as_json:
         print_json([asdict(s) | {"project": store.project(s.project_id).name} for s in found])
         return

@@ -6,8 +6,9 @@ from dataclasses import asdict
 import click
 
 from recollect import clock
-from recollect.cli import places, things
+from recollect.cli import memory_places, places, things
 from recollect.cli.hits import Shown
+from recollect.cli.memory import print_memory
 from recollect.cli.output import (
     TYPE_COLOURS,
     heading,
@@ -17,7 +18,7 @@ from recollect.cli.output import (
     styled,
     wrapped,
 )
-from recollect.model.notes import NOTES_AGENT, WORDS_OF
+from recollect.model.memories import MEMORY
 from recollect.model.observations import Author, Observation, Summary
 from recollect.model.search import OBSERVATION, SESSION
 from recollect.model.sessions import Session
@@ -38,8 +39,13 @@ from recollect.store.protocol import Reading
 def show(what: str, level: str, as_json: bool) -> None:
     """Show observation ID (a number such as 12 or #12), or session ID (its first letters are enough).
 
-    What a search found otherwise is shown by its name too: summary:7, prompt:3, event:9.
+    What a search found otherwise is shown by its name too: summary:7, prompt:3, event:9,
+    memory:NAME.
     """
+    if what.startswith(f"{MEMORY}:"):
+        name = what.removeprefix(f"{MEMORY}:")
+        print_memory(memory_places.named(memory_places.here(), name), as_json)
+        return
     store = places.store()
     kind, number = things.named(store, what)
     session = store.session(number) if kind == SESSION else None
@@ -65,11 +71,10 @@ def _show_observation(store: Reading, number: int, level: str, as_json: bool) ->
         return
     print_observation(observation, files=str(fresh), level=level)
     if level == FULL:
-        author = f"written by {Author(observation.provider, observation.model)}"
         parts = [
             *_place(store, observation.project_id, observation.session_id),
             *([f"prompt {number}"] if (number := observation.prompt_number) else []),
-            WORDS_OF.get(observation.provider, author),
+            f"written by {Author(observation.provider, observation.model)}",
             *([f"at commit {revision[:8]}"] if (revision := observation.draft.revision) else []),
         ]
         say(styled(", ".join(parts), dim=True))
@@ -92,10 +97,10 @@ def _show_text(store: Reading, kind: str, number: int, level: str, as_json: bool
 
 
 def _place(store: Reading, project_id: int, session_id: int) -> Iterator[str]:
-    """Where it comes from. A note that nobody took in a session is of none."""
+    """Where it comes from."""
     yield f"project {store.project(project_id).name}"
     session = store.session(session_id)
-    if session is not None and session.agent != NOTES_AGENT:
+    if session is not None:
         yield f"session {places.short_id(store, session.ref)}"
 
 
@@ -109,10 +114,7 @@ def print_observation(observation: Observation, *, files: str = "", level: str =
     say(f"{heading(f'#{observation.id} ' + (draft.title or 'Untitled'))}  {kind}  {when}")
     if level == TITLE:
         return
-    is_note = (
-        observation.provider in WORDS_OF
-    )  # its title and subtitle are the beginning of its text
-    if draft.subtitle and not (is_note and level == FULL):
+    if draft.subtitle:
         say(styled(wrapped(draft.subtitle), italic=True))
     reasons = {doubt.part: doubt.reason for doubt in draft.doubts}
     for number, fact in enumerate(draft.facts):
@@ -125,7 +127,7 @@ def print_observation(observation: Observation, *, files: str = "", level: str =
 
 def _print_rest(observation: Observation, files: str, reasons: dict[str, str]) -> None:
     draft = observation.draft
-    if narrative := _beyond_title(observation):
+    if narrative := draft.narrative:
         say("\n" + styled(wrapped(narrative)))
     for name, values in (
         ("Concepts", draft.concepts),
@@ -142,14 +144,6 @@ def _print_rest(observation: Observation, files: str, reasons: dict[str, str]) -
         if other is not None:
             say(styled(f"{what} #{other}", dim=True))
     say()
-
-
-def _beyond_title(observation: Observation) -> str:
-    """The narrative. A note's begins with its title, which need not be said again if it is whole."""
-    draft = observation.draft
-    first, _, rest = (draft.narrative or "").partition("\n")
-    is_whole = observation.provider in WORDS_OF and " ".join(first.split()) == draft.title
-    return rest.strip("\n") if is_whole else draft.narrative or ""
 
 
 def print_summary(summary: Summary) -> None:

@@ -1,7 +1,9 @@
 """`recollect status`: one look that tells whether memory is working."""
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +15,7 @@ from recollect.cli.output import count, heading, json_option, print_json, say, s
 from recollect.errors import StoreMissing, WorkerError
 from recollect.model.jobs import JobRow
 from recollect.model.ledger import Quality
+from recollect.model.memories import OF_CLIENT, OF_PROJECT, OF_TEAM, OF_USER
 from recollect.model.search import IndexHealth
 from recollect.model.stored import EMPTY, Health
 from recollect.paths import Paths
@@ -20,6 +23,7 @@ from recollect.synthesis.budget import day_of
 from recollect.worker import contact
 from recollect.worker.health import capture_failures, not_recording, problem, waiting
 
+SCOPES = (OF_USER, OF_PROJECT, OF_TEAM, OF_CLIENT)
 NOT_CONNECTED = "Nothing new is recorded here until Claude Code is connected: recollect install"
 
 
@@ -37,6 +41,7 @@ class Look:
     hooks: list[Finding]
     fault: str | None
     index: IndexHealth | None
+    memories: Counter[str]  # by where they stand; `broken`: files that are none
 
 
 @click.command()
@@ -78,7 +83,13 @@ def _look(home: wiring.Home) -> Look:
         hooks,
         _fault(home.paths, worker, health) or _index_fault(home, worker, index) or _broken(hooks),
         index,
+        _memories(home),
     )
+
+
+def _memories(home: wiring.Home) -> Counter[str]:
+    found = wiring.memories(home, str(Path.cwd()), clock.now).all()
+    return Counter([*(each.scope for each in found.memories), *("broken" for _ in found.broken)])
 
 
 def _print_json(paths: Paths, look: Look) -> None:
@@ -89,6 +100,7 @@ def _print_json(paths: Paths, look: Look) -> None:
             "quality": [asdict(each) for each in look.quality],
             "store": asdict(look.health) if look.health else None,
             "index": asdict(look.index) if look.index else None,
+            "memories": look.memories,
             "skipped_jobs": [asdict(job) for job in look.skipped],
             "spool": waiting(paths),
             "capture_failures": capture_failures(paths),
@@ -111,6 +123,7 @@ def _print(paths: Paths, look: Look) -> None:
         lines.append(("Memory", "empty; `recollect import claude-code` brings in the past"))
     else:
         lines.append(("Memory", _memory_line(look.health)))
+    lines.append(("Memories", _memories_line(look.memories)))
     if look.health is not None:
         lines.append(("Queue", _queue_line(look.health)))
     if look.index is not None:
@@ -187,6 +200,15 @@ def _memory_line(health: Health) -> str:
     if health.healed:
         told += f", {health.healed:,} of them from transcripts alone"
     return f"{kept} from {seen} in {count(health.projects, 'project')}; {told}"
+
+
+def _memories_line(found: Counter[str]) -> str:
+    """In the directory that it is asked in."""
+    ours = [f"{found[scope]} of the {scope}" for scope in SCOPES if found[scope]]
+    line = ", ".join(ours) or "none here yet; `recollect remember` keeps one"
+    if found["broken"]:
+        line += f"; {count(found['broken'], 'file')} cannot be read: `recollect memory list`"
+    return line
 
 
 def _queue_line(health: Health) -> str:

@@ -4,6 +4,7 @@ import re
 
 from recollect.cli import places
 from recollect.errors import NotFound
+from recollect.model.memories import MEMORY
 from recollect.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY
 from recollect.server.things import Thing, find
 from recollect.store.protocol import Reading
@@ -31,6 +32,12 @@ def named(store: Reading, text: str) -> tuple[str, int]:
     if found := NAMED.fullmatch(text):
         return found[1], int(found[2])
     return SESSION, places.session_named(store, text).id
+
+
+def memory(text: str) -> str | None:
+    """The name, where it is none of an observation or of something else with a number."""
+    said, _, name = text.rpartition(f"{MEMORY}:")
+    return None if said or NUMBER.fullmatch(name) or NAMED.fullmatch(name) else name
 
 
 def observation(text: str) -> int:

@@ -9,6 +9,7 @@ from recollect.agents import claude_code_server
 from recollect.agents.settings_file import Change
 from recollect.cli.install import SCOPE, config_file, report, settings_file
 from recollect.cli.output import json_option
+from recollect.memory.claude_code.client import withdraw
 from recollect.paths import Paths
 
 
@@ -19,12 +20,14 @@ from recollect.paths import Paths
 def uninstall(scope: str, dry_run: bool, as_json: bool) -> None:
     """Undo install exactly: the files become, byte for byte, what they were.
 
-    Edits made since are kept; then only our hooks and our server are taken out. What was remembered stays.
+    Edits made since are kept; then only our hooks and our server are taken out. Memories that were put beside
+    the client's own (`memory.client`) are taken away there. What was remembered stays.
     """
     paths = Paths.of(os.environ)
     changes = _uninstalled(scope, paths, dry_run=True)
     if not dry_run:
         changes = _uninstalled(scope, paths, dry_run=False)
+        withdraw(paths.memory)
     hooks, server = changes
     report(
         changes,

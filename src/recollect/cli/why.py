@@ -20,7 +20,7 @@ from recollect.cli.output import (
 from recollect.errors import NotFound
 from recollect.model.search import OBSERVATION
 from recollect.model.sessions import Session
-from recollect.model.told import Injected
+from recollect.model.told import Injected, InjectedMemory
 from recollect.store.protocol import Reading
 from recollect.text import one_line
 
@@ -36,54 +36,60 @@ def why(session: str | None, as_json: bool) -> None:
     """
     store = places.store()
     found = places.session_named(store, session) if session else _latest(store)
-    told = store.told_in(found.id)
+    told, memories = store.told_in(found.id), store.told_memories(found.id)
+    everything: list[Injected | InjectedMemory] = [*told, *memories]
     if as_json:
-        tokens = sum(one.tokens for one in told)
-        print_json({"session": found.ref, "told": [asdict(one) for one in told], "tokens": tokens})
+        listed = {
+            "told": [asdict(one) for one in told],
+            "memories": [asdict(one) for one in memories],
+        }
+        tokens = sum(one.tokens for one in everything)
+        print_json({"session": found.ref, **listed, "tokens": tokens})
         return
     say(heading(found.title or "Untitled session"))
     project = store.project(found.project_id).name
     say(styled(f"{found.ref}  {project}  {clock.day_and_time(found.started_at)}", dim=True))
-    if not told:
+    if not everything:
         say("\nIt was told nothing, or by a prepared brief while the worker was down.")
         return
-    _print(store, told, clock.day_and_time(found.started_at))
+    _print(store, everything, clock.day_and_time(found.started_at))
 
 
 def _latest(store: Reading) -> Session:
     """Only of this project: what another one's session was told is no answer here."""
     project = places.here(store, "Name a session: `recollect sessions --all` lists them.")
-    found = places.sessions(store, project, 1)
+    found = store.sessions(project, 1)
     if not found:
         raise NotFound("This project has no sessions yet. `recollect sessions --all` lists others.")
     return found[0]
 
 
-def _print(store: Reading, told: list[Injected], began: str) -> None:
-    """`began`: the session, whose day need not be repeated."""
+def _print(store: Reading, told: list[Injected | InjectedMemory], began: str) -> None:
+    """In the order in which it was told. `began`: the session, whose day need not be repeated."""
     day = began.partition(" ")[0]
-    sessions = {ref: places.short_id(store, ref) for ref in {one.session for one in told} if ref}
-    rows = [
-        (
-            clock.day_and_time(one.at).removeprefix(f"{day} "),
-            one.hook,
-            f"#{one.source}" if one.kind == OBSERVATION else sessions.get(one.session or "", ""),
-            one_line(one.title or "", 60),
-            one_line(one.reason, 80),
-            f"{one.tokens:,}",
-        )
-        for one in told
-    ]
+    refs = {one.session for one in told if isinstance(one, Injected)}
+    sessions = {ref: places.short_id(store, ref) for ref in refs if ref}
+    rows = []
+    for one in sorted(told, key=lambda each: each.at):
+        what: tuple[str, str]
+        if isinstance(one, InjectedMemory):
+            what = "memory", one_line(one.name, 60)
+        elif one.kind == OBSERVATION:
+            what = f"#{one.source}", one_line(one.title or "", 60)
+        else:
+            what = sessions.get(one.session or "", ""), one_line(one.title or "", 60)
+        when = clock.day_and_time(one.at).removeprefix(f"{day} ")
+        rows.append((when, one.hook, *what, one_line(one.reason, 80), f"{one.tokens:,}"))
     table(("when", "hook", "id", "title", "why", "tokens"), rows, numbers=("tokens",))
     say(_total(told))
     say(styled("Show one in full: recollect show <id>", dim=True))
 
 
-def _total(told: Iterable[Injected]) -> str:
+def _total(told: Iterable[Injected | InjectedMemory]) -> str:
     kinds: Counter[str] = Counter()
     hooks: Counter[str] = Counter()
     for one in told:
-        kinds[one.kind] += 1
+        kinds["memory" if isinstance(one, InjectedMemory) else one.kind] += 1
         hooks[one.hook] += one.tokens
     what = ", ".join(count(number, kind) for kind, number in kinds.items())
     parts = ", ".join(f"{hook} {tokens:,}" for hook, tokens in hooks.items())

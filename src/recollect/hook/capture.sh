@@ -1,5 +1,5 @@
 # Capture one hook event into the spool. Sourced by the hook line, which has set
-#   $1 hook (context, new, file, save, summary, end)   $2 this directory   $3 python, may be missing
+#   $1 hook (context, new, file, compact, save, summary, end)   $2 this directory   $3 python, may be missing
 #
 # The agent waits for this, so it starts two processes (cat, mv) and no more. It parses nothing,
 # needs no worker and no database, and always exits 0: exit 2 would block the user's prompt. The
@@ -41,10 +41,10 @@ if [ "$1" = file ]; then
   exit 0
 fi
 
-# Session start and prompt want an answer, and Python can ask the worker for it. Where it cannot
-# run, nothing has read our input yet: keep the event at least.
+# Session start, prompt and compaction want an answer, and Python can ask the worker for it. Where it
+# cannot run, nothing has read our input yet: keep the event at least.
 case $1 in
-  context | new)
+  context | new | compact)
     if [ -x "$python" ]; then
       "$python" -I -S "$2/capture.py" "$1" && exit 0
     elif [ "$1" = context ]; then

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 FORMAT = "recollect/1"
-HOOKS = ("context", "new", "file", "save", "summary", "end")
+HOOKS = ("context", "new", "file", "compact", "save", "summary", "end")
 
 
 @dataclass(frozen=True, slots=True)

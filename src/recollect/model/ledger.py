@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from recollect.model.requests import Usage
 
 OBSERVE, SUMMARIZE, REPAIR = "observe", "summarize", "repair"
+SELECT, EXTRACT, DREAM = "select", "extract", "dream"  # of curated memories
 ANSWERED, UNUSABLE, FAILED = "answered", "unusable", "failed"
 GROUPINGS = ("day", "model", "project", "session", "purpose")
 
@@ -19,8 +20,8 @@ class Entry:
     prompts: str
     purpose: str
     digest: str
-    session_id: int
-    job_id: int
+    session_id: int | None
+    job_id: int | None
     outcome: str
     error: str | None
     usage: Usage

@@ -2,6 +2,7 @@
 
 A record names what it refers to by what that is called everywhere: a session by `agent/ref`, an event by its
 key, a job by its place in its session, an observation by `session#place`. No record knows a row's number.
+Curated memories are files and not in a store, so theirs is a record beside the others.
 """
 
 from collections.abc import Iterator
@@ -9,8 +10,11 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from recollect.ids import digest
+from recollect.repository import Identity, Repository
+from recollect.text import sqlite_safe
 
 IdentityKind = Literal["remote", "commit", "path"]
+LISTED = 20  # reasons that are told one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,16 @@ class ProjectRecord:
     created_at: int
     identities: tuple[IdentityRecord, ...] = ()
     dirs: tuple[DirRecord, ...] = ()
+
+    @property
+    def repository(self) -> Repository:
+        """As git told of it. One that nothing is known of is known by its place."""
+        known = [(each.kind, each.identity) for each in self.identities]
+        named = tuple(
+            Identity(kind, sqlite_safe(identity))
+            for kind, identity in known or [("path", f"path:{self.root}")]
+        )
+        return Repository(sqlite_safe(self.name), sqlite_safe(self.root), named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +189,7 @@ class RequestRecord:
     provider: str
     model: str
     prompts: str
-    purpose: Literal["observe", "summarize", "repair"]
+    purpose: Literal["observe", "summarize", "repair", "select", "extract", "dream"]
     digest: str
     outcome: Literal["answered", "unusable", "failed"]
     error: str | None
@@ -190,8 +204,19 @@ class RequestRecord:
     reply: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """A curated memory. `project`: None for the user's. `text`: all of its file, to the byte."""
+
+    project: str | None
+    name: str
+    retired: bool
+    text: str
+
+
 Part = PromptRecord | JobRecord | EventRecord | ObservationRecord | SummaryRecord | RequestRecord
 Record = ProjectRecord | SessionRecord | Part
+Exported = Record | MemoryRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +231,7 @@ class Counts:
     observations: int = 0
     summaries: int = 0
     requests: int = 0
+    memories: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))
@@ -221,6 +247,27 @@ class Taken:
     new: Counts
     known: Counts
     project_id: int | None  # where it went, if anything was new
+
+
+@dataclass(frozen=True, slots=True)
+class TakenMemories:
+    """What came of giving memories to the folders. `renamed`: how those are called now whose name another
+    text had. `refused`: how many, and `reasons`: a sentence for each of the first."""
+
+    new: int = 0
+    known: int = 0
+    renamed: tuple[str, ...] = ()
+    refused: int = 0
+    reasons: tuple[str, ...] = ()
+
+    def __add__(self, other: "TakenMemories") -> "TakenMemories":
+        return TakenMemories(
+            self.new + other.new,
+            self.known + other.known,
+            self.renamed + other.renamed,
+            self.refused + other.refused,
+            (self.reasons + other.reasons)[:LISTED],
+        )
 
 
 def session_name(agent: str, ref: str) -> str:

@@ -16,6 +16,7 @@ OBSERVATION, SUMMARY, PROMPT, SESSION, EVENT = (
 )
 # From the coarsest to the finest (D2). `titles` finds everything that has one; `events` is the last resort.
 LEVELS = ("sessions", "summaries", "titles", "facts", "full", "events")
+WITH_MEMORIES = ("titles", "facts", "full")  # levels at which curated memories are found, too
 HAVE_NOT = {  # of what filters ask for, what is found at a level
     "sessions": ("type", "concept", "file"),
     "summaries": ("type", "concept"),

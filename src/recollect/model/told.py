@@ -15,6 +15,18 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Handed:
+    """Lines to hand over, fenced, and what they tell of."""
+
+    lines: tuple[str, ...] = ()
+    told: tuple[Told, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
 class Injected:
     """Something that was handed over, as it is listed. `session` is the agent's id of the one it came
     from; `title` is its own, or its first words."""
@@ -27,3 +39,28 @@ class Injected:
     at: int
     title: str | None
     session: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToldMemory:
+    """A curated memory that is handed to an agent, by its name and where it stands (`model/memories.py`).
+    `size`: bytes of its text; a session gets so many and no more."""
+
+    name: str
+    scope: str
+    reason: str
+    tokens: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedMemory:
+    """One that was handed over, as it is listed."""
+
+    name: str
+    scope: str
+    hook: str
+    reason: str
+    tokens: int
+    size: int
+    at: int

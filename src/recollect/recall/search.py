@@ -54,7 +54,7 @@ class Searcher:
         clock: Clock,
         weights: rank.Weights = rank.DEFAULT,
     ) -> None:
-        self._store, self._encoder, self._clock = store, encoder, clock
+        self._store, self.encoder, self._clock = store, encoder, clock
         self._weights = weights
         self._matrix: Matrix | None = None
         self._broken: str | None = None
@@ -162,7 +162,7 @@ class Searcher:
     def _meaning(
         self, text: str, filters: Filters, within: frozenset[int] | None
     ) -> tuple["Meaning | None", str | None]:
-        if self._encoder is None:
+        if self.encoder is None:
             return None, None
         with self._lock:
             if time.monotonic() < self._again_at:
@@ -171,7 +171,7 @@ class Searcher:
                 if self._matrix is None:
                     from recollect.recall.matrix import Matrix
 
-                    self._matrix = Matrix(self._encoder)
+                    self._matrix = Matrix(self.encoder)
                 self._matrix.refresh(self._store)
                 self._broken = None
                 return self._matrix.near(text, filters, within), None

@@ -6,7 +6,6 @@ The text is clean but not fenced: whoever hands it to an agent puts it into an e
 from collections.abc import Iterable, Iterator
 
 from recollect.clock import day_and_time
-from recollect.model.notes import WORDS_OF
 from recollect.model.observations import Observation, Summary
 from recollect.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY
 from recollect.model.sessions import Session
@@ -53,8 +52,8 @@ def told(store: Reading, kind: str, source: int, level: str) -> str | None:
     return None if lines is None else clean("\n".join(lines))
 
 
-def name(kind: str, source: int) -> str:
-    """How people and agents call it: `#12`, `summary:7`."""
+def name(kind: str, source: int | str) -> str:
+    """How people and agents call it: `#12`, `summary:7`, `memory:prefers-tabs`."""
     return f"#{source}" if kind == OBSERVATION else f"{kind}:{source}"
 
 
@@ -87,8 +86,6 @@ def _observation(observation: Observation, level: str) -> Iterator[str]:
 
 
 def _marks(observation: Observation) -> Iterator[str]:
-    if observation.provider in WORDS_OF:
-        yield WORDS_OF[observation.provider]
     if observation.pinned:
         yield "pinned"
     if any(doubt.part in ("title", "subtitle") for doubt in observation.draft.doubts):

@@ -4,11 +4,19 @@ from contextlib import suppress
 from dataclasses import replace
 
 from recollect.errors import NotFound
-from recollect.model.search import HAVE_NOT, OBSERVATION, PROMPT, SESSION, Filters, Query
+from recollect.model.search import (
+    HAVE_NOT,
+    OBSERVATION,
+    PROMPT,
+    SESSION,
+    WITH_MEMORIES,
+    Filters,
+    Query,
+)
 from recollect.periods import Period, period
 from recollect.recall import lookup
 from recollect.recall.telling import name, told
-from recollect.server import names, result_text, things
+from recollect.server import memories, names, result_text, things
 from recollect.server.parameters import Misused
 from recollect.server.place import LOOK_IN_ALL, LOOK_IN_ONE, Place, Scope
 from recollect.server.things import Thing
@@ -58,14 +66,17 @@ def search(
     own = place.own_session() if filters.session_id is None else None
     hits = [hit for hit in answer.hits if hit.kind != PROMPT or hit.session_id != own][:limit]
     notes = [f"({one_line(answer.without, 200)})"] if answer.without else []
-    if not hits:
+    plain = filters == Filters(project_id=scope.project_id) and level in WITH_MEMORIES
+    curated = memories.found(place, scope, query) if plain else []
+    if not hits and not curated:
         return " ".join([NOTHING + (WIDER if scope.project_id is not None else ""), *notes])
     if level == "full":
         found = (_told(place, scope, hit.kind, hit.id, level) for hit in hits)
-        told = [line for each in found for line in ("", *each)]
+        read = (memories.read(place, scope, str(line.id)) for line in curated)
+        told = [line for each in (*read, *found) for line in ("", *each)]
         return result_text.enveloped(scope, [*told[1:], *map(fenced, notes)])
     excerpt = level in ("facts", "events")
-    lines = [result_text.of_hit(hit, excerpt=excerpt) for hit in hits]
+    lines = [*curated, *(result_text.of_hit(hit, excerpt=excerpt) for hit in hits)]
     return result_text.listed(place, scope, lines, notes=notes)
 
 
@@ -108,9 +119,12 @@ def get(place: Place, *, ids: tuple[str, ...], level: str, project: str | None) 
     scope = place.scope(project)
     lines: list[str] = []
     missing: list[str] = []
-    for kind, number in dict.fromkeys(_name(text) for text in ids):
+    for kind, which in dict.fromkeys(_any_name(text) for text in ids):
         try:
-            lines += ["", *_told(place, scope, kind, number, level)]
+            if isinstance(which, str):
+                lines += ["", *memories.read(place, scope, which)]
+            else:
+                lines += ["", *_told(place, scope, kind, which, level)]
         except NotFound as error:  # it does not keep the others back
             missing.append(str(error))
     if not lines:
@@ -147,10 +161,10 @@ def files(place: Place, *, path: str, project: str | None, limit: int) -> str:
             "A path belongs to one project. Name it, or leave `project` out for this one."
         )
     found = lookup.about_file(place.store, scope.project_id, place.path(path), limit)
-    if not found:
+    lines = memories.about_file(place, scope, place.path(path))
+    if not found and not lines:
         return f"{NOTHING} No observation names that path."
     short = path.rpartition("/")[2]
-    lines = []
     for observation in found:
         facts = observation.draft.sure_facts
         naming = [fact for fact in facts if short in fact] or list(facts)
@@ -161,6 +175,13 @@ def files(place: Place, *, path: str, project: str | None, limit: int) -> str:
 def _name(text: str) -> tuple[str, int]:
     try:
         return names.parse(text)
+    except ValueError as error:
+        raise Misused(str(error)) from None
+
+
+def _any_name(text: str) -> tuple[str, int | str]:
+    try:
+        return names.parse_any(text)
     except ValueError as error:
         raise Misused(str(error)) from None
 

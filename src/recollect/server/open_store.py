@@ -13,6 +13,7 @@ from pathlib import Path
 
 from recollect import wiring
 from recollect.clock import Clock
+from recollect.memory.choosing.finding import Finder
 from recollect.recall.search import Searcher
 from recollect.store.protocol import Reading
 
@@ -22,6 +23,7 @@ class Opened:
     file: tuple[int, int]
     store: Reading
     searcher: Searcher
+    finder: Finder
     users: int = 0
 
 
@@ -40,7 +42,8 @@ class OpenStore:
                 self._retire()
                 store = wiring.open_for_reading(home.paths)
                 searcher = wiring.searcher(store, home.settings, self._clock)
-                self._current = Opened(file, store, searcher)
+                finder = Finder(searcher.encoder)
+                self._current = Opened(file, store, searcher, finder)
             self._current.users += 1
             return self._current
 

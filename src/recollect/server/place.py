@@ -1,7 +1,7 @@
 """What the tools work on: the store, the search over it, and the project that the agent is in.
 
 The server lives as long as the agent's session, and every call is a visit: it works with one store from its
-first look to its end, whatever becomes of the database meanwhile. Nothing here writes: see `notes`.
+first look to its end, whatever becomes of the database meanwhile. Nothing here writes: see `memories`.
 """
 
 import os
@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect import freshness
+from recollect import freshness, wiring
 from recollect.clock import Clock
 from recollect.errors import NotFound, RecollectError, StoreError
 from recollect.freshness import Freshness
+from recollect.memory.choosing.finding import Finder
+from recollect.memory.storage.changes import Memories
 from recollect.model.observations import Observation
 from recollect.model.sessions import Project
 from recollect.paths import Paths
@@ -74,6 +76,10 @@ class Place:
         return Paths.of(self._env)
 
     @property
+    def finder(self) -> Finder:
+        return self._open().finder
+
+    @property
     def store(self) -> Reading:
         return self._open().store
 
@@ -96,6 +102,11 @@ class Place:
             here = fenced(one_line(self.directory, 200))
             raise NotFound(f"Nothing is remembered of {here} yet.{elsewhere}")
         return Scope(found, store.project(found).name)
+
+    def memories(self, project_id: int | None = None) -> Memories:
+        """The curated ones that hold in a project; None: in the one that the agent is in."""
+        root = self.directory if project_id is None else self.store.project(project_id).root
+        return wiring.memories(wiring.home(self._env), root, self.clock, self._env)
 
     def own_session(self) -> int | None:
         """The session that asks, if it is known."""

@@ -4,11 +4,10 @@ Everything in it stems from somewhere else and is fenced; whoever speaks outside
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recollect import clock
 from recollect.freshness import UNKNOWN
-from recollect.model.notes import WORDS_OF
 from recollect.model.observations import Author, Observation, Summary
 from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, FoundEvent, Hit
 from recollect.model.sessions import Prompt, Session
@@ -32,14 +31,15 @@ class Line:
     """A thing in a list."""
 
     kind: str
-    id: int
-    project_id: int
+    id: int | str
+    project_id: int | None
     at: int
     type: str | None
     title: str
     tokens: int
     marks: tuple[str, ...] = ()
     more: tuple[str, ...] = ()  # lines below it
+    files: str | None = None  # what has become of them; None: of an observation, see there
 
 
 def of_hit(hit: Hit, *, excerpt: bool = False) -> Line:
@@ -85,14 +85,6 @@ def of_observation(observation: Observation, *, facts: Iterable[str] = ()) -> Li
     )
 
 
-def of_memory(observation: Observation) -> Line:
-    """With what it says, as far as the title does not."""
-    line = of_observation(observation)
-    said = " ".join((observation.draft.narrative or "").split())
-    is_note = observation.provider in WORDS_OF
-    return replace(line, more=(one_line(said, EXCERPT),) if is_note and said != line.title else ())
-
-
 def listed(
     place: Place,
     scope: Scope,
@@ -100,20 +92,21 @@ def listed(
     *,
     notes: Iterable[str] = (),
     dated: bool = False,
-    around: tuple[str, int] | None = None,
+    around: tuple[str, int | str] | None = None,
 ) -> str:
     """A table. `dated`: times instead of ages; `around`: which of them was asked for."""
-    everywhere = scope.project_id is None
+    lines = list(lines)
+    everywhere = scope.project_id is None and any(line.project_id for line in lines)
     names = ("id", "type", "time" if dated else "age", "its files", "tokens", "title")
     rows = [" | ".join((*names, "project") if everywhere else names)]
     for line in lines:
         mark = "> " if (line.kind, line.id) == around else ""
         when = clock.day_and_time(line.at) if dated else clock.age(line.at, now=place.clock())
         cells = [mark + name(line.kind, line.id), line.type or line.kind, when]
-        found = place.store.observation(line.id) if line.kind == OBSERVATION else None
-        cells += [_files(place, found), f"~{line.tokens}", _title(line, found)]
+        cells += [_files(place, line), f"~{line.tokens}", _title(line)]
         if everywhere:
-            cells.append(one_line(place.store.project(line.project_id).name, 40))
+            known = place.store.project(line.project_id).name if line.project_id else "-"
+            cells.append(one_line(known, 40))
         rows.append(fenced(" | ".join(cells)))
         rows += [f"  {fenced(more)}" for more in line.more]
     return enveloped(scope, [*rows, *(fenced(note) for note in notes)])
@@ -148,7 +141,7 @@ def origin(place: Place, thing: Thing) -> str:
 def _who(thing: Thing) -> str:
     match thing.said:
         case Observation(provider=provider, model=model) | Summary(provider=provider, model=model):
-            return WORDS_OF.get(provider) or f"written by {Author(provider, model)}"
+            return f"written by {Author(provider, model)}"
         case Prompt():
             return "what the user asked then"
         case FoundEvent():
@@ -157,14 +150,16 @@ def _who(thing: Thing) -> str:
             return f"of {agent}"
 
 
-def _files(place: Place, observation: Observation | None) -> str:
-    state = place.freshness(observation).state if observation else UNKNOWN
-    return "-" if state == UNKNOWN else state
+def _files(place: Place, line: Line) -> str:
+    state = line.files
+    if line.kind == OBSERVATION and isinstance(line.id, int):
+        observation = place.store.observation(line.id)
+        state = place.freshness(observation).state if observation else None
+    return "-" if state in (None, UNKNOWN) else str(state)
 
 
-def _title(line: Line, observation: Observation | None) -> str:
-    """With its marks, and whose words it is."""
+def _title(line: Line) -> str:
+    """With its marks."""
     title = one_line(line.title, TITLE)
-    whose = WORDS_OF.get(observation.provider) if observation else None
-    marks = ", ".join((whose, *line.marks) if whose else line.marks)
+    marks = ", ".join(line.marks)
     return cut(f"{title} ({marks})" if marks else title, TITLE + 100)

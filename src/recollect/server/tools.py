@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
-from recollect.model.notes import LONGEST_NOTE
+from recollect.model.memories import LONGEST_SAID
+from recollect.model.memories import TYPES as MEMORY_TYPES
 from recollect.model.observations import TYPES
 from recollect.model.search import LEVELS
 from recollect.server.parameters import Parameter, Schema, schema
@@ -79,7 +80,13 @@ TOOLS = (
         "Read things by their ids.",
         "finding",
         (
-            Parameter("ids", "Such as ['#12', 'summary:5'].", "names", required=True, most=200),
+            Parameter(
+                "ids",
+                "Such as ['#12', 'summary:5', 'memory:NAME'].",
+                "names",
+                required=True,
+                most=200,
+            ),
             Parameter("level", choices=DETAIL, default="full"),
             PROJECT,
         ),
@@ -98,27 +105,30 @@ TOOLS = (
     ),
     Tool(
         "remember",
-        "Keep something for all later sessions in this project: a rule, a preference, a fact that took "
-        "effort to find. Say it so that it is understood without this conversation.",
-        "notes",
+        "Keep something as a memory for later sessions: a rule, a preference (type user: in all projects), a "
+        "fact that took effort to find. Say it so that it is understood without this conversation.",
+        "memories",
         (
-            Parameter("text", "The first line is its title.", required=True, most=LONGEST_NOTE),
-            Parameter("type", choices=TYPES, default="discovery"),
+            Parameter("text", "One thing, in a sentence or two.", required=True, most=LONGEST_SAID),
+            Parameter("type", "Default: by its wording.", choices=MEMORY_TYPES),
             Parameter("files", "Paths it is about.", kind="names", most=4_000),
         ),
         writes=True,
     ),
     Tool(
         "forget",
-        "Take an observation out of the memory, because it is wrong or the user wants it. Can be undone.",
-        "notes",
-        (Parameter("id", required=True, most=200), Parameter("undo", kind="switch")),
+        "Tell a memory or an observation no longer, because it is wrong or the user wants it. Can be undone.",
+        "memories",
+        (
+            Parameter("id", "Such as memory:NAME or #12.", required=True, most=200),
+            Parameter("undo", kind="switch"),
+        ),
         writes=True,
     ),
     Tool(
         "memories",
-        "What is pinned or was remembered on request in this project.",
-        "notes",
+        "All memories that hold in this project, and the pinned observations: names with a line each.",
+        "memories",
         (Parameter("limit", kind="number", default=20, most=100),),
     ),
 )

@@ -1,4 +1,4 @@
-"""Questions on behalf of a job: within the budget, each one in the ledger, none paid for twice.
+"""Questions on behalf of a job, or of nobody: within the budget, each one in the ledger, none paid for twice.
 
 The reply is stored before anybody looks at it. If the worker is killed between a reply and its effect, the
 next try finds the reply instead of asking again.
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from recollect import log
 from recollect.clock import Clock
 from recollect.ids import digest
-from recollect.model.jobs import Job
 from recollect.model.ledger import ANSWERED, FAILED, Entry, Kept
 from recollect.model.requests import Away, Failure, Reply, Request, Usage, paid
 from recollect.providers.protocol import Model
@@ -35,11 +34,14 @@ class Asking:
     model: Model
     terms: Terms
     clock: Clock
-    job: Job
+    session_id: int | None
+    job_id: int | None
 
     def ask(self, request: Request, purpose: str) -> Kept | Failure:
-        if kept := self.store.kept_reply(self.job.id, self._digest(request)):
-            log.action("model.reused", job=self.job.id, purpose=purpose)
+        if self.job_id is not None and (
+            kept := self.store.kept_reply(self.job_id, self._digest(request))
+        ):
+            log.action("model.reused", job=self.job_id, purpose=purpose)
             return kept
         terms = self.terms
         most = largest(request, self.model.name)
@@ -51,7 +53,7 @@ class Asking:
         took = self.clock() - began
         outcome = type(answer).__name__.lower()
         number = self.store.add_request(self._entry(request, purpose, answer, began, took))
-        log.action("model.asked", job=self.job.id, purpose=purpose, outcome=outcome, ms=took)
+        log.action("model.asked", job=self.job_id, purpose=purpose, outcome=outcome, ms=took)
         return Kept(number, answer.text) if isinstance(answer, Reply) else answer
 
     def unusable(self, reply: Kept) -> None:
@@ -76,8 +78,8 @@ class Asking:
             prompts=self.terms.prompts,
             purpose=purpose,
             digest=self._digest(request),
-            session_id=self.job.session_id,
-            job_id=self.job.id,
+            session_id=self.session_id,
+            job_id=self.job_id,
             outcome=ANSWERED if isinstance(answer, Reply) else FAILED,
             error=_fault(answer),
             usage=usage or NOTHING,

@@ -12,7 +12,7 @@ from recollect import text
 from recollect.english import STOP_WORDS
 from recollect.model.observations import Observation, ObservationDraft
 from recollect.model.prose import sentences
-from recollect.synthesis.statements import (
+from recollect.statements import (
     COMMON_STEMS,
     Statement,
     contradict,

@@ -44,7 +44,7 @@ def _observe(
     stamp = Stamp.of(turn, clock())
     written = writer.observe(turn)
     if not isinstance(written, Observed):
-        return _failed(written)
+        return failed(written)
     # A long turn is worked up in parts; the prompt's own decision must not be told in each of them.
     told = store.titles_of_prompt(job)
     drafts = [d for d in written.drafts if d.title is None or (d.type, d.title) not in told]
@@ -64,14 +64,14 @@ def _placed(store: Store, job: Job, project_id: int, draft: ObservationDraft) ->
 def _summarize(store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock) -> Outcome:
     written = writer.summarize(turn)
     if not isinstance(written, Summarized):
-        return _failed(written)
+        return failed(written)
     draft = written.draft if isinstance(written.draft, SummaryDraft) else None
     title = SessionTitle(_title(turn), _subtitle(draft))
     stored = store.finish_summary(job, writer.author, draft, turn.at, clock(), title=title)
     return stored if isinstance(stored, Fenced) else Done()
 
 
-def _failed(failure: Failure) -> Outcome:
+def failed(failure: Failure) -> Outcome:
     return Retry(failure.why) if isinstance(failure, Refused) else Postponed(failure)
 
 

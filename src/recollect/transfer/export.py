@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Protocol, cast
 
 from recollect import __version__
 from recollect.model.records import (
     Counts,
     EventRecord,
+    Exported,
     JobRecord,
+    MemoryRecord,
     ObservationRecord,
     ProjectRecord,
     PromptRecord,
@@ -26,7 +28,7 @@ from recollect.transfer.format import FORMAT, VERSION, End, Header, encoded
 
 GZIP = ".gz"
 LEVEL = 6
-NOUNS: Mapping[type[Record], str] = {
+NOUNS: Mapping[type[Exported], str] = {
     ProjectRecord: "projects",
     SessionRecord: "sessions",
     PromptRecord: "prompts",
@@ -35,11 +37,33 @@ NOUNS: Mapping[type[Record], str] = {
     ObservationRecord: "observations",
     SummaryRecord: "summaries",
     RequestRecord: "requests",
+    MemoryRecord: "memories",
 }
 
 
+class Leaving(Protocol):
+    """Curated memories, which are not in the store."""
+
+    def of_user(self) -> Iterable[MemoryRecord]: ...
+    def of(self, project: ProjectRecord) -> Iterable[MemoryRecord]: ...
+    def of_others(self, number: int) -> Iterable[ProjectRecord | MemoryRecord]:
+        """Those of projects that were not asked for, with the projects. `number`: how many there were."""
+
+
+def joined(records: Iterable[Record], memories: Leaving) -> Iterator[Exported]:
+    """The user's first, a project's behind the project, then what the store knows nothing of."""
+    projects = 0
+    yield from memories.of_user()
+    for record in records:
+        yield record
+        if isinstance(record, ProjectRecord):
+            projects += 1
+            yield from memories.of(record)
+    yield from memories.of_others(projects)
+
+
 def write(
-    records: Iterable[Record],
+    records: Iterable[Exported],
     out: BinaryIO,
     *,
     at: int,

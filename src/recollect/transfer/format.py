@@ -15,18 +15,19 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from recollect.model.records import (
     EventRecord,
+    Exported,
     JobRecord,
+    MemoryRecord,
     ObservationRecord,
     ProjectRecord,
     PromptRecord,
-    Record,
     RequestRecord,
     SessionRecord,
     SummaryRecord,
 )
 
 FORMAT = "recollect-export"
-VERSION = 1
+VERSION = 2  # 1 had no memories
 LARGEST_INTEGER = 2**63 - 1
 BODIES = ("body", "body_text", "body_base64")
 # How an agent writes its JSON. A body that is laid out in yet another way is text.
@@ -57,7 +58,7 @@ class End:
     lines: int
 
 
-Line = Header | Record | End
+Line = Header | Exported | End
 NAMES: Mapping[type[Line], str] = {
     Header: "export",
     ProjectRecord: "project",
@@ -68,6 +69,7 @@ NAMES: Mapping[type[Line], str] = {
     ObservationRecord: "observation",
     SummaryRecord: "summary",
     RequestRecord: "request",
+    MemoryRecord: "memory",
     End: "end",
 }
 TYPES = {name: kind for kind, name in NAMES.items()}

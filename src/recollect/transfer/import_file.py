@@ -10,27 +10,34 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Generic, TypeVar, cast
 
 from recollect.errors import TransferError
-from recollect.model.records import ProjectRecord, Record, RequestRecord, SessionRecord
-from recollect.transfer.blocks import Block
+from recollect.model.records import (
+    MemoryRecord,
+    ProjectRecord,
+    Record,
+    RequestRecord,
+    SessionRecord,
+)
+from recollect.transfer.blocks import Block, MemoryBlock
 from recollect.transfer.format import FORMAT, VERSION, End, Header, Line, Malformed, decoded
 
 MAGIC = b"\x1f\x8b"  # of gzip, whatever the file is called
 IN_MEMORY = 8 * 1024 * 1024
 LONGEST = 512 * 1024 * 1024  # a line; the largest capture has 64 MB
+R = TypeVar("R", Record, MemoryRecord)
 
 
 @dataclass(slots=True)
-class _Held:
+class _Held(Generic[R]):
     """The records of a block: the first of them in memory, the rest in a file."""
 
-    first: list[Record] = field(default_factory=list)
+    first: list[R] = field(default_factory=list)
     size: int = 0
     rest: BinaryIO | None = None
 
-    def add(self, record: Record, data: bytes) -> None:
+    def add(self, record: R, data: bytes) -> None:
         self.size += len(data)
         if self.rest is None and self.size <= IN_MEMORY:
             self.first.append(record)
@@ -39,12 +46,12 @@ class _Held:
             self.rest = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - `close` is ours
         self.rest.write(data)
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[R]:
         yield from self.first
         if self.rest is not None:
             self.rest.seek(0)
             for data in self.rest:
-                yield cast(Record, decoded(data))
+                yield cast(R, decoded(data))
 
     def close(self) -> None:
         if self.rest is not None:
@@ -72,25 +79,31 @@ class ExportFile:
                 f"it was written by recollect {header.by[:20]}, in a later format; upgrade with "
                 "`pip install -U recollect`"
             )
-        held = _Held()
+        held, memories = _Held[Record](), _Held[MemoryRecord]()
         try:
             while True:
                 line, data = self._next()
                 if isinstance(line, Header):
                     raise self._fault("an export begins in the middle of another one")
+                if isinstance(line, MemoryRecord):
+                    self._check_owner(line)
+                    memories.add(line, data)
+                    continue
                 if isinstance(line, End | ProjectRecord | SessionRecord):
-                    if held.size:
-                        yield Block(self._project.project if self._project else None, held)
+                    if held.size or memories.size:
+                        yield self._block(held, memories)
                     held.close()
+                    memories.close()
                     if isinstance(line, End):
                         self._check_end(line)
                         return
-                    held = self._begin(line)
+                    held, memories = self._begin(line), _Held[MemoryRecord]()
                 else:
                     self._check_place(line)
                 held.add(line, data)
         finally:
             held.close()
+            memories.close()
 
     def close(self) -> None:
         self._raw.close()
@@ -106,8 +119,13 @@ class ExportFile:
                 return header
         raise self._fault("it does not begin as an export of recollect does")
 
-    def _begin(self, line: ProjectRecord | SessionRecord) -> _Held:
-        held = _Held()
+    def _block(self, held: _Held[Record], memories: _Held[MemoryRecord]) -> Block:
+        project = self._project
+        beside = MemoryBlock(project, memories) if memories.size else None
+        return Block(project.project if project else None, held, memories=beside)
+
+    def _begin(self, line: ProjectRecord | SessionRecord) -> _Held[Record]:
+        held = _Held[Record]()
         if isinstance(line, ProjectRecord):
             self._project, self._session = line, None
         else:
@@ -123,6 +141,13 @@ class ExportFile:
         here = self._session.session if self._session else None
         if line.session != here or (here is None and not isinstance(line, RequestRecord)):
             raise self._fault("its session does not stand before it")
+
+    def _check_owner(self, line: MemoryRecord) -> None:
+        """All of a project's stand together, because they are taken together."""
+        if line.project != (self._project.project if self._project else None) or self._session:
+            raise self._fault(
+                "a memory stands behind its project; one of the user before all projects"
+            )
 
     def _check_end(self, line: End) -> None:
         if line.lines != self._number:

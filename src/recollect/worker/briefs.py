@@ -10,12 +10,19 @@ from pathlib import Path
 from recollect import log
 from recollect.agents.protocol import Agent
 from recollect.clock import MINUTE, Clock
-from recollect.errors import StoreError
+from recollect.errors import RecollectError, StoreError
 from recollect.hook.capture import brief_name
 from recollect.model.captures import Capture, Unreadable, parse_capture
-from recollect.model.events import Event, FileWanted, PromptSubmitted, SessionStarted
+from recollect.model.events import (
+    CompactionBegan,
+    Event,
+    FileWanted,
+    PromptSubmitted,
+    SessionStarted,
+)
+from recollect.model.memories import StoredMemory
 from recollect.model.sessions import Session
-from recollect.model.told import Told
+from recollect.model.told import Told, ToldMemory
 from recollect.paths import Paths, write_private
 from recollect.recall import brief, file_recall, prompt
 from recollect.recall.current_work import bearing
@@ -23,15 +30,19 @@ from recollect.recall.search import Searcher
 from recollect.repository import current_work
 from recollect.settings import Settings
 from recollect.store.protocol import Store
+from recollect.wiring import Home
 from recollect.worker.file_lists import FileLists
 from recollect.worker.listener import Answer, nothing
+from recollect.worker.memory_telling import MemoryTelling
 from recollect.worker.precedence import Precedence
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.session_memory import SessionMemories
+from recollect.worker.sharing import Sharing
 
 SOON_TRIES, SOON_PAUSE = 10, 0.02  # together less than the hook's deadline for a prompt
 ANSWERING, PREPARING = 0.15, 2.0  # seconds that each question to git may take
 SILENT_SOURCES = ("resume", "fork")  # the conversation holds its brief already
-COMPACT = "compact"
+COMPACT = "compact"  # a hook, and how a session begins
 NOTHING = Answer(b"")
 FORGOTTEN = MINUTE  # a session whose capture has not come by then does not come
 
@@ -46,6 +57,7 @@ class Note:
     at: int
     hook: str
     told: tuple[Told, ...] = ()
+    memories: tuple[ToldMemory, ...] = ()
 
 
 @dataclass(slots=True)
@@ -58,16 +70,21 @@ class Briefs:
     clock: Clock
     problem: Callable[[], str | None]
     searcher: Searcher
+    memories: MemoryTelling
     expect_a_question: Callable[
         [], None
     ]  # a session has begun: the first prompt will want to search
     precedence: Precedence = field(default_factory=Precedence)
+    sessions: SessionMemories = field(init=False)
+    sharing: Sharing = field(init=False)
     _lists: FileLists = field(init=False)
     _notes: list[Note] = field(default_factory=list)
     _recording: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self._lists = FileLists(self.paths, self.store)
+        self.sessions = SessionMemories(self.paths, self.store, self.agents, self.clock)
+        self.sharing = Sharing(Home(self.paths, self.settings), self.clock)
 
     def answer(self, request: bytes) -> Answer:
         """What the hook prints for this capture. It counts as told once the hook was there to hear it."""
@@ -91,16 +108,21 @@ class Briefs:
                     return self._session_start(agent, capture, event, source)
             case PromptSubmitted(by_machine=False, text=text):
                 return self._prompt(agent, event, text)
+            case CompactionBegan() if event.subagent is None:
+                with self.precedence:
+                    return self._compaction(agent, event)
             case _:
                 return NOTHING
 
     def prepare(self, project_id: int) -> None:
         """A copy per directory of the project, in the form that the hook prints unread."""
+        self.sharing.settle(self.store.project(project_id).root)
         text = brief.write(
             self.store,
             project_id,
             self.settings.number("brief.tokens"),
             bearing=self._bearing(project_id, self.store.project(project_id).root, PREPARING),
+            memories=self._index(self.store.project(project_id).root),
         ).text
         for directory in self.store.dirs_of_project(project_id):
             for agent in self.agents.values():
@@ -123,11 +145,15 @@ class Briefs:
         with self._recording:
             for note in list(self._notes):
                 session = self.store.session_by_ref(note.agent, note.session)
-                if session is not None and note.told:
+                if session is not None and (note.told or note.memories):
                     self.store.add_told(session.id, note.hook, note.told, note.at)
+                    self.store.add_told_memories(session.id, note.hook, note.memories, note.at)
                 elif session is not None:
                     silent = self.settings.number("recall.file_tokens") == 0
                     self._lists.write(session, empty=silent)
+                    if note.hook == "context":
+                        self.sharing.settle(session.project_dir)
+                        self.memories.prepare(session.project_dir)
                 if session is not None or note.at < self.clock() - FORGOTTEN:
                     self._notes.remove(note)
 
@@ -135,16 +161,28 @@ class Briefs:
         self.expect_a_question()
         project_id = self.finder.of(capture.project_dir or event.cwd)
         current = self.store.session_by_ref(event.agent, event.session)
+        resuming = current if source == COMPACT else None
         written = brief.write(
             self.store,
             project_id,
             self.settings.number("brief.tokens"),
-            resuming=current if source == COMPACT else None,
+            resuming=resuming,
             bearing=self._bearing(project_id, capture.project_dir or event.cwd, ANSWERING),
+            handed=self.sessions.handed_back(resuming) if resuming else None,
+            memories=self._index(capture.project_dir or event.cwd),
         )
         log.action("brief.answered", source=source, project=project_id, size=len(written.text))
         reply = agent.reply("context", written.text, note=self.problem())
-        return Answer(reply, self._once_heard(event.agent, event.session, "context", written.told))
+        told = (written.told, written.memories)
+        return Answer(reply, self._once_heard(event.agent, event.session, "context", *told))
+
+    def _index(self, directory: str) -> list[StoredMemory]:
+        """Of the curated memories. Files are somebody else's to break; the rest of the brief stands."""
+        try:
+            return self.memories.index(directory)
+        except (OSError, RecollectError) as error:
+            log.warning("brief.without_memories", error=log.cause(error))
+            return []
 
     def _bearing(self, project_id: int, directory: str, seconds: float) -> list[tuple[int, str]]:
         if self.settings.number("brief.tokens") == 0 or not Path(directory).is_dir():
@@ -167,14 +205,36 @@ class Briefs:
     def _prompt(self, agent: Agent, event: Event, text: str) -> Answer:
         session = self._session_soon(event)
         budget = self.settings.number("recall.tokens")
-        if session is None or budget == 0:
+        if session is None:
             return NOTHING
+        context = ""
+        told: list[Told] = []
         with self.precedence:
-            context, told = prompt.recall(self.searcher, self.store, session, text, budget)
-        if told:
-            log.action("recall.answered", session=session.id, items=len(told), size=len(context))
-        reply = agent.reply("new", context)
-        return Answer(reply, self._once_heard(agent.name, session.ref, "new", tuple(told)))
+            memories, chosen = self._memories(session, text)
+            if budget:
+                context, told = prompt.recall(self.searcher, self.store, session, text, budget)
+        context = "\n".join(filter(None, (memories, context)))
+        if told or chosen:
+            items = len(told) + len(chosen)
+            log.action("recall.answered", session=session.id, items=items, size=len(context))
+        heard = self._once_heard(agent.name, session.ref, "new", tuple(told), tuple(chosen))
+        return Answer(agent.reply("new", context), heard)
+
+    def _memories(self, session: Session, text: str) -> tuple[str, list[ToldMemory]]:
+        try:
+            return self.memories.at_prompt(session, text)
+        except (OSError, RecollectError) as error:
+            log.warning("recall.without_memories", error=log.cause(error))
+            return "", []
+
+    def _compaction(self, agent: Agent, event: Event) -> Answer:
+        session = self.store.session_by_ref(event.agent, event.session)
+        if session is None or self.settings.number("brief.tokens") == 0:
+            return NOTHING
+        kept = self.sessions.kept(session)
+        log.action("compaction.answered", session=session.id, size=len(kept.text))
+        heard = self._once_heard(event.agent, event.session, COMPACT, kept.told)
+        return Answer(agent.reply(COMPACT, kept.text), heard)
 
     def _file(self, agent: Agent, wanted: FileWanted) -> Answer:
         """The agent waits for a moment only: a session that is not known yet is told nothing."""
@@ -196,7 +256,9 @@ class Briefs:
         if told:
             sizes = {"items": len(told), "size": len(context)}
             log.action("file.answered", session=session.id, tool=wanted.tool, **sizes)
-        note = self._once_heard(agent.name, session.ref, file_recall.HOOK, tuple(told), answered)
+        note = self._once_heard(
+            agent.name, session.ref, file_recall.HOOK, tuple(told), then=answered
+        )
         return Answer(agent.reply(file_recall.HOOK, context), note)
 
     def _forget_files(self, event: Event) -> None:
@@ -210,16 +272,24 @@ class Briefs:
         session: str,
         hook: str,
         told: tuple[Told, ...],
+        memories: tuple[ToldMemory, ...] = (),
         then: Callable[[bool], None] = nothing,
     ) -> Callable[[bool], None]:
         """A hook that has gone on was told nothing, and is told it the next time."""
 
         def done(heard: bool) -> None:
-            if heard and told:
-                self._note(agent, session, hook, told)
+            if heard and (told or memories):
+                self._note(agent, session, hook, told, memories)
             then(heard)
 
         return done
 
-    def _note(self, agent: str, session: str, hook: str, told: tuple[Told, ...] = ()) -> None:
-        self._notes.append(Note(agent, session, self.clock(), hook, told))
+    def _note(
+        self,
+        agent: str,
+        session: str,
+        hook: str,
+        told: tuple[Told, ...] = (),
+        memories: tuple[ToldMemory, ...] = (),
+    ) -> None:
+        self._notes.append(Note(agent, session, self.clock(), hook, told, memories))

@@ -10,6 +10,8 @@ from recollect.clock import DAY, MINUTE, Clock
 from recollect.model.arrivals import Healed
 from recollect.paths import Paths
 from recollect.store.protocol import Store
+from recollect.wiring import AGENTS
+from recollect.worker.session_memory import SessionMemories
 
 DOCTORS = "doctor-"
 LEFT_BEHIND = 10 * MINUTE
@@ -31,6 +33,8 @@ def run(paths: Paths, store: Store, clock: Clock) -> None:
     for folder in (paths.spool_tmp, paths.run / "claims", paths.file_lists):
         if swept := _sweep(folder):
             log.action("spool.swept", folder=folder.name, count=swept)
+    if swept := SessionMemories(paths, store, AGENTS, clock).sweep():
+        log.action("session_memory.swept", count=swept)
 
 
 def interrupt(store: Store, reconciler: Healer, clock: Clock) -> None:

@@ -15,11 +15,12 @@ from recollect.hook.capture import older
 from recollect.paths import Paths
 from recollect.worker.health import not_recording
 
+SECONDS = 5.0  # for an answer
 START_SECONDS = 10.0
 STOP_SECONDS = 15.0
 
 
-def ask(paths: Paths, request: bytes, *, seconds: float = 5.0) -> bytes:
+def ask(paths: Paths, request: bytes, *, seconds: float = SECONDS) -> bytes:
     """One answer, or why there is none."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         link.settimeout(seconds)
@@ -39,8 +40,13 @@ def ask(paths: Paths, request: bytes, *, seconds: float = 5.0) -> bytes:
 
 def order(paths: Paths, verb: str, **values: object) -> dict[str, Any]:
     """Have the worker do something; it is started if need be."""
+    return order_patiently(paths, verb, SECONDS, **values)
+
+
+def order_patiently(paths: Paths, verb: str, seconds: float, **values: object) -> dict[str, Any]:
+    """The same for what may take a while."""
     start(paths)
-    answer = json.loads(ask(paths, f"{verb} {json.dumps(values)}".encode()))
+    answer = json.loads(ask(paths, f"{verb} {json.dumps(values)}".encode(), seconds=seconds))
     assert isinstance(answer, dict)
     return answer
 

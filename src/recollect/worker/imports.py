@@ -21,7 +21,7 @@ from recollect.transfer import importing
 from recollect.transfer.blocks import Source
 from recollect.transfer.claude_mem import ClaudeMem
 from recollect.transfer.import_file import ExportFile
-from recollect.transfer.importing import Progress
+from recollect.transfer.importing import Arriving, Progress
 
 Json = dict[str, Any]
 STEP_SECONDS = 0.25
@@ -43,6 +43,7 @@ class Imports:
     store: Store
     clock: Clock
     on_taken: Callable[[frozenset[int]], None]  # told the projects that know more than before
+    memories: Callable[[], Arriving]  # where those of one import go
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _running: _Running | None = None
 
@@ -60,7 +61,7 @@ class Imports:
             except RecollectError as error:
                 return {"error": str(error)}
             undo = bool(order["dry_run"])
-            steps = importing.run(self.store, source, undo=undo)
+            steps = importing.run(self.store, source, self.memories(), undo=undo)
             self._running = _Running(os.urandom(8).hex(), source, steps, undo)
             log.action("import.began", what=order["what"], dry_run=undo)
             return {"name": self._running.name}
@@ -145,6 +146,13 @@ def _told(running: _Running) -> Json:
         "new": asdict(running.progress.new),
         "known": asdict(running.progress.known),
     }
+    if isinstance(running.source, ExportFile):
+        taken = running.progress.memories
+        told["memories"] = {
+            "renamed": taken.renamed,
+            "refused": taken.refused,
+            "reasons": taken.reasons,
+        }
     if isinstance(running.source, ClaudeMem):
         homes = running.source.homes.items()
         told["projects"] = {name: home.record.root for name, home in homes}

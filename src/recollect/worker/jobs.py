@@ -10,18 +10,33 @@ from recollect import log
 from recollect.agents.protocol import Agent
 from recollect.clock import SECOND, Clock
 from recollect.errors import StoreError
-from recollect.model.jobs import MAX_TRIES, Done, Fenced, Job, Outcome, Postponed, Retry
+from recollect.model.jobs import (
+    MAX_TRIES,
+    SUMMARIZE,
+    Done,
+    Fenced,
+    Job,
+    Outcome,
+    Postponed,
+    Retry,
+)
 from recollect.model.requests import Away
 from recollect.model.sessions import Session
-from recollect.providers.protocol import Writer
+from recollect.providers.protocol import Model
 from recollect.store.protocol import Store
 from recollect.synthesis import synthesize
 from recollect.wiring import Choice
+from recollect.worker.extracting import Extractor
 from recollect.worker.gate import Closed, Gate, GatedModel, pause
 
 DOCTORS = "doctor-"  # sessions of the doctor's proof cost nothing
 BEHIND = SECOND  # a job that found nobody comes after the others that wait
 BLAMED_PAUSE = 300 * SECOND  # time for others to show that it is the model after all
+
+
+def lease(seconds: float, model: Model | None) -> int:
+    """Milliseconds. A reply, and others after a repair and for memories, may take their time."""
+    return round((seconds + (3 * model.longest_seconds if model else 0)) * SECOND)
 
 
 @dataclass(slots=True)
@@ -34,6 +49,9 @@ class JobRunner:
     lease: int
     clock: Clock
     on_done: Callable[[int], None]  # told the project whose memory has changed
+    # Told the session whose turn is summarised.
+    on_summary: Callable[[Session], None] = lambda _: None
+    extractor: Extractor | None = None
 
     def run_due(self, go_on: Callable[[], bool]) -> int:
         """Everything that is due, while `go_on` says so. How many tries were made."""
@@ -67,22 +85,26 @@ class JobRunner:
     def _try(self, job: Job) -> Outcome:
         session = self.store.session(job.session_id)
         assert session is not None, "jobs are deleted with their session"
+        heard = self._heard(session)
         try:
-            return synthesize.run(
-                self.store, self.agents, self._writer(job, session), job, session, self.clock
-            )
+            if job.kind == SUMMARIZE and self.extractor and not session.ref.startswith(DOCTORS):
+                asking = heard.asking(self.store, self.clock, session.id, job.id)
+                if absence := self.extractor.run(job, session, asking):
+                    return synthesize.failed(absence)
+            writer = heard.writer(self.store, job, self.clock)
+            return synthesize.run(self.store, self.agents, writer, job, session, self.clock)
         except StoreError:
             raise  # a lock or a full disk says nothing about the job
         except Exception as error:
             # Whatever a provider does wrong costs a try, never the worker and never the events.
             return Retry(f"{type(error).__name__}: {error}")
 
-    def _writer(self, job: Job, session: Session) -> Writer:
-        if session.ref.startswith(DOCTORS) or self.gate.closed():
-            return self.choice.without_model()
+    def _heard(self, session: Session) -> Choice:
+        """Who writes: the model, if it may be asked now."""
         model = self.choice.model
-        heard = replace(self.choice, model=GatedModel(model, self.gate)) if model else self.choice
-        return heard.writer(self.store, job, self.clock)
+        if model is None or session.ref.startswith(DOCTORS) or self.gate.closed():
+            return replace(self.choice, model=None)
+        return replace(self.choice, model=GatedModel(model, self.gate))
 
     def _settle(self, job: Job, outcome: Outcome) -> None:
         match outcome:
@@ -92,6 +114,8 @@ class JobRunner:
                 session = self.store.session(job.session_id)
                 if session is not None:
                     self.on_done(session.project_id)
+                    if job.kind == SUMMARIZE:
+                        self.on_summary(session)
             case Postponed(absence) if isinstance(absence, Away) and self.gate.blames(job):
                 self._failed(job, absence.why, BLAMED_PAUSE)
             case Postponed(absence):

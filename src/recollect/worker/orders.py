@@ -13,10 +13,12 @@ from recollect.store.protocol import Store
 from recollect.wiring import Choice
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.forgetting import Forgetting
 from recollect.worker.gate import Gate
 from recollect.worker.imports import Imports
-from recollect.worker.notes import Notes
+from recollect.worker.memory_work import MemoryWork
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.remembering import Remembering
 
 Json = dict[str, Any]
 EDITABLE = ("type", "title", "subtitle", "narrative", "facts", "concepts")
@@ -35,12 +37,18 @@ class Orders:
     backfill: Backfill
     look: Callable[[], None]  # has transcripts read, and silent sessions ended
     wake_indexing: Callable[[], None]
+    memories: MemoryWork
     imports: Imports = field(init=False)
-    notes: Notes = field(init=False)
+    forgetting: Forgetting = field(init=False)
+    remembering: Remembering = field(init=False)
 
     def __post_init__(self) -> None:
-        self.imports = Imports(self.store, self.clock, self._taken)
-        self.notes = Notes(self.store, self.finder, self.clock, self._changed)
+        self.imports = Imports(self.store, self.clock, self._taken, self.memories.incoming)
+        retold = self.briefs.sessions.refresh
+        self.forgetting = Forgetting(self.store, self.clock, self._changed, retold)
+        self.remembering = Remembering(
+            self.store, self.finder, self.memories.of, self.clock, self.briefs.prepare
+        )
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:
         orders = {
@@ -51,9 +59,11 @@ class Orders:
             "again": self._again,
             "drop-doctor-session": self._drop_doctor_session,
             "rebuild": self._rebuild,
-            "remember": self.notes.remember,
-            "forget-observation": self.notes.forget,
-            "restore": self.notes.restore,
+            "remember": self.remembering.remember,
+            "memories-changed": self.remembering.told,
+            "forget-observation": self.forgetting.forget,
+            "restore": self.forgetting.restore,
+            "dream": self.memories.dreamer.on_request,
             "import-begin": self.imports.begin,
             "import-step": self.imports.step,
             "import-cancel": self.imports.cancel,
@@ -106,6 +116,7 @@ class Orders:
                 self.store.drop_session(session.id, session.project_id)
             self.finder.forget(session.project_dir)
             self.briefs.drop(session.project_dir)
+            self.briefs.sessions.drop(session.agent, session.ref)
         return {"found": session is not None}
 
     def _rebuild(self, _: Json) -> Json:
@@ -115,6 +126,7 @@ class Orders:
         return {"waiting": count}
 
     def _taken(self, projects: frozenset[int]) -> None:
+        self.memories.look_again()
         for project_id in projects:
             self.briefs.prepare(project_id)
         # A session that was open when it was exported may be over; its transcript, if it is here, says more.
@@ -135,6 +147,7 @@ class Orders:
     def _refresh(self, observation: Observation | None) -> None:
         if observation is not None:
             self.briefs.prepare(observation.project_id)
+            self.briefs.sessions.refresh(observation.session_id)
 
 
 def _json(order: Callable[[Json], Json]) -> Callable[[bytes], bytes]:

@@ -9,7 +9,7 @@ import threading
 from types import TracebackType
 
 MOMENT = 0.01  # seconds: a hook writes its capture first, then asks
-LONGEST = 0.8  # the longest that a hook waits: it has gone on without its answer by then
+LONGEST = 1.0  # the longest that a hook waits: it has gone on without its answer by then
 
 
 class Precedence:

@@ -18,8 +18,9 @@ from recollect.worker.gate import Gate
 from recollect.worker.health import waiting
 from recollect.worker.indexing import Indexer, IndexingThread
 from recollect.worker.ingest import Ingest
-from recollect.worker.jobs import JobRunner
+from recollect.worker.jobs import JobRunner, lease
 from recollect.worker.listener import Answer, Listener
+from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders
 from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
@@ -37,25 +38,26 @@ FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the di
 
 
 class Service:
+    must_restart = False  # once it has ended
+
     def __init__(self, home: Home, store: Store, clock: Clock) -> None:
         self._paths, self._settings = home.paths, home.settings
         self._store, self._clock = store, clock
-        self._stopping = threading.Event()
-        self._spool_wake, self._jobs_wake = threading.Event(), threading.Event()
+        self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._active_at = time.monotonic()
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self.must_restart = False
-        self._choice = choose_provider(home, clock)
-        self._gate = Gate(clock)
+        self._choice, self._gate = choose_provider(home, clock), Gate(clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
         self._finder = finder = ProjectFinder(store, clock)
-        search = searcher(store, self._settings, clock)
-        faulty = self._report.note_fault
+        search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
         self._indexing = IndexingThread(
             Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
         )
+        self._changed: set[int] = set()
+        told = self._changed.add, finder.repository, search.encoder
+        self._memories = MemoryWork(home, store, self._choice, self._gate, clock, *told)
         self._briefs = Briefs(
             self._paths,
             store,
@@ -65,6 +67,7 @@ class Service:
             clock,
             self._report.problem,
             search,
+            self._memories.telling,
             self._indexing.expect_a_question,
             first,
         )
@@ -82,7 +85,6 @@ class Service:
             backfill=backfill,
             give_way=first.give_way,
         )
-        self._changed: set[int] = set()
         self._runner = self._job_runner()
         self._orders = Orders(
             store,
@@ -96,6 +98,7 @@ class Service:
             backfill,
             self._transcripts.look,
             self._indexing.wake,
+            self._memories,
         )
 
     def _job_runner(self) -> JobRunner:
@@ -105,9 +108,11 @@ class Service:
             self._choice,
             self._gate,
             lease_name(),
-            self._lease(),
+            lease(self._settings.number("worker.lease_seconds"), self._choice.model),
             self._clock,
             self._changed.add,
+            self._briefs.sessions.write,
+            self._memories.extractor,
         )
 
     def open(self) -> Listener:
@@ -157,6 +162,7 @@ class Service:
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
         next worker, which is started as long as we hold the lock in vain."""
+        self._memories.telling.close()
         once = iter([True])
         if not self._vitals.lost():
             self._ingest.drain(lambda: next(once, False))
@@ -217,16 +223,17 @@ class Service:
         self._transcripts.wait_for_look(HEAL_FIRST_SECONDS)
         while not self._stopping.is_set():
             self._jobs_wake.clear()
-            # An event that is told late would cost a model another request.
-            if self._choice.model is not None:
+            if self._choice.model is not None:  # an event that is told late costs another request
                 self._transcripts.wait_for_turns()
             try:
                 with self._busy:
                     if self._runner.run_due(self._goes_on):
                         self._active_at = time.monotonic()
+                    self._memories.dreamer.if_due()
                     while self._changed:
                         self._indexing.wake()
                         self._briefs.prepare(self._changed.pop())
+                    self._memories.tidy()
                 wait = self._until_next_job()
                 self._report.note_fault("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest
@@ -251,13 +258,6 @@ class Service:
             if time.monotonic() - self._active_at < LOOK_AFTER_SECONDS:
                 wait = min(wait, LOOK_EVERY_SECONDS)
         return wait
-
-    def _lease(self) -> int:
-        """A reply, and another after a repair, may take their time."""
-        seconds: float = self._settings.number("worker.lease_seconds")
-        if self._choice.model is not None:
-            seconds += 2 * self._choice.model.longest_seconds
-        return round(seconds * SECOND)
 
     def _answer(self, request: bytes) -> Answer:
         self._active_at = time.monotonic()

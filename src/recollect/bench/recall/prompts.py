@@ -40,12 +40,12 @@ class Run:
         made = table.Table(title, ("", "value", "aim"))
         made.add("prompts", f"{len(self.told)}", "")
         made.add("items told", f"{given}", "")
-        made.add("… that are relevant (precision)", _share(right, given), ">= 90 %")
-        made.add("prompts told something", _share(len(spoken), len(self.told)), "")
+        made.add("… that are relevant (precision)", table.share(right, given), ">= 90 %")
+        made.add("prompts told something", table.share(len(spoken), len(self.told)), "")
         helped = sum(each.right > 0 for each in needed)
-        made.add("prompts with something to tell, told of it", _share(helped, len(needed)), "")
+        made.add("prompts with something to tell, told of it", table.share(helped, len(needed)), "")
         quiet = sum(not each.names for each in idle)
-        made.add("prompts with nothing to tell, told nothing", _share(quiet, len(idle)), "")
+        made.add("prompts with nothing to tell, told nothing", table.share(quiet, len(idle)), "")
         return made
 
 
@@ -66,7 +66,3 @@ def run(data: DataSet, encoder: str, chooser: Chooser, show: Show) -> Run:
                 made.told.append(Told(prompt, tuple(known.names[key] for key in ids)))
                 show(len(made.told), total)
     return made
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "none"

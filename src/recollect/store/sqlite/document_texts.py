@@ -135,7 +135,7 @@ def _observation(connection: sqlite3.Connection, row: Row) -> DocumentText:
         pinned=bool(row["pinned"]),
         doubted=bool(row["doubted"]),
         superseded=bool(row["superseded"]),
-        by_user=row["provider"] == "user" or bool(row["edited"]),
+        by_user=bool(row["edited"]),
         facts=tuple((fact["id"], prepared(fact["text"])) for fact in facts),
     )
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Any
 
-from recollect.model.notes import Forgotten
+from recollect.model.forgotten import Forgotten
 from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.store.sqlite.values import file_name
 

@@ -198,13 +198,13 @@ CREATE TABLE quarantine (
   at INTEGER NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE requests (
+CREATE TABLE "requests" (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,
   provider TEXT NOT NULL,
   model TEXT NOT NULL,
   prompts TEXT NOT NULL,
-  purpose TEXT NOT NULL CHECK (purpose IN ('observe', 'summarize', 'repair')),
+  purpose TEXT NOT NULL CHECK (purpose IN ('observe', 'summarize', 'repair', 'select', 'extract', 'dream')),
   digest TEXT NOT NULL,
   session_id INTEGER REFERENCES sessions ON DELETE SET NULL,
   project_id INTEGER REFERENCES projects ON DELETE SET NULL,
@@ -280,6 +280,19 @@ CREATE TABLE told (
   tokens INTEGER NOT NULL,
   at INTEGER NOT NULL,
   UNIQUE (session_id, kind, source, hook)
+);
+
+CREATE TABLE told_memories (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  hook TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  tokens INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  UNIQUE (session_id, name, scope, hook)
 );
 
 CREATE TABLE transcript_marks (
@@ -377,9 +390,6 @@ CREATE INDEX observations_by_repeats ON observations (repeats) WHERE repeats IS 
 CREATE INDEX observations_by_session ON observations (session_id, prompt_number);
 
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned;
-
-CREATE INDEX observations_remembered ON observations (project_id, at, id)
-WHERE pinned OR provider IN ('user', 'agent');
 
 CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
 

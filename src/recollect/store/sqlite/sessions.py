@@ -33,6 +33,11 @@ class Sessions(Database):
         rows = self.rows("sessions", "summarized", project_id=project_id, limit=limit)
         return [_session(row) for row in rows]
 
+    def sessions_since(self, project_id: int, at: int) -> int:
+        """How many have had work in them since."""
+        row = self.row("sessions", "how_many_since", project_id=project_id, at=at)
+        return int(row[0]) if row else 0
+
     def prompts(self, session_id: int) -> list[Prompt]:
         rows = self.rows("sessions", "prompts", session_id=session_id)
         return [Prompt(**dict(row)) for row in rows]

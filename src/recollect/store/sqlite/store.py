@@ -6,7 +6,6 @@ from recollect.store.sqlite.healing import Healing
 from recollect.store.sqlite.jobs import Jobs
 from recollect.store.sqlite.ledger import Ledger
 from recollect.store.sqlite.lookups import Lookups
-from recollect.store.sqlite.notes import Notes
 from recollect.store.sqlite.observations import Observations
 from recollect.store.sqlite.opened_files import OpenedFiles
 from recollect.store.sqlite.projects import Projects
@@ -27,7 +26,6 @@ class SqliteStore(
     Transcripts,
     Tallies,
     Jobs,
-    Notes,
     ForgottenThings,
     Lookups,
     OpenedFiles,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from recollect.model.told import Injected, Told
+from recollect.model.told import Injected, InjectedMemory, Told, ToldMemory
 from recollect.store.sqlite.database import Database, write
 from recollect.text import sqlite_safe
 
@@ -20,3 +20,17 @@ class ToldThings(Database):
         """In the order in which it was told."""
         rows = self.rows("told", "in_session", session_id=session_id)
         return [Injected(**dict(row)) for row in rows]
+
+    def add_told_memories(
+        self, session_id: int, hook: str, told: Iterable[ToldMemory], at: int
+    ) -> None:
+        common = {"session_id": session_id, "hook": hook, "at": at}
+        with self.transaction() as connection:
+            for one in told:
+                values = asdict(one) | {"name": sqlite_safe(one.name)}
+                write(connection, "told", "add_memory", common | values)
+
+    def told_memories(self, session_id: int) -> list[InjectedMemory]:
+        """In the order in which they were told."""
+        rows = self.rows("told", "memories_in_session", session_id=session_id)
+        return [InjectedMemory(**dict(row)) for row in rows]

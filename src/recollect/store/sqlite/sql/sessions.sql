@@ -22,6 +22,11 @@ UPDATE sessions SET status = 'completed', ended_at = :at WHERE id = :id;
 -- name: interrupt
 UPDATE sessions SET status = 'interrupted', ended_at = last_event_at WHERE id = :id;
 
+-- name: how_many_since
+SELECT count(*) FROM sessions AS s
+WHERE s.project_id = :project_id AND s.last_event_at > :at
+  AND EXISTS (SELECT 1 FROM prompts AS p WHERE p.session_id = s.id);
+
 -- name: stale
 SELECT * FROM sessions WHERE status = 'active' AND last_event_at < :before;
 

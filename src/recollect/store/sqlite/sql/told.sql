@@ -15,3 +15,15 @@ LEFT JOIN summaries AS m ON t.kind = 'summary' AND m.id = t.source
 LEFT JOIN prompts AS p ON t.kind = 'prompt' AND p.id = t.source
 LEFT JOIN sessions AS s ON s.id = coalesce(o.session_id, m.session_id, p.session_id)
 WHERE t.session_id = :session_id ORDER BY t.at, t.id;
+
+-- name: add_memory
+INSERT INTO told_memories (session_id, name, scope, hook, reason, tokens, size, at)
+VALUES (:session_id, :name, :scope, :hook, :reason, :tokens, :size, :at)
+ON CONFLICT (session_id, name, scope, hook) DO UPDATE
+SET reason = excluded.reason, tokens = told_memories.tokens + excluded.tokens,
+    size = told_memories.size + excluded.size, at = excluded.at
+WHERE excluded.at > told_memories.at;
+
+-- name: memories_in_session
+SELECT name, scope, hook, reason, tokens, size, at FROM told_memories
+WHERE session_id = :session_id ORDER BY at, id;

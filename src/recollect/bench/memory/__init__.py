@@ -1,0 +1,1 @@
+"""How well memories are written, on dialogues with known answers."""

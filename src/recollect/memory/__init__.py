@@ -1,0 +1,1 @@
+"""Curated memories: Markdown files that are written, chosen, consolidated and repaired."""

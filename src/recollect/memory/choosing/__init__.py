@@ -1,0 +1,1 @@
+"""Which memories a prompt needs."""

@@ -1,0 +1,1 @@
+"""Beside the client's own memories."""

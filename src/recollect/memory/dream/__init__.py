@@ -1,0 +1,1 @@
+"""Putting memories in order while nobody waits."""

@@ -1,0 +1,1 @@
+"""What of a conversation is worth remembering, by rules or by a model."""

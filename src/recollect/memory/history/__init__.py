@@ -1,0 +1,1 @@
+"""What changed when and why: by git, or by plain snapshots."""

@@ -1,0 +1,1 @@
+"""Memories for an agent loop of one's own."""

@@ -1,0 +1,1 @@
+"""The back end of Anthropic's memory tool."""

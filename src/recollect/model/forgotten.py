@@ -1,0 +1,12 @@
+"""What somebody wants forgotten."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """`at`: when it was forgotten."""
+
+    observation_id: int
+    at: int
+    title: str | None

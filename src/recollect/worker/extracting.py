@@ -1,0 +1,152 @@
+"""After a turn: what was said in it that lasts becomes a memory.
+
+By rules, what the user said in so many words; by a model, if there is one, also what was only meant. Never
+from what a sub-agent did, nor where the agent kept something itself. Done before the turn's summary is stored
+and with the same job, so a crash costs nothing, and doing it twice changes nothing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from recollect import log
+from recollect.agents.protocol import Agent
+from recollect.clock import DAY, Clock
+from recollect.errors import MemoryRefused
+from recollect.memory.extraction import applying, turns
+from recollect.memory.extraction.drafts import Draft
+from recollect.memory.extraction.explicit import Statement
+from recollect.memory.extraction.turns import Extracted
+from recollect.memory.storage.changes import Memories
+from recollect.model.captures import Unreadable
+from recollect.model.events import CommandRun, Event, FileChanged, Happening, ToolUsed, TurnEnded
+from recollect.model.jobs import Job
+from recollect.model.ledger import EXTRACT, Kept
+from recollect.model.memories import Message
+from recollect.model.requests import Failure, Refused
+from recollect.model.sessions import Session
+from recollect.model.stored import StoredEvent
+from recollect.settings import Settings
+from recollect.store.protocol import Reading
+from recollect.synthesis.asking import Asking
+
+TRIES = 3  # of a job; at the last one what cannot be written is left
+TURNS = 4  # as far back as a dialogue goes
+REMEMBERING = ("__remember", "__forget")  # our own tools, however the client calls them
+
+
+@dataclass(frozen=True, slots=True)
+class Extractor:
+    store: Reading
+    agents: Mapping[str, Agent]
+    memories: Callable[[str], Memories]
+    settings: Settings
+    clock: Clock
+    changed: Callable[[int], None]  # told the project whose memories have changed
+
+    def run(self, job: Job, session: Session, asking: Asking | None) -> Failure | None:
+        """Why it has to be tried again, if it has."""
+        how = self.settings.text("memory.extract")
+        if how == "off" or job.written_by:  # written anew: the turn was looked through then
+            return None
+        dialogue = self._dialogue(session, job.prompt_number)
+        if not dialogue:
+            return None
+        memories = self.memories(session.project_dir)
+        found: list[Statement | Draft] = [*turns.by_rules(dialogue)]
+        if self._kept_by_agent(session, job.prompt_number):
+            # What it wrote is enough; but its word puts nothing right that the user has said.
+            found = [each for each in turns.by_rules(dialogue) if each.correction]
+        elif asking is not None and how == "auto" and self._is_recent(session):
+            asked = self._ask(asking, dialogue, memories)
+            if not isinstance(asked, Extracted):
+                return asked
+            found += asked.drafts
+        if found:
+            self._apply(memories, found, session, job)
+        return None
+
+    def _is_recent(self, session: Session) -> bool:
+        """What is imported from long ago is not paid for."""
+        return session.last_event_at > self.clock() - DAY
+
+    def _ask(
+        self, asking: Asking, dialogue: Sequence[Message], memories: Memories
+    ) -> Extracted | Failure | None:
+        nothing = Extracted((), ())
+        if not turns.lasts(dialogue):
+            return nothing
+        known = [each.memory for each in memories.all().memories]
+        answer = asking.ask(turns.request(dialogue, known), EXTRACT)
+        if not isinstance(answer, Kept):
+            return nothing if isinstance(answer, Refused) else answer
+        read = turns.read(answer.text, dialogue)
+        if isinstance(read, Extracted):
+            return read
+        asking.unusable(answer)
+        log.warning("memory.unreadable_reply", why=read.why)
+        return nothing
+
+    def _apply(
+        self,
+        memories: Memories,
+        found: Sequence[Statement | Draft],
+        session: Session,
+        job: Job,
+    ) -> None:
+        number = job.prompt_number
+        observed = self.store.observations_of_prompt(session.id, number)
+        evidence = [f"observation {each.id}" for each in observed[:3]]
+        events = self.store.events_of_prompt(session.id, number)
+        evidence += [f"event {events[0].id}"] if events else []
+        said_at = events[0].at if events else session.last_event_at
+        try:
+            applied = applying.apply(
+                memories, found, evidence, lambda: said_at, session.project_dir
+            )
+        except (MemoryRefused, OSError) as error:
+            log.warning("memory.not_written", session=session.id, error=log.cause(error))
+            if isinstance(error, OSError) and job.tries < TRIES:
+                raise  # a full disk, most likely: the job is tried again
+            return  # the summary does not wait for ever
+        counts = {"added": len(applied.added), "updated": len(applied.updated)}
+        log.action("memory.extracted", session=session.id, **counts, found=len(found))
+        if applied.added or applied.updated:
+            self.changed(session.project_id)
+
+    def _dialogue(self, session: Session, number: int) -> list[Message]:
+        """What was said up to the end of this turn, oldest first; nothing where the user said nothing."""
+        messages: list[Message] = []
+        for each in range(max(1, number - TURNS + 1), number + 1):
+            prompt = self.store.prompt(session.id, each)
+            if prompt is not None:
+                messages.append(Message("user", prompt.text))
+            elif each == number:
+                return []
+            stops = self.store.stops_of_prompt(session.id, each)
+            ends = [what for _, what in self._read(session, stops) if isinstance(what, TurnEnded)]
+            messages += [Message("assistant", end.last_message) for end in ends]
+        return messages
+
+    def _kept_by_agent(self, session: Session, number: int) -> bool:
+        """Whether the agent wrote memory files in this turn, or called our own tools for it."""
+        folders = [each.path for each in self.memories(session.project_dir).places.all]
+        for event, what in self._read(session, self.store.events_of_prompt(session.id, number)):
+            if not isinstance(what, ToolUsed) or event.subagent is not None:
+                continue
+            if what.name.endswith(REMEMBERING):
+                return True
+            match what.action:
+                case CommandRun(command=command):
+                    if any(str(folder) in command for folder in folders):
+                        return True
+                case FileChanged(path=path):
+                    changed = Path(session.project_dir, path)
+                    if any(changed.is_relative_to(folder) for folder in folders):
+                        return True
+        return False
+
+    def _read(self, session: Session, rows: list[StoredEvent]) -> list[tuple[Event, Happening]]:
+        agent = self.agents[session.agent]
+        read = [agent.parse(replace(r.capture, project_dir=session.project_dir)) for r in rows]
+        return [(e, e.what) for e in read if e is not None and not isinstance(e, Unreadable)]

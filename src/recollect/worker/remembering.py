@@ -1,0 +1,81 @@
+"""Memories that are wanted in so many words, by a person or by an agent. The worker writes them, because it
+knows what was said in the session, and what is told from now on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from recollect import log
+from recollect.clock import Clock, day_and_time
+from recollect.errors import MemoryRefused
+from recollect.memory.extraction import remembering
+from recollect.memory.extraction.remembering import Wanted
+from recollect.memory.storage.changes import Memories
+from recollect.model.memories import AGENT, LONGEST_SAID
+from recollect.store.protocol import Store
+from recollect.text import clean
+from recollect.worker import own_words
+from recollect.worker.projects import ProjectFinder
+
+Json = dict[str, Any]
+MOST_FILES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Remembering:
+    store: Store
+    finder: ProjectFinder
+    memories: Callable[[str], Memories]
+    clock: Clock
+    changed: Callable[[int], None]  # what is told of a project
+
+    def remember(self, order: Json) -> Json:
+        """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
+        it was said in. What an agent notes is the agent's, unless the user said it in that session."""
+        text = clean(order["text"]).strip()[:LONGEST_SAID]
+        session = (order["agent"], order["session"]) if order["session"] else None
+        by_agent = order["by"] == AGENT and not self._was_said(session, text)
+        wanted = Wanted(
+            text,
+            type=order["type"],
+            name=order["name"],
+            team=order["team"],
+            pinned=order["pin"] and not by_agent,
+            by_agent=by_agent,
+            files=tuple(clean(path).strip() for path in order["files"][:MOST_FILES]),
+            evidence=(_evidence(self.clock(), order["session"]),),
+        )
+        try:
+            done = remembering.remember(self.memories(order["dir"]), wanted, order["dir"])
+        except MemoryRefused as error:
+            return {"refused": str(error)}
+        stored = done.stored
+        sizes = {"by_agent": wanted.by_agent, "size": len(text), "known": done.known}
+        log.action("memory.remembered", memory=stored.memory.name, **sizes)
+        self.changed(self.finder.of(order["dir"]))
+        return {
+            "name": stored.memory.name,
+            "description": stored.memory.description,
+            "type": stored.memory.type,
+            "of": stored.scope,
+            "path": str(stored.path),
+            "known": done.known,
+            "updated": done.updated,
+        }
+
+    def told(self, order: Json) -> Json:
+        """Memories of `dir` were changed by somebody else: the brief is written anew."""
+        project_id = self.store.project_of_dir(order["dir"])
+        if project_id is not None:
+            self.changed(project_id)
+        return {}
+
+    def _was_said(self, session: tuple[str, str] | None, text: str) -> bool:
+        found = self.store.session_by_ref(*session) if session else None
+        prompts = self.store.prompts(found.id) if found else []
+        return own_words.are_in((prompt.text for prompt in prompts), text)
+
+
+def _evidence(now: int, session: str | None) -> str:
+    said = f"said {day_and_time(now)}"
+    return f"{said} in session {session[:8]}" if session else said

@@ -1,0 +1,138 @@
+"""A file that somebody saves while it is written stays as it is, and nobody is told that it was changed."""
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from recollect import clock, wiring
+from recollect.cli.main import cli
+from recollect.errors import Edited, MemoryRefused
+from recollect.memory.extraction import applying, remembering
+from recollect.memory.extraction.explicit import statements
+from recollect.memory.own_agent.api import Memory as Own
+from recollect.memory.storage import journal
+from recollect.memory.storage.changes import Memories
+from recollect.memory.tool.memory_tool import MemoryTool
+from recollect.model.memories import Memory
+from recollect.paths import Paths
+from recollect.server.calls import call
+from recollect.server.place import Place
+
+PORT = Memory(
+    "api-port", "The API listens on port 8081", "project", "The API listens on port 8081."
+)
+OLD = Memory("old-one", "It is retired", "project", "Body.")
+MINE = b"---\ndescription: mine\n---\nMine.\n"
+
+
+@pytest.fixture
+def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    with here().change("begin") as change:
+        change.write(PORT)
+        change.write(OLD)
+        change.retire("old-one", "old")
+    return folder
+
+
+def here() -> Memories:
+    return wiring.memories(wiring.home(), str(Path.cwd()), clock.now)
+
+
+@pytest.fixture
+def saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+    """Somebody saves whatever is about to be written, in that moment."""
+    save, touched = journal.save, []
+
+    def save_and_edit(root: Path, made: journal.Journal) -> None:
+        save(root, made)
+        for each in made.files:
+            each.path.parent.mkdir(parents=True, exist_ok=True)
+            each.path.write_bytes(MINE)
+            touched.append(each.path)
+
+    monkeypatch.setattr(journal, "save", save_and_edit)
+    yield touched
+    assert touched
+    for path in touched:
+        assert path.read_bytes() == MINE
+    assert [entry.reason for entry in here().history.log()] == ["begin"]
+
+
+@pytest.mark.parametrize(
+    "command", [("pin", "api-port"), ("retire", "api-port"), ("restore", "old-one"), ("undo",)]
+)
+def test_a_command_says_so_and_what_to_do(saved: list[Path], command: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(cli, ["memory", *command])
+    assert isinstance(done.exception, Edited)
+    assert "ry again" in str(done.exception)
+    assert str(saved[0]) in str(done.exception)
+    assert done.output == ""
+
+
+def test_what_was_typed_into_the_editor_is_kept(saved: list[Path], tmp_path: Path) -> None:
+    script = tmp_path / "editor.py"
+    script.write_text("import sys; open(sys.argv[1], 'a').write('Typed.')")
+    editor = shlex.join([sys.executable, str(script)])
+    done = CliRunner().invoke(cli, ["memory", "edit", "api-port"], env={"EDITOR": editor})
+    assert isinstance(done.exception, Edited)
+    found = re.search(r"Your text is kept: (\S+)", str(done.exception))
+    assert found is not None
+    kept = Path(found[1])
+    assert kept.read_text().endswith("Typed.")
+    kept.unlink()
+
+
+@pytest.mark.parametrize("undo", [False, True])
+def test_an_agent_that_forgets_is_told(saved: list[Path], project: Path, undo: bool) -> None:
+    place = Place({**os.environ, "CLAUDE_PROJECT_DIR": str(project)}, clock.now)
+    name = "old-one" if undo else "api-port"
+    reply = call(place, "forget", {"id": f"memory:{name}", "undo": undo})
+    place.close()
+    assert reply.wrong
+    assert "then try again" in reply.text
+
+
+REMEMBERED: list[Callable[[], object]] = [
+    lambda: remember(name="api-port", text="The API listens on port 9000."),
+    lambda: remember(text="The API listens on port 9000, not 8081."),
+    lambda: remember(text="The API listens on port 8081.", pinned=True),
+    lambda: remember(text="Deploy on Fridays."),
+    lambda: Own(Path.cwd(), encoder="none").remember("Other words.", name="api-port"),
+]
+
+
+def remember(text: str, name: str | None = None, *, pinned: bool = False) -> object:
+    wanted = remembering.Wanted(text, name=name, pinned=pinned)
+    return remembering.remember(here(), wanted, str(Path.cwd()))
+
+
+@pytest.mark.parametrize("act", REMEMBERED)
+def test_what_could_not_be_remembered_is_refused(
+    saved: list[Path], act: Callable[[], object]
+) -> None:
+    with pytest.raises(MemoryRefused, match=r"edit"):
+        act()
+
+
+def test_what_a_turn_taught_is_skipped_where_it_could_not_be_written(saved: list[Path]) -> None:
+    found = statements("Never push to main. I prefer tabs.", "")
+    done = applying.apply(here(), found, ("event 1",), clock.now)
+    assert (done.added, done.updated) == ((), ())
+    assert len(done.skipped) == len(found) == 2
+    assert all("edited" in each.why for each in done.skipped)
+
+
+def test_the_memory_tool_tells_its_model(saved: list[Path]) -> None:
+    tool = MemoryTool(Own(Path.cwd(), encoder="none"))
+    told = tool.handle({"command": "create", "path": "/memories/notes.txt", "file_text": "x"})
+    assert told.startswith("Error: The file was changed meanwhile.")

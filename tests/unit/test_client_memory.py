@@ -1,0 +1,496 @@
+"""Claude Code's own memories: found where the client has them, read, and left as they are."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recollect import wiring
+from recollect.memory.claude_code import client
+from recollect.memory.claude_code.client_folder import folder, slug
+from recollect.memory.storage.folders import Folder
+from recollect.model.memories import OF_PROJECT, OF_TEAM, OF_USER, Memory, StoredMemory
+from recollect.paths import Paths
+from recollect.worker.sharing import Sharing
+from tests.support.client import git_repo
+from tests.support.stub_model import FakeClock
+
+THEIRS = """\
+---
+name: pump
+description: The pump is in the cellar
+metadata:
+  type: project
+---
+
+It is.
+"""
+HEAD = """\
+---
+name: prefers-tabs
+description: 'Tabs: not spaces'
+metadata:
+  type: feedback
+  recollect: v"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return git_repo(tmp_path / "shop")
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return {"HOME": str(tmp_path / "user")}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    path = tmp_path / "theirs"
+    path.mkdir()
+    return path
+
+
+def usual(env: dict[str, str], root: Path) -> Path:
+    return Path(env["HOME"], ".claude/projects", slug(str(root.resolve())), "memory")
+
+
+def settings(path: Path, **values: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values))
+
+
+def ours(name: str, description: str = "", scope: str = OF_USER, created: int = 1) -> StoredMemory:
+    memory = Memory(
+        name, description or f"About {name}", "feedback", f"Body of {name}.", created=created
+    )
+    return StoredMemory(memory, scope, Path(f"{name}.md"), "", created)
+
+
+def contents(place: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in place.iterdir()}
+
+
+# Where it is
+
+
+def test_a_repository_has_one_folder_for_sub_folders_and_worktrees(
+    project: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    below = project / "src" / "deep"
+    below.mkdir(parents=True)
+    worktree = tmp_path / "other"
+    add = ["git", "worktree", "add", "--quiet", str(worktree)]
+    subprocess.run(add, cwd=project, check=True, capture_output=True)
+    link = tmp_path / "link"
+    link.symlink_to(project)
+    for directory in (project, below, worktree, link):
+        assert folder(str(directory), env) == usual(env, project), directory
+    plain = tmp_path / "plain" / "x"
+    plain.mkdir(parents=True)
+    assert folder(str(plain), env) == usual(env, plain)
+
+
+def test_a_git_file_that_leads_to_no_worktree_is_a_repository_of_its_own(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    module = tmp_path / "super" / "module"
+    module.mkdir(parents=True)
+    (module / ".git").write_text("gitdir: ../.git/modules/module\n")
+    assert folder(str(module), env) == usual(env, module)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/home/dev/my.shop_2 b", "-home-dev-my-shop-2-b"),
+        ("/x/Grüße", "-x-Gr--e"),
+        ("/x/日本", "-x---"),
+        ("/x/🎉", "-x---"),
+        ("/" + "a" * 199, "-" + "a" * 199),
+        # As the client itself named the folder.
+        (
+            "/tmp/c-exp/cexp-w-oxxrb6gk/" + "L" * 120 + "/" + "m_" * 60,
+            ("-tmp-c-exp-cexp-w-oxxrb6gk-" + "L" * 120 + "-" + "m-" * 60)[:200] + "-m2nu0p",
+        ),
+    ],
+)
+def test_every_other_character_becomes_a_hyphen_and_a_long_path_is_cut(
+    path: str, expected: str
+) -> None:
+    assert slug(path) == expected
+
+
+@pytest.mark.parametrize("name", ["CLAUDE_CONFIG_DIR"])
+def test_the_clients_configuration_may_be_elsewhere(
+    name: str, project: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    env[name] = str(tmp_path / "conf")
+    expected = tmp_path / "conf/projects" / slug(str(project.resolve())) / "memory"
+    assert folder(str(project), env) == expected
+    settings(tmp_path / "conf/settings.json", autoMemoryEnabled=False)
+    assert folder(str(project), env) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("{tmp}/mem/", "{tmp}/mem"),
+        ("{tmp}/x/../mem", "{tmp}/mem"),
+        ("~/mem", "{tmp}/user/mem"),
+        *((bad, None) for bad in ("~", "~/", "~/.", "~/../mem", "mem", "/", "/m", "")),
+    ],
+)
+def test_the_folder_may_be_moved_by_a_setting(
+    named: str, expected: str | None, project: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    value = named.replace("{tmp}", str(tmp_path))
+    settings(Path(env["HOME"], ".claude/settings.json"), autoMemoryDirectory=value)
+    moved = Path(expected.replace("{tmp}", str(tmp_path))) if expected else usual(env, project)
+    assert folder(str(project), env) == moved
+
+
+def test_nearer_settings_win_and_a_bad_one_does_not_fall_back(
+    project: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    below = project / "below"
+    below.mkdir()
+    files = [
+        Path(env["HOME"], ".claude/settings.json"),
+        below / ".claude/settings.json",
+        below / ".claude/settings.local.json",
+        project / ".claude/settings.local.json",
+    ]
+    for number, file in enumerate(files):
+        settings(file, autoMemoryDirectory=f"{tmp_path}/{number}")
+        committed = file == below / ".claude/settings.json"
+        assert folder(str(below), env) == (None if committed else tmp_path / str(number))
+    settings(files[-1], autoMemoryDirectory="not/absolute")
+    assert folder(str(below), env) == usual(env, project)
+
+
+@pytest.mark.parametrize(
+    ("variable", "setting", "on"),
+    [
+        (None, None, True),
+        (None, False, False),
+        (None, "false", True),
+        ("1", True, False),
+        ("yes", None, False),
+        ("0", False, True),
+        ("", False, False),
+        ("x", None, True),
+    ],
+)
+def test_the_client_may_be_told_to_keep_none(
+    variable: str | None, setting: object, on: bool, project: Path, env: dict[str, str]
+) -> None:
+    if variable is not None:
+        env["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = variable
+    if setting is not None:
+        settings(project / ".claude/settings.json", autoMemoryEnabled=setting)
+    assert (folder(str(project), env) is not None) == on
+
+
+def test_a_variable_in_the_clients_settings_counts_and_broken_settings_do_not(
+    project: Path, env: dict[str, str]
+) -> None:
+    user = Path(env["HOME"], ".claude/settings.json")
+    user.parent.mkdir(parents=True)
+    for broken in ("{", "[]", '{"env": 1, "autoMemoryEnabled": null}'):
+        user.write_text(broken)
+        assert folder(str(project), env) == usual(env, project)
+    settings(user, env={"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"})
+    assert folder(str(project), env) is None
+
+
+# Read
+
+
+def test_theirs_are_read_unless_they_are_off(project: Path, env: dict[str, str]) -> None:
+    place = usual(env, project)
+    place.mkdir(parents=True)
+    (place / "pump.md").write_text(THEIRS)
+    (place / "MEMORY.md").write_text("- [pump](pump.md) — The pump\n")
+    before = contents(place)
+    for setting in ("adopt", "share"):
+        found = client.theirs(str(project), env, setting)
+        assert isinstance(found, Folder)
+        assert not found.writable
+        (memory,) = found.list().memories
+        assert (memory.scope, memory.memory.type) == ("client", "project")
+        assert memory.memory.description == "The pump is in the cellar"
+    assert client.theirs(str(project), env, "off") is None
+    env["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
+    assert client.theirs(str(project), env, "adopt") is None
+    assert contents(place) == before
+
+
+def test_a_folder_that_is_not_there_is_empty(project: Path, env: dict[str, str]) -> None:
+    found = client.theirs(str(project), env, "adopt")
+    assert found is not None
+    assert found.list().memories == ()
+    assert client.loaded(found.path) == frozenset()
+    assert client.unshare(found.path) == client.Shared()
+    assert not found.path.exists()
+
+
+# Shared
+
+
+def test_ours_are_put_there_in_the_clients_form_and_taken_away_again(place: Path) -> None:
+    (place / "pump.md").write_text(THEIRS)
+    (place / "MEMORY.md").write_text("# Mine\n\n- [pump](pump.md) — The pump\n")
+    before = contents(place)
+    tabs = ours("prefers-tabs", "Tabs: not spaces")
+    done = client.share([tabs, ours("deploy", scope=OF_PROJECT), ours("x", scope=OF_TEAM)], place)
+    assert done == client.Shared(written=("prefers-tabs", "deploy"))
+    text = (place / "prefers-tabs.md").read_text()
+    assert text.startswith(HEAD)
+    assert text.endswith("---\n\nBody of prefers-tabs.\n")
+    index = (place / "MEMORY.md").read_text()
+    assert index.startswith("# Mine\n\n- [pump](pump.md) — The pump\n<!-- recollect")
+    assert "- [prefers-tabs](prefers-tabs.md) — Tabs: not spaces\n" in index
+    assert client.loaded(place) == {"prefers-tabs", "deploy"}
+    assert {"pump.md": before["pump.md"]}.items() <= contents(place).items()
+    assert client.unshare(place).removed == ("deploy", "prefers-tabs")
+    assert contents(place) == before
+
+
+def test_what_is_shared_already_is_not_written_again(place: Path) -> None:
+    shared = [ours("a"), ours("b", created=2)]
+    client.share(shared, place)
+    before = {path: path.stat() for path in place.iterdir()}
+    assert client.share(shared, place) == client.Shared()
+    assert {path: path.stat() for path in place.iterdir()} == before
+
+
+def test_what_changed_or_went_follows(place: Path) -> None:
+    client.share([ours("a", "Old"), ours("b")], place)
+    done = client.share([ours("a", "New"), ours("c")], place)
+    assert done == client.Shared(written=("a", "c"), removed=("b",))
+    index = (place / "MEMORY.md").read_text()
+    assert "New" in index
+    assert "Old" not in index
+    assert "b.md" not in index
+    assert client.loaded(place) == {"a", "c"}
+    assert client.share([], place).removed == ("a", "c")
+    assert contents(place) == {}
+
+
+def test_a_file_that_was_edited_there_is_theirs(place: Path) -> None:
+    client.share([ours("a"), ours("b")], place)
+    edited = (place / "a.md").read_text().replace("Body of a", "No, it is otherwise")
+    (place / "a.md").write_text(edited)
+    done = client.share([ours("a", "Newer"), ours("b")], place)
+    assert done == client.Shared(edited=("a",))
+    assert (place / "a.md").read_text() == edited
+    assert "a" in client.loaded(place), "the client shows it: ours would be told beside it"
+    listed = client.Theirs(place, "client", writable=False).list().memories
+    assert [each.memory.body for each in listed] == ["No, it is otherwise."]
+    assert client.unshare(place) == client.Shared(removed=("b",), edited=("a",))
+    assert (place / "a.md").read_text() == edited
+    assert not (place / "MEMORY.md").exists(), "the client makes one of what is there"
+
+
+@pytest.mark.parametrize("step", ["share", "unshare"])
+def test_a_file_that_is_edited_there_in_that_moment_is_theirs(
+    place: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    client.share([ours("a"), ours("b"), ours("c")], place)
+    marked = client._marked
+
+    def edited_then(folder: Path) -> dict[str, bool]:
+        found = marked(folder)
+        (place / "b.md").write_text("theirs")
+        (place / "c.md").unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(client, "_marked", edited_then)
+    done = client.share([], place) if step == "share" else client.unshare(place)
+    assert (done.removed, done.edited) == (("a", "c"), ("b",))
+    assert (place / "b.md").read_text() == "theirs"
+
+
+def test_a_file_that_was_deleted_there_is_not_put_back(place: Path) -> None:
+    client.share([ours("a"), ours("b")], place)
+    (place / "a.md").unlink()
+    index = (place / "MEMORY.md").read_text()
+    # As the client's model does it: the line goes with the file.
+    (place / "MEMORY.md").write_text(index.replace("- [a](a.md) — About a\n", ""))
+    for _ in range(2):
+        assert client.share([ours("a"), ours("b")], place).deleted == ("a",)
+        assert sorted(contents(place)) == ["MEMORY.md", "b.md"]
+    assert client.loaded(place) == {"b"}
+    client.unshare(place)
+    assert contents(place) == {}
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_a_name_that_is_taken_is_left_alone(place: Path, kind: str, tmp_path: Path) -> None:
+    target = place / "pump.md"
+    match kind:
+        case "file":
+            target.write_text(THEIRS)
+        case "link":
+            (tmp_path / "elsewhere.md").write_bytes(client.rendered(ours("pump").memory))
+            target.symlink_to(tmp_path / "elsewhere.md")
+        case _:
+            target.mkdir()
+    done = client.share([ours("pump"), ours("b")], place)
+    assert done == client.Shared(written=("b",), taken=("pump",))
+    assert "b" in client.loaded(place)
+    assert "pump" not in client.loaded(place)
+    client.unshare(place)
+    assert target.exists()
+    assert (tmp_path / "elsewhere.md").exists() == (kind == "link")
+
+
+def test_lines_that_somebody_else_wrote_between_ours_stay(place: Path) -> None:
+    client.share([ours("a")], place)
+    (place / "pump.md").write_text(THEIRS)
+    index = (place / "MEMORY.md").read_text()
+    (place / "MEMORY.md").write_text(index.replace("- [a]", "- [Pump](pump.md) — hook\n- [a]"))
+    client.share([ours("a"), ours("b")], place)
+    assert (place / "MEMORY.md").read_text().count("- [Pump](pump.md) — hook\n") == 1
+    client.unshare(place)
+    assert (place / "MEMORY.md").read_text() == "- [Pump](pump.md) — hook\n"
+
+
+def test_a_line_of_theirs_to_a_memory_of_ours_is_not_doubled_and_goes_with_it(place: Path) -> None:
+    (place / "MEMORY.md").write_text("- [Mine](a.md) — as the client put it\n- keep this\n")
+    client.share([ours("a")], place)
+    assert (place / "MEMORY.md").read_text().count("a.md") == 1
+    assert client.loaded(place) == {"a"}
+    client.unshare(place)
+    assert (place / "MEMORY.md").read_text() == "- keep this\n"
+
+
+def test_without_an_index_theirs_are_listed_too_as_the_client_would(place: Path) -> None:
+    (place / "pump.md").write_text(THEIRS)
+    (place / "odd.md").write_text("no front matter\n")
+    client.share([ours("a")], place)
+    lines = (place / "MEMORY.md").read_text().splitlines()
+    assert lines[:2] == ["- [pump](pump.md) — The pump is in the cellar", "- [odd](odd.md)"]
+    client.unshare(place)
+    assert sorted(contents(place)) == ["odd.md", "pump.md"], "the client makes its own again"
+
+
+@pytest.mark.parametrize("text", ["", "# Mine", "# Mine\r\n- x\r\n", "caf\udce9\n", "\n\n"])
+def test_their_index_gets_its_bytes_back(place: Path, text: str) -> None:
+    index = place / "MEMORY.md"
+    index.write_bytes(text.encode("utf-8", "surrogateescape"))
+    index.chmod(0o644)
+    before = index.read_bytes()
+    client.share([ours("a")], place)
+    client.share([ours("a"), ours("b")], place)
+    assert client.loaded(place) == {"a", "b"}
+    client.unshare(place)
+    assert index.read_bytes() == before
+    assert index.stat().st_mode & 0o777 == 0o644
+
+
+def test_an_index_that_is_a_link_is_left_alone(place: Path, tmp_path: Path) -> None:
+    real = tmp_path / "index"
+    real.write_text("- mine\n")
+    (place / "MEMORY.md").symlink_to(real)
+    client.share([ours("a")], place)
+    assert real.read_text() == "- mine\n"
+    assert (place / "MEMORY.md").is_symlink()
+    assert client.loaded(place) == frozenset()
+
+
+def test_only_what_the_client_loads_counts_as_loaded(place: Path) -> None:
+    (place / "MEMORY.md").write_text("".join(f"- line {n}\n" for n in range(190)))
+    client.share([ours(f"m{n:02}", created=n) for n in range(20)], place)
+    index = (place / "MEMORY.md").read_text()
+    assert len(index.splitlines()) == 200
+    assert "13 more memories" in index
+    assert len(client.loaded(place)) == 7
+    assert "m19" in client.loaded(place), "the newest"
+
+
+def test_a_hostile_description_makes_no_line_of_its_own(place: Path) -> None:
+    client.share([ours("a", "x\n- [evil](evil.md) — <!-- recollect: so far -->")], place)
+    assert len((place / "MEMORY.md").read_text().splitlines()) == 3
+    assert client.loaded(place) == {"a"}
+    client.unshare(place)
+    assert contents(place) == {}
+
+
+def test_files_are_for_the_owner_and_their_folder_keeps_its_rights(place: Path) -> None:
+    place.chmod(0o755)
+    client.share([ours("a")], place)
+    assert place.stat().st_mode & 0o777 == 0o755
+    assert (place / "a.md").stat().st_mode & 0o077 == 0
+    assert sorted(contents(place)) == ["MEMORY.md", "a.md"]
+
+
+# As the settings say
+
+
+@pytest.fixture
+def sharing(home: Paths, env: dict[str, str]) -> Callable[[str], Sharing]:
+    def make(setting: str) -> Sharing:
+        chosen = {"RECOLLECT_HOME": str(home.data), "RECOLLECT_MEMORY_CLIENT": setting}
+        return Sharing(wiring.home(chosen), FakeClock(1_800_000_000_000), env)
+
+    return make
+
+
+def remember(sharing: Sharing, directory: Path, *kinds: str) -> None:
+    memories = wiring.memories(sharing.home, str(directory), sharing.clock, sharing.env)
+    with memories.change("test") as change:
+        for kind in kinds:
+            change.write(Memory(f"of-{kind}", f"About {kind}", kind, "Body."))
+
+
+def test_what_is_remembered_is_shared_and_withdrawn_as_the_settings_say(
+    sharing: Callable[[str], Sharing], project: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    other = git_repo(tmp_path / "other")
+    place, elsewhere = usual(env, project), usual(env, other)
+    remember(sharing("share"), project, "user", "project")
+    sharing("share").settle(str(project))
+    assert not place.exists(), "the client does not work there"
+    for path in (place, elsewhere):
+        path.mkdir(parents=True)
+    (place / "pump.md").write_text(THEIRS)
+    before = contents(place)
+    sharing("adopt").settle(str(project))
+    assert contents(place) == before
+
+    sharing("share").settle(str(project))
+    sharing("share").settle(str(other))
+    assert client.loaded(place) == {"of-user", "of-project"}
+    assert client.loaded(elsewhere) == {"of-user"}
+
+    sharing("off").settle(str(project))
+    assert contents(place) == before
+    assert contents(elsewhere) == {}, "wherever it was put"
+
+
+def test_into_one_folder_for_all_projects_goes_what_is_for_all(
+    sharing: Callable[[str], Sharing], project: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    moved = str(tmp_path / "mine")
+    settings(Path(env["HOME"], ".claude/settings.json"), autoMemoryDirectory=moved)
+    remember(sharing("share"), project, "user", "project")
+    sharing("share").settle(str(project))
+    assert client.loaded(tmp_path / "mine") == {"of-user"}
+    settings(project / ".claude/settings.local.json", autoMemoryDirectory=moved)
+    sharing("share").settle(str(project))
+    assert client.loaded(tmp_path / "mine") == {"of-user", "of-project"}
+
+
+def test_a_folder_that_cannot_be_written_is_no_fault_of_the_work(
+    sharing: Callable[[str], Sharing], project: Path, env: dict[str, str]
+) -> None:
+    place = usual(env, project)
+    place.parent.mkdir(parents=True)
+    place.write_text("in the way")
+    remember(sharing("share"), project, "user")
+    sharing("share").settle(str(project))
+    assert place.read_text() == "in the way"

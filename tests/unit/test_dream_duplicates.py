@@ -1,0 +1,402 @@
+"""What a dream is sure of without a model: duplicates, dates, dead links, files that are gone."""
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.clock import DAY
+from recollect.memory.dream import dates, dream_rules, links, stale
+from recollect.memory.dream.duplicates import groups, joined
+from recollect.memory.dream.plan import Plan
+from recollect.memory.facts import Text, conflict, invented, lost, said, same
+from recollect.model.memories import AGENT, BY, Memory, StoredMemory
+from tests.support.dream_set import EXACT, FIRST, NEAR, rows
+
+
+def stored(memory: Memory, scope: str = "project") -> StoredMemory:
+    scope = "user" if memory.type == "user" else scope
+    return StoredMemory(memory, scope, Path(f"/{memory.name}.md"), memory.name, 0)
+
+
+def one(name: str, body: str, description: str = "", **fields: object) -> Memory:
+    return Memory(name, description or body, "project", body, **fields)  # type: ignore[arg-type]
+
+
+def alike(first: str, second: str) -> bool:
+    return bool(groups([stored(one("a", first)), stored(one("b", second))]))
+
+
+# fmt: off
+SAME = [
+    ("Use tabs.", "use tabs"),
+    ("Use tabs.", "**Use tabs.**"),
+    ("Run `make test` before each commit.", "Always run make test before every commit."),
+    ("Never mock the database in integration tests.", "Don't mock the database in integration tests."),
+    ("The user prefers tabs for indentation.", "For indentation the user prefers tabs."),
+    ("Commit messages should use the imperative mood.", "Commit messages must use the imperative mood"),
+    ("Retry three times.", "Retry 3 times."),
+    ("Logs are kept for 10,000 requests.", "Logs are kept for 10000 requests."),
+    ("测试必须在提交之前运行", "测试必须在提交之前运行。"),
+]
+OTHER = [
+    ("Use tabs.", "Never use tabs."),
+    ("Use tabs.", "Don't use tabs."),
+    ("Use tabs over spaces.", "Use spaces over tabs."),
+    ("Indent with tabs, not spaces.", "Indent with spaces, not tabs."),
+    ("The API listens on port 8080.", "The API listens on port 8081."),
+    ("Python 3.1 is supported.", "Python 3.11 is supported."),
+    ("Use C.", "Use C++."),
+    ("You may use tabs.", "You must use tabs."),
+    ("Only use tabs in Makefiles.", "Use tabs in Makefiles."),
+    ("Deploy unless CI is red.", "Deploy, CI is red."),
+    ("Ask Anna about billing.", "Ask Bernd about billing."),
+    ("Questions about billing exports and invoices of the shop go to Anna in finance.",
+     "Questions about billing exports and invoices of the shop go to Bernd in finance."),
+    ("Unit tests run with pytest.", "Integration tests run with pytest."),
+    ("The client calls the server.", "The server calls the client."),
+    ("Enable the cache.", "Disable the cache."),
+    ("Don't commit without tests.", "Don't commit tests."),
+    ("Logs are in /var/log/a.", "Logs are in /var/log/b."),
+    ("See https://a.example/x for the plan.", "See https://a.example/y for the plan."),
+    ("Use `make test`.", "Use `make check`."),
+    ("Releases happen on Tuesday.", "Releases happen on Thursday."),
+    ("Retry three times.", "Retry four times."),
+    ("Anna reviews Bernd.", "Bernd reviews Anna."),
+    ("Use tabs.", "Use tabs. Use four spaces in YAML. Run the linter. Never push on Friday."),
+    ("```\nmake a\n```", "```\nmake b\n```"),
+    ("", ""),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("first", "second"), SAME)
+def test_these_say_the_same(first: str, second: str) -> None:
+    assert alike(first, second)
+    assert alike(second, first)
+
+
+@pytest.mark.parametrize(("first", "second"), OTHER)
+def test_these_do_not(first: str, second: str) -> None:
+    assert not alike(first, second)
+    assert not alike(second, first)
+
+
+def test_where_texts_say_little_the_descriptions_decide() -> None:
+    billing = one("a", "See the wiki.", "Where billing is documented")
+    deploys = one("b", "See the wiki.", "Where deploys are documented")
+    assert not groups([stored(billing), stored(deploys)])
+    assert groups([stored(billing), stored(one("b", "See the wiki.", billing.description))])
+
+
+def test_reasons_that_contradict_each_other_keep_two_memories_apart() -> None:
+    first = one("a", "Use tabs.\n**Why:** The linter takes 4 seconds.", "Use tabs")
+    second = one("b", "Use tabs!\n**Why:** The linter takes 9 seconds.", "Use tabs")
+    assert not groups([stored(first), stored(second)])
+
+
+def test_of_sixty_memories_exactly_the_planted_duplicates_are_found() -> None:
+    found = {group.kept: group.gone for group in groups([stored(each) for each in rows()])}
+    planted = {kept: {(name, True) for name in gone} for kept, gone in EXACT.items()}
+    planted |= {kept: {(name, False) for name in gone} for kept, gone in NEAR.items()}
+    assert {kept: set(gone) for kept, gone in found.items()} == planted
+
+
+def test_the_pinned_stays_else_the_better_evidenced_else_the_newer() -> None:
+    def kept(*memories: Memory) -> list[str]:
+        return [group.kept for group in groups([stored(each) for each in memories])]
+
+    old = one("old", "Use tabs.", created=FIRST)
+    new = one("new", "Use tabs.", created=FIRST + DAY)
+    proven = one("proven", "Use tabs.", created=FIRST, evidence=("event 1",))
+    pinned = one("pinned", "Use tabs.", pinned=True)
+    assert kept(old, new) == ["new"]
+    assert kept(old, new, proven) == ["proven"]
+    assert kept(pinned, old, new, proven) == ["pinned"]
+    assert kept(pinned, one("pinned-too", "Use tabs.", pinned=True)) == []
+
+
+def test_what_is_told_in_all_projects_is_not_replaced_by_what_is_told_in_one() -> None:
+    mine = Memory("mine", "Use tabs", "user", "Use tabs.")
+    here = one("here", "Use tabs.", "Use tabs", evidence=("event 1", "event 2"))
+    (group,) = groups([stored(mine), stored(here)])
+    assert group.kept == "mine"
+    pinned = one("here", "Use tabs.", "Use tabs", pinned=True)
+    assert groups([stored(mine), stored(pinned)]) == []
+
+
+BY_AGENT = {BY: AGENT}
+ACME = "Use tabs. The ACME payroll backend lives at payroll.acme.example."
+MINE = Memory("mine", "Use tabs", "user", "Use tabs.")
+HERE = one("here", "Use tabs.", "Use tabs", evidence=("event 1",))
+PINNED = one("pinned", "Use tabs.", "Use tabs", pinned=True)
+# fmt: off
+APART = [  # the one that stays; one that says the same; one that says more
+    ("of all projects and of one", MINE, one("x", "Use tabs!", "Use tabs"), one("x", ACME, "Use tabs")),
+    ("the user's and an agent's", HERE, one("x", "Use tabs!", "Use tabs", extra=BY_AGENT),
+     one("x", ACME, "Use tabs", extra=BY_AGENT)),
+    ("an agent's with more evidence", HERE,
+     one("x", "Use tabs!", "Use tabs", extra=BY_AGENT, evidence=("event 2", "event 3")),
+     one("x", ACME, "Use tabs", extra=BY_AGENT, evidence=("event 2", "event 3"))),
+    ("pinned and not", PINNED, one("x", "Use tabs!", "Use tabs"), one("x", ACME, "Use tabs")),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("kept", "same_again", "more"), [row[1:] for row in APART], ids=[row[0] for row in APART]
+)
+def test_what_must_not_be_mixed_goes_only_if_it_says_nothing_more_and_gives_nothing(
+    kept: Memory, same_again: Memory, more: Memory
+) -> None:
+    told = replace(same_again, files=(("a.py", "1"),), commit="c0ffee", created=FIRST + 9 * DAY)
+    for listed in ([kept, told], [told, kept]):
+        plan = Plan({each.name: stored(each) for each in listed})
+        dream_rules.merge_duplicates(plan)
+        assert plan.standing == {kept.name: kept}
+        assert plan.gone["x"].replaced_by == kept.name
+    plan = Plan({each.name: stored(each) for each in (kept, more)})
+    dream_rules.merge_duplicates(plan)
+    assert not plan.operations
+
+
+def test_two_of_an_agents_become_one_of_an_agents() -> None:
+    plain = one("plain", "Use tabs.", "Use tabs", extra=BY_AGENT, evidence=("event 1",))
+    plan = Plan({m.name: stored(m) for m in (plain, one("x", ACME, "Use tabs", extra=BY_AGENT))})
+    dream_rules.merge_duplicates(plan)
+    assert "payroll.acme.example" in plan.standing["plain"].body
+    assert plan.standing["plain"].by_agent
+
+
+def test_an_agents_pinned_note_and_the_users_word_both_stay() -> None:
+    noted = one("noted", "Use tabs.", "Use tabs", pinned=True, extra=BY_AGENT)
+    assert groups([stored(HERE), stored(noted)]) == []
+    wide = Memory("wide", "Use tabs", "user", "Use tabs.", extra=BY_AGENT)
+    assert groups([stored(HERE), stored(wide)]) == []
+
+
+def test_being_like_one_that_is_like_the_other_is_not_enough() -> None:
+    chain = [
+        one("a", "Run make test. Ask Nadia for access.", "Run make test", evidence=("event 1",)),
+        one("b", "Run make test.", "Run make test", evidence=("event 1", "event 2")),
+        one("c", "Run make test. The log is in out.txt.", "Run make test"),
+    ]
+    (group,) = groups([stored(each) for each in chain])
+    assert group.kept == "b"
+    assert {name for name, _ in group.gone} == {"a", "c"}
+    ends = [stored(chain[0]), stored(chain[2])]
+    assert groups(ends) == []
+
+
+def test_the_one_that_stays_gains_evidence_and_every_sentence_that_only_the_others_had() -> None:
+    kept = one(
+        "kept",
+        "Run make test before each commit.\n**Why:** Two broken builds.",
+        created=FIRST,
+        evidence=("event 1",),
+        files=(("a.py", "1"),),
+    )
+    other = one(
+        "other",
+        "Always run make test before every commit. Nadia has the log.\n**Why:** Two broken builds.\n"
+        "**How to apply:** Also for docs.",
+        created=FIRST + DAY,
+        evidence=("event 2", "event 1"),
+        files=(("a.py", "2"), ("b.py", "3")),
+    )
+    merged = joined(kept, [other])
+    assert merged.body == (
+        "Run make test before each commit.\nNadia has the log.\n**Why:** Two broken builds.\n"
+        "**How to apply:** Also for docs."
+    )
+    assert merged.evidence == ("event 1", "event 2")
+    assert dict(merged.files) == {"a.py": "1", "b.py": "3"}
+    assert (merged.created, merged.updated) == (FIRST, FIRST + DAY)  # it was said again then
+    assert merged.replaces == ("other",)
+    assert not lost(other.body, Text(merged.body))
+
+
+def test_what_is_there_keeps_its_layout_and_nothing_of_it_is_lost() -> None:
+    body = (
+        "Run make test.\n\n**Why:** Two broken builds.\n\n- one in March\n- one in May\n\n"
+        "**Why:** Nadia wants it.\n"
+    )
+    other = one("b", "Run make test. The log is in out.txt.\n**How to apply:** Also for docs.")
+    assert joined(one("a", body), [other]).body == (
+        "Run make test.\nThe log is in out.txt.\n\n**Why:** Two broken builds.\n\n- one in March\n"
+        "- one in May\n\n**Why:** Nadia wants it.\n**How to apply:** Also for docs."
+    )
+    assert joined(one("a", body), [one("c", body.upper())]).body == body
+
+
+SENTENCES = (
+    *(
+        "Use tabs.",
+        "Never use tabs.",
+        "Run `make test` before each commit.",
+        "Ask Nadia for the key.",
+    ),
+    *(
+        "Always run make test before every commit.",
+        "The API listens on port 8080.",
+        "It is in src/a.py.",
+    ),
+    *(
+        "The API listens on port 8081.",
+        "See https://a.example/x.",
+        "- a list item",
+        "Retry three times.",
+    ),
+)
+BODIES = st.lists(
+    st.tuples(st.sampled_from(["", "**Why:** ", "**How to apply:** "]), st.sampled_from(SENTENCES)),
+    min_size=1,
+    max_size=5,
+).map(lambda lines: "\n".join(f"{label}{text}" for label, text in lines))
+
+
+@given(st.lists(BODIES, min_size=2, max_size=6))
+def test_whatever_is_merged_by_rules_no_sentence_is_lost(bodies: list[str]) -> None:
+    memories = {f"m{n}": one(f"m{n}", body, "Rules") for n, body in enumerate(bodies)}
+    for group in groups([stored(each) for each in memories.values()]):
+        gone = [memories[name] for name, _ in group.gone]
+        kept = joined(memories[group.kept], gone)
+        for each in (memories[group.kept], *gone):
+            assert {x.text for x in lost(each.body, Text(kept.body))} == set()
+        told = [x.text for x in said(kept.body)]
+        assert all(x.text in told for x in said(memories[group.kept].body))
+        assert joined(kept, gone).body == kept.body
+
+
+def test_the_mark_of_a_stale_memory_is_no_difference() -> None:
+    marked = one("a", stale.marked("Use tabs.", ("a.py",), "2026-05-06"), "Use tabs")
+    assert groups([stored(marked), stored(one("b", "Use tabs."))])
+    assert joined(marked, [one("b", "Use tabs.")]).body == "Use tabs."
+
+
+def test_of_two_sentences_the_fuller_one_is_kept_and_a_pinned_one_keeps_its_own() -> None:
+    short = "The nightly export of orders, invoices and refunds for the tax office runs from cron on host4."
+    full = short.replace("nightly export", "nightly encrypted export")
+    assert same(said(short)[0], said(full)[0])
+    assert joined(one("a", short), [one("b", full)]).body == full
+    assert joined(one("a", full), [one("b", short)]).body == full
+    pinned = stored(one("a", short, short, pinned=True))
+    assert groups([pinned, stored(one("b", full, short))]) == []
+    assert groups([pinned, stored(one("b", short, short))])
+
+
+# A Wednesday.
+WRITTEN = int(datetime(2026, 5, 6, 12).timestamp() * 1000)
+# fmt: off
+DATED = [
+    ("We deployed yesterday.", "We deployed on 2026-05-05."),
+    ("Yesterday we moved to Postgres.", "On 2026-05-05 we moved to Postgres."),
+    ("The freeze lasts until tomorrow.", "The freeze lasts until 2026-05-07."),
+    ("Decided today: no new fields.", "Decided on 2026-05-06: no new fields."),
+    ("The release is next Tuesday.", "The release is on 2026-05-12."),
+    ("Broken since last Friday", "Broken since 2026-05-01"),
+    ("Bob left last month.", "Bob left in 2026-04."),
+    ("Moved last week.", "Moved in the week of 2026-04-27."),
+    ("It was decided two weeks ago.", "It was decided in the week of 2026-04-20."),
+    ("3 days ago it broke.", "on 2026-05-03 it broke."),
+    ("This morning it broke.", "On the morning of 2026-05-06 it broke."),
+    ("Last night it broke.", "In the night to 2026-05-06 it broke."),
+    ("The audit is next year.", "The audit is in 2027."),
+    ("From yesterday to today", "From 2026-05-05 to 2026-05-06"),
+]
+LEFT = [
+    "The release is next Friday.",  # this week's, or the next one's?
+    "We met last Monday.",
+    "Every Monday we look at last week's errors.",
+    "Always mention what happened yesterday.",
+    "If it broke today, ask Nadia.",
+    "Look at `git log --since=yesterday`.",
+    "```\ndeploy --at tomorrow\n```",
+    'He said "ship it tomorrow".',
+    "See https://a.example/today for it.",
+    "Logs of the last week are kept.",
+    "A few days ago it broke.",
+    "It was 10 minutes ago.",
+    "It works on 2026-05-05 and on Tuesday.",
+    "today-only offers",
+    "Who is on call this week stands in Opsgenie.",
+    "The dashboard shows yesterday's sales.",
+    "The report covers last month.",
+    "The figures of last week are used for it.",
+    "Look at what broke yesterday.",
+    "",
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("text", "dated"), DATED)
+def test_words_that_were_true_for_a_day_become_dates(text: str, dated: str) -> None:
+    assert dates.absolute(text, WRITTEN) == dated
+    assert dates.absolute(dated, WRITTEN + 9 * DAY) == dated
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_what_may_mean_another_day_or_none_is_left_as_it_is(text: str) -> None:
+    assert dates.absolute(text, WRITTEN) == text
+
+
+def test_links_follow_what_replaced_their_memory_and_dead_ones_leave_their_words() -> None:
+    body = "See [the rule](old.md), [[old]], [[old|that one]], [a guide](gone.md), [[gone]], [x](there.md)."
+    mended = links.mended(body, {"old", "gone"}.__contains__, {"old": "new"}.get)
+    assert mended == (
+        "See [the rule](new.md), [[new]], [[new|that one]], a guide, gone, [x](there.md)."
+    )
+
+
+def test_the_mark_of_a_stale_memory_comes_once_and_goes_without_a_trace() -> None:
+    body = "The parser is in src/a.py.\n**Why:** It was there."
+    marked = stale.marked(body, ("src/a.py",), "2026-05-06")
+    assert marked.startswith(
+        f"{body}\n\n**Possibly stale:** the files it speaks of are gone (src/a.py;"
+    )
+    assert stale.marked(marked, ("src/a.py",), "2026-06-01") == marked
+    assert stale.unmarked(marked) == body
+    assert stale.unmarked(body) == body
+
+
+def test_two_contradict_each_other_only_if_they_are_about_the_same() -> None:
+    def both(first: str, second: str) -> bool:
+        assert conflict(said(first)[0], said(second)[0]) == conflict(
+            said(second)[0], said(first)[0]
+        )
+        return conflict(said(first)[0], said(second)[0])
+
+    assert both("The API listens on port 8080.", "The API listens on port 8081.")
+    assert both("The API listens on port 8080.", "The API listens on port 8081 of the new host.")
+    assert both("Use tabs.", "Never use tabs.")
+    assert both("Releases happen on Tuesday.", "Releases happen on Thursday.")
+    assert not both("The billing API listens on 8080.", "The orders API listens on 8081.")
+    assert not both("The port is 8080.", "The debug port is 8081.")
+    assert not both(
+        "The search index is in /srv/idx.", "Rebuild the search index with bin/reindex."
+    )
+    assert not both("Use tabs.", "Use spaces in YAML.")
+
+
+def test_what_is_kept_and_what_is_invented_is_told_by_hard_words_and_by_sentences() -> None:
+    kept = Text(
+        "Use tabs, never spaces, in Makefiles. The API listens on port 8081, see `make up`."
+    )
+    # fmt: off
+    found = {
+        "Use tabs.": True, "Never use spaces.": True, "Use spaces.": False, "Never use tabs.": False,
+        "The API listens on 8081.": True, "The API listens on 8080.": False, "See make up.": True,
+        "Run make down.": False, "Tabs are wanted by Anna.": False, "Jenkins listens on port 8081.": False,
+    }
+    # fmt: on
+    assert {text: not lost(text, kept) for text in found} == found
+    assert invented("The API listens on port 8081 in Makefiles.", kept) == ()
+    assert invented("The API listens on port 9000.", kept) == ("9000",)
+    assert invented("Bob wants tabs.", kept) == ("Bob wants tabs.",)
+    assert invented("See docs/api.md.", kept) == ("docs/api.md",)
+    linked = "See [the plan](https://a.example/plan) and [tabs](use-tabs.md)."
+    assert lost(linked, Text("See the plan and tabs."))  # an address is a fact
+    assert not lost(linked, Text("See the plan at https://a.example/plan, and tabs."))

@@ -1,0 +1,205 @@
+"""When a turn is looked through for memories, when not, and what its failures cost."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from recollect import wiring
+from recollect.clock import DAY, HOUR
+from recollect.errors import MemoryRefused
+from recollect.memory.extraction import applying
+from recollect.memory.storage.changes import Memories
+from recollect.model.jobs import SUMMARIZE, Job
+from recollect.model.memories import Memory
+from recollect.model.requests import Away, Failure, Refused
+from recollect.model.sessions import Session
+from recollect.paths import Paths
+from recollect.store.sqlite.store import SqliteStore
+from recollect.wiring import AGENTS
+from recollect.worker import extracting
+from recollect.worker.extracting import Extractor
+from tests.support import payloads
+from tests.support.stub_model import FakeClock, StubModel, Turns, asking
+
+SAID = "I prefer tabs. Remember that."
+MEANT = "we have to keep the audit log for seven years because legal wants it"
+DRAFT = json.dumps(
+    [
+        {
+            "type": "project",
+            "name": "audit-log-seven-years",
+            "description": "The audit log is kept for seven years",
+            "body": MEANT,
+        }
+    ]
+)
+
+
+@dataclass
+class Desk:
+    """One session whose turns are looked through."""
+
+    paths: Paths
+    store: SqliteStore
+    clock: FakeClock = field(default_factory=FakeClock)
+    changed: list[int] = field(default_factory=list)
+    last: Job | None = None
+
+    @property
+    def memories(self) -> Memories:
+        return wiring.memories(wiring.home(), payloads.CWD, self.clock)
+
+    def names(self) -> list[str]:
+        return sorted(each.memory.name for each in self.memories.all().memories)
+
+    def turn(self, prompt: str, answer: str = "Done.", *between: bytes) -> tuple[Job, Session]:
+        """The job of its summary. That of the turn before is over by then."""
+        if self.last is not None:
+            self.store.skip_job(self.last, "seen", self.clock())
+        name = f"p-{self.clock.at}"
+        turns = Turns(self.paths, self.store, self.clock, self.clock.at)
+        stop = payloads.stop("s1", name, answer)
+        turns.deliver(payloads.prompt("s1", name, prompt), *between, stop)
+        while job := self.store.claim_job("test", self.clock(), self.clock() + HOUR):
+            session = self.store.session(job.session_id)
+            assert session is not None
+            if job.kind == SUMMARIZE:
+                self.last = job
+                return job, session
+            self.store.skip_job(job, "seen", self.clock())
+        raise AssertionError("there is no summary to write")
+
+    def extract(self, job: Job, session: Session, model: StubModel | None = None) -> Failure | None:
+        extractor = Extractor(
+            self.store,
+            AGENTS,
+            lambda _: self.memories,
+            wiring.home().settings,
+            self.clock,
+            self.changed.append,
+        )
+        asked = asking(self.store, model, self.clock, job) if model else None
+        return extractor.run(job, session, asked)
+
+
+@pytest.fixture
+def desk(home: Paths) -> Iterator[Desk]:
+    store = SqliteStore(home.database, writer=True)
+    yield Desk(home, store)
+    store.close()
+
+
+def test_what_was_said_plainly_is_kept_with_its_evidence_and_once(desk: Desk) -> None:
+    job, session = desk.turn(SAID)
+    assert desk.extract(job, session) is None
+    assert desk.extract(job, session) is None
+    found = desk.memories.get("prefers-tabs")
+    assert found is not None
+    (event,) = found.memory.evidence
+    assert event.startswith("event ")
+    assert desk.changed == [session.project_id]
+
+
+def test_a_turn_that_is_written_about_anew_was_looked_through_before(desk: Desk) -> None:
+    job, session = desk.turn(SAID)
+    desk.extract(replace(job, written_by="rules"), session)
+    assert desk.names() == []
+
+
+def test_a_model_adds_what_was_meant_and_is_not_asked_about_tasks(desk: Desk) -> None:
+    model = StubModel(then=DRAFT)
+    assert desk.extract(*desk.turn(MEANT), model) is None
+    assert desk.names() == ["audit-log-seven-years"]
+    desk.extract(*desk.turn("fix the failing test in pump.py"), model)
+    assert len(model.requests) == 1
+
+
+def test_what_is_imported_from_long_ago_is_not_paid_for(desk: Desk) -> None:
+    model = StubModel(then=DRAFT)
+    job, session = desk.turn(f"{MEANT}. {SAID}")
+    desk.clock.at += 2 * DAY
+    assert desk.extract(job, session, model) is None
+    assert model.requests == []
+    assert desk.names() == ["prefers-tabs"]
+
+
+def test_a_model_that_is_away_has_it_tried_again_and_nothing_is_half_done(desk: Desk) -> None:
+    job, session = desk.turn(f"{MEANT}. {SAID}")
+    away = Away("overloaded")
+    model = StubModel([away], then=DRAFT)
+    assert desk.extract(job, session, model) == away
+    assert desk.names() == []
+    assert desk.extract(job, session, model) is None
+    assert desk.names() == ["audit-log-seven-years", "prefers-tabs"]
+
+
+@pytest.mark.parametrize("answer", [Refused("no"), "I would rather not."], ids=["refused", "prose"])
+def test_a_model_that_does_not_want_to_leaves_it_to_the_rules(
+    desk: Desk, answer: str | Refused
+) -> None:
+    assert desk.extract(*desk.turn(SAID), StubModel(then=answer)) is None
+    assert desk.names() == ["prefers-tabs"]
+
+
+def test_a_reply_that_cannot_be_read_is_not_used_again(desk: Desk) -> None:
+    job, session = desk.turn(MEANT)
+    model = StubModel(["What?"], then=DRAFT)
+    desk.extract(job, session, model)
+    desk.extract(job, session, model)
+    assert desk.names() == ["audit-log-seven-years"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), MemoryRefused("somebody writes")])
+def test_a_memory_that_cannot_be_written_does_not_hold_up_the_summary(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(applying, "apply", refuse)
+    job, session = desk.turn(SAID)
+    if isinstance(error, OSError):
+        with pytest.raises(OSError, match="No space"):
+            desk.extract(job, session)
+    assert desk.extract(replace(job, tries=extracting.TRIES), session) is None
+    assert desk.changed == []
+
+
+def test_a_short_correction_is_understood_by_what_was_said_before(desk: Desk) -> None:
+    width = Memory("width", "Lines have 80 columns", "project", "Lines have 80 columns.")
+    with desk.memories.change("test") as change:
+        change.write(width)
+    desk.turn("How wide is a line?", "I see. Lines have 80 columns.")
+    desk.extract(*desk.turn("not 80 columns, 100"))
+    found = desk.memories.get("width")
+    assert found is not None
+    assert found.memory.description == "Lines have 100 columns"
+
+
+def test_a_turn_without_a_prompt_says_nothing(desk: Desk) -> None:
+    job, session = desk.turn(SAID)
+    assert desk.extract(replace(job, prompt_number=2), session) is None
+    assert desk.names() == []
+
+
+def test_what_the_agent_wrote_down_is_enough_but_for_a_correction(desk: Desk) -> None:
+    def wrote(number: int) -> bytes:
+        path = f"{desk.paths.memory}/user/mine-{number}.md"
+        return payloads.write("s1", f"t{number}", f"p-{desk.clock.at}", path)
+
+    model = StubModel(then=DRAFT)
+    desk.extract(*desk.turn(f"{SAID} {MEANT}", "Noted.", wrote(1)), model)
+    assert (desk.names(), model.requests) == ([], [])
+    desk.extract(*desk.turn(SAID))
+    desk.extract(*desk.turn("no, use spaces instead", "Noted.", wrote(2)))
+    found = desk.memories.get("prefers-tabs")
+    assert found is not None
+    assert found.memory.description == "The user prefers spaces"
+
+
+def test_a_file_of_the_project_is_no_memory(desk: Desk) -> None:
+    wrote = payloads.write("s1", "t1", f"p-{desk.clock.at}", f"{payloads.CWD}/tabs.md")
+    desk.extract(*desk.turn(SAID, "Done.", wrote))
+    assert desk.names() == ["prefers-tabs"]
