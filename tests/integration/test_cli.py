@@ -227,3 +227,12 @@ def test_the_demo_runs_to_its_end_and_leaves_nothing(home: Paths) -> None:
     assert done.returncode == 0, done.stderr
     assert "What the third session is told at its start" in done.stdout
     assert not home.database.exists()
+
+
+def test_a_home_that_cannot_be_used_is_named_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = recollect("remember", "Mind the gap", env={"RECOLLECT_HOME": f"{tmp_path}/file/home"})
+    assert done.returncode == 1
+    assert f"{tmp_path}/file" in done.stderr
+    assert "recollect doctor" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,14 +1,11 @@
 """`recollect memory` and `recollect dream` as their users meet them."""
 
 import json
-import os
-import pty
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.format import blob
 from recollect.model.memories import Memory
 from recollect.paths import Paths
-from tests.support.product import recollect
+from tests.support.product import on_a_terminal, recollect
 from tests.support.scripted_memory import asked, scripted
 from tests.support.scripted_models import ScriptedOpenAi, Status
 from tests.support.scripted_notes import use
@@ -104,20 +101,6 @@ def editor(folder: Path, change: str) -> dict[str, str]:
     return {"EDITOR": shlex.join([sys.executable, str(script)])}
 
 
-def on_a_terminal(project: Path, *arguments: str, **env: str) -> str:
-    ours, its = pty.openpty()
-    command = [str(Path(sys.executable).with_name("recollect")), "memory", *arguments]
-    with subprocess.Popen(command, cwd=project, stdout=its, env=os.environ | env) as shown:
-        os.close(its)
-        parts = []
-        with suppress(OSError):  # how a terminal says that the other side has gone
-            while part := os.read(ours, 1 << 16):
-                parts.append(part)
-        os.close(ours)
-        assert shown.wait() == 0
-    return b"".join(parts).decode()
-
-
 def test_where_nothing_is_remembered_it_is_said_and_nothing_is_made(
     home: Paths, project: Path
 ) -> None:
@@ -183,7 +166,7 @@ def test_a_subcommand_that_is_not_there_is_a_usage_error(project: Path) -> None:
 def test_colour_is_for_terminals_that_want_it(filled: Path) -> None:
     for command in (("list",), ("show", "api-port"), ("log",)):
         assert "\x1b[" not in said(filled, *command)
-        plain = on_a_terminal(filled, *command, TERM="xterm", NO_COLOR="1")
+        plain = on_a_terminal(filled, "memory", *command, TERM="xterm", NO_COLOR="1")
         assert "\x1b[3" not in plain
         assert "api-port" in plain
 

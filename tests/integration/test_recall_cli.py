@@ -1,13 +1,10 @@
 """Looking back on the command line: search with its filters and levels, timeline, related, files, rebuild."""
 
 import json
-import os
-import pty
 import re
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +21,7 @@ from recollect.recall.shown import said
 from recollect.repository import identify
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.memory import Memory
-from tests.support.product import recollect, settled
+from tests.support.product import on_a_terminal, recollect, settled
 
 DOUBTS = (Doubt("title", "it occurs nowhere"),)
 PUMP = ObservationDraft(
@@ -106,20 +103,6 @@ def test_an_excerpt_says_what_the_title_does_not(project: Path) -> None:
     assert "  #1" in recollect("timeline", "1", "-n", "1", cwd=project).stdout.replace("▶", " ")
     prompts = recollect("timeline", "prompt:1", "-n", "1", cwd=project).stdout
     assert prompts.count("mend the pump") == 2  # of the session, and its own
-
-
-def on_a_terminal(project: Path, *arguments: str, **env: str) -> str:
-    ours, its = pty.openpty()
-    command = [str(Path(sys.executable).with_name("recollect")), *arguments]
-    with subprocess.Popen(command, cwd=project, stdout=its, env=os.environ | env) as shown:
-        os.close(its)
-        parts = []
-        with suppress(OSError):  # how a terminal says that the other side has gone
-            while part := os.read(ours, 1 << 16):
-                parts.append(part)
-        os.close(ours)
-        assert shown.wait() == 0
-    return b"".join(parts).decode()
 
 
 def test_matches_are_highlighted_on_a_terminal_if_colour_is_wanted(project: Path) -> None:

@@ -2,11 +2,13 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +114,18 @@ def close_stores() -> None:
     """What `settled` opened; the end of every test calls this."""
     while _opened:
         _opened.pop().close()
+
+
+def on_a_terminal(project: Path, *arguments: str, **env: str) -> str:
+    """What `recollect` shows where it has a terminal, as it is written to one."""
+    ours, its = pty.openpty()
+    command = [str(Path(sys.executable).with_name("recollect")), *arguments]
+    with subprocess.Popen(command, cwd=project, stdout=its, env=os.environ | env) as shown:
+        os.close(its)
+        parts = []
+        with suppress(OSError):  # how a terminal says that the other side has gone
+            while part := os.read(ours, 1 << 16):
+                parts.append(part)
+        os.close(ours)
+        assert shown.wait() == 0
+    return b"".join(parts).decode()

@@ -11,14 +11,13 @@ from recollect.clock import DAY, HOUR
 from recollect.errors import MemoryRefused
 from recollect.memory.extraction import applying
 from recollect.memory.storage.changes import Memories
-from recollect.model.jobs import SUMMARIZE, Job
+from recollect.model.jobs import MAX_TRIES, SUMMARIZE, Job
 from recollect.model.memories import Memory
 from recollect.model.requests import Away, Failure, Refused
 from recollect.model.sessions import Session
 from recollect.paths import Paths
 from recollect.store.sqlite.store import SqliteStore
 from recollect.wiring import AGENTS
-from recollect.worker import extracting
 from recollect.worker.extracting import Extractor
 from tests.support import payloads
 from tests.support.stub_model import FakeClock, StubModel, Turns, asking
@@ -163,7 +162,7 @@ def test_a_memory_that_cannot_be_written_does_not_hold_up_the_summary(
     if isinstance(error, OSError):
         with pytest.raises(OSError, match="No space"):
             desk.extract(job, session)
-    assert desk.extract(replace(job, tries=extracting.TRIES), session) is None
+    assert desk.extract(replace(job, tries=MAX_TRIES), session) is None
     assert desk.changed == []
 
 

@@ -15,7 +15,10 @@ from recollect.memory.storage.index import line
 from recollect.model.memories import OF_CLIENT, OF_TEAM, USER, Message, StoredMemory
 from recollect.model.requests import Reply, Usage
 from recollect.paths import Paths
+from recollect.recall import brief
 from recollect.recall.brief import memory_line
+from recollect.repository import identify
+from recollect.store.sqlite.store import SqliteStore
 from recollect.worker.own_words import are_in
 
 
@@ -121,3 +124,21 @@ def test_two_rules_of_one_turn_are_two(memories: Memories) -> None:
     assert len(done.added) == 2
     again = applying.apply(memories, found, ("event 1",), clock.now)
     assert (again.added, again.updated) == ((), ())
+
+
+def test_where_there_is_no_room_for_all_the_newest_are_named_in_their_order(
+    home: Paths, memories: Memories
+) -> None:
+    one = kept(memories, "The port is 8080.")
+    many = [
+        replace(one, memory=replace(one.memory, name=f"port-{n:03}", created=n + 1))
+        for n in range(200)
+    ]
+    pinned = replace(one, memory=replace(one.memory, name="pinned", created=1, pinned=True))
+    store = SqliteStore(home.database, writer=True)
+    project = store.resolve_project(identify("/"), "/", 1)
+    told = brief.write(store, project, 600, memories=selecting.ordered([pinned, *many]))
+    store.close()
+    names = [each.name for each in told.memories]
+    assert names == ["pinned", *(f"port-{n:03}" for n in range(201 - len(names), 200))]
+    assert f"and {201 - len(names)} more" in told.text

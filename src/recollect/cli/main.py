@@ -136,8 +136,8 @@ def _run() -> None:
     except OSError as error:
         if error.filename is None:
             raise
-        fault = f"{error.strerror}: {error.filename}. Make it writable, or free some space; then "
-        _end(RecollectError(f"{fault}`recollect doctor` says whether all is well."))
+        fix = "See that it is there and writable, and that the disk is not full"
+        _end(RecollectError(f"{error.strerror}: {error.filename}. {fix}: `recollect doctor`."))
     except RecollectError as error:
         _end(error)
 

@@ -9,10 +9,8 @@ MEMORY = "memory"  # what it is called by, as in `memory:prefers-tabs`
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
 TYPES = (USER, FEEDBACK, PROJECT, REFERENCE)
 LONGEST_SAID = 10_000  # characters that are remembered at once, on request
-BY, AGENT = (
-    "by",
-    "agent",
-)  # front matter of what an agent wants remembered: it may have read it somewhere
+# Front matter of what an agent wants remembered: it may have read it somewhere.
+BY, AGENT = "by", "agent"
 NOTED_BY_AGENT = "noted by the agent"
 # Where a memory stands: with the user, in all projects; with one project; in the repository, for everybody
 # who works on it; in the coding agent's own folder, which is not ours.

@@ -59,14 +59,16 @@ class _Page:
     characters: int = 0
     shared_from: int = 0
 
-    def add(self, block: list[str], told: Iterable[Told], share: float = 1.0) -> bool:
-        cost = price(block)
+    def fits(self, block: list[str], share: float = 1.0) -> bool:
         size = sum(len(line) + 1 for line in block)
         most = self.shared_from + (self.budget - self.shared_from) * share
-        if self.used + cost > most or self.characters + size > self.room:
+        return self.used + price(block) <= most and self.characters + size <= self.room
+
+    def add(self, block: list[str], told: Iterable[Told], share: float = 1.0) -> bool:
+        if not self.fits(block, share):
             return False
         self.put(block, told)
-        self.used += cost
+        self.used += price(block)
         return True
 
     def put(self, block: list[str], told: Iterable[Told]) -> None:
@@ -132,20 +134,26 @@ def _memories(page: _Page, memories: Sequence[StoredMemory]) -> list[ToldMemory]
     """A line each; the texts come when a prompt needs them. The client shows its own itself. Where there is
     no room for all, the newest are named, in the order of them all."""
     ours = [each for each in memories if each.scope != OF_CLIENT]
-    heading = ["", "## Memories (`recollect memory show <name>` for the text)"]
-    kept = sorted(ours, key=attrgetter("importance"))
-    while kept:
-        shown = sorted(kept, key=attrgetter("order"))
-        lines = [memory_line(each) for each in shown]
-        rest = f"- … and {len(ours) - len(kept)} more: `recollect memory list`"
-        block = [*heading, *lines, *([rest] if len(kept) < len(ours) else [])]
-        if page.add(block, [], MEMORIES_SHARE):
-            return [
-                ToldMemory(each.memory.name, each.scope, INDEXED, price([line]), len(line))
-                for each, line in zip(shown, lines, strict=True)
-            ]
-        kept.pop()
-    return []
+    block = ["", "## Memories (`recollect memory show <name>` for the text)"]
+    rest = f"- … and {len(ours)} more: `recollect memory list`"
+    kept: list[tuple[StoredMemory, str]] = []
+    trial = [*block, rest]
+    for each in sorted(ours, key=attrgetter("importance")):
+        trial.append(memory_line(each))
+        if not page.fits(trial, MEMORIES_SHARE):
+            break
+        kept.append((each, trial[-1]))
+    if not kept:
+        return []
+    kept.sort(key=lambda pair: pair[0].order)
+    block += [line for _, line in kept]
+    if len(kept) < len(ours):
+        block.append(f"- … and {len(ours) - len(kept)} more: `recollect memory list`")
+    page.add(block, [], MEMORIES_SHARE)
+    return [
+        ToldMemory(each.memory.name, each.scope, INDEXED, price([line]), len(line))
+        for each, line in kept
+    ]
 
 
 def memory_line(stored: StoredMemory) -> str:

@@ -20,7 +20,7 @@ from recollect.recall.telling import name as called
 from recollect.server import names, result_text
 from recollect.server.place import AGENT, Place, Scope
 from recollect.server.result_text import Line
-from recollect.text import tokens
+from recollect.text import fenced, tokens
 from recollect.worker import contact
 
 NOTHING = "Nothing is remembered on request here, and nothing is pinned."
@@ -39,7 +39,7 @@ def remember(
     answer = contact.order(place.paths, "remember", **order, name=None, team=False, pin=False)
     if "refused" in answer:
         raise Misused(answer["refused"])
-    name = called(MEMORY, answer["name"])
+    name = fenced(called(MEMORY, answer["name"]))
     if answer["known"]:
         return f"It was known already: {name}."
     return f"Remembered as {name}; later sessions are told it. `forget` takes it back."

@@ -20,7 +20,7 @@ from recollect.memory.extraction.turns import Extracted
 from recollect.memory.storage.changes import Memories
 from recollect.model.captures import Unreadable
 from recollect.model.events import CommandRun, Event, FileChanged, Happening, ToolUsed, TurnEnded
-from recollect.model.jobs import Job
+from recollect.model.jobs import MAX_TRIES, Job
 from recollect.model.ledger import EXTRACT, Kept
 from recollect.model.memories import Message
 from recollect.model.requests import Failure, Refused
@@ -30,7 +30,6 @@ from recollect.settings import Settings
 from recollect.store.protocol import Reading
 from recollect.synthesis.asking import Asking
 
-TRIES = 3  # of a job; at the last one what cannot be written is left
 TURNS = 4  # as far back as a dialogue goes
 REMEMBERING = ("__remember", "__forget")  # our own tools, however the client calls them
 
@@ -57,7 +56,7 @@ class Extractor:
         found: list[Statement | Draft] = [*turns.by_rules(dialogue)]
         if self._kept_by_agent(session, job.prompt_number):
             # What it wrote is enough; but its word puts nothing right that the user has said.
-            found = [each for each in turns.by_rules(dialogue) if each.correction]
+            found = [each for each in found if isinstance(each, Statement) and each.correction]
         elif asking is not None and how == "auto" and self._is_recent(session):
             asked = self._ask(asking, dialogue, memories)
             if not isinstance(asked, Extracted):
@@ -107,7 +106,7 @@ class Extractor:
             )
         except (MemoryRefused, OSError) as error:
             log.warning("memory.not_written", session=session.id, error=log.cause(error))
-            if isinstance(error, OSError) and job.tries < TRIES:
+            if isinstance(error, OSError) and job.tries < MAX_TRIES:
                 raise  # a full disk, most likely: the job is tried again
             return  # the summary does not wait for ever
         counts = {"added": len(applied.added), "updated": len(applied.updated)}

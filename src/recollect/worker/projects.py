@@ -1,7 +1,7 @@
 """Which project a directory belongs to, remembered as long as its repository has not changed."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recollect.clock import MINUTE, Clock
@@ -13,7 +13,7 @@ Signature = tuple[int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    project_id: int
+    project_id: int | None  # None: nobody has worked there, as far as we have been asked
     repository: Repository
     config: Path
     signature: Signature
@@ -30,17 +30,24 @@ class ProjectFinder:
     def of(self, directory: str) -> int:
         """Git is asked once per directory; a new remote, or another repository in the same place,
         changes the configuration file and so asks again."""
-        return self._of(directory).project_id
+        with self._lock:
+            known = self._of(directory)
+            if known.project_id is not None:
+                return known.project_id
+            found = self._store.resolve_project(known.repository, directory, self._clock())
+            self._known[directory] = replace(known, project_id=found)
+            return found
 
     def repository(self, directory: str) -> Repository:
-        return self._of(directory).repository
+        """Without a note of it in the store: whoever looks for memories has not worked there."""
+        with self._lock:
+            return self._of(directory).repository
 
     def _of(self, directory: str) -> _Known:
-        with self._lock:
-            known = self._known.get(directory)
-            if known is None or not self._holds(known):
-                known = self._known[directory] = self._ask(directory)
-            return known
+        known = self._known.get(directory)
+        if known is None or not self._holds(known):
+            known = self._known[directory] = self._ask(directory)
+        return known
 
     def forget(self, directory: str) -> None:
         with self._lock:
@@ -52,12 +59,10 @@ class ProjectFinder:
 
     def _ask(self, directory: str) -> _Known:
         repository = identify(directory)
-        now = self._clock()
-        project_id = self._store.resolve_project(repository, directory, now)
         config = Path(repository.root, ".git", "config")
         weak = repository.identities[0].kind == "path"
-        until = now + MINUTE if weak else None
-        return _Known(project_id, repository, config, _signature(config), until)
+        until = self._clock() + MINUTE if weak else None
+        return _Known(None, repository, config, _signature(config), until)
 
 
 def _signature(config: Path) -> Signature:
