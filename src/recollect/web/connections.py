@@ -21,17 +21,17 @@ class Connection(H11Protocol):
     """Uvicorn's, which has no such limits of its own."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Before anything is read: what is aborted here never is."""
         super().connection_made(transport)
         self._since = time.monotonic()
         self._tick = self.loop.call_later(SECONDS, self._look)
-        if self.client and self.server and is_foreign(self.client, self._address):
-            log.warning("web.foreign_user", port=self._address[1])
+        link: Any = transport.get_extra_info("socket")
+        if is_foreign(link):
+            log.warning("web.foreign_user", client=self.client[1] if self.client else None)
             transport.abort()
             return
-        link: Any = transport.get_extra_info("socket")
         link.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        if len(self.connections) > MOST_CONNECTIONS:
-            self._make_room()
+        self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._tick.cancel()
@@ -40,12 +40,6 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         self._since = time.monotonic()
         super().on_response_complete()
-
-    @property
-    def _address(self) -> tuple[str, int]:
-        """Our own end."""
-        host, port = self.server or ("", None)
-        return host, port or 0
 
     @property
     def is_busy(self) -> bool:
@@ -61,7 +55,10 @@ class Connection(H11Protocol):
         self._tick = self.loop.call_later(max(0.1, again), self._look)
 
     def _make_room(self) -> None:
-        others = [each for each in self.connections if isinstance(each, Connection)]
-        idle = [each for each in others if not each.is_busy and each is not self]
-        oldest = min(idle, key=lambda each: each._since, default=self)
-        oldest.transport.abort()
+        """One that was told to go is gone only later: it no longer counts, and cannot go twice."""
+        here = [each for each in self.connections if isinstance(each, Connection)]
+        here = [each for each in here if not each.transport.is_closing()]
+        if len(here) > MOST_CONNECTIONS:
+            idle = [each for each in here if not each.is_busy and each is not self]
+            oldest = min(idle, key=lambda each: each._since, default=self)
+            oldest.transport.abort()
