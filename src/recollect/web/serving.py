@@ -118,7 +118,7 @@ def token(paths: Paths) -> str:
 def _listen(port: int) -> socket.socket:
     """On the port that was asked for; if somebody has it, on a free one."""
     for wanted in (port, 0):
-        # With the protocol named: asyncio turns Nagle off only then, and 40 ms are lost at each answer otherwise.
+        # The protocol is named, since asyncio turns Nagle off only then: an answer waits 40 ms else.
         link = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         link.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
