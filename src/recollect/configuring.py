@@ -1,16 +1,27 @@
-"""Changing settings: checked as a whole before anything is written, and comments in the file stay."""
+"""Changing settings: checked as a whole before anything is written, and comments in the file stay.
 
+Commands and the viewer may do it at once: one at a time reads the file, changes it and puts the new one in
+its place.
+"""
+
+import fcntl
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import tomlkit
 
 from recollect import clock, settings, wiring
 from recollect.errors import ConfigError
-from recollect.paths import Paths, private_dir, write_private
+from recollect.paths import PRIVATE_FILE, Paths, private_dir, write_private
 from recollect.providers.wrong_settings import WrongSettings
 from recollect.settings import Row, Value
+
+LOCK_SECONDS, LOOK_SECONDS = 10.0, 0.01  # a change takes milliseconds
+BUSY = "Another program is changing the settings and does not come to an end. Try again."
 
 
 def set_text(name: str, text: str, where: str, env: Mapping[str, str] | None = None) -> Value:
@@ -59,16 +70,48 @@ def _edit(row: Row, value: Value | None, env: Mapping[str, str] | None) -> None:
     # Not wiring.home(): this must work on a broken file too.
     file = Paths.of(os.environ if env is None else env).config_file
     try:
+        private_dir(file.parent)
+        with _alone(file):
+            write_private(file, _changed(file, row, value).encode())
+    except OSError as error:
+        why = f"{file} cannot be changed: {error.strerror}."
+        raise ConfigError(f"{why} Make it and its folder yours.") from None
+
+
+def _changed(file: Path, row: Row, value: Value | None) -> str:
+    try:
         document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
-    except tomlkit.exceptions.TOMLKitError as error:
+    except (tomlkit.exceptions.TOMLKitError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
     section, key = row.section
     table = document.setdefault(section, tomlkit.table())
+    if not isinstance(table, dict):
+        raise ConfigError(f"{file}: {section} is no section. Mend or delete it.")
     if value is None:
         table.pop(key, None)
         if not table:
             document.pop(section)
     else:
         table[key] = list(value) if isinstance(value, tuple) else value
-    private_dir(file.parent)
-    write_private(file, tomlkit.dumps(document).encode())
+    return tomlkit.dumps(document)
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Among threads and processes. On a file of its own: the other one is replaced."""
+    descriptor = os.open(
+        file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE
+    )
+    try:
+        until = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise ConfigError(BUSY) from None
+                time.sleep(LOOK_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)  # releases the lock

@@ -7,6 +7,8 @@ Value = int | str | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """`live`: a running worker goes by a new value at once. `secret`: written, never shown."""
+
     name: str
     default: Value
     help: str
@@ -14,6 +16,7 @@ class Row:
     least: int | None = None
     most: int | None = None
     secret: bool = False
+    live: bool = False
 
     @property
     def env(self) -> str:
@@ -105,6 +108,7 @@ ROWS = (
         "The most tokens that a session's opening brief may cost. 0 turns the brief off.",
         least=0,
         most=2400,
+        live=True,
     ),
     Row(
         "recall.tokens",
@@ -112,6 +116,7 @@ ROWS = (
         "The most tokens that one prompt's recall may cost. 0 turns it off.",
         least=0,
         most=2400,
+        live=True,
     ),
     Row(
         "recall.file_tokens",
@@ -120,6 +125,7 @@ ROWS = (
         "0 turns it off.",
         least=0,
         most=2400,
+        live=True,
     ),
     Row(
         "recall.encoder",
@@ -134,35 +140,41 @@ ROWS = (
         "The most tokens that the memories told at one prompt may cost. 0 tells none.",
         least=0,
         most=2400,
+        live=True,
     ),
     Row(
         "memory.select",
         "auto",
         "Who chooses memories for a prompt: `auto` asks a model that answers at once, `engine` never.",
         choices=("auto", "engine"),
+        live=True,
     ),
     Row(
         "memory.extract",
         "auto",
         "What is kept of what was said: by `rules` explicit statements, by `auto` what a model finds, too.",
         choices=("auto", "rules", "off"),
+        live=True,
     ),
     Row(
         "memory.dream",
         "auto",
         "Whether memories are put in order by themselves, once a day. `off`: only by `recollect dream`.",
         choices=("auto", "off"),
+        live=True,
     ),
     Row(
         "memory.client",
         "adopt",
         "Claude Code's own memories: `adopt` reads them, `share` writes ours beside them, `off` neither.",
         choices=("adopt", "share", "off"),
+        live=True,
     ),
     Row(
         "memory.team_folder",
         ".recollect/memory",
         "Where in a repository its team keeps memories. Empty: nowhere.",
+        live=True,
     ),
     Row(
         "web.start",
@@ -178,6 +190,7 @@ ROWS = (
         "How long ending a session through the API may wait for what is left to do.",
         least=0,
         most=600,
+        live=True,
     ),
     Row(
         "worker.idle_minutes",

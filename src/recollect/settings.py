@@ -89,8 +89,10 @@ def check(row: Row, value: object, where: str) -> Value:
             )
             raise ConfigError(f"{where}: {row.name} {limits}.")
         return value
-    if not isinstance(value, str) or (row.choices and value not in row.choices):
+    if row.choices and value not in row.choices:
         raise ConfigError(f"{where}: {row.name} is one of: {', '.join(row.choices)}.")
+    if not isinstance(value, str):  # which may be a secret in a list: it is not repeated
+        raise ConfigError(f"{where}: {row.name} takes a text.")
     return value
 
 

@@ -107,7 +107,7 @@ def security(token: str = TOKEN, port: int = PORT) -> Security:
 
 @contextmanager
 def site(paths: Paths) -> Iterator[Site]:
-    home = wiring.home()
+    home = wiring.living_home()
     store = wiring.open_for_writing(paths, wiring.encoder(home.settings))
     service = Service(home, store, clock.now)
     backend = service.web._backend

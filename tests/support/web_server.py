@@ -24,7 +24,7 @@ def main() -> None:
     os.environ["RECOLLECT_HOME"] = str(asked.home.absolute())
     os.environ["RECOLLECT_WEB_PORT"] = str(asked.port or 47391)
     os.environ.setdefault("RECOLLECT_WORKER_IDLE_MINUTES", "10080")
-    home = wiring.home()
+    home = wiring.living_home()
     home.paths.make()
     with the_only_one(home.paths):
         store = wiring.open_for_writing(home.paths, wiring.encoder(home.settings))

@@ -50,8 +50,8 @@ def settings_page() -> str:
         "# Settings",
         "",
         "A line in the config file (`recollect config path` tells where it is), or an environment",
-        "variable, which wins. `recollect config list` shows the values in force. The worker reads them",
-        "when it starts.",
+        "variable, which wins. `recollect config list` shows the values in force. A running worker goes by",
+        "those that say `at once` as soon as the file has changed, by the others from its next start.",
         "",
         "`RECOLLECT_HOME` (an absolute path) puts config, data and state into one folder. Without it",
         "they follow the XDG folders: `~/.config/recollect`, `~/.local/share/recollect` and",
@@ -64,6 +64,7 @@ def settings_page() -> str:
         shown = ", ".join(row.default) if isinstance(row.default, tuple) else str(row.default)
         limits = f" One of: {', '.join(row.choices)}." if row.choices else ""
         limits = f" From {row.least} to {row.most}." if row.least is not None else limits
+        limits += " At once." if row.live else ""
         parts.append(f"| `{row.name}` | `{row.env}` | {shown} | {row.help}{limits} |")
     return "\n".join(parts) + "\n"
 

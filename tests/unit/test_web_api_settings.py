@@ -45,7 +45,7 @@ def test_a_setting_is_written_to_the_file_and_reset(site: Filled, home: Paths) -
     home.config_file.parent.mkdir(parents=True, exist_ok=True)
     home.config_file.write_text("# mine\n[brief]\n# so few\ntokens = 900\n")
     changed = site.sent("PUT", "/api/settings/brief.tokens", {"value": 1200})
-    assert (changed["value"], changed["source"], changed["restart"]) == (1200, "file", True)
+    assert (changed["value"], changed["source"], changed["restart"]) == (1200, "file", False)
     assert "# so few\ntokens = 1200" in home.config_file.read_text()
     assert site.sent("PUT", "/api/settings/brief.tokens", {"value": "1300"})["value"] == 1300
     listed = site.sent("PUT", "/api/settings/synthesis.skip", {"value": ["a", "b"]})
@@ -60,6 +60,35 @@ def test_a_setting_is_written_to_the_file_and_reset(site: Filled, home: Paths) -
     assert (back["value"], back["source"], back["restart"]) == (1500, "default", False)
 
 
+def test_what_shapes_a_brief_holds_at_once(site: Filled) -> None:
+    path = f"/api/brief?project={site.project}"
+    assert site.get(path)["knobs"]["tokens"] == 1500
+    for key, value in (("brief.tokens", 300), ("memory.tokens", 7), ("memory.client", "off")):
+        assert not site.sent("PUT", f"/api/settings/{key}", {"value": value})["restart"]
+        assert site.get(path)["knobs"]["settings"][key] == value
+    assert site.get(path)["knobs"]["tokens"] == 300
+    assert not site.sent("DELETE", "/api/settings/brief.tokens")["restart"]
+    assert site.get(path)["knobs"]["tokens"] == 1500
+
+
+def test_what_takes_a_new_start_says_so(site: Filled) -> None:
+    said = {"web.port": 5000, "worker.idle_minutes": 5, "cost.daily_tokens": 9, "web.start": "off"}
+    for key, value in said.items():
+        assert site.sent("PUT", f"/api/settings/{key}", {"value": value})["restart"]
+        assert setting(site, key)["restart"]
+        assert not site.sent("DELETE", f"/api/settings/{key}")["restart"]
+
+
+def test_a_file_that_somebody_has_broken_is_named(site: Filled, home: Paths) -> None:
+    home.config_file.parent.mkdir(parents=True, exist_ok=True)
+    home.config_file.write_text("[brief\n")
+    for method, path, body in (
+        ("GET", "/api/settings", None),
+        ("DELETE", "/api/settings/brief.tokens", {}),
+    ):
+        assert "config.toml" in site.refused(409, method, path, body)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
@@ -67,6 +96,9 @@ def test_a_setting_is_written_to_the_file_and_reset(site: Filled, home: Paths) -
         ("brief.tokens", "many", "whole number"),
         ("brief.tokens", True, "whole number"),
         ("memory.dream", "daily", "one of"),
+        ("memory.dream", ["auto"], "memory.dream is one of: auto, off."),
+        ("synthesis.api_key", ["sk-1"], "synthesis.api_key takes a text."),
+        ("synthesis.language", 7, "synthesis.language takes a text."),
         ("synthesis.skip", [1], "list of strings"),
         ("cost.prices", ["odd"], "odd"),
         ("brief.tokens", None, "missing"),

@@ -95,6 +95,8 @@ def set_setting(name: str, value: str, as_json: bool) -> None:
     say(f"{row.name} = {_shown(row, parsed)}")
     if row.env in os.environ:
         say(f"The variable {row.env} is set and wins over the file.")
+    elif row.live:
+        say("A running worker goes by it from now on.")
     else:
         say("A running worker reads it when it starts anew: recollect worker restart")
 

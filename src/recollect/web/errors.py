@@ -17,7 +17,7 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.Edited, 409, "edited_meanwhile"),
     (errors.MemoryRefused, 409, "refused"),
     (errors.NotFound, 404, "not_found"),
-    (errors.ConfigError, 400, "bad_setting"),
+    (errors.ConfigError, 400, "bad_request"),
     (errors.StoreError, 503, "store_unavailable"),
     (errors.WorkerError, 503, "worker_unavailable"),
     (errors.RecollectError, 409, "refused"),

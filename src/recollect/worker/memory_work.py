@@ -48,7 +48,7 @@ class MemoryWork:
         self._repository = repository
         self._env = os.environ if env is None else env
         self._next_tidy = 0.0
-        self._known: dict[str, tuple[float, Memories]] = {}
+        self._known: dict[tuple[str, ...], tuple[float, Memories]] = {}
         settings = home.settings
         finder = Finder(encoder)
         self.telling = MemoryTelling(store, self.of, settings, finder, self._quick)
@@ -69,13 +69,16 @@ class MemoryWork:
         )
 
     def of(self, directory: str) -> Memories:
-        until, found = self._known.get(directory, (0.0, None))
+        settings = self._home.settings
+        # With what may be set anew meanwhile.
+        key = directory, settings.text("memory.client"), settings.text("memory.team_folder")
+        until, found = self._known.get(key, (0.0, None))
         if found is None or time.monotonic() > until:
             repository = self._repository(directory)
             found = wiring.memories(self._home, directory, self._clock, self._env, repository)
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            self._known[directory] = (time.monotonic() + KEPT_SECONDS, found)
+            self._known[key] = (time.monotonic() + KEPT_SECONDS, found)
         return found
 
     def tidy(self) -> None:

@@ -15,8 +15,8 @@ WHERE = "PUT /api/settings"
 
 
 def listed(backend: Backend) -> Json:
-    """As they are written now. What the worker goes by is of its start."""
-    now = wiring.home().settings
+    """As they are written now. Where the worker goes by another value until its next start, `restart`."""
+    now = _written()
     return {"items": [_told(backend, row, now) for row in settings.ROWS], "next": None}
 
 
@@ -32,13 +32,23 @@ def change(backend: Backend, *, key: str, value: Any) -> Json:
             configuring.set_value(key, value, WHERE)
     except ConfigError as error:
         raise Wrong(400, "bad_setting", str(error), "value") from None
-    return _told(backend, row, wiring.home().settings)
+    return _told(backend, row, _written())
 
 
 def reset(backend: Backend, *, key: str) -> Json:
     row = _row(key)
-    configuring.unset(key)
-    return _told(backend, row, wiring.home().settings)
+    try:
+        configuring.unset(key)
+    except ConfigError as error:
+        raise Wrong(409, "bad_setting", str(error)) from None
+    return _told(backend, row, _written())
+
+
+def _written() -> Settings:
+    try:
+        return wiring.home().settings
+    except ConfigError as error:  # by hand, since the worker has started
+        raise Wrong(409, "bad_setting", str(error)) from None
 
 
 def _row(key: str) -> Setting:
@@ -99,7 +109,8 @@ ROWS = (
     Row(
         "PUT",
         PLACE,
-        "Write a setting to the file. The worker goes by it when it starts anew.",
+        "Write a setting to the file. The worker goes by it at once or, where `restart` says so, when it "
+        "starts anew.",
         change,
         place=(KEY,),
         body=(Parameter("value", "A text, a whole number or a list of texts.", "json"),),
