@@ -58,7 +58,7 @@ def test_an_observation_is_forgotten_and_comes_back(visit: Visit) -> None:
     watched = visit("/observations/9004")
     page = watched.page
     title = page.locator("h1").inner_text()
-    watched.go("x")
+    watched.go("Shift+X")
     page.wait_for_url("**/sessions/*")
     assert "Forgotten" in toast(page)
     assert page.locator('a[href="/observations/9004"]').count() == 0
@@ -88,7 +88,7 @@ def test_a_memory_is_written_changed_looked_back_at_and_retired(visit: Visit) ->
     expect(page.locator(".diff .added").filter(has_text="noon")).to_have_count(1)
     page.get_by_role("button", name="Undo this change").click()
     expect(page.locator(".prose strong")).to_have_count(0)
-    watched.go("x")
+    watched.go("Shift+X")
     page.wait_for_url("**/memories")
     watched.go("u")
     page.wait_for_url(address)

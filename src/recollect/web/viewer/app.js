@@ -7,7 +7,7 @@ import { buildShell } from "./shell.js";
 import { connect, onQuiet } from "./stream.js";
 import { failed } from "./toast.js";
 
-buildShell(() => show({ kept: true }));
+buildShell();
 listenToLinks();
 listenToKeys();
 keepTimes();

@@ -3,7 +3,7 @@ import { post } from "./api.js";
 import { h, replace } from "./dom.js";
 import { diffView } from "./diff.js";
 import { icon } from "./icons.js";
-import { show } from "./router.js";
+import { again } from "./router.js";
 import { failed, toast } from "./toast.js";
 
 export function dreamCard(project) {
@@ -18,6 +18,7 @@ export function dreamCard(project) {
     }
     button.textContent = label;
     button.disabled = false;
+    if (document.activeElement === document.body) button.focus();
   };
   const dry = h("button", { type: "button", onclick: () => run(true, dry) }, "Dry run");
   const real = h("button", { type: "button", onclick: () => run(false, real) }, "Dream now");
@@ -43,7 +44,7 @@ function report(found, dry, project) {
       "aria-labelledby": "dream-title",
       onclose: () => {
         dialog.remove();
-        if (!dry && found.entry) show({ kept: true });
+        if (!dry && found.entry) again();
       },
     },
     h("h2", { id: "dream-title" }, dry ? "What a dream would change" : "What the dream changed"),
@@ -72,18 +73,17 @@ function report(found, dry, project) {
       h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close"),
     ),
   );
-  const lines = [found.lines ?? []].flat();
   replace(
     place,
-    found.completed === false && h("p", { class: "note" }, "It was not completed."),
-    lines.length
+    !found.completed && h("p", { class: "note" }, "It was not completed."),
+    found.lines.length
       ? h(
           "ul",
           { class: "dream-lines" },
-          lines.map((each) => h("li", {}, each)),
+          found.lines.map((each) => h("li", {}, each)),
         )
       : h("p", { class: "nothing" }, "There is nothing to tidy up."),
-    found.diff ? diffView(found.diff) : null,
+    found.diff && diffView(found.diff),
   );
   document.body.append(dialog);
   dialog.showModal();

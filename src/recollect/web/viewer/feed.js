@@ -5,51 +5,70 @@ import { absolute, clock, plural, when } from "./format.js";
 import { openRaw } from "./raw.js";
 import { eventRow, observationRow } from "./rows.js";
 
-const MOST_EVENTS = 400; // of one session; older ones are in its own view
+const MOST_EVENTS = 400; // of one session: the newest; older ones are in its own view
+const AT_ONCE = 200;
 
 /** What is known of one session, and what is new in it since it was asked last. */
 export class Followed {
+  #events = new Map();
+  #whole = true; // no older event was left out
+  #known = new Map(); // key → what was told of it
+
   constructor(session) {
-    Object.assign(this, { session, after: null, events: [], known: new Map() });
+    this.session = session;
   }
 
-  /** @returns {Promise<any[]>} entries that were not there before, or have grown */
+  /** @returns {Promise<any[]>} entries that were not there before, are another now, or (`gone`) are no more */
   async look(signal) {
     const path = `/api/sessions/${this.session.id}`;
-    const [found] = await Promise.all([get(path, {}, signal), this.#events(path, signal)]);
+    const [found] = await Promise.all([get(path, {}, signal), this.#newest(path, signal)]);
     this.session = found;
     const entries = [
       ...found.prompts.map((each) => ({ kind: "prompt", key: `p${each.number}`, at: each.at, it: each })),
       ...found.observations.map((each) => ({ kind: "observation", key: `o${each.id}`, at: each.at, it: each })),
       ...found.summaries.map((each) => ({ kind: "summary", key: `s${each.id}`, at: each.at, it: each })),
-      ...folds(this.events),
+      ...folds([...this.#events.values()], this.#whole),
     ];
-    const fresh = entries.filter((each) => this.known.get(each.key) !== (each.size ?? 1));
-    for (const each of entries) this.known.set(each.key, each.size ?? 1);
-    return fresh.map((each) => ({ ...each, key: `${this.session.id}/${each.key}`, session: this.session }));
+    const now = new Map(entries.map((each) => [each.key, JSON.stringify(each.size ?? each.it)]));
+    const fresh = entries.filter((each) => this.#known.get(each.key) !== now.get(each.key));
+    const gone = [...this.#known.keys()].filter((key) => !now.has(key)).map((key) => ({ kind: "gone", key, at: 0 }));
+    this.#known = now;
+    return [...fresh, ...gone].map((each) => ({ ...each, key: `${found.id}/${each.key}`, session: found }));
   }
 
-  async #events(path, signal) {
-    let page;
+  /** From the newest back to what is known already. */
+  async #newest(path, signal) {
+    let after = null,
+      read = 0,
+      met = false;
     do {
-      page = await get(`${path}/events`, { after: this.after, limit: 200 }, signal);
-      this.events.push(...page.items);
-      const last = page.items.at(-1);
-      if (last) this.after = `${last.prompt_number}.${last.at}.${last.id}`; // where the next look goes on
-    } while (page.next && this.events.length < MOST_EVENTS);
+      const page = await get(`${path}/events`, { order: "newest", after, limit: AT_ONCE }, signal);
+      for (const each of page.items) {
+        met ||= this.#events.has(each.id);
+        this.#events.set(each.id, each);
+      }
+      read += page.items.length;
+      after = page.next;
+    } while (after && !met && read < MOST_EVENTS);
+    if (after && !met) this.#whole = false;
   }
 }
 
 /** Tool calls of one turn are one line, with a count. */
-function folds(events) {
+function folds(events, whole) {
   const turns = new Map();
-  for (const each of events) {
+  for (const each of events.sort((a, b) => a.prompt_number - b.prompt_number || a.at - b.at || a.id - b.id)) {
     if (each.kind !== "tool") continue;
-    const key = `f${each.prompt_number}`;
-    if (!turns.has(key)) turns.set(key, []);
-    turns.get(key).push(each);
+    if (!turns.has(each.prompt_number)) turns.set(each.prompt_number, []);
+    turns.get(each.prompt_number).push(each);
   }
-  return [...turns].map(([key, items]) => ({ kind: "fold", key, at: items.at(-1).at, size: items.length, it: items }));
+  return [...turns].map(([number, items], n) => ({
+    kind: "fold",
+    key: `f${number}`,
+    at: items.at(-1).at,
+    size: items.length,
+    it: { items, more: n === 0 && !whole },
+  }));
 }
 
 export function entryRow(entry) {
@@ -81,7 +100,6 @@ function promptRow({ it, session }) {
 }
 
 function summaryRow({ it, session }) {
-  const words = it.draft ?? it;
   return h(
     "li",
     {},
@@ -92,17 +110,17 @@ function summaryRow({ it, session }) {
       h(
         "span",
         { class: "what" },
-        h("span", {}, words.completed || words.learned || words.request || "A turn ended"),
-        words.next_steps && h("span", { class: "sub block" }, "Next: ", words.next_steps),
+        h("span", {}, it.completed || it.learned || it.request || "A turn ended"),
+        it.next_steps && h("span", { class: "sub block" }, "Next: ", it.next_steps),
       ),
       h("span", { class: "side" }, when(it.at)),
     ),
   );
 }
 
-function foldRow({ it: items }) {
+function foldRow({ it: { items, more } }) {
   const tools = new Map();
-  for (const each of items) tools.set(each.tool ?? each.kind, (tools.get(each.tool ?? each.kind) ?? 0) + 1);
+  for (const each of items) tools.set(each.tool, (tools.get(each.tool) ?? 0) + 1);
   const list = h("ol", { class: "list events" });
   const details = h(
     "details",
@@ -125,6 +143,7 @@ function foldRow({ it: items }) {
       h(
         "span",
         { class: "what quiet" },
+        more && "the last ",
         plural(items.length, "call"),
         ": ",
         [...tools].map(([name, count]) => `${name} ${count}`).join(", "),

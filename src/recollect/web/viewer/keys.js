@@ -1,25 +1,37 @@
 // Keyboard first: g and a letter changes the view, j and k walk through items, a view may have letters of its own.
+// Who speaks or has tremor may press letters unawares: all of them can be turned off, and none destroys by itself.
 import { navigate } from "./router.js";
-import { openMenu, showHelp, VIEWS } from "./shell.js";
+import { menuIsOpen, openMenu, showHelp, VIEWS } from "./shell.js";
 import { undoLast } from "./toast.js";
 
 const GOING = 1_200; // milliseconds between g and its letter
+const KEY = "recollect.letters";
 let going = 0;
 let own = {};
 
-/** @param {Record<string, (event: KeyboardEvent) => void>} keys of the view that is shown now */
+/** @param {Record<string, (event: KeyboardEvent) => any>} keys of the view that is shown now */
 export function setKeys(keys) {
   own = keys ?? {};
 }
 
+export const lettersAreOn = () => localStorage.getItem(KEY) !== "off";
+
+export function turnLetters(on) {
+  if (on) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, "off");
+  document.documentElement.classList.toggle("no-letters", !on);
+}
+
 export function listenToKeys() {
+  turnLetters(lettersAreOn());
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (document.querySelector("dialog[open]")) return; // it has its own
     if (event.key === "Escape") {
       escape();
       return;
     }
-    if (isWriting(event.target) || document.querySelector("dialog[open]")) return;
+    if (isWriting(event.target) || (event.key.length === 1 && !lettersAreOn())) return;
     if (run(event)) event.preventDefault();
   });
 }
@@ -58,10 +70,12 @@ function run(event) {
   }
 }
 
+/** The innermost first: the menu, the view's form, the field. */
 function escape() {
-  openMenu(false);
-  const active = document.activeElement;
-  if (isWriting(active)) active.blur();
+  if (menuIsOpen()) {
+    openMenu(false);
+    document.getElementById("menu").focus();
+  } else if (!own.Escape?.() && isWriting(document.activeElement)) document.activeElement.blur();
 }
 
 function isWriting(target) {

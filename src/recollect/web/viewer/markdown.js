@@ -1,29 +1,38 @@
 // Markdown as elements, and only those: HTML in it is text. Enough for memories, no more.
-import { h, outside } from "./dom.js";
+import { h } from "./dom.js";
+import { inline } from "./inline.js";
 
-const INLINE =
-  /(`+)([\s\S]+?)\1|\*\*([^*]+?)\*\*|__([^_]+?)__|\*([^*\s][^*]*?)\*|(?<![\w])_([^_\s][^_]*?)_(?![\w])|\[([^\]]*)\]\(([^()\s]+)\)|\[\[([^\]]+)\]\]|(https?:\/\/[^\s<>()"'`]+)/g;
 const MOST_DEPTH = 4;
+const MOST = 50_000; // characters; who writes more is read as it is written, so that no page stands still
 
-export function markdown(text) {
-  return h("div", { class: "prose" }, blocks(String(text).replace(/\r\n?/g, "\n").split("\n"), 0));
+/** @param {number | null} project whose memories `[[name]]` means */
+export function markdown(text, project) {
+  const all = String(text).replace(/\r\n?/g, "\n");
+  const end = all.length > MOST ? Math.max(all.lastIndexOf("\n", MOST), MOST / 2) : all.length;
+  return h(
+    "div",
+    { class: "prose" },
+    blocks(all.slice(0, end).split("\n"), 0, project),
+    end < all.length && h("pre", { class: "code" }, all.slice(end).replace(/^\n/, "")),
+  );
 }
 
-function blocks(lines, depth) {
+function blocks(lines, depth, project) {
   const out = [];
   let n = 0;
   while (n < lines.length) {
     const line = lines[n];
     const fence = /^\s{0,3}(```+|~~~+)\s*(\S*)/.exec(line);
-    const heading = /^(#{1,6})\s+(.*?)\s*#*$/.exec(line);
+    const heading = /^(#{1,6})\s+(.*)$/.exec(line);
     if (!line.trim()) n++;
     else if (fence) {
-      const end = lines.findIndex((each, at) => at > n && each.trim().startsWith(fence[1]));
-      out.push(h("pre", { class: "code" }, h("code", {}, lines.slice(n + 1, end < 0 ? lines.length : end).join("\n"))));
-      n = end < 0 ? lines.length : end + 1;
+      let end = n + 1;
+      while (end < lines.length && !lines[end].trim().startsWith(fence[1])) end++;
+      out.push(h("pre", { class: "code" }, h("code", {}, lines.slice(n + 1, end).join("\n"))));
+      n = end + 1;
     } else if (heading) {
       // one level down: the page has its own first heading
-      out.push(h(`h${Math.min(6, heading[1].length + 1)}`, {}, inline(heading[2])));
+      out.push(h(`h${Math.min(6, heading[1].length + 1)}`, {}, inline(unhashed(heading[2]), project)));
       n++;
     } else if (/^\s{0,3}([-*_])(\s*\1){2,}\s*$/.test(line)) {
       out.push(h("hr"));
@@ -38,13 +47,14 @@ function blocks(lines, depth) {
               ? blocks(
                   part.map((each) => each.replace(/^\s{0,3}>\s?/, "")),
                   depth + 1,
+                  project,
                 )
               : part.join("\n"),
           ),
         ),
       );
-    else if (item(line) && depth < MOST_DEPTH) n = list(lines, n, depth, out);
-    else n = paragraph(lines, n, out);
+    else if (item(line) && depth < MOST_DEPTH) n = list(lines, n, depth, project, out);
+    else n = paragraph(lines, n, project, out);
   }
   return out;
 }
@@ -58,7 +68,7 @@ function gather(lines, start, pattern, use) {
 
 const item = (line) => /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line);
 
-function list(lines, start, depth, out) {
+function list(lines, start, depth, project, out) {
   const first = item(lines[start]);
   const indent = first[1].length,
     ordered = /\d/.test(first[2]);
@@ -79,37 +89,25 @@ function list(lines, start, depth, out) {
       ordered ? "ol" : "ul",
       {},
       items.map((part) =>
-        h("li", {}, part.length === 1 ? inline(part[0]) : [inline(part[0]), blocks(part.slice(1), depth + 1)]),
+        h("li", {}, inline(part[0], project), part.length > 1 && blocks(part.slice(1), depth + 1, project)),
       ),
     ),
   );
   return n;
 }
 
-function paragraph(lines, start, out) {
+function paragraph(lines, start, project, out) {
   let n = start + 1;
   while (n < lines.length && lines[n].trim() && !/^(#{1,6}\s|\s{0,3}(```|~~~|>))/.test(lines[n]) && !item(lines[n]))
     n++;
-  out.push(h("p", {}, inline(lines.slice(start, n).join("\n"))));
+  out.push(h("p", {}, inline(lines.slice(start, n).join("\n"), project)));
   return n;
 }
 
-/** Code, emphasis and links within a line. */
-export function inline(text, depth = 0) {
-  if (depth > MOST_DEPTH) return [text];
-  const out = [];
-  let last = 0;
-  for (const match of text.matchAll(INLINE)) {
-    const [whole, , code, strong, strong2, em, em2, label, target, name, bare] = match;
-    out.push(text.slice(last, match.index));
-    last = match.index + whole.length;
-    if (code !== undefined) out.push(h("code", {}, code.trim() || code));
-    else if (strong ?? strong2) out.push(h("strong", {}, inline(strong ?? strong2, depth + 1)));
-    else if (em ?? em2) out.push(h("em", {}, inline(em ?? em2, depth + 1)));
-    else if (target !== undefined) out.push(/^https?:\/\//i.test(target) ? outside(target, label || target) : whole);
-    else if (name !== undefined) out.push(h("a", { href: `/memories/${encodeURIComponent(name)}` }, name));
-    else out.push(outside(bare, bare));
-  }
-  out.push(text.slice(last));
-  return out;
+/** A heading may end in the signs it begins with. */
+function unhashed(text) {
+  const whole = text.trimEnd();
+  let end = whole.length;
+  while (end > 0 && whole[end - 1] === "#") end--;
+  return whole.slice(0, end).trimEnd();
 }

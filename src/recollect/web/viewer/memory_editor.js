@@ -3,19 +3,22 @@ import { h, later, replace } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { failed } from "./toast.js";
 
-/** @param {{cancel: () => void, save: (text: string, checksum: string) => Promise<void>, reload: () => Promise<any>}} how */
-export function editing(it, { cancel, save, reload }) {
+/**
+ * @param {{project: number | null, cancel: () => void, save: (text: string, checksum: string) => Promise<void>,
+ *   reload: () => Promise<any>}} how
+ */
+export function editing(it, { project, cancel, save, reload }) {
   let checksum = it.checksum;
   const area = h("textarea", {
     class: "mono",
     rows: 22,
     "aria-label": "The memory as Markdown",
-    prop: { value: it.text ?? it.body },
+    prop: { value: it.text },
     oninput: () => draw(),
   });
   const preview = h("div", { class: "preview", "aria-label": "Preview", role: "region" });
   const conflict = h("div", {});
-  const draw = later(() => replace(preview, markdown(area.value.replace(/^---\n[\s\S]*?\n---\n/, ""))), 60);
+  const draw = later(() => replace(preview, markdown(area.value.replace(/^---\n[\s\S]*?\n---\n/, ""), project)), 60);
   const button = h("button", { class: "primary" }, "Save ", h("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"));
   const form = h(
     "form",

@@ -3,26 +3,29 @@ import { get, post } from "./api.js";
 import { h, replace } from "./dom.js";
 import { diffView } from "./diff.js";
 import { plural, when } from "./format.js";
-import { show } from "./router.js";
+import { pagedList } from "./pages.js";
+import { again, unread } from "./router.js";
 import { failed, toast } from "./toast.js";
 
-export function historyCard(items, project, title = "History") {
-  return h(
-    "section",
-    { class: "card" },
-    h("h2", {}, title),
-    items.length
-      ? h(
-          "ol",
-          { class: "list history" },
-          items.map((each) => entry(each, project)),
-        )
-      : h("p", { class: "nothing" }, "No change yet. Each one is kept, and can be undone."),
-  );
+const AT_ONCE = 12;
+
+/** @param {string} [name] of one memory; left out: of all of them */
+export async function historyCard(project, signal, name) {
+  const load = (before) => get("/api/memories-log", { project, name, before, limit: AT_ONCE }, signal);
+  return h("section", { class: "card history" }, h("h2", {}, "History"), await changes(load, project));
+}
+
+async function changes(load, project) {
+  try {
+    const nothing = h("p", { class: "nothing" }, "No change yet. Each one is kept, and can be undone.");
+    const row = (each) => entry(each, project);
+    return pagedList({ load, first: await load(null), row, nothing, label: "Changes", byHand: true }).element;
+  } catch (error) {
+    return unread(error);
+  }
 }
 
 function entry(it, project) {
-  const files = [it.files ?? []].flat();
   return h(
     "li",
     {},
@@ -30,13 +33,7 @@ function entry(it, project) {
       "button",
       { type: "button", class: "plain", data: { item: "" }, onclick: () => open(it, project).catch(failed) },
       h("span", {}, it.reason || "changed"),
-      h(
-        "span",
-        { class: "sub block quiet small" },
-        when(it.at),
-        " · ",
-        plural(typeof it.files === "number" ? it.files : files.length, "file"),
-      ),
+      h("span", { class: "sub block quiet small" }, when(it.at), " · ", plural(it.files.length, "file")),
     ),
   );
 }
@@ -50,7 +47,7 @@ async function open(it, project) {
       await post(`${path}/undo`, force ? { force: true } : {}, { project });
       dialog.close();
       toast("Undone. The undoing is in the history, too.");
-      await show({ kept: true });
+      await again();
     } catch (error) {
       if (error.status !== 409) {
         failed(error);

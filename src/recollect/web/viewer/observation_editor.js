@@ -10,7 +10,7 @@ const lines = (text) =>
     .filter(Boolean);
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** @param {{save: (changed: any, before: any) => Promise<void>, cancel: () => void}} how */
+/** @param {{save: (changed: any) => Promise<void>, cancel: () => void}} how */
 export function editor(it, { save, cancel }) {
   const before = {
     type: it.type,
@@ -61,9 +61,8 @@ export function editor(it, { save, cancel }) {
           return;
         }
         button.disabled = true;
-        const pick = (from) => Object.fromEntries(names.map((name) => [name, from[name]]));
         try {
-          await save(pick(now), pick(before));
+          await save(Object.fromEntries(names.map((name) => [name, now[name]])));
         } catch (error) {
           failed(error);
           button.disabled = false;
@@ -71,10 +70,6 @@ export function editor(it, { save, cancel }) {
       },
       onkeydown: (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-        if (event.key === "Escape") {
-          event.stopPropagation();
-          cancel();
-        }
       },
     },
     h("h2", {}, "Edit"),

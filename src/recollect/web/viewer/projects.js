@@ -1,8 +1,9 @@
-// Which project the reader looks at. Kept in this browser; a link may name another.
-import { get } from "./api.js";
+// Which project the reader looks at. The choice is kept in this browser; an address may name another for its view.
+import { get, url } from "./api.js";
 
 const KEY = "recollect.project";
 let items = [];
+let named = null; // by the address
 const watchers = new Set();
 
 export async function loadProjects() {
@@ -13,10 +14,19 @@ export async function loadProjects() {
 
 export const projects = () => items;
 
+/** @param {number | null} id as the address says, or null */
+export function nameProject(id) {
+  named = id;
+  for (const run of watchers) run();
+}
+
+/** For links within a view whose address names a project. @returns {number | null} */
+export const namedProject = () => named;
+
 /** @returns {number | null} null: all of them */
 export function chosen() {
-  const kept = Number(localStorage.getItem(KEY));
-  return items.some((each) => each.id === kept) ? kept : null;
+  const id = named ?? Number(localStorage.getItem(KEY));
+  return items.some((each) => each.id === id) ? id : null;
 }
 
 /** For views of one project: the chosen one, else the one worked on last. */
@@ -35,3 +45,7 @@ export function choose(id) {
 export function onProjects(run) {
   watchers.add(run);
 }
+
+/** Names are of a project. @param {number | null} project null: it is the user's own, and holds everywhere */
+export const memoryAddress = (name, project, retired = false) =>
+  url(`/memories/${encodeURIComponent(name)}`, { project: project ?? 0, retired: retired ? 1 : null });

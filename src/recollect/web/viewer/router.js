@@ -1,8 +1,10 @@
 // Which view stands for which address. The old view stays until the new one is ready: nothing flashes.
+import { askToThrowAway } from "./asking.js";
 import { h, replace } from "./dom.js";
+import { keep } from "./keeping.js";
 import { setKeys } from "./keys.js";
-import { choose } from "./projects.js";
-import { markCurrent, showChosenProject } from "./shell.js";
+import { nameProject } from "./projects.js";
+import { markCurrent } from "./shell.js";
 
 const ROUTES = [
   [/^\/(now)?$/, () => import("./views/now.js")],
@@ -17,20 +19,27 @@ const ROUTES = [
   [/^\/cost$/, () => import("./views/cost.js")],
   [/^\/settings$/, () => import("./views/settings.js")],
 ];
-let current = null; // { leave, aborter }
+let current = null; // { leave, unsaved, aborter }
 let visit = 0;
+let place = history.state?.place ?? 0; // in this tab's history
+let returning = false; // to where the reader was, because something is not saved there
 
 /**
- * A view is `default async ({id, query, signal}) => ({title, element, keys?, leave?, focus?})`.
+ * A view is `default async ({id, query, signal}) => ({title, element, keys?, leave?, unsaved?, focus?, shown?})`.
  * @param {string} to
+ * @param {{kept?: boolean}} [how] `kept`: another look at the same, so the focus stays where it is
  */
-export function navigate(to, { replacing = false } = {}) {
-  if (replacing) history.replaceState(null, "", to);
-  else {
-    history.replaceState({ scroll: scrollY }, ""); // for the way back
-    history.pushState(null, "", to);
-  }
-  return show();
+export async function navigate(to, { kept = false } = {}) {
+  if (!(await mayLeave())) return;
+  history.replaceState({ place, scroll: scrollY }, ""); // for the way back
+  place += 1;
+  history.pushState({ place }, "", to);
+  await show({ kept });
+}
+
+/** The same view with what is true now. @param {string} [focus] the `data-keep` of what has the focus then */
+export async function again(focus) {
+  if (await mayLeave()) await show({ kept: true, focus });
 }
 
 /** The address changes, the view stays: for what can be seen in it. */
@@ -38,15 +47,22 @@ export function note(to) {
   history.replaceState(history.state, "", to);
 }
 
-export async function show({ kept = false, scroll = 0 } = {}) {
+const unsaved = () => current?.unsaved?.() ?? false;
+
+/** Asks when something that was typed would be lost. */
+export async function mayLeave() {
+  if (!unsaved()) return true;
+  if (!(await askToThrowAway())) return false;
+  current.unsaved = null;
+  return true;
+}
+
+export async function show({ kept = false, scroll = 0, focus } = {}) {
   const mine = ++visit;
   const main = document.getElementById("main");
   const query = new URLSearchParams(location.search);
-  if (query.get("project")) {
-    choose(Number(query.get("project")));
-    showChosenProject();
-  }
   const aborter = new AbortController();
+  nameProject(Number(query.get("project")) || null);
   main.setAttribute("aria-busy", "true");
   document.body.classList.add("busy");
   markCurrent(location.pathname === "/" ? "/now" : location.pathname);
@@ -63,13 +79,15 @@ export async function show({ kept = false, scroll = 0 } = {}) {
   }
   current?.leave?.();
   current?.aborter.abort();
-  current = { leave: made.leave, aborter };
+  current = { leave: made.leave, unsaved: made.unsaved, aborter };
+  const restore = keep(main);
   replace(main, made.element);
   main.removeAttribute("aria-busy");
   document.body.classList.remove("busy");
   document.title = `${made.title} · recollect`;
   setKeys(made.keys);
-  if (!kept) {
+  if (kept) restore(focus);
+  else {
     window.scrollTo(0, scroll);
     (made.focus ?? main).focus({ preventScroll: true });
   }
@@ -88,10 +106,10 @@ async function load(path, query, signal) {
 }
 
 function trouble(error) {
-  const again = h("button", { type: "button", onclick: () => show() }, "Try again");
+  const retry = h("button", { type: "button", onclick: () => show() }, "Try again");
   return {
     title: "Trouble",
-    element: empty(error.status === 404 ? "Not here" : "That did not work", error.message, again),
+    element: empty(error.status === 404 ? "Not here" : "That did not work", error.message, retry),
   };
 }
 
@@ -100,15 +118,40 @@ export function empty(title, text, ...more) {
   return h("div", { class: "empty" }, h("h1", {}, title), h("p", {}, text), more);
 }
 
+/** What stands where something could not be read: not the same as nothing. */
+export const unread = (error) => h("p", { class: "note bad" }, "This could not be read. ", error.message);
+
 export function listenToLinks() {
   history.scrollRestoration = "manual";
-  addEventListener("popstate", (event) => show({ scroll: event.state?.scroll ?? 0 }));
+  history.replaceState({ ...history.state, place }, "");
+  addEventListener("popstate", wentBack);
+  addEventListener("beforeunload", (event) => {
+    if (unsaved()) event.preventDefault();
+  });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target.closest?.("a[href]");
     const to = link?.getAttribute("href");
-    if (!to?.startsWith("/") || link.getAttribute("target")) return;
+    if (to === "#main") document.getElementById("main").focus();
+    else if (!to?.startsWith("/") || link.getAttribute("target")) return;
+    else navigate(to);
     event.preventDefault();
-    navigate(to);
   });
+}
+
+/** The browser has gone already: to ask, it is sent back to what is not saved first. */
+async function wentBack(event) {
+  const to = event.state?.place ?? 0;
+  if (returning) {
+    returning = false;
+    return;
+  }
+  if (!unsaved() || to === place) {
+    place = to;
+    await show({ scroll: event.state?.scroll ?? 0 });
+    return;
+  }
+  returning = true;
+  history.go(place - to);
+  if (await mayLeave()) history.go(to - place);
 }

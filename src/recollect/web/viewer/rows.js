@@ -1,8 +1,8 @@
 // Lines of lists that several views share.
 import { h } from "./dom.js";
-import { absolute, clock, compact, lasting, plural, short, tokens, when } from "./format.js";
+import { absolute, clock, compact, lasting, plural, short, when } from "./format.js";
 import { icon, SHAPES, typeMark } from "./icons.js";
-import { projectName, projects } from "./projects.js";
+import { projects } from "./projects.js";
 
 export const TYPES = Object.keys(SHAPES);
 
@@ -29,15 +29,13 @@ export function observationRow(it, { time = true } = {}) {
         it.repeats &&
           h("span", { class: "chip", title: `It says what #${it.repeats} says, and is not told by itself` }, "folded"),
         " ",
-        doubted(it) && h("span", { class: "chip", title: "Some of it is not borne out by the events" }, "doubted"),
+        it.doubted && h("span", { class: "chip", title: "Some of it is not borne out by the events" }, "doubted"),
         it.subtitle && h("span", { class: "sub block" }, short(it.subtitle)),
       ),
-      h("span", { class: "side" }, tokens(it.tokens), time && when(it.at)),
+      h("span", { class: "side" }, time && when(it.at)),
     ),
   );
 }
-
-const doubted = (it) => (Array.isArray(it.doubts) ? it.doubts.length > 0 : Boolean(it.doubts ?? it.doubted));
 
 export function sessionRow(it) {
   return h(
@@ -55,11 +53,11 @@ export function sessionRow(it) {
         h(
           "span",
           { class: "sub block" },
-          it.project ?? projectName(it.project_id),
+          it.project,
           " · ",
           plural(it.prompts, "prompt"),
           " · ",
-          plural(it.observations ?? 0, "observation"),
+          plural(it.observations, "observation"),
           " · ",
           lasting((it.ended_at ?? it.last_event_at) - it.started_at),
         ),
@@ -72,13 +70,13 @@ export function sessionRow(it) {
 
 /** How much of each type, as a strip; its words are in the label. */
 export function typeBar(types) {
-  const all = Object.entries(types ?? {}).filter(([, count]) => count > 0);
+  const all = Object.entries(types).filter(([, count]) => count > 0);
   const total = all.reduce((sum, [, count]) => sum + count, 0);
   const words = all.map(([type, count]) => `${count} ${type}`).join(", ");
   return h(
     "span",
     { class: "type-bar", role: "img", "aria-label": words || "no observations", title: words },
-    TYPES.filter((type) => types?.[type]).map((type) =>
+    TYPES.filter((type) => types[type]).map((type) =>
       h("span", { class: `fill-${type}`, css: { "flex-grow": String(types[type] / total) } }),
     ),
   );
@@ -95,7 +93,7 @@ export function eventRow(it, open) {
       { data: { item: "" } },
       h("span", { class: "mono" }, it.tool ?? it.kind.replace("_", " ")),
       " ",
-      h("span", { class: "clip" }, it.title === it.tool ? "" : shorterPaths(it.title ?? "")),
+      h("span", { class: "clip" }, it.title === it.tool ? "" : shorterPaths(it.title)),
       " ",
       it.healed && h("span", { class: "chip", title: "The transcript told of it, no hook did" }, "from the transcript"),
       it.subagent && h("span", { class: "chip" }, it.subagent),
@@ -111,21 +109,21 @@ export function eventRow(it, open) {
   return h("li", {}, details);
 }
 
-const FRESH = ["fresh", "unchanged", "current"];
+const FRESH = "unchanged";
 
 export function freshnessChip(freshness) {
   const state = freshness?.state;
   if (!state || state === "unknown") return null; // nobody can tell any more
   return h(
     "span",
-    { class: `chip ${FRESH.includes(state) ? "good" : "bad"}`, title: "Its files, compared with what they were then" },
+    { class: `chip ${state === FRESH ? "good" : "bad"}`, title: "Its files, compared with what they were then" },
     state,
   );
 }
 
 /** For lists: only what has changed is worth a word. */
 export function staleChip(freshness) {
-  return FRESH.includes(freshness?.state) ? null : freshnessChip(freshness);
+  return freshness?.state === FRESH ? null : freshnessChip(freshness);
 }
 
 /** Paths of an agent begin at the root of the disk; here they begin at the project's. */

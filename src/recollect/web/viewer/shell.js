@@ -1,9 +1,11 @@
 // The frame around every view: the bar at the top, the list of views, the help.
-import { get } from "./api.js";
+import { get, url } from "./api.js";
 import { h, replace } from "./dom.js";
 import { compact } from "./format.js";
 import { icon } from "./icons.js";
-import { choose, chosen, onProjects, projects } from "./projects.js";
+import { lettersAreOn, turnLetters } from "./keys.js";
+import { choose, chosen, namedProject, onProjects, projects } from "./projects.js";
+import { again, mayLeave, navigate } from "./router.js";
 import { onQuiet, onState } from "./stream.js";
 
 export const VIEWS = [
@@ -17,7 +19,7 @@ export const VIEWS = [
   { key: "o", path: "/settings", name: "Settings", icon: "settings" },
 ];
 
-export function buildShell(refresh) {
+export function buildShell() {
   const nav = document.getElementById("nav");
   replace(
     nav,
@@ -36,6 +38,11 @@ export function buildShell(refresh) {
             h("kbd", { "aria-hidden": "true" }, `g ${view.key}`),
           ),
         ),
+      ),
+      h(
+        "li",
+        { class: "narrow-only" },
+        h("button", { type: "button", class: "ghost", onclick: showHelp }, icon("help"), "Help on keys"),
       ),
     ),
   );
@@ -56,7 +63,7 @@ export function buildShell(refresh) {
       icon("menu"),
     ),
     h("a", { href: "/now", class: "brand" }, "recollect"),
-    projectPicker(refresh),
+    projectPicker(),
     h("span", { class: "grow" }),
     statusLine(),
     h(
@@ -85,6 +92,8 @@ export function openMenu(open) {
   if (now) nav.querySelector("a")?.focus();
 }
 
+export const menuIsOpen = () => document.getElementById("nav").classList.contains("open");
+
 export function markCurrent(path) {
   for (const link of document.querySelectorAll("#nav a")) {
     const mine =
@@ -96,25 +105,20 @@ export function markCurrent(path) {
   }
 }
 
-function projectPicker(refresh) {
-  const select = h("select", {
-    class: "project",
-    "aria-label": "Project",
-    onchange: () => {
-      choose(Number(select.value) || null);
-      refresh();
-    },
-  });
+function projectPicker() {
+  const select = h("select", { class: "project", "aria-label": "Project", onchange: () => pick(select) });
   let drawn = "";
   const draw = () => {
     const now = JSON.stringify(projects().map((each) => [each.id, each.name]));
-    if (now === drawn) return; // the list may be open
-    drawn = now;
-    replace(
-      select,
-      h("option", { value: "" }, "All projects"),
-      projects().map((each) => h("option", { value: each.id }, each.name)),
-    );
+    if (now !== drawn) {
+      // else the list may be open
+      drawn = now;
+      replace(
+        select,
+        h("option", { value: "" }, "All projects"),
+        projects().map((each) => h("option", { value: each.id }, each.name)),
+      );
+    }
     select.value = String(chosen() ?? "");
   };
   draw();
@@ -122,8 +126,21 @@ function projectPicker(refresh) {
   return select;
 }
 
-export function showChosenProject() {
-  document.querySelector("select.project").value = String(chosen() ?? "");
+/** The choice holds from here on, and wins over a project that the address names. */
+async function pick(select) {
+  const id = Number(select.value) || null;
+  if (await mayLeave()) choose(id);
+  else {
+    select.value = String(chosen() ?? "");
+    return;
+  }
+  if (!namedProject()) await again();
+  else if (location.pathname.startsWith("/memories/")) await navigate("/memories");
+  else {
+    const rest = new URLSearchParams(location.search);
+    rest.delete("project");
+    await navigate(url(location.pathname, Object.fromEntries(rest)), { kept: true });
+  }
 }
 
 function statusLine() {
@@ -131,35 +148,32 @@ function statusLine() {
   const text = h("span", { class: "wide-only" }, "connecting");
   const line = h("a", { href: "/now", class: "status" }, dot, text);
   let connection = "connecting",
-    health = null;
+    health = null,
+    silent = false;
   const draw = () => {
-    const waiting = (health?.queue.pending ?? 0) + (health?.spool ?? 0);
-    const bad = connection === "away" || health?.status === "degraded";
-    dot.className = `dot ${bad ? "bad" : connection === "live" ? "good" : "wait"}`;
-    const words =
-      connection !== "live"
-        ? connection === "connecting"
-          ? "connecting"
-          : "not connected"
-        : health?.problem
-          ? "needs a look"
-          : waiting
-            ? `${compact(waiting)} waiting`
-            : "up to date";
+    const waiting = health ? health.queue.pending + health.spool : 0;
+    const bad = connection === "away" || silent || health?.problem;
+    dot.className = `dot ${bad ? "bad" : connection === "live" && health ? "good" : "wait"}`;
+    let words = "up to date";
+    if (connection === "away") words = "not connected";
+    else if (connection === "connecting") words = "connecting";
+    else if (silent) words = "no answer";
+    else if (health?.problem) words = "needs a look";
+    else if (waiting) words = `${compact(waiting)} waiting`;
     if (text.textContent !== words) text.textContent = words;
-    line.title = health?.problem ?? `The worker is ${words}`;
+    line.title = health?.problem ?? `The worker: ${words}`;
     line.setAttribute("aria-label", `Worker: ${words}`);
   };
   const look = () =>
     get("/health")
       .then((found) => {
         health = found;
-        draw();
+        silent = false;
       })
       .catch(() => {
-        health = null;
-        draw();
-      });
+        silent = true;
+      })
+      .finally(draw);
   onState((state) => {
     connection = state;
     draw();
@@ -181,31 +195,32 @@ const KEYS = [
   ["/", "search"],
   ["j  k", "next, previous item"],
   ["Enter", "open the item"],
-  ["Esc", "leave a field, close, go back up"],
+  ["Esc", "leave a field, close what is open"],
   ["+  −", "zoom in the timeline"],
   ["←  →", "move in the timeline"],
-  ["e  p  m  x", "edit, pin, merge, forget an observation"],
+  ["[  ]", "two weeks back, two weeks on"],
+  ["e  p  m", "edit, pin, merge"],
+  ["Shift x", "forget an observation, retire a memory"],
+  ["c", "a new memory"],
   ["u", "undo the last deed"],
   ["?", "this help"],
 ];
 
 export function showHelp() {
   if (document.querySelector("dialog.help")) return;
+  const rows = (all) => h("dl", {}, all.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)]));
+  const letters = h("input", {
+    type: "checkbox",
+    prop: { checked: lettersAreOn() },
+    onchange: () => turnLetters(letters.checked),
+  });
   const dialog = h(
     "dialog",
     { class: "help", "aria-labelledby": "help-title", onclose: () => dialog.remove() },
     h("h2", { id: "help-title" }, "Keys"),
-    h(
-      "dl",
-      {},
-      VIEWS.map((view) => [h("dt", {}, h("kbd", {}, `g ${view.key}`)), h("dd", {}, view.name)]),
-    ),
-    h(
-      "dl",
-      {},
-      KEYS.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)]),
-    ),
-    h("form", { method: "dialog" }, h("button", {}, "Close")),
+    h("div", { class: "columns even" }, rows(VIEWS.map((view) => [`g ${view.key}`, view.name])), rows(KEYS)),
+    h("label", { class: "check" }, letters, "Letters and signs are keys (Esc, Enter and arrows always are)"),
+    h("form", { method: "dialog", class: "row-of-buttons end" }, h("button", { class: "primary" }, "Close")),
   );
   document.body.append(dialog);
   dialog.showModal();

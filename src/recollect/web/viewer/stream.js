@@ -1,10 +1,15 @@
-// What happens in the worker, live. The browser reconnects by itself and says what it had last.
+// What happens in the worker, live. A browser has six connections to a host, so its tabs share one stream: the tab
+// that holds the lock listens and tells the others; when it is closed, the next one does.
 import { gathered } from "./dom.js";
 
-const KINDS = ["captured", "turn", "observation", "summary", "memory", "dream", "fault", "hello"];
+const KINDS = ["captured", "turn", "observation", "summary", "memory", "dream", "changed", "fault", "hello"];
+const NAME = "recollect.stream";
+const AGAIN = 10_000; // milliseconds
 const listeners = new Set();
 const watchers = new Set();
+const tabs = new BroadcastChannel(NAME);
 let state = "connecting";
+let leading = false;
 
 /** @param {(kind: string, data: any) => void} run @returns {() => void} stops it */
 export function onHappening(run) {
@@ -23,26 +28,48 @@ function be(next) {
   if (next === state) return;
   state = next;
   for (const run of watchers) run(state);
+  if (leading) tabs.postMessage({ state });
 }
 
-export function connect() {
+function tell(kind, data) {
+  for (const run of listeners) run(kind, data);
+  if (leading) tabs.postMessage({ kind, data });
+}
+
+export async function connect() {
+  tabs.onmessage = ({ data: said }) => {
+    if (said.state) be(said.state);
+    else if (said.kind) tell(said.kind, said.data);
+    else if (leading) tabs.postMessage({ state });
+  };
+  tabs.postMessage({ asks: true });
+  await navigator.locks.request(NAME, { ifAvailable: true }, (lock) => lock && lead(false));
+  // Another tab had it. Between that tab's end and this one's begin something may happen that nobody hears.
+  await navigator.locks.request(NAME, () => lead(true));
+}
+
+/** For as long as the page is there: a lock goes back when its promise ends. */
+function lead(missed) {
+  leading = true;
+  listen(missed);
+  return new Promise(() => {});
+}
+
+function listen(missed) {
   const source = new EventSource("/api/stream");
   source.onopen = () => be("live");
   source.onerror = () => {
     be(source.readyState === EventSource.CLOSED ? "away" : "connecting");
     // A refused stream (too many, or signed out) is not tried again by the browser.
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 10_000);
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(true), AGAIN);
   };
   for (const kind of KINDS) {
     source.addEventListener(kind, (event) => {
       be("live");
-      let data = {};
-      try {
-        data = JSON.parse(event.data);
-      } catch {
-        return;
-      }
-      for (const run of listeners) run(kind, data);
+      const data = JSON.parse(event.data);
+      if (kind === "hello" && missed) data.missed = true;
+      if (kind === "hello") missed = false;
+      tell(kind, data);
     });
   }
   addEventListener("pagehide", () => source.close(), { once: true });

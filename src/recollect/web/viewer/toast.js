@@ -9,7 +9,9 @@ let undoNewest = null;
 export function toast(text, { undo, bad } = {}) {
   const place = document.getElementById("toasts");
   const close = () => {
+    const had = element.contains(document.activeElement);
     element.remove();
+    if (had) (before?.isConnected ? before : document.getElementById("main")).focus({ preventScroll: true });
     if (undoNewest === run) undoNewest = null;
   };
   const run =
@@ -22,9 +24,13 @@ export function toast(text, { undo, bad } = {}) {
         failed(error);
       }
     });
+  let before = null; // what had the focus before it came in here
+  const entered = (event) => {
+    if (!element.contains(event.relatedTarget)) before = event.relatedTarget;
+  };
   const element = h(
     "div",
-    { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status" },
+    { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status", onfocusin: entered },
     h("span", { class: "grow" }, text),
     run && h("button", { type: "button", class: "link", onclick: run }, "Undo ", h("kbd", {}, "u")),
     h("button", { type: "button", class: "link", "aria-label": "Close this message", onclick: close }, "×"),

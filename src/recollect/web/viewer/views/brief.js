@@ -2,7 +2,8 @@
 import { get, put } from "../api.js";
 import { h, later, replace } from "../dom.js";
 import { compact, number, plural } from "../format.js";
-import { one, projectName } from "../projects.js";
+import { Pill } from "../pill.js";
+import { memoryAddress, one, projectName } from "../projects.js";
 import { empty } from "../router.js";
 import { onQuiet } from "../stream.js";
 import { failed, toast } from "../toast.js";
@@ -23,43 +24,43 @@ export default async function brief({ signal }) {
   const text = h("pre", { class: "said brief-text", tabindex: "0", "aria-label": "The brief" });
   const parts = h("div", {}),
     total = h("span", { class: "number" });
-  const state = { tokens: null, memories: true, work: true };
+  const state = { tokens: 0, memories: true, work: true };
+  let shown = "";
   const meter = h("div", { class: "meter", role: "img" });
   const draw = (found) => {
+    shown = found.text;
     replace(text, found.text || "Nothing would be told: the brief is off, or nothing is known yet.");
-    replace(total, `${number(found.tokens)} of ${number(state.tokens ?? limitOf(found) ?? MOST)} tokens`);
-    const most = Math.max(1, found.tokens);
+    replace(total, `${number(found.tokens)} of ${number(found.knobs.tokens)} tokens`);
     replace(
       meter,
-      (found.parts ?? [])
+      found.parts
         .filter((each) => each.tokens > 0)
         .map((each) =>
-          h("span", { class: `part-${partClass(each.kind)}`, css: { "flex-grow": String(each.tokens / most) } }),
+          h("span", { class: `part-${partClass(each.kind)}`, css: { "flex-grow": String(each.tokens) } }),
         ),
     );
     meter.setAttribute("aria-label", `${number(found.tokens)} tokens`);
-    replace(parts, partsList(found.parts ?? []));
+    replace(parts, partsList(found.parts, project));
   };
-  const look = async () =>
-    draw(
-      await get(
-        "/api/brief",
-        { project, tokens: state.tokens, memories: state.memories ? 1 : 0, work: state.work ? 1 : 0 },
-        signal,
-      ),
+  const read = () =>
+    get(
+      "/api/brief",
+      { project, tokens: state.tokens, memories: state.memories ? 1 : 0, work: state.work ? 1 : 0 },
+      signal,
     );
+  const look = async () => draw(await read());
   const first = await get("/api/brief", { project }, signal);
-  state.tokens = limitOf(first);
+  state.tokens = first.knobs.tokens;
   draw(first);
   const soon = later(() => look().catch(failed), 80);
-  const output = h("output", { class: "number" }, number(state.tokens ?? 0));
+  const output = h("output", { class: "number" }, number(state.tokens));
   const slider = h("input", {
     type: "range",
     min: 0,
     max: MOST,
     step: 50,
     "aria-label": "Most tokens",
-    prop: { value: String(state.tokens ?? 1500) },
+    prop: { value: String(state.tokens) },
     oninput: () => {
       state.tokens = Number(slider.value);
       output.textContent = number(state.tokens);
@@ -87,8 +88,8 @@ export default async function brief({ signal }) {
       type: "button",
       onclick: async () => {
         try {
-          await put("/api/settings/brief.tokens", { value: Number(slider.value) });
-          toast(`brief.tokens is ${slider.value} from now on.`);
+          const kept = await put("/api/settings/brief.tokens", { value: Number(slider.value) });
+          toast(`brief.tokens is ${kept.value} ${kept.restart ? "from the worker's next start" : "from now on"}.`);
         } catch (error) {
           failed(error);
         }
@@ -96,21 +97,19 @@ export default async function brief({ signal }) {
     },
     "Keep as my setting",
   );
-  const fresh = h("div", { class: "pill-holder" });
-  const again = () => {
-    replace(fresh);
-    look().catch(failed);
-  };
   // Whoever reads it is not interrupted: it is written anew when they ask for it.
-  const offer = () =>
-    replace(fresh, h("button", { type: "button", class: "pill", onclick: again }, "More is known: show"));
+  const pill = new Pill();
+  const offer = async () => {
+    const now = await read().catch(() => null);
+    if (now && now.text !== shown) pill.offer("More is known: show", () => look().catch(failed));
+  };
   return {
     title: "Brief",
-    leave: onQuiet(["observation", "summary", "memory"], offer, 1500),
+    leave: onQuiet(["observation", "summary", "memory", "dream", "changed"], offer, 1500),
     element: h(
       "div",
       {},
-      fresh,
+      pill.element,
       h(
         "div",
         { class: "head" },
@@ -138,7 +137,7 @@ export default async function brief({ signal }) {
             box("work", "What bears on the current work"),
             h("p", { class: "quiet small gap" }, "A preview: nothing is told, nothing is stored."),
             h("div", { class: "row-of-buttons gap" }, keep),
-            others(first.knobs?.settings),
+            others(first.knobs.settings),
           ),
           h("section", { class: "card" }, h("h2", {}, "Parts"), parts),
         ),
@@ -147,10 +146,9 @@ export default async function brief({ signal }) {
   };
 }
 
-const limitOf = (found) => found.knobs?.tokens ?? null;
-const partClass = (kind) => (["observation", "summary", "memory", "session"].includes(kind) ? kind : "other");
+const partClass = (kind) => (["observation", "summary", "memory"].includes(kind) ? kind : "other");
 
-function partsList(parts) {
+function partsList(parts, project) {
   if (!parts.length) return h("p", { class: "nothing" }, "Nothing.");
   const sums = new Map();
   for (const each of parts) sums.set(each.kind, (sums.get(each.kind) ?? 0) + each.tokens);
@@ -169,13 +167,13 @@ function partsList(parts) {
         h(
           "li",
           { class: "related" },
-          addressOf(each)
-            ? h("a", { href: addressOf(each), data: { item: "" } }, each.title ?? each.name ?? each.kind)
-            : h("span", {}, each.title ?? each.kind),
+          addressOf(each, project)
+            ? h("a", { href: addressOf(each, project), data: { item: "" } }, each.title)
+            : h("span", {}, each.title || each.kind),
           h(
             "span",
             { class: "sub block quiet small" },
-            [each.reason, plural(each.tokens, "token")].filter(Boolean).join(" · "),
+            `${each.reason} · ${plural(each.tokens, "token")}`,
           ),
         ),
       ),
@@ -183,15 +181,13 @@ function partsList(parts) {
   ];
 }
 
-function addressOf(part) {
-  if (part.kind === "memory" && part.name) return `/memories/${encodeURIComponent(part.name)}`;
-  if (part.kind === "observation" && part.id) return `/observations/${part.id}`;
-  return part.kind === "session" && part.id ? `/sessions/${part.id}` : null;
+function addressOf(part, project) {
+  if (part.kind === "memory") return memoryAddress(part.name, project);
+  return part.kind === "observation" ? `/observations/${part.id}` : null;
 }
 
-function others(knobs) {
-  const rest = Object.entries(knobs ?? {}).filter(([name]) => name !== "brief.tokens");
-  if (!rest.length) return null;
+function others(settings) {
+  const rest = Object.entries(settings).filter(([name]) => name !== "brief.tokens");
   return h(
     "details",
     { class: "gap" },

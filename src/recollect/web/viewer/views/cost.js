@@ -3,13 +3,13 @@ import { get, url } from "../api.js";
 import { h, replace } from "../dom.js";
 import { dayBars, shareTable } from "../charts.js";
 import { compact, money, number } from "../format.js";
-import { chosen, projectName } from "../projects.js";
+import { chosen, namedProject } from "../projects.js";
 import { empty, navigate } from "../router.js";
 
 const SPANS = [7, 30, 90];
 const TOKENS = [
-  { name: "sent", kind: "bar-sent", of: (day) => Math.max(0, day.sent - (day.cached ?? 0)) },
-  { name: "from the cache", kind: "bar-cached", of: (day) => day.cached ?? 0 },
+  { name: "sent", kind: "bar-sent", of: (day) => Math.max(0, day.sent - day.cached) },
+  { name: "from the cache", kind: "bar-cached", of: (day) => day.cached },
   { name: "received", kind: "bar-received", of: (day) => day.received },
 ];
 const MONEY = [{ name: "money", kind: "bar-sent", of: (day) => day.microdollars }];
@@ -19,7 +19,7 @@ export default async function cost({ query, signal }) {
     inMoney = query.get("in") !== "tokens";
   const found = await get("/api/cost", { days, project: chosen() }, signal);
   const all = filled(found.days, days);
-  const sum = (part) => found.total?.[part] ?? all.reduce((total, each) => total + (each[part] ?? 0), 0);
+  const sum = (part) => found.total[part];
   const holder = h("div", { class: "chart-holder" });
   const draw = () =>
     replace(
@@ -34,7 +34,7 @@ export default async function cost({ query, signal }) {
       }),
     );
   const watcher = new ResizeObserver(draw);
-  if (!sum("requests") && !found.models?.length) {
+  if (!sum("requests")) {
     return {
       title: "Cost",
       element: empty(
@@ -44,7 +44,8 @@ export default async function cost({ query, signal }) {
       ),
     };
   }
-  const go = (more) => navigate(url("/cost", { days, in: inMoney ? null : "tokens", ...more }));
+  const go = (more) =>
+    navigate(url("/cost", { project: namedProject(), days, in: inMoney ? null : "tokens", ...more }), { kept: true });
   return {
     title: "Cost",
     leave: () => watcher.disconnect(),
@@ -87,7 +88,7 @@ export default async function cost({ query, signal }) {
         tile(
           "Requests",
           number(sum("requests")),
-          found.total?.unpriced
+          found.total.unpriced
             ? `${number(found.total.unpriced)} of unknown price`
             : `${money(sum("microdollars") / Math.max(1, sum("requests")))} each`,
         ),
@@ -118,7 +119,7 @@ export default async function cost({ query, signal }) {
           ["projects", "By project", "Project"],
           ["purposes", "By purpose", "Purpose"],
         ].map(([part, title, head]) =>
-          h("section", { class: "card" }, h("h2", {}, title), table(title, head, found[part] ?? [], inMoney)),
+          h("section", { class: "card" }, h("h2", {}, title), table(title, head, found[part], inMoney)),
         ),
       ),
     ),
@@ -134,8 +135,7 @@ function table(caption, head, rows, inMoney) {
     [...rows]
       .sort((a, b) => size(b) - size(a))
       .map((each) => ({
-        label:
-          each.label ?? each.model ?? each.name ?? each.project ?? each.purpose ?? (projectName(each.id) || "unknown"),
+        label: each.label || "unknown",
         value: size(each),
         cells: [number(each.requests), compact(each.sent + each.received), money(each.microdollars)],
       })),
@@ -165,8 +165,8 @@ function pressed(label, choices, run) {
 const share = (part, whole) => (whole ? `${Math.round((part / whole) * 100)} %` : "0 %");
 
 function limit(budget) {
-  if (budget?.daily_cents) return `at most ${money(budget.daily_cents * 10_000)} a day`;
-  if (budget?.daily_tokens) return `at most ${compact(budget.daily_tokens)} tok a day`;
+  if (budget.daily_cents) return `at most ${money(budget.daily_cents * 10_000)} a day`;
+  if (budget.daily_tokens) return `at most ${compact(budget.daily_tokens)} tok a day`;
   return h("a", { href: "/settings#cost" }, "set a daily limit");
 }
 

@@ -1,16 +1,18 @@
 // What is known for good: the list, what changed lately, and dreams.
 import { get, post, url } from "../api.js";
+import { askToThrowAway } from "../asking.js";
 import { h, replace } from "../dom.js";
-import { plural, tokens, when } from "../format.js";
 import { dreamCard } from "../dreams.js";
-import { historyCard } from "../memory_history.js";
+import { plural, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
-import { one, projectName } from "../projects.js";
-import { empty, navigate, show } from "../router.js";
+import { historyCard } from "../memory_history.js";
+import { Pill } from "../pill.js";
+import { memoryAddress, namedProject, one, projectName } from "../projects.js";
+import { again, empty, navigate } from "../router.js";
 import { onQuiet } from "../stream.js";
 import { failed, toast } from "../toast.js";
 
-export const MEMORY_TYPES = ["user", "feedback", "project", "reference"];
+const MEMORY_TYPES = ["user", "feedback", "project", "reference"];
 
 export default async function memories({ query, signal }) {
   const project = one(),
@@ -25,10 +27,8 @@ export default async function memories({ query, signal }) {
       ),
     };
   }
-  const [found, log] = await Promise.all([
-    get("/api/memories", { project, retired: retired ? 1 : null }, signal),
-    get("/api/memories-log", { project, limit: 12 }, signal).catch(() => ({ items: [] })),
-  ]);
+  const asked = { project, retired: retired ? 1 : null };
+  const [found, history] = await Promise.all([get("/api/memories", asked, signal), historyCard(project, signal)]);
   const list = h("ol", { class: "list long", "aria-label": "Memories" });
   const state = { words: "", type: "" };
   const draw = () => {
@@ -67,21 +67,19 @@ export default async function memories({ query, signal }) {
     MEMORY_TYPES.map((each) => h("option", { value: each }, each)),
   );
   draw();
-  const fresh = h("div", { class: "pill-holder" });
-  const stop = onQuiet(["memory", "dream"], () =>
-    replace(
-      fresh,
-      h("button", { type: "button", class: "pill", onclick: () => show({ kept: true }) }, "Memories changed: show"),
-    ),
-  );
+  const pill = new Pill();
+  const look = async () => {
+    const now = await get("/api/memories", asked).catch(() => found);
+    if (JSON.stringify(now) !== JSON.stringify(found)) pill.offer("Memories changed: show", again);
+  };
   return {
     title: "Memories",
-    leave: stop,
+    leave: onQuiet(["memory", "dream", "changed"], look, 400, (data) => !data.id),
     keys: { c: () => create(project) },
     element: h(
       "div",
       {},
-      fresh,
+      pill.element,
       h(
         "div",
         { class: "head" },
@@ -96,7 +94,7 @@ export default async function memories({ query, signal }) {
           { class: "row-of-buttons" },
           h(
             "a",
-            { class: "button", href: url("/memories", { retired: retired ? null : 1 }) },
+            { class: "button", href: url("/memories", { retired: retired ? null : 1, project: namedProject() }) },
             retired ? "Those in force" : "Retired",
           ),
           h("button", { type: "button", class: "primary", onclick: () => create(project) }, icon("plus"), "New memory"),
@@ -124,7 +122,7 @@ export default async function memories({ query, signal }) {
           "aside",
           { class: "stack", "aria-label": "Dreams and history" },
           dreamCard(project),
-          historyCard(log.items, project),
+          history,
         ),
       ),
     ),
@@ -132,7 +130,7 @@ export default async function memories({ query, signal }) {
 }
 
 function memoryRow(it, project) {
-  const flagged = it.flagged && ["changed", "gone", "dead_links"].flatMap((name) => [it.flagged[name] ?? []].flat());
+  const flagged = it.flagged ? [...it.flagged.changed, ...it.flagged.gone, ...it.flagged.dead_links] : [];
   return h(
     "li",
     {},
@@ -140,7 +138,7 @@ function memoryRow(it, project) {
       "a",
       {
         class: "row",
-        href: url(`/memories/${encodeURIComponent(it.name)}`, { project, retired: it.because ? 1 : null }),
+        href: memoryAddress(it.name, project, Boolean(it.because)),
         data: { item: "" },
       },
       h("span", { class: "type quiet" }, it.type),
@@ -153,7 +151,7 @@ function memoryRow(it, project) {
         " ",
         it.by_agent && h("span", { class: "chip" }, "noted by the agent"),
         " ",
-        flagged?.length > 0 && h("span", { class: "chip bad", title: flagged.join(", ") }, "look again"),
+        flagged.length > 0 && h("span", { class: "chip bad", title: flagged.join(", ") }, "look again"),
         it.because && h("span", { class: "sub block" }, `Retired: ${it.because}`),
         h("span", { class: "sub block mono" }, it.name, it.scope === "project" ? "" : ` · ${it.scope}`),
       ),
@@ -163,7 +161,7 @@ function memoryRow(it, project) {
 }
 
 function broken(found) {
-  if (!found.broken?.length) return null;
+  if (!found.broken.length) return null;
   return h(
     "div",
     { class: "note bad" },
@@ -190,9 +188,19 @@ function create(project) {
     MEMORY_TYPES.map((each) => h("option", { value: each }, each)),
   );
   const pin = h("input", { type: "checkbox", name: "pin" });
+  const leave = async () => {
+    if (!text.value.trim() || (await askToThrowAway())) dialog.close();
+  };
   const dialog = h(
     "dialog",
-    { "aria-labelledby": "new-title", onclose: () => dialog.remove() },
+    {
+      "aria-labelledby": "new-title",
+      onclose: () => dialog.remove(),
+      oncancel: (event) => {
+        event.preventDefault();
+        leave();
+      },
+    },
     h("h2", { id: "new-title" }, "New memory"),
     h(
       "form",
@@ -207,7 +215,7 @@ function create(project) {
             );
             dialog.close();
             toast("Remembered.");
-            await navigate(made?.name ? url(`/memories/${encodeURIComponent(made.name)}`, { project }) : "/memories");
+            await navigate(memoryAddress(made.name, project));
           } catch (error) {
             failed(error);
           }
@@ -219,7 +227,7 @@ function create(project) {
       h(
         "div",
         { class: "row-of-buttons end" },
-        h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+        h("button", { type: "button", onclick: leave }, "Cancel"),
         h("button", { class: "primary" }, "Remember"),
       ),
     ),

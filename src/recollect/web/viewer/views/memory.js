@@ -1,45 +1,53 @@
 // One memory: as it reads, as it is written, where it came from.
-import { get, post, put, remove, url } from "../api.js";
+import { get, post, put, remove } from "../api.js";
 import { h, replace } from "../dom.js";
 import { absolute, tokens, when } from "../format.js";
+import { OpenForm } from "../forms.js";
 import { icon } from "../icons.js";
 import { markdown } from "../markdown.js";
 import { editing } from "../memory_editor.js";
 import { historyCard } from "../memory_history.js";
-import { one } from "../projects.js";
-import { navigate, show } from "../router.js";
+import { Pill } from "../pill.js";
+import { memoryAddress, one } from "../projects.js";
+import { again, navigate } from "../router.js";
+import { onQuiet } from "../stream.js";
 import { failed, toast } from "../toast.js";
 
 export default async function memory({ id, query, signal }) {
-  const project = Number(query.get("project")) || one();
+  const project = query.has("project") ? Number(query.get("project")) || null : one();
   const path = `/api/memories/${encodeURIComponent(id)}`;
-  const asRetired = query.get("retired") === "1";
-  const [it, log] = await Promise.all([
-    get(path, { project, retired: asRetired ? 1 : null }, signal),
-    get("/api/memories-log", { project, limit: 200 }, signal).catch(() => ({ items: [] })),
-  ]);
-  const body = h("div", { class: "stack" }, reading(it));
-  const again = () => show({ kept: true });
-  const retired = asRetired || Boolean(it.because);
-  const writable = it.ours !== false;
-  const edit = () => {
-    article.classList.add("at-work");
-    replace(body, form());
+  const asked = { project, retired: query.get("retired") === "1" ? 1 : null };
+  const [it, history] = await Promise.all([get(path, asked, signal), historyCard(project, signal, id)]);
+  const retired = Boolean(asked.retired);
+  const body = h("div", { class: "stack" }, reading(it, project));
+  const form = new OpenForm();
+  const pill = new Pill();
+  const look = async () => {
+    const now = await get(path, asked).catch((error) => error);
+    if (now.status === 404) pill.offer("It is not here any more: show", again);
+    else if (!(now instanceof Error) && now.checksum !== it.checksum) pill.offer("It was changed: show", again);
   };
-  const form = () =>
-    editing(it, {
-      cancel: () => {
-        article.classList.remove("at-work");
-        replace(body, reading(it));
-      },
-      save: async (text, checksum) => {
-        await put(path, { text, checksum }, { project });
-        toast("Saved. The version before is in the history.");
-        await again();
-      },
-      reload: () => get(path, { project }),
-    });
   const deeds = {
+    edit() {
+      const element = editing(it, {
+        project,
+        cancel: form.cancel,
+        save: async (text, checksum) => {
+          await put(path, { text, checksum }, { project });
+          form.done();
+          toast("Saved. The version before is in the history.");
+          await again("e");
+        },
+        reload: () => get(path, { project }),
+      });
+      article.classList.add("at-work");
+      replace(body, element);
+      form.open(element, () => {
+        article.classList.remove("at-work");
+        replace(body, reading(it, project));
+        article.querySelector("[data-keep=e]").focus();
+      });
+    },
     async pin() {
       await put(path, { pinned: !it.pinned, checksum: it.checksum }, { project });
       await again();
@@ -49,7 +57,7 @@ export default async function memory({ id, query, signal }) {
       toast("Retired: it is no longer told.", {
         undo: async () => {
           await post(`${path}/restore`, {}, { project });
-          await navigate(url(`/memories/${encodeURIComponent(id)}`, { project }));
+          await navigate(memoryAddress(id, project));
         },
       });
       await navigate("/memories");
@@ -57,23 +65,14 @@ export default async function memory({ id, query, signal }) {
     async restore() {
       await post(`${path}/restore`, {}, { project });
       toast("It is told again.");
-      await navigate(url(`/memories/${encodeURIComponent(id)}`, { project }));
+      await navigate(memoryAddress(id, project));
     },
   };
   const safely = (deed) => () => Promise.resolve(deed()).catch(failed);
-  const mine = log.items.filter(
-    (each) =>
-      Array.isArray(each.files) &&
-      each.files.some(
-        (file) =>
-          String(file.path ?? file)
-            .split("/")
-            .at(-1) === `${id}.md`,
-      ),
-  );
   const article = h(
     "article",
     {},
+    pill.element,
     h(
       "div",
       { class: "crumbs" },
@@ -82,59 +81,49 @@ export default async function memory({ id, query, signal }) {
       retired && h("span", { class: "chip bad" }, "retired"),
       it.by_agent && h("span", { class: "chip" }, "noted by the agent"),
     ),
-    h(
-      "div",
-      { class: "head" },
-      h("h1", {}, it.description || id),
-      writable &&
-        h(
-          "div",
-          { class: "row-of-buttons" },
-          retired
-            ? h("button", { type: "button", onclick: safely(deeds.restore) }, icon("undo"), "Restore")
-            : [
-                h("button", { type: "button", title: "Edit (e)", onclick: edit }, icon("edit"), "Edit"),
-                h(
-                  "button",
-                  {
-                    type: "button",
-                    title: "Pin (p)",
-                    "aria-pressed": String(Boolean(it.pinned)),
-                    onclick: safely(deeds.pin),
-                  },
-                  icon("pin"),
-                  it.pinned ? "Pinned" : "Pin",
-                ),
-                h(
-                  "button",
-                  { type: "button", class: "danger", title: "Retire (x)", onclick: safely(deeds.retire) },
-                  icon("trash"),
-                  "Retire",
-                ),
-              ],
-        ),
-    ),
+    h("div", { class: "head" }, h("h1", {}, it.description || id), it.ours && buttons(it, retired, deeds, safely)),
     h(
       "div",
       { class: "columns" },
       body,
-      h(
-        "aside",
-        { class: "stack", "aria-label": "About this memory" },
-        about(it),
-        evidence(it),
-        historyCard(mine, project),
-      ),
+      h("aside", { class: "stack", "aria-label": "About this memory" }, about(it, project), evidence(it), history),
     ),
   );
   return {
     title: it.description || id,
-    keys: writable && !retired ? { e: edit, p: safely(deeds.pin), x: safely(deeds.retire) } : {},
+    leave: onQuiet(["memory", "dream", "changed"], look, 400, (data) => !data.id),
+    unsaved: form.unsaved,
+    keys:
+      it.ours && !retired
+        ? form.keys({ e: safely(deeds.edit), p: safely(deeds.pin), X: safely(deeds.retire) })
+        : {},
     element: article,
   };
 }
 
-function reading(it) {
+function buttons(it, retired, deeds, safely) {
+  const button = (key, deed, more, ...words) =>
+    h("button", { type: "button", data: { keep: key }, onclick: safely(deed), ...more }, words);
+  return h(
+    "div",
+    { class: "row-of-buttons" },
+    retired
+      ? button("r", deeds.restore, {}, icon("undo"), "Restore")
+      : [
+          button("e", deeds.edit, { title: "Edit (e)" }, icon("edit"), "Edit"),
+          button(
+            "p",
+            deeds.pin,
+            { title: "Pin (p)", "aria-pressed": String(it.pinned) },
+            icon("pin"),
+            it.pinned ? "Pinned" : "Pin",
+          ),
+          button("X", deeds.retire, { class: "danger", title: "Retire (Shift+x)" }, icon("trash"), "Retire"),
+        ],
+  );
+}
+
+function reading(it, project) {
   return h(
     "section",
     { class: "card", "aria-label": "What it says" },
@@ -145,19 +134,22 @@ function reading(it) {
       h("span", { class: "grow" }),
       tokens(it.tokens),
     ),
-    markdown(it.body),
+    markdown(it.body, project),
   );
 }
 
-function about(it) {
+const FLAGS = { changed: "Changed since", gone: "Gone", dead_links: "Dead links" };
+
+function about(it, project) {
+  const named = (names) => names.map((each) => [h("a", { href: memoryAddress(each, project) }, each), " "]);
   const rows = [
     ["Stands with", it.scope],
     ["Written", it.created ? absolute(it.created) : null],
     ["Changed", it.updated ? when(it.updated) : null],
-    ["Replaces", [it.replaces ?? []].flat().join(", ") || null],
-    ["Replaced by", it.replaced_by],
+    ["Retired", it.because],
+    ["Replaces", it.replaces.join(", ")],
+    ["Replaced by", it.replaced_by && named([it.replaced_by])],
   ];
-  const flagged = it.flagged ?? {};
   return h(
     "section",
     { class: "card" },
@@ -167,46 +159,34 @@ function about(it) {
       { class: "pair" },
       rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
     ),
-    [
-      ["changed", "Changed since"],
-      ["gone", "Gone"],
-      ["dead_links", "Dead links"],
-    ].map(
-      ([name, words]) =>
-        [flagged[name] ?? []].flat().length > 0 &&
-        h("p", { class: "note bad" }, `${words}: ${[flagged[name]].flat().join(", ")}`),
-    ),
+    it.flagged &&
+      Object.entries(FLAGS)
+        .filter(([name]) => it.flagged[name].length)
+        .map(([name, words]) => h("p", { class: "note bad gap" }, `${words}: ${it.flagged[name].join(", ")}`)),
   );
 }
 
 function evidence(it) {
-  const all = [it.evidence ?? []].flat(),
-    files = [it.files ?? []].flat();
   return h(
     "section",
     { class: "card" },
     h("h2", {}, "Evidence"),
-    all.length
-      ? h(
-          "ul",
-          { class: "files" },
-          all.map((each) => {
-            const found = /^observation (\d+)$/.exec(each.text ?? each);
-            return h(
-              "li",
-              {},
-              found
-                ? h("a", { href: `/observations/${found[1]}` }, each.title ?? `Observation ${found[1]}`)
-                : String(each.text ?? each),
-            );
-          }),
-        )
+    it.evidence.length
+      ? h("ul", { class: "files" }, it.evidence.map(rest))
       : h("p", { class: "nothing" }, "Nobody noted where it came from."),
-    files.length > 0 &&
+    it.files.length > 0 && [
+      h("h3", { class: "gap" }, "Files"),
       h(
         "ul",
-        { class: "files gap" },
-        files.map((each) => h("li", { class: "mono" }, each.path ?? each[0] ?? each)),
+        { class: "files" },
+        it.files.map((each) => h("li", { class: "mono" }, each)),
       ),
+    ],
   );
+}
+
+/** What a memory rests on is a text; one that names an observation leads there. */
+function rest(text) {
+  const found = /^observation (\d+)$/.exec(text);
+  return h("li", {}, found ? h("a", { href: `/observations/${found[1]}` }, `Observation ${found[1]}`) : text);
 }

@@ -5,7 +5,8 @@ import { bytes, compact, lasting, money, number, plural, when } from "../format.
 import { entryRow, Followed } from "../feed.js";
 import { showGivenUp } from "../given_up.js";
 import { chosen } from "../projects.js";
-import { empty, show } from "../router.js";
+import { Pill } from "../pill.js";
+import { again, empty } from "../router.js";
 import { onHappening, onQuiet } from "../stream.js";
 import { failed, say } from "../toast.js";
 
@@ -15,7 +16,7 @@ const FOLLOWED = 4,
 export default async function now({ signal }) {
   const health = h("section", { class: "vitals", "aria-label": "Health" });
   const list = h("ol", { class: "list long feed", "aria-label": "Live feed" });
-  const pill = h("div", { class: "pill-holder" });
+  const pill = new Pill();
   const waiting = new Map(); // key → entry, newest wins
   const sessions = new Map();
 
@@ -23,7 +24,7 @@ export default async function now({ signal }) {
     try {
       const [found, cost] = await Promise.all([
         get("/health", {}, signal),
-        get("/api/cost", { days: 1 }, signal).catch(() => null),
+        get("/api/cost", { days: 1 }, signal).catch(() => null), // then it is said to be unknown
       ]);
       replace(health, vitalTiles(found, cost));
     } catch (error) {
@@ -54,7 +55,7 @@ export default async function now({ signal }) {
       for (const each of await look(ids)) waiting.set(each.key, each);
       if (!waiting.size) return;
       if (first.parentElement)
-        await show({ kept: true }); // there was nothing before
+        await again(); // there was nothing before
       else if (resting(list)) pour();
       else offer();
     } catch (error) {
@@ -70,8 +71,8 @@ export default async function now({ signal }) {
   // Listens before it looks, so that nothing falls in between.
   const stops = [
     onHappening((_, data) => data.session_id && note(data.session_id)),
-    onQuiet(["hello"], () => [...sessions.keys()].forEach(note)),
-    onQuiet(["captured", "turn", "observation", "summary", "fault"], vitals, 800),
+    onQuiet(["changed"], () => [...sessions.keys()].forEach(note)),
+    onQuiet(["captured", "turn", "observation", "summary", "changed", "fault"], vitals, 800),
   ];
   const leave = () => stops.forEach((stop) => stop());
 
@@ -79,26 +80,15 @@ export default async function now({ signal }) {
     const fresh = [...waiting.values()].sort((a, b) => b.at - a.at);
     waiting.clear();
     put(list, fresh);
-    replace(pill);
+    pill.clear();
     say(`${plural(fresh.length, "new item")}. ${fresh.find((each) => each.kind === "observation")?.it.title ?? ""}`);
   }
   function offer() {
-    replace(
-      pill,
-      h(
-        "button",
-        {
-          type: "button",
-          class: "pill",
-          onclick: () => {
-            pour();
-            window.scrollTo({ top: 0 });
-          },
-        },
-        `${waiting.size} new`,
-      ),
-    );
-    say(plural(waiting.size, "new item"));
+    const fresh = [...waiting.values()].filter((each) => each.kind !== "gone").length;
+    pill.offer(fresh ? `${fresh} new` : "Changed: show", () => {
+      pour();
+      window.scrollTo({ top: 0 });
+    });
   }
   const first = empty(
     "Nothing has happened yet",
@@ -119,7 +109,7 @@ export default async function now({ signal }) {
       {},
       h("div", { class: "head" }, h("h1", {}, "Now")),
       health,
-      pill,
+      pill.element,
       list.children.length ? h("div", { class: "card flush" }, list) : first,
     ),
   };
@@ -139,6 +129,10 @@ function resting(list) {
 function put(list, entries) {
   for (const entry of [...entries].sort((a, b) => a.at - b.at)) {
     const old = list.querySelector(`[data-key="${CSS.escape(entry.key)}"]`);
+    if (entry.kind === "gone") {
+      old?.remove();
+      continue;
+    }
     const row = entryRow(entry);
     row.dataset.time = String(entry.at);
     const open = old?.querySelector("details")?.open;
@@ -151,10 +145,8 @@ function put(list, entries) {
 }
 
 function vitalTiles(found, cost) {
-  const queue = found.queue,
-    today = cost?.today;
+  const queue = found.queue;
   const waiting = queue.pending + found.spool;
-  const budget = cost?.budget ?? {};
   return [
     found.problem && h("p", { class: "note bad wide" }, found.problem),
     tile(
@@ -187,22 +179,13 @@ function vitalTiles(found, cost) {
     tile(
       "Sessions",
       `${number(found.active_sessions)} active`,
-      found.provider ? `written by ${providerName(found.provider)}` : "written by rules",
+      h("span", { title: found.provider.why }, `written by ${found.provider.name}`),
     ),
-    tile("Today", today ? money(today.microdollars) : "$0", budgetWords(today, budget)),
+    cost ? tile("Today", money(cost.today.microdollars), budgetWords(cost)) : tile("Today", "unknown", "not read"),
   ];
 }
 
-const providerName = (provider) =>
-  typeof provider === "string" ? provider : [provider.name, provider.model].filter(Boolean).join(" ");
-
-function budgetWords(today, budget) {
-  if (budget.left) return budget.left;
-  const used = (today?.sent ?? 0) + (today?.received ?? 0);
-  if (budget.daily_tokens) return `${compact(used)} of ${compact(budget.daily_tokens)} tok`;
-  if (budget.daily_cents) return `of ${money(budget.daily_cents * 10_000)}`;
-  return `${compact(used)} tok, no limit`;
-}
+const budgetWords = ({ today, budget }) => budget.left ?? `${compact(today.sent + today.received)} tok, no limit`;
 
 function tile(name, value, more, kind = "") {
   return h(

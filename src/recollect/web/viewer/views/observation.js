@@ -2,20 +2,29 @@
 import { get, patch, post, remove, url } from "../api.js";
 import { h } from "../dom.js";
 import { absolute, compact, plural, tokens, when } from "../format.js";
+import { OpenForm } from "../forms.js";
 import { icon } from "../icons.js";
-import { editor } from "../observation_editor.js";
-import { inline } from "../markdown.js";
+import { inline } from "../inline.js";
 import { mergeDialog } from "../merging.js";
+import { editor } from "../observation_editor.js";
+import { Pill } from "../pill.js";
 import { openRaw } from "../raw.js";
-import { navigate, show } from "../router.js";
+import { again, navigate } from "../router.js";
 import { eventRow, freshnessChip, typeLabel } from "../rows.js";
+import { onQuiet } from "../stream.js";
 import { failed, toast } from "../toast.js";
 
 export default async function observation({ id, signal }) {
   const path = `/api/observations/${id}`;
   const it = await get(path, {}, signal);
-  const again = () => show({ kept: true });
   const body = h("div", { class: "stack" }, levels(it), evidence(it));
+  const form = new OpenForm();
+  const pill = new Pill();
+  const look = async () => {
+    const now = await get(path).catch((error) => error);
+    if (now.status === 404) pill.offer("It was forgotten: show", again);
+    else if (!(now instanceof Error) && said(now) !== said(it)) pill.offer("It was changed: show", again);
+  };
 
   const deeds = {
     async pin() {
@@ -29,22 +38,31 @@ export default async function observation({ id, signal }) {
       await again();
     },
     edit() {
-      const done = () => body.firstElementChild.replaceWith(levels(it));
-      const form = editor(it, {
-        cancel: done,
-        save: async (changed, before) => {
+      const element = editor(it, {
+        cancel: form.cancel,
+        save: async (changed) => {
           await patch(path, changed);
+          form.done();
           toast("Saved.", {
             undo: async () => {
-              await patch(path, before);
+              await post(`${path}/unedit`);
               await again();
             },
           });
-          await again();
+          await again("edit");
         },
       });
-      body.firstElementChild.replaceWith(form);
-      form.querySelector("input").focus();
+      body.firstElementChild.replaceWith(element);
+      form.open(element, () => {
+        element.replaceWith(levels(it));
+        article.querySelector("[data-keep=edit]").focus();
+      });
+      element.querySelector("input").focus();
+    },
+    async unedit() {
+      await post(`${path}/unedit`);
+      toast("It says again what it said before.");
+      await again("edit");
     },
     merge: () =>
       mergeDialog(it, async (target) => {
@@ -60,11 +78,11 @@ export default async function observation({ id, signal }) {
     async unmerge() {
       await post(`${path}/unmerge`);
       toast("It stands by itself again.");
-      await again();
+      await again("edit");
     },
     async forget() {
-      await remove(path);
-      toast("Forgotten.", {
+      const { count } = await remove(path);
+      toast(count > 1 ? `Forgotten, and ${plural(count - 1, "other")} that it stood for.` : "Forgotten.", {
         undo: async () => {
           await post(`${path}/restore`);
           await navigate(`/observations/${id}`);
@@ -74,18 +92,35 @@ export default async function observation({ id, signal }) {
     },
   };
   const safely = (deed) => () => Promise.resolve(deed()).catch(failed);
+  const article = h(
+    "article",
+    {},
+    pill.element,
+    head(it, deeds, safely),
+    h("div", { class: "columns" }, body, aside(it)),
+  );
   return {
     title: it.title || "Observation",
-    keys: { e: safely(deeds.edit), p: safely(deeds.pin), m: safely(deeds.merge), x: safely(deeds.forget) },
-    element: h("article", {}, head(it, deeds, safely), h("div", { class: "columns" }, body, aside(it))),
+    leave: onQuiet(["changed", "observation"], look, 400, (data) => data.id === it.id || data.what === "merged"),
+    unsaved: form.unsaved,
+    keys: form.keys({
+      e: safely(deeds.edit),
+      p: safely(deeds.pin),
+      m: safely(deeds.merge),
+      X: safely(deeds.forget),
+    }),
+    element: article,
   };
 }
+
+/** What a reader sees of it; what is like it may change with every observation. */
+const said = ({ related, freshness, ...rest }) => JSON.stringify(rest);
 
 function head(it, deeds, safely) {
   const button = (name, key, deed, more = {}) =>
     h(
       "button",
-      { type: "button", title: `${name} (${key})`, ...more, onclick: safely(deed) },
+      { type: "button", title: `${name} (${key})`, data: { keep: key }, ...more, onclick: safely(deed) },
       icon({ Forget: "trash", Pinned: "pin" }[name] ?? name.toLowerCase()),
       name,
     );
@@ -94,9 +129,11 @@ function head(it, deeds, safely) {
       "div",
       { class: "crumbs" },
       typeLabel(it.type),
-      h("a", { href: `/sessions/${it.session_id}` }, it.project ?? "session"),
+      h("a", { href: `/sessions/${it.session_id}` }, it.project),
       when(it.at),
       it.edited && h("span", { class: "chip" }, "edited"),
+      it.edits > 0 &&
+        h("button", { type: "button", class: "link", onclick: safely(deeds.unedit) }, "take the edit back"),
       it.repeats &&
         h(
           "span",
@@ -114,16 +151,17 @@ function head(it, deeds, safely) {
       h(
         "div",
         { class: "row-of-buttons" },
-        button("Edit", "e", deeds.edit),
-        button(it.pinned ? "Pinned" : "Pin", "p", deeds.pin, { "aria-pressed": String(Boolean(it.pinned)) }),
+        button("Edit", "e", deeds.edit, { data: { keep: "edit" } }),
+        button(it.pinned ? "Pinned" : "Pin", "p", deeds.pin, { "aria-pressed": String(it.pinned) }),
         button("Merge", "m", deeds.merge),
-        button("Forget", "x", deeds.forget, { class: "danger" }),
+        button("Forget", "Shift+x", deeds.forget, { class: "danger" }),
       ),
     ),
   ];
 }
 
 function levels(it) {
+  const doubts = it.doubts.filter((each) => !each.part.startsWith("facts"));
   return h(
     "section",
     { class: "card levels", "aria-label": "What it says" },
@@ -137,16 +175,13 @@ function levels(it) {
           h(
             "li",
             { class: "prose" },
-            inline(fact.text),
+            inline(fact.text, it.project_id),
             fact.doubt && h("span", { class: "chip bad", title: fact.doubt }, "doubted: ", fact.doubt),
           ),
         ),
       ),
-    it.narrative && h("p", { class: "said prose" }, inline(it.narrative)),
-    Array.isArray(it.doubts) &&
-      it.doubts
-        .filter((each) => !String(each.part).startsWith("facts"))
-        .map((each) => h("p", { class: "note" }, `Not borne out by the events: ${each.part}. ${each.reason}`)),
+    it.narrative && h("p", { class: "said prose" }, inline(it.narrative, it.project_id)),
+    doubts.map((each) => h("p", { class: "note" }, `Not borne out by the events: ${each.part}. ${each.reason}`)),
     it.concepts.length > 0 &&
       h(
         "div",
@@ -192,8 +227,8 @@ function aside(it) {
 }
 
 function files(it) {
-  const changed = new Set(it.freshness?.changed ?? []),
-    gone = new Set(it.freshness?.gone ?? []);
+  const changed = new Set(it.freshness.changed),
+    gone = new Set(it.freshness.gone);
   const all = [...new Set([...it.files_modified, ...it.files_read])];
   if (!all.length) return h("p", { class: "nothing" }, "It names no files.");
   return h(
@@ -225,18 +260,18 @@ function related(it) {
             h(
               "li",
               { class: "related" },
-              h("a", { href: `/observations/${each.id}`, data: { item: "" } }, each.title ?? `#${each.id}`),
+              h("a", { href: `/observations/${each.id}`, data: { item: "" } }, each.title || `#${each.id}`),
               h("span", { class: "sub block quiet small" }, [each.type, each.why].filter(Boolean).join(" · ")),
             ),
           ),
         )
       : h("p", { class: "nothing" }, "Nothing shares its files or words."),
-    it.folded?.length > 0 &&
+    it.folded.length > 0 &&
       h(
         "p",
         { class: "small gap" },
         "Merged into this: ",
-        it.folded.map((each) => [h("a", { href: `/observations/${each.id ?? each}` }, `#${each.id ?? each}`), " "]),
+        it.folded.map((id) => [h("a", { href: `/observations/${id}` }, `#${id}`), " "]),
       ),
   ];
 }

@@ -1,11 +1,14 @@
 // Finds as you type. What each hit costs and why it was found stand beside it.
 import { get, url } from "../api.js";
-import { h, later, marked, replace } from "../dom.js";
-import { compact, number, plural, short, tokens, when } from "../format.js";
+import { h, later, replace } from "../dom.js";
+import { compact, day, number, plural } from "../format.js";
+import { hitRow } from "../hits.js";
 import { icon } from "../icons.js";
+import { keep } from "../keeping.js";
 import { chosen, projectName } from "../projects.js";
 import { note } from "../router.js";
-import { staleChip, TYPES, typeLabel } from "../rows.js";
+import { TYPES, typeLabel } from "../rows.js";
+import { failed } from "../toast.js";
 
 const FACETS = [
   ["type", "Type"],
@@ -16,9 +19,13 @@ const FACETS = [
   ["day", "Day"],
 ];
 const FILTERS = ["type", "concept", "file", "agent", "project", "since", "until"];
+const AT_ONCE = 30,
+  MOST = 200, // hits of one search
+  VALUES = 8;
 
 export default async function search({ query, signal }) {
   const state = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
+  const closed = new Set(["day"]); // facets, as the reader has left them
   const results = h("div", { class: "results", "aria-live": "off" });
   const facets = h("div", { class: "facets" });
   const count = h("p", { class: "quiet small count", role: "status" });
@@ -32,59 +39,72 @@ export default async function search({ query, signal }) {
     prop: { value: query.get("q") ?? "" },
     oninput: () => soon(),
   });
-  let running = null;
+  let running = null,
+    shown = null;
 
-  async function look() {
+  const asked = () => ({ q: field.value.trim(), ...state, project: state.project || chosen() });
+  const narrowed = () => FILTERS.some((name) => state[name]);
+  async function look(limit = AT_ONCE) {
     running?.abort();
     running = new AbortController();
     const mine = running;
-    const asked = { q: field.value.trim(), ...state, project: state.project || chosen() };
-    note(url("/search", { q: asked.q, ...state }));
+    note(url("/search", { q: asked().q, ...state }));
     try {
-      const found = asked.q
-        ? await get("/api/search", { ...asked, limit: 30 }, mine.signal)
-        : await newest(asked, mine.signal);
+      const found = await (asked().q ? best(asked(), limit, mine.signal) : newest(asked(), null, mine.signal));
       if (mine === running) draw(found);
     } catch (error) {
-      if (error.name !== "AbortError" && mine === running) {
-        replace(results, h("p", { class: "note bad" }, error.message));
-      }
+      if (error.name === "AbortError" || mine !== running) return;
+      replace(count);
+      replace(results, h("p", { class: "note bad" }, error.message));
     }
   }
+  async function more() {
+    if (!shown.newest) {
+      await look(Math.min(MOST, shown.limit + AT_ONCE));
+      return;
+    }
+    const next = await newest(asked(), shown.next, signal);
+    draw({ ...next, hits: [...shown.hits, ...next.hits] });
+  }
   function draw(found) {
-    const hits = [...(found.memories ?? []).map((each) => ({ kind: "memory", ...each })), ...found.hits];
-    const sum = hits.reduce((all, each) => all + (each.tokens ?? 0), 0);
-    replace(
-      count,
-      found.newest
-        ? "The newest. Type to search: a word, a file, an error message, a question."
-        : hits.length
-          ? `${plural(hits.length, "hit")} · ${compact(sum)} tokens to tell all of them`
-          : "",
-      found.without?.length ? ` · by words only, without ${[found.without].flat().join(", ")}` : "",
-    );
+    const [inResults, inFacets] = [keep(results), keep(facets)];
+    shown = found;
+    const hits = [...found.memories, ...found.hits];
+    const button = h("button", { type: "button", onclick: () => more().catch(failed) }, "Show more");
+    replace(count, hits.length > 0 && words(found));
     replace(
       results,
       hits.length
         ? h(
             "ol",
-            { class: "list hits", "aria-label": "Hits" },
-            hits.map((each) => hit(each, asks())),
+            { class: "list long hits", "aria-label": "Hits" },
+            hits.map((each) => hitRow(each, !found.newest)),
           )
         : nothing(),
+      found.more && h("div", { class: "more" }, found.limit === MOST ? TOO_MANY : button),
     );
     replace(
       facets,
       chips(),
-      FACETS.map(([name, title]) => facet(name, title, found.facets?.[name] ?? [])),
+      FACETS.map(([name, title]) => facet(name, title, found.facets[name] ?? [])),
     );
+    inResults();
+    inFacets();
   }
-  const asks = () => field.value.trim() || FILTERS.some((name) => state[name]);
+  function words(found) {
+    if (found.newest && !narrowed()) return "The newest. Type to search: a word, a file, an error message, a question.";
+    const all = [...found.memories, ...found.hits];
+    const sum = all.reduce((total, each) => total + (each.tokens ?? 0), 0);
+    const said = found.newest
+      ? `The newest${found.more ? ` ${number(all.length)}` : ""} with these filters`
+      : `${amount(found)} · ${compact(sum)} tokens to tell ${all.length === 1 ? "it" : "them"}`;
+    return found.without ? `${said} · by words only, without ${found.without}` : said;
+  }
   function nothing() {
     return h(
       "div",
       { class: "nothing" },
-      asks()
+      field.value.trim() || narrowed()
         ? [
             h("p", {}, "Nothing like that is remembered."),
             h(
@@ -97,75 +117,74 @@ export default async function search({ query, signal }) {
     );
   }
   function set(name, value) {
-    if (name === "day") {
-      const from = Date.parse(`${value}T00:00:00`);
-      const same = state.since === String(from);
-      Object.assign(state, { since: same ? "" : String(from), until: same ? "" : String(from + 86_400_000) });
-    } else state[name] = state[name] === String(value) ? "" : String(value);
+    if (name !== "day") state[name] = state[name] === String(value) ? "" : String(value);
+    else if (isOn("day", value)) Object.assign(state, { since: "", until: "" });
+    else Object.assign(state, { since: String(midnight(value)), until: String(midnight(value, 1)) });
     look();
   }
+  const isOn = (name, value) =>
+    name === "day" ? state.since === String(midnight(value)) : state[name] === String(value);
   function chips() {
     const on = FILTERS.filter((name) => state[name] && name !== "until");
-    return (
-      on.length > 0 &&
+    const said = (name) => {
+      if (name === "project") return projectName(state.project);
+      return name === "since" ? day(Number(state.since)) : state[name];
+    };
+    const clear = (name) => {
+      Object.assign(state, name === "since" ? { since: "", until: "" } : { [name]: "" });
+      look();
+    };
+    const chip = (name) =>
       h(
-        "div",
-        { class: "chips gap-below" },
-        on.map((name) =>
-          h(
-            "button",
-            {
-              type: "button",
-              class: "chip accent",
-              onclick: () => {
-                Object.assign(state, name === "since" ? { since: "", until: "" } : { [name]: "" });
-                look();
-              },
-            },
-            name === "project"
-              ? projectName(state.project)
-              : name === "since"
-                ? `from ${new Date(Number(state.since)).toLocaleDateString("en-GB")}`
-                : state[name],
-            " ×",
-          ),
-        ),
-      )
-    );
+        "button",
+        { type: "button", class: "chip accent", "aria-label": `Without ${said(name)}`, onclick: () => clear(name) },
+        h("span", { class: "clip" }, said(name)),
+        " ×",
+      );
+    return on.length > 0 && h("div", { class: "chips gap-below" }, on.map(chip));
   }
   function facet(name, title, values) {
     if (!values.length || (name === "project" && chosen())) return null;
-    return h(
+    const details = h(
       "details",
-      { class: "facet", open: name !== "day" || null },
+      {
+        class: "facet",
+        open: !closed.has(name) || null,
+        ontoggle: () => closed[details.open ? "delete" : "add"](name),
+      },
       h("summary", {}, h("h2", { class: "inline" }, title)),
       h(
         "ul",
         {},
-        values.slice(0, 8).map(({ value, label, count: many }) => {
-          const on =
-            name === "day" ? state.since === String(Date.parse(`${value}T00:00:00`)) : state[name] === String(value);
-          return h(
+        values.slice(0, VALUES).map(({ value, label, count: many }) =>
+          h(
             "li",
             {},
             h(
               "button",
-              { type: "button", class: "facet-value", "aria-pressed": String(on), onclick: () => set(name, value) },
+              {
+                type: "button",
+                class: "facet-value",
+                title: label ?? value,
+                data: { keep: `${name} ${value}` },
+                "aria-pressed": String(isOn(name, value)),
+                onclick: () => set(name, value),
+              },
               name === "type" ? typeLabel(value) : h("span", { class: "clip" }, label ?? value),
-              many !== null && h("span", { class: "quiet number" }, number(many)),
+              many !== undefined && h("span", { class: "quiet number" }, number(many)),
             ),
-          );
-        }),
+          ),
+        ),
       ),
     );
+    return details;
   }
-  const soon = later(look, 80);
+  const soon = later(() => look(), 80);
   await look();
   return {
     title: "Search",
     focus: field,
     leave: () => running?.abort(),
-    keys: {},
     element: h(
       "div",
       { class: "search" },
@@ -191,70 +210,36 @@ export default async function search({ query, signal }) {
   };
 }
 
-/** Without words there is nothing to look for: the newest, of a type or a concept. */
-async function newest({ project, type, concept }, signal) {
-  const page = await get("/api/observations", { project, type, concept, limit: 30 }, signal);
-  const types = TYPES.map((value) => ({ value, count: null }));
+const TOO_MANY = `These are the best ${MOST}. Use more words, or a filter.`;
+
+/** The server counts so many and no more. */
+function amount({ hits, memories, more, counted }) {
+  const all = hits.length + memories.length;
+  if (!more) return plural(all, "hit");
+  if (counted <= hits.length) return `The best ${number(all)}`;
+  return `The best ${number(all)} of ${number(counted + memories.length)}${counted >= MOST ? " or more" : ""}`;
+}
+
+async function best(asked, limit, signal) {
+  const found = await get("/api/search", { ...asked, limit }, signal);
+  return { ...found, limit, memories: found.memories.map((each) => ({ kind: "memory", ...each })) };
+}
+
+/** Without words there is nothing to rank: the newest that the filters leave. */
+async function newest({ q, ...filters }, before, signal) {
+  const page = await get("/api/observations", { ...filters, before, limit: AT_ONCE }, signal);
   return {
     hits: page.items.map((each) => ({ kind: "observation", excerpt: each.subtitle, ...each })),
     memories: [],
-    facets: { type: types },
+    facets: { type: TYPES.map((value) => ({ value })) },
     newest: true,
+    more: page.next !== null,
+    next: page.next,
   };
 }
 
-function hit(it, asked) {
-  const to =
-    it.kind === "memory"
-      ? url(`/memories/${encodeURIComponent(it.name)}`, { project: it.project_id })
-      : it.kind === "observation"
-        ? `/observations/${it.id}`
-        : `/sessions/${it.session_id}`;
-  const reasons = (it.reasons ?? []).filter((each) => each.points !== 0);
-  return h(
-    "li",
-    {},
-    h(
-      "a",
-      { class: "row hit", href: to, data: { item: "" } },
-      it.kind === "observation" ? typeLabel(it.type) : h("span", { class: "type quiet" }, it.kind),
-      h(
-        "span",
-        { class: "what" },
-        h(
-          "span",
-          { class: "title" },
-          marked(short(it.marked_title || it.title || it.description || it.name || "Untitled", 240)),
-        ),
-        " ",
-        it.pinned && h("span", { class: "chip accent" }, "pinned"),
-        " ",
-        it.doubted && h("span", { class: "chip" }, "doubted"),
-        " ",
-        it.superseded && h("span", { class: "chip" }, "superseded"),
-        " ",
-        staleChip(it.freshness),
-        (it.excerpt || it.description) && h("span", { class: "excerpt" }, marked(it.excerpt || it.description)),
-        asked &&
-          reasons.length > 0 &&
-          h(
-            "span",
-            { class: "why" },
-            reasons
-              .slice(0, 4)
-              .map((each) =>
-                h(
-                  "span",
-                  { class: "reason", title: each.because ? `${each.because}` : "" },
-                  each.name,
-                  h("span", { class: "number" }, ` ${Number(each.points) > 0 ? "+" : ""}${round(each.points)}`),
-                ),
-              ),
-          ),
-      ),
-      h("span", { class: "side" }, tokens(it.tokens), it.at ? when(it.at) : null),
-    ),
-  );
+/** When a day of the calendar begins here, or one after it. */
+function midnight(name, later = 0) {
+  const [year, month, date] = name.split("-").map(Number);
+  return new Date(year, month - 1, date + later).getTime();
 }
-
-const round = (points) => (Math.abs(points) >= 10 ? Math.round(points) : Math.round(points * 100) / 100);

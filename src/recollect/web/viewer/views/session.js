@@ -1,11 +1,13 @@
 // One session, turn by turn: what was asked, what came of it, and the events behind it.
 import { get } from "../api.js";
-import { h, replace } from "../dom.js";
+import { h } from "../dom.js";
 import { absolute, clock, compact, lasting, money, number, plural, tokens, when } from "../format.js";
-import { inline } from "../markdown.js";
+import { inline } from "../inline.js";
 import { pagedList } from "../pages.js";
+import { Pill } from "../pill.js";
+import { memoryAddress } from "../projects.js";
 import { openRaw } from "../raw.js";
-import { show } from "../router.js";
+import { again, unread } from "../router.js";
 import { eventRow, observationRow, typeBar } from "../rows.js";
 import { onQuiet } from "../stream.js";
 
@@ -22,27 +24,23 @@ export default async function session({ id, signal }) {
   const path = `/api/sessions/${id}`;
   const [found, told] = await Promise.all([
     get(path, {}, signal),
-    get(`${path}/told`, {}, signal).catch(() => ({ items: [] })),
+    get(`${path}/told`, {}, signal).catch((error) => error),
   ]);
-  const fresh = h("div", { class: "pill-holder" });
+  const pill = new Pill();
   const look = async () => {
-    const now = await get(path).catch(() => null);
-    const more = now ? now.observations.length - found.observations.length : 0;
-    if (more <= 0) return;
-    const again = () => show({ kept: true });
-    replace(
-      fresh,
-      h("button", { type: "button", class: "pill", onclick: again }, `${plural(more, "new observation")}: show`),
-    );
+    const now = await get(path).catch(() => found);
+    const more = size(now) - size(found);
+    if (more > 0) pill.offer(`${number(more)} new: show`, again);
+    else if (said(now) !== said(found)) pill.offer("It was changed: show", again);
   };
-  const stop = onQuiet(["observation", "summary", "turn"], look, 400, (data) => data.session_id === found.id);
+  const mine = (data) => data.session_id === found.id || found.observations.some((each) => each.id === data.id);
   return {
     title: found.title || "Session",
-    leave: stop,
+    leave: onQuiet(["captured", "observation", "summary", "turn", "changed"], look, 400, mine),
     element: h(
       "div",
       {},
-      fresh,
+      pill.element,
       head(found),
       h(
         "div",
@@ -53,12 +51,16 @@ export default async function session({ id, signal }) {
           { class: "stack", "aria-label": "About this session" },
           about(found),
           cost(found.cost),
-          toldCard(told.items),
+          toldCard(told),
         ),
       ),
     ),
   };
 }
+
+const LIVE = ["prompts", "summaries", "observations"];
+const size = (found) => LIVE.reduce((sum, part) => sum + found[part].length, 0);
+const said = (found) => JSON.stringify(LIVE.map((part) => found[part]));
 
 function head(found) {
   return h(
@@ -87,7 +89,7 @@ function turns(found) {
     .map((number) =>
       turn(
         found.prompts.find((each) => each.number === number) ?? { number },
-        found.summaries.filter((each) => each.prompt_number === number),
+        found.summaries.filter((each) => each.prompt_number === number).map((each) => summary(each, found.project_id)),
         found.observations.filter((each) => each.prompt_number === number),
       ),
     );
@@ -104,7 +106,7 @@ function turn(prompt, summaries, observations) {
       h("p", { class: "said" }, prompt.text ?? "What came before the first prompt"),
       prompt.at && h("time", { class: "when", title: absolute(prompt.at) }, clock(prompt.at)),
     ),
-    summaries.map(summary),
+    summaries,
     observations.length > 0 &&
       h(
         "ol",
@@ -114,14 +116,13 @@ function turn(prompt, summaries, observations) {
   );
 }
 
-function summary(it) {
-  const words = it.draft ?? it;
+function summary(it, project) {
   return h(
     "dl",
     { class: "summary" },
-    PARTS.filter(([part]) => words[part]).map(([part, name]) => [
+    PARTS.filter(([part]) => it[part]).map(([part, name]) => [
       h("dt", {}, name),
-      h("dd", { class: "prose" }, inline(words[part])),
+      h("dd", { class: "prose" }, inline(it[part], project)),
     ]),
   );
 }
@@ -169,15 +170,9 @@ function about(found) {
       { class: "pair" },
       rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
     ),
-    h("div", { class: "gap" }, typeBar(found.types ?? counted(found.observations))),
+    h("div", { class: "gap" }, typeBar(found.types)),
     h("p", { class: "mono quiet small gap" }, found.ref),
   );
-}
-
-function counted(observations) {
-  const types = {};
-  for (const each of observations) types[each.type] = (types[each.type] ?? 0) + 1;
-  return types;
 }
 
 function cost(spent) {
@@ -185,7 +180,7 @@ function cost(spent) {
     "section",
     { class: "card" },
     h("h2", {}, "Cost"),
-    spent?.requests
+    spent.requests
       ? h(
           "dl",
           { class: "pair" },
@@ -204,8 +199,10 @@ function cost(spent) {
 
 const HOOKS = { context: "at the start", new: "at a prompt", file: "before a file", compact: "after compaction" };
 
-function toldCard(items) {
-  const sum = items.reduce((all, each) => all + (each.tokens ?? 0), 0);
+function toldCard(told) {
+  if (told instanceof Error) return h("section", { class: "card" }, h("h2", {}, "Told"), unread(told));
+  const items = told.items;
+  const sum = (some) => some.reduce((all, each) => all + each.tokens, 0);
   const groups = new Map();
   for (const each of items) {
     const key = `${HOOKS[each.hook] ?? each.hook}, ${clock(each.at)}`;
@@ -215,7 +212,7 @@ function toldCard(items) {
   return h(
     "section",
     { class: "card" },
-    h("div", { class: "card-head" }, h("h2", {}, "Told"), items.length > 0 && tokens(sum)),
+    h("div", { class: "card-head" }, h("h2", {}, "Told"), items.length > 0 && tokens(sum(items))),
     items.length
       ? [...groups].map(([name, some]) =>
           h(
@@ -225,11 +222,7 @@ function toldCard(items) {
               "summary",
               { data: { item: "" } },
               name,
-              h(
-                "span",
-                { class: "quiet small" },
-                ` · ${plural(some.length, "item")} · ${compact(some.reduce((all, each) => all + each.tokens, 0))} tok`,
-              ),
+              h("span", { class: "quiet small" }, ` · ${plural(some.length, "item")} · ${compact(sum(some))} tok`),
             ),
             h("ol", { class: "list told" }, some.map(toldRow)),
           ),
@@ -240,7 +233,7 @@ function toldCard(items) {
 
 function toldRow(it) {
   const to = toldAddress(it),
-    title = it.title || it.name || it.kind;
+    title = it.title || it.kind;
   return h(
     "li",
     {},
@@ -250,6 +243,6 @@ function toldRow(it) {
 }
 
 function toldAddress(it) {
-  if (it.kind === "memory") return `/memories/${encodeURIComponent(it.name)}`;
+  if (it.kind === "memory") return memoryAddress(it.name, it.project_id);
   return it.kind === "observation" ? `/observations/${it.id}` : null;
 }

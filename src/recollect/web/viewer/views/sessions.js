@@ -3,7 +3,7 @@ import { get, url } from "../api.js";
 import { h } from "../dom.js";
 import { forgottenList } from "../forgotten.js";
 import { pagedList } from "../pages.js";
-import { chosen } from "../projects.js";
+import { chosen, namedProject } from "../projects.js";
 import { empty, navigate } from "../router.js";
 import { sessionRow } from "../rows.js";
 
@@ -38,7 +38,8 @@ export default async function sessions({ query, signal }) {
               {
                 type: "button",
                 "aria-pressed": String(status === value),
-                onclick: () => navigate(url("/sessions", { status: value })),
+                onclick: () =>
+                  navigate(url("/sessions", { status: value, project: namedProject() }), { kept: true }),
               },
               name,
             ),

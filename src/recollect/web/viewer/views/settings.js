@@ -60,6 +60,7 @@ export default async function settings({ signal }) {
   return {
     title: "Settings",
     element,
+    unsaved: () => element.querySelector("button.save:not([hidden])") !== null,
     shown: () => location.hash && document.getElementById(location.hash.slice(1))?.scrollIntoView(),
   };
 }
@@ -74,20 +75,14 @@ function row(it) {
   return line;
 }
 
-function draw(line, it, message = null) {
+function draw(line, it, text = "") {
   const id = `set-${it.key.replace(".", "-")}`;
   const field = input(it, id);
   const fixed = it.source === "env";
-  const said = h(
-    "p",
-    { class: message?.bad ? "small bad-text" : "small good-text", role: "status" },
-    message?.text ?? "",
-  );
-  const send = async (run, text) => {
+  const said = h("p", { class: "small good-text", role: "status" }, text);
+  const send = async (run, done) => {
     try {
-      await run();
-      const now = (await get("/api/settings")).items.find((each) => each.key === it.key);
-      draw(line, now ?? it, { text });
+      draw(line, await run(), done);
       line.querySelector("input, select, textarea")?.focus();
     } catch (error) {
       said.className = "small bad-text";
@@ -96,10 +91,11 @@ function draw(line, it, message = null) {
     }
   };
   const save = h("button", { class: "save", hidden: true }, "Save");
+  const before = field.value;
   if (fixed) field.disabled = true;
   for (const kind of ["input", "change"])
     field.addEventListener(kind, () => {
-      save.hidden = false;
+      save.hidden = field.value === before;
       replace(said);
       field.removeAttribute("aria-invalid");
     });
@@ -115,7 +111,7 @@ function draw(line, it, message = null) {
       { class: "about" },
       h("label", { for: id, class: "mono key" }, it.key),
       " ",
-      fixed && h("span", { class: "chip" }, `from ${it.env ?? "the environment"}`),
+      fixed && h("span", { class: "chip" }, `from ${it.env}`),
       it.restart && h("span", { class: "chip" }, "from the worker's next start"),
       changed && h("span", { class: "chip accent" }, "changed"),
       h("p", { class: "quiet", id: `${id}-help` }, code(it.help), bounds(it)),
@@ -151,14 +147,11 @@ function code(help) {
 }
 
 const bounds = (it) =>
-  it.kind === "number" &&
-  it.most !== null &&
-  it.most !== undefined &&
-  ` From ${number(it.least ?? 0)} to ${number(it.most)}.`;
+  it.kind === "number" && it.most !== null && ` From ${number(it.least)} to ${number(it.most)}.`;
 
 function input(it, id) {
   const more = { id, "aria-describedby": `${id}-help` };
-  if (it.choices?.length) {
+  if (it.kind === "choice") {
     const select = h(
       "select",
       more,
@@ -174,30 +167,27 @@ function input(it, id) {
       autocomplete: "off",
       placeholder: it.set ? "set; type to replace it" : "not set",
     });
-  if (isList(it))
+  if (it.kind === "names")
     return h("textarea", {
       ...more,
-      rows: Math.min(6, Math.max(2, (it.value ?? []).length)),
+      rows: Math.min(6, Math.max(2, it.value.length)),
       placeholder: "one on each line",
-      prop: { value: [it.value ?? []].flat().join("\n") },
+      prop: { value: it.value.join("\n") },
     });
   return h("input", {
     ...more,
-    ...(isNumber(it) && { inputmode: "numeric" }),
-    placeholder: String(it.default ?? "") || "empty",
-    prop: { value: String(it.value ?? "") },
+    ...(it.kind === "number" && { inputmode: "numeric" }),
+    placeholder: String(it.default) || "empty",
+    prop: { value: String(it.value) },
   });
 }
 
-const isList = (it) => it.kind === "names" || Array.isArray(it.value) || Array.isArray(it.default);
-const isNumber = (it) => ["int", "integer", "number"].includes(it.kind) || typeof it.default === "number";
-
 function read(it, field) {
   const text = field.value;
-  if (isList(it))
+  if (it.kind === "names")
     return text
       .split("\n")
       .map((each) => each.trim())
       .filter(Boolean);
-  return isNumber(it) && /^-?\d+$/.test(text.trim()) ? Number(text) : text;
+  return it.kind === "number" && /^-?\d+$/.test(text.trim()) ? Number(text) : text;
 }
