@@ -1,13 +1,6 @@
 """The server against clients that mean no good, over the network."""
 
-import http.client
-import json
-import os
-import shutil
 import socket
-import stat
-import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -16,60 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock, wiring
+from recollect import wiring
 from recollect.paths import Paths
 from recollect.web import connections, security
 from recollect.web.connections import MOST_CONNECTIONS
-from recollect.web.serving import Server, token
-from recollect.worker.service import Service
+from recollect.web.serving import Server
 from tests.support.product import until
-
-HEAD = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
+from tests.support.web_links import HEAD, connect, health, said, secret, served
 
 
 @pytest.fixture
 def server(home: Paths) -> Iterator[Server]:
     yield from served(home)
-
-
-def served(home: Paths) -> Iterator[Server]:
-    store = wiring.open_for_writing(home)
-    service = Service(wiring.home(), store, clock.now)
-    found = Server(service.web._backend, 0)
-    found.start()
-    try:
-        yield found
-    finally:
-        found.stop()
-        store.close()
-
-
-def health(server: Server) -> int:
-    link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-    try:
-        link.request("GET", "/health", headers={"Authorization": f"Bearer {secret(server)}"})
-        answer = link.getresponse()
-        answer.read()
-        return answer.status
-    finally:
-        link.close()
-
-
-def secret(server: Server) -> str:
-    return token(server._paths)
-
-
-def connect(server: Server, timeout: float = 30) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.port), timeout=timeout)
-
-
-def said(link: socket.socket) -> bytes:
-    """Everything until the other side closes."""
-    parts = []
-    with suppress(ConnectionResetError):
-        while part := link.recv(1 << 16):
-            parts.append(part)
-    return b"".join(parts)
 
 
 def test_it_listens_on_loopback_alone(server: Server) -> None:
@@ -235,86 +186,3 @@ def test_a_stream_that_nobody_reads_is_dropped_over_the_network(server: Server) 
         assert health(server) == 200
     assert server.application.stream.clients == 0
     link.close()
-
-
-def test_the_token_is_the_owners_alone_and_made_once(home: Paths) -> None:
-    first = token(home)
-    assert stat.S_IMODE(home.web_token.stat().st_mode) == 0o600
-    home.web_token.chmod(0o644)
-    assert token(home) == first
-    assert stat.S_IMODE(home.web_token.stat().st_mode) == 0o600
-    assert len(first) > 40
-
-
-SYSTEM_PYTHON = "/usr/bin/python3"  # everybody may run it
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-
-
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not shutil.which("setpriv") or not Path(SYSTEM_PYTHON).exists(),
-    reason="takes root to become somebody else",
-)
-def test_another_user_can_read_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder that everybody may enter, as a home is on many machines."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        monkeypatch.setenv("RECOLLECT_HOME", f"{folder}/recollect")
-        paths = Paths.of(os.environ)
-        before = os.umask(0)  # nothing but our own care keeps others out
-        try:
-            paths.make()
-            for server in served(paths):
-                listener = socket.socket(socket.AF_UNIX)
-                listener.bind(str(paths.socket))
-                files = (
-                    paths.web_token,
-                    paths.web_file,
-                    paths.database,
-                    paths.run,
-                    paths.spool_new,
-                )
-                for path in files:
-                    assert path.exists()
-                    looked = [*NOBODY, "ls" if path.is_dir() else "cat", str(path)]
-                    done = subprocess.run(looked, capture_output=True, check=False)
-                    assert (done.returncode != 0, done.stdout) == (True, b""), path
-                    assert b"Permission denied" in done.stderr
-                link = server.entrance.link().partition(str(server.port))[2]
-                known = (str(paths.socket), str(server.port), secret(server), link)
-                asked = subprocess.run(  # even if it has got the token or a link somehow
-                    [*NOBODY, SYSTEM_PYTHON, "-c", CONNECT, *known],
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                )
-                assert asked.stdout.split() == ["PermissionError", *["nothing"] * 4]
-                assert server.entrance.admit(link.rpartition("code=")[2])  # nobody has used it
-                assert json.loads(paths.web_file.read_text())["port"] == server.port
-                for path in (paths.web_token, paths.web_file):
-                    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-                listener.close()
-        finally:
-            os.umask(before)
-
-
-CONNECT = """
-import socket, sys
-place, port, token, link = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
-try:
-    socket.socket(socket.AF_UNIX).connect(place)
-    print("connected")
-except OSError as error:
-    print(type(error).__name__)
-ways = (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::ffff:127.0.0.1")
-asked = ("/health", "Authorization: Bearer " + token + "\\r\\n"), (link, "")
-for family, host in ways:
-    for path, more in asked:
-        with socket.socket(family) as way:
-            try:
-                way.connect((host, port))
-                head = f"GET {path} HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\n{more}\\r\\n"
-                way.sendall(head.encode())
-                print(way.recv(100)[:12].decode().replace(" ", "_") or "nothing")
-            except (ConnectionResetError, BrokenPipeError):
-                print("nothing")
-"""

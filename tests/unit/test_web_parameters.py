@@ -106,6 +106,63 @@ def test_whatever_comes_is_read_or_refused(query: bytes, place: str, body: Any) 
         parameters.values(ROW, {"id": place}, query, json.dumps(body).encode())
 
 
+def raw(value: bytes) -> dict[str, Any]:
+    return parameters.values(ROW, {"id": "1"}, b"", b'{"title": "x", "value": ' + value + b"}")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"[" + b"[]," * 400_000 + b"[]]",
+        b"[" + b'"",' * 400_000 + b'""]',
+        b"{" + b'"a": {"b": 1},' * 100_000 + b'"c": 1}',
+        b'["' + b"x" * 200_000 + b'"' + b", 1" * 100_001 + b"]",
+    ],
+    ids=["lists", "texts", "objects", "after a text"],
+)
+def test_a_body_of_very_many_values_is_refused_before_it_is_loaded(
+    value: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loaded(*_: object, **__: object) -> None:
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(json, "loads", loaded)
+    with pytest.raises(Wrong) as refused:
+        raw(value)
+    assert (refused.value.status, refused.value.code) == (413, "too_large")
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b,c\n" * 100_000, '{"a": [1, "\\"]}' * 50_000, "[,é€\ud800" * 60_000]
+)
+def test_a_large_text_may_hold_whatever_it_likes(text: str) -> None:
+    assert raw(json.dumps(text).encode())["value"] == text
+    many = [text, *range(90_000)]
+    assert raw(json.dumps(many).encode())["value"] == many
+
+
+@pytest.mark.parametrize("value", [b'"' + b"x" * 200_000, b'["\\q' + b"x" * 200_000 + b'"]'])
+def test_a_large_text_that_is_no_json_is_refused(value: bytes) -> None:
+    with pytest.raises(Wrong) as refused:
+        raw(value)
+    assert refused.value.status == 400
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.text(),
+        lambda some: st.lists(some) | st.dictionaries(st.text(), some),
+    )
+)
+def test_no_fewer_values_are_counted_than_there_are(value: Any) -> None:
+    def size(each: Any) -> int:
+        if isinstance(each, dict):
+            return 1 + sum(map(size, each.values()))
+        return 1 + sum(map(size, each)) if isinstance(each, list) else 1
+
+    assert size(value) - 1 <= parameters._values(json.dumps(value)) <= 2 * size(value)
+
+
 def test_what_utf8_cannot_say_is_escaped() -> None:
     assert json.loads(json_answers.encode({"text": "\ud800 ü"})) == {"text": "\ud800 ü"}
     assert "ü".encode() in json_answers.encode({"text": "ü"})

@@ -1,9 +1,12 @@
 """Reads what a request says, by its row: the path, the query and the JSON body.
 
-Stricter than for a model: a number out of its range is refused, not moved into it.
+Stricter than for a model: a number out of its range is refused, not moved into it. A large body is text, as
+the output of a tool is: one of very many values would take hundreds of megabytes and, while it is read,
+everybody else's time.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
@@ -13,6 +16,10 @@ from recollect.parameters import Misused, Parameter
 from recollect.web.rows import Row, Wrong
 
 MOST_FIELDS = 200
+MOST_VALUES = 100_000
+TOO_MANY = f"At most {MOST_VALUES} values are taken in a body. Send a large one as text."
+TEXT = json.JSONDecoder()
+BEGIN = re.compile(r'["\[{,]')  # of a text or of a value
 
 
 def values(row: Row, place: Mapping[str, str], query: bytes, body: bytes) -> dict[str, Any]:
@@ -58,7 +65,10 @@ def _object(body: bytes) -> dict[str, Any]:
     if not body.strip():
         return {}
     try:
-        found = json.loads(body, parse_constant=_no_number)
+        text = body.decode(json.detect_encoding(body), "surrogatepass")
+        if len(text) > MOST_VALUES and _values(text) > MOST_VALUES:
+            raise Wrong(413, "too_large", TOO_MANY)
+        found = json.loads(text, parse_constant=_no_number)
     except RecursionError:
         raise _bad("The body is nested too deeply.") from None
     except ValueError as error:  # also what is not UTF-8
@@ -66,6 +76,18 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise _bad("The body must be a JSON object.")
     return found
+
+
+def _values(text: str) -> int:
+    """How many values it has, or a few more; not counted further than is allowed. Texts are passed over."""
+    count = place = 0
+    while count <= MOST_VALUES and (found := BEGIN.search(text, place)):
+        place = found.end()
+        if found[0] == '"':
+            _, place = TEXT.raw_decode(text, found.start())
+        else:
+            count += 1
+    return count
 
 
 def _range(parameter: Parameter) -> str:

@@ -2,8 +2,11 @@
 checked."""
 
 import asyncio
+import threading
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from contextlib import nullcontext
 from urllib.parse import parse_qs
 
 from starlette.responses import RedirectResponse, Response
@@ -30,7 +33,7 @@ from recollect.web.api import (
 )
 from recollect.web.backend import Backend
 from recollect.web.matching import Endpoint, Route, Table
-from recollect.web.rows import Row
+from recollect.web.rows import SMALL, Row
 from recollect.web.security import ASKED, OPEN, Asked, Guard, Security
 from recollect.web.stream import Stream
 from recollect.web.viewer_files import ViewerFiles
@@ -53,6 +56,7 @@ NOUNS = (
     settings,
 )
 THREADS, SLOW_THREADS = 6, 4
+LAST_SECONDS = 3.0  # for what is under way at the end
 
 
 def rows() -> tuple[Row, ...]:
@@ -61,7 +65,7 @@ def rows() -> tuple[Row, ...]:
 
 
 class Application:
-    """The whole site, as ASGI. `close` lets the watchers go."""
+    """The whole site, as ASGI."""
 
     def __init__(
         self,
@@ -76,6 +80,10 @@ class Application:
         self._backend, self._security = backend, security
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
         self._slow = ThreadPoolExecutor(SLOW_THREADS, thread_name_prefix="web-slow")
+        self._large = (
+            threading.Lock()
+        )  # one large body at a time: each takes several times its size
+        self._under_way: set[Future[Response]] = set()
         self.table = Table.of(self._routes(files or ViewerFiles()))
         self._guard = Guard(self.table, security, _dispatch)
 
@@ -86,9 +94,18 @@ class Application:
             log.warning("web.failed", error=log.cause(error))
             raise
 
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._under_way)
+
     def close(self) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        self._slow.shutdown(wait=True, cancel_futures=True)
+        """What waits is dropped. What is under way may come to its end, but is not waited for long: it may be
+        a dream, and whatever is cut off has been made to stand that."""
+        for pool in (self._pool, self._slow):
+            pool.shutdown(wait=False, cancel_futures=True)
+        left = wait_for(set(self._under_way), LAST_SECONDS).not_done
+        if left:
+            log.warning("web.left_behind", count=len(left))
 
     def _routes(self, files: ViewerFiles) -> list[Route]:
         document = json_answers.encode(openapi.document((*self.rows, stream.ROW)))
@@ -105,8 +122,10 @@ class Application:
         pool = self._slow if row.slow else self._pool
 
         async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-            loop = asyncio.get_running_loop()
-            response = await loop.run_in_executor(pool, self._answer, row, scope[ASKED])
+            work = pool.submit(self._answer, row, scope[ASKED])
+            self._under_way.add(work)
+            work.add_done_callback(self._under_way.discard)
+            response = await asyncio.wrap_future(work)
             await response(scope, receive, send)
 
         return endpoint
@@ -114,8 +133,9 @@ class Application:
     def _answer(self, row: Row, asked: Asked) -> Response:
         try:
             self._backend.give_way()
-            values = parameters.values(row, asked.values, asked.query, asked.body)
-            return json_answers.answer(row.run(self._backend, **values), row.status)
+            with self._large if len(asked.body) > SMALL else nullcontext():
+                values = parameters.values(row, asked.values, asked.query, asked.body)
+                return json_answers.answer(row.run(self._backend, **values), row.status)
         except Exception as error:  # the edge: whatever happens inside, the asker gets an answer
             return errors.told(error)
 
@@ -133,10 +153,6 @@ class Application:
         response = RedirectResponse(f"/{view.lstrip('/')}", 303)
         response.set_cookie(entrance.cookie_name, given, httponly=True, samesite="strict", path="/")
         await response(scope, receive, send)
-
-
-def application(backend: Backend, *, security: Security) -> Application:
-    return Application(backend, security=security)
 
 
 async def _dispatch(scope: Scope, receive: Receive, send: Send) -> None:

@@ -24,6 +24,10 @@ BODY_SECONDS = 10.0
 LARGEST_HEAD = (
     16 * 1024
 )  # the server refuses what is longer and comes in parts; we, what comes at once
+ONCE = (  # which of two would hold, one may read differently than we do
+    *(b"host", b"origin", b"authorization", b"cookie"),
+    *(b"content-type", b"content-length", b"sec-fetch-site"),
+)
 OURS = "x-recollect"  # a header that no foreign page can add
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -106,8 +110,10 @@ class Guard:
         size = sum(len(name) + len(value) for name, value in scope["headers"])
         if size + len(scope["raw_path"]) + len(scope["query_string"]) > LARGEST_HEAD:
             raise Wrong(431, "too_large", f"At most {LARGEST_HEAD} bytes of headers are taken.")
-        doubled = any(names.count(name) > 1 for name in (b"host", b"origin", b"authorization"))
-        if doubled or headers.get("host", "").lower() not in self._security.hosts:
+        if doubled := next((name for name in ONCE if names.count(name) > 1), None):
+            message = f"The header {doubled.decode()} is there twice. Send it once."
+            raise Wrong(403, "doubled_header", message)
+        if headers.get("host", "").lower() not in self._security.hosts:
             raise Wrong(
                 403, "foreign_host", "This host name is not ours. Use 127.0.0.1 and our port."
             )

@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import socket
+import stat
 import threading
 from contextlib import suppress
 
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp
 
 from recollect import log
 from recollect.errors import RecollectError
-from recollect.paths import PRIVATE_FILE, Paths, write_private
+from recollect.paths import Paths, write_private
 from recollect.web.backend import Backend
 from recollect.web.connections import Connection
 from recollect.web.entering import Entrance
@@ -26,7 +27,8 @@ from recollect.web.security import LARGEST_HEAD, Security
 
 LOOPBACK = "127.0.0.1"
 KEEP_ALIVE_SECONDS = 10
-STOP_SECONDS = 2
+BACKLOG = 256
+START_SECONDS, STOP_SECONDS = 10, 2
 
 
 class NotServed(RecollectError):
@@ -46,7 +48,8 @@ class Server:
 
     def start(self) -> None:
         self._thread.start()
-        if not self._server.ready.wait(10) or self._server.failed:
+        if not self._server.ready.wait(START_SECONDS) or self._server.failed:
+            self.stop()
             raise NotServed
         told = {"port": self.port, "pid": os.getpid()}
         write_private(self._paths.web_file, json.dumps(told).encode() + b"\n")
@@ -87,7 +90,7 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = threading.Event()
-        self.leaving: asyncio.Event  # made in the loop's thread
+        self.leaving = asyncio.Event()
         self.failed = False
 
     async def main_loop(self) -> None:
@@ -95,20 +98,19 @@ class _Uvicorn(uvicorn.Server):
         await self.leaving.wait()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self.leaving = asyncio.Event()
         await super().startup(sockets)
         self.ready.set()
 
 
 def token(paths: Paths) -> str:
-    """Made once. Whoever can read it is its owner."""
+    """Made once. Whoever can read it is its owner; one that others could read is known to them, perhaps, and
+    is made anew."""
     file = paths.web_token
-    with suppress(OSError):
-        status = file.stat()
+    with suppress(OSError, ValueError):
+        status = file.lstat()
         found = file.read_text("ascii").strip()
-        if found and status.st_uid == os.getuid():
-            if status.st_mode & 0o077:
-                file.chmod(PRIVATE_FILE)
+        kept = stat.S_ISREG(status.st_mode) and not status.st_mode & 0o077
+        if found and kept and status.st_uid == os.getuid():
             return found
     made = secrets.token_urlsafe(32)
     write_private(file, made.encode() + b"\n")
@@ -123,7 +125,8 @@ def _listen(port: int) -> socket.socket:
         link.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             link.bind((LOOPBACK, wanted))
-        except OSError:
+            link.listen(BACKLOG)  # of two that have bound one port, the second is told here
+        except (OSError, OverflowError):
             link.close()
             if wanted == 0:
                 raise NotServed from None
@@ -145,7 +148,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        backlog=256,
+        backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=STOP_SECONDS,
         h11_max_incomplete_event_size=LARGEST_HEAD,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, WorkerError
 from recollect.hook import capture
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 AGENT = b"api"
 ALWAYS = "always"
+ENDING = "The worker is just ending. Try again."
+MISSING = "The viewer cannot be loaded: {}. Install recollect again, or run `recollect doctor`."
 OFF = "The viewer is turned off. Turn it on with `recollect config set web.start on-demand`."
 
 
@@ -40,6 +42,7 @@ class Web:
         self._home, self._announcing, self._verbs = home, announcing, verbs
         self._lock = threading.Lock()
         self._server: Server | None = None
+        self._closed = False
         self._backend = Backend(
             home=home,
             clock=announcing.clock,
@@ -60,7 +63,7 @@ class Web:
         wanted = self._home.settings.text("web.start")
         note = self._home.paths.web_file
         if wanted == ALWAYS or (wanted != "off" and note.exists()):
-            with suppress(RecollectError, OSError):
+            with suppress(RecollectError, OSError, ImportError):  # whoever opens it is told
                 self._serve()
         else:
             note.unlink(missing_ok=True)
@@ -73,23 +76,31 @@ class Web:
             server = self._serve()
         except (RecollectError, OSError) as error:
             return {"refused": str(error)}
+        except ImportError as error:
+            return {"refused": MISSING.format(error)}
         return {"link": server.entrance.link(order["view"]), "port": server.port}
 
     def is_wanted(self) -> bool:
-        """Somebody looks right now, or programs rely on being answered: then the worker stays."""
-        return self._viewers() > 0 or self._home.settings.text("web.start") == ALWAYS
+        """Somebody looks or is answered right now, or programs rely on that: then the worker stays."""
+        server = self._server
+        answering = server is not None and server.application.is_busy
+        return answering or self._viewers() > 0 or self._home.settings.text("web.start") == ALWAYS
 
     def _viewers(self) -> int:
         return 0 if self._server is None else self._server.application.stream.clients
 
     def close(self) -> None:
+        """For good: whoever asks from now on gets the next worker's."""
         with self._lock:
+            self._closed = True
             if self._server is not None:
                 self._server.stop(keep_note=self._viewers() > 0)
                 self._server, self._announcing.on = None, False
 
     def _serve(self) -> "Server":
         with self._lock:
+            if self._closed:
+                raise WorkerError(ENDING)
             if self._server is None:
                 from recollect.web.serving import Server
 

@@ -5,7 +5,6 @@ that is killed right after it loses nothing, and nothing is ever refused because
 Sessions are made in one place, where the spool is taken in.
 """
 
-import json
 import time
 from typing import Any
 from uuid import uuid4
@@ -14,6 +13,7 @@ from recollect.agents.api_agent import NAME
 from recollect.model.sessions import Session
 from recollect.parameters import Parameter
 from recollect.web.backend import Backend, Json
+from recollect.web.json_answers import encode
 from recollect.web.rows import LARGE, SMALL, Row, Wrong, not_found
 
 LOOK_SECONDS = 0.05
@@ -85,7 +85,7 @@ def _keep(backend: Backend, hook: str, directory: str, **payload: Any) -> str:
     """The capture's id: it is in the log, and with the event that comes of it."""
     body = {"id": uuid4().hex} | {name: v for name, v in payload.items() if v is not None}
     try:
-        return backend.capture(hook, directory, json.dumps(body).encode())
+        return backend.capture(hook, directory, encode(body))
     except OSError as error:
         raise Wrong(503, "spool_unavailable", FULL.format(error.strerror)) from None
     except RecursionError:
