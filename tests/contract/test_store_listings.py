@@ -7,6 +7,7 @@ import pytest
 from recollect.clock import MINUTE
 from recollect.model.listings import Cursor, ObservationRow, Wanted
 from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
+from recollect.model.search import Filters
 from recollect.model.sessions import Session
 from recollect.store.protocol import Store
 from tests.support.arrivals import START, Told
@@ -40,10 +41,10 @@ def pages(read: Callable[[Cursor | None], list[Session]]) -> list[int]:
     return found
 
 
-def observations(store: Store, wanted: Wanted) -> list[ObservationRow]:
+def observations(store: Store, filters: Filters) -> list[ObservationRow]:
     found: list[ObservationRow] = []
     cursor: Cursor | None = None
-    while rows := store.observations_page(wanted, cursor, 4):
+    while rows := store.observations_page(filters, cursor, 4):
         found += rows
         cursor = (rows[-1].at, rows[-1].id)
     return found
@@ -115,24 +116,28 @@ def test_observations_come_by_the_page_with_what_they_are(store: Store, memory: 
     fill(memory)
     doubted = ObservationDraft("change", "doubted", doubts=(Doubt("title", "nobody said so"),))
     memory.turn("doubt", doubted)
-    pinned = memory.store.observations_page(Wanted(), None, 1)[0]
+    pinned = memory.store.observations_page(Filters(), None, 1)[0]
     store.pin(pinned.id, pinned=True)
     memory.turn("again", ObservationDraft("change", "same", repeats=pinned.id))
 
-    found = observations(store, Wanted())
+    found = observations(store, Filters())
     assert len(found) == len({row.id for row in found}) == 22
-    assert found == observations(store, Wanted(project_id=memory.project_id))
+    assert found == observations(store, Filters(project_id=memory.project_id))
     assert (found[0].title, found[0].doubted, found[0].pinned) == ("doubted", True, True)
     assert not any(row.doubted or row.pinned for row in found[1:])
     assert [row.at for row in found] == sorted((row.at for row in found), reverse=True)
-    decisions = observations(store, Wanted(type="decision"))
+    decisions = observations(store, Filters(types=("decision",)))
     assert decisions == [row for row in found if row.type == "decision"]
-    assert decisions == observations(store, Wanted(project_id=memory.project_id, type="decision"))
-    tagged = observations(store, Wanted(concept="caching"))
+    assert decisions == observations(
+        store, Filters(project_id=memory.project_id, types=("decision",))
+    )
+    tagged = observations(store, Filters(concepts=("caching",)))
     assert {(row.title or "")[0] for row in tagged} == {"0", "3", "6"}
-    both = observations(store, Wanted(memory.project_id, "decision", "caching"))
+    both = observations(
+        store, Filters(memory.project_id, types=("decision",), concepts=("caching",))
+    )
     assert {(row.title or "")[0] for row in both} == {"3"}
-    assert observations(store, Wanted(project_id=999)) == []
+    assert observations(store, Filters(project_id=999)) == []
 
 
 def test_events_come_turn_by_turn_and_as_they_were_captured(store: Store, memory: Memory) -> None:
@@ -176,7 +181,7 @@ def test_what_happened_is_counted_by_quarters_of_an_hour(store: Store, memory: M
 
 def test_facets_name_what_is_commonest_first(store: Store, memory: Memory) -> None:
     fill(memory, 4)
-    rows = store.observations_page(Wanted(), None, 99)
+    rows = store.observations_page(Filters(), None, 99)
     found = store.facets_of((row.id for row in rows), 9)
     assert found["type"] == [("bugfix", 6), ("decision", 6)]
     assert found["concept"] == [("caching", 6)]

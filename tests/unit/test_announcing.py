@@ -46,7 +46,7 @@ def test_memories_and_dreams_are_told(web: Site, tmp_path: Path) -> None:
     work(web, "s", tmp_path, "Remember that we never deploy on Fridays.")
     assert told(web, "memory"), "the prompt said so"
     web.backend.order("memories-changed", dir=str(tmp_path))
-    assert told(web, "memory")[-1]["what"] == "changed"
+    assert told(web, "changed") == [{"what": "changed", "name": None, "project_id": 1}]
     web.backend.order("dream", dir=str(tmp_path), dry_run=True)
     assert told(web, "dream") == []
     web.backend.order("dream", dir=str(tmp_path), dry_run=False)
@@ -73,3 +73,65 @@ def test_a_store_that_cannot_be_read_does_not_stop_ingest(
     web.service._ingest.drain()
     monkeypatch.undo()
     assert web.backend.store.health().events == 2
+
+
+def test_a_store_that_cannot_be_read_keeps_nobody_from_what_follows_a_job(
+    web: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session's memory is written after the telling."""
+
+    def locked(*_: object) -> None:
+        raise StoreError
+
+    monkeypatch.setattr(type(web.backend.store), "summary", locked)
+    work(web, "s", tmp_path, "Add a greeting to hello.py")
+    monkeypatch.undo()
+    assert told(web, "summary") == []
+    assert list(web.service._briefs.sessions.folder.glob("*.md"))
+
+
+@pytest.mark.parametrize(
+    ("deeds", "expected"),
+    [
+        ([("POST", "/pin", {"pinned": True})], [("pinned", 1)]),
+        ([("POST", "/pin", {"pinned": False})], [("unpinned", 1)]),
+        (
+            [("PATCH", "", {"title": "Mine"}), ("POST", "/unedit", {})],
+            [("edited", 1), ("unedited", 1)],
+        ),
+        ([("DELETE", "", {}), ("POST", "/restore", {})], [("forgotten", 1), ("restored", 1)]),
+        (
+            [("POST", "/merge", {"into": 2}), ("POST", "/unmerge", {})],
+            [("merged", 1), ("merged", 2), ("unmerged", 1), ("unmerged", 2)],
+        ),
+    ],
+)
+def test_what_people_do_to_observations_is_told(
+    web: Site,
+    tmp_path: Path,
+    deeds: list[tuple[str, str, dict[str, Any]]],
+    expected: list[tuple[str, int]],
+) -> None:
+    work(web, "s", tmp_path, "Add a greeting to hello.py")
+    work(web, "t", tmp_path, "Add a farewell to bye.py")
+    for method, place, body in deeds:
+        answer = web.ask(method, f"/api/observations/1{place}", body)
+        assert answer.status == 200, answer.json
+    assert [(each["what"], each["id"]) for each in told(web, "changed")] == expected
+    assert {each["project_id"] for each in told(web, "changed")} == {1}
+
+
+def test_what_people_do_to_memories_is_told(web: Site, tmp_path: Path) -> None:
+    work(web, "s", tmp_path, "Remember that we never deploy on Fridays.")
+    (name,) = (each["name"] for each in web.ask("GET", "/api/memories?project=1").json["items"])
+    place = f"/api/memories/{name}"
+    checksum = web.ask("GET", f"{place}?project=1").json["checksum"]
+    web.ask("PUT", f"{place}?project=1", {"checksum": checksum, "pinned": True})
+    web.ask("DELETE", f"{place}?project=1", {})
+    web.ask("POST", f"{place}/restore?project=1", {})
+    (last, *_) = web.ask("GET", "/api/memories-log?project=1").json["items"]
+    web.ask("POST", f"/api/memories-log/{last['id']}/undo?project=1", {})
+    assert told(web, "changed") == [
+        {"what": what, "name": name, "project_id": 1}
+        for what in ("changed", "retired", "restored", "changed")
+    ]

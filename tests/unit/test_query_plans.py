@@ -43,6 +43,9 @@ WHOLE = {
     "mark_prompts": {"prompts"},
     "mark_sessions": {"sessions"},
     "projects": {"p"},
+    "all": {"merges"},  # people say little
+    "changed": {"unmerged"},
+    "joinable": {"p"},
     "worth_asking": {"o"},  # the newest, which were chosen by an index
 }
 SMALL = {"mine", "about", "later", "CONSTANT"}  # what was chosen before
@@ -86,8 +89,12 @@ def test_no_table_is_gone_through(connection: sqlite3.Connection, noun: str, nam
         ("search", "vectors", "INTEGER PRIMARY KEY (rowid>?)"),
         ("search", "of_period", "INDEX documents_by_project (project_id=? AND at>? AND at<?)"),
         ("listings", "sessions_anywhere", "INDEX sessions_by_time (last_event_at<?)"),
-        ("listings", "observations_anywhere", "INDEX observations_by_time (at<?)"),
-        ("listings", "observations_of_type", "INDEX observations_by_type (type=? AND at<?)"),
+        ("listings", "observations_anywhere", "INDEX observations_by_time (at>? AND at<?)"),
+        (
+            "listings",
+            "observations_of_type",
+            "INDEX observations_by_type (type=? AND at>? AND at<?)",
+        ),
         (
             "observations",
             "drop_of_job",
@@ -116,7 +123,13 @@ def test_the_files_of_a_project_are_looked_up_by_the_project(
 
 PAGES = [
     *("sessions_of_project", "sessions_of_status", "sessions_anywhere", "sessions_of_period"),
-    *("sessions_of_period_anywhere", "events", "observations_of_project", "observations_of_type"),
+    *(
+        "sessions_of_period_anywhere",
+        "events",
+        "events_backwards",
+        "observations_of_project",
+        "observations_of_type",
+    ),
     "observations_anywhere",
 ]
 

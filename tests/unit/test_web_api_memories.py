@@ -133,6 +133,31 @@ def test_every_change_is_in_the_log_and_can_be_undone(site: Filled) -> None:
     )
 
 
+def test_the_log_of_one_memory_goes_on_over_another_name_and_retirement(site: Filled) -> None:
+    remember(site)
+    remember(site, name="another", text="The release manager signs every tag.")
+    file = Path(site.get(of(site))["path"])
+    file.rename(file.with_name("never-on-fridays.md"))
+    site.sent("DELETE", of(site, "never-on-fridays"))
+    site.sent("POST", of(site, "never-on-fridays", "/restore"))
+    path = f"/api/memories-log?project={site.project}&name=never-on-fridays"
+    reasons = [each["reason"] for each in site.get(path)["items"]]
+    assert reasons[:3] == [
+        "restored: never-on-fridays",
+        "retired: never-on-fridays",
+        "edited by hand",
+    ]
+    assert len(reasons) == 4, "and how it came, under its first name"
+    first = site.get(f"{path}&limit=3")
+    rest = site.get(f"{path}&before={first['next']}")
+    assert [each["reason"] for each in first["items"] + rest["items"]] == reasons
+    assert rest["next"] is None
+    (only,) = site.get(f"/api/memories-log?project={site.project}&name=another")["items"]
+    assert only["files"][0].endswith("another.md")
+    assert site.get(f"/api/memories-log?project={site.project}&name=nothing")["items"] == []
+    site.refused(400, "GET", f"{path}&before={only['id']}", field="before")
+
+
 def test_an_undo_does_not_overwrite_what_was_edited_since(site: Filled) -> None:
     remember(site)
     path = Path(site.get(of(site))["path"])

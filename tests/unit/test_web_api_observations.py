@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recollect.clock import HOUR
 from recollect.model.observations import Doubt, ObservationDraft
 from recollect.paths import Paths
 from tests.support.web_store import Filled, filled
@@ -45,6 +46,49 @@ def test_the_list_goes_on_where_the_page_before_ended(site: Filled) -> None:
     assert found == ids[::-1]
     assert site.get("/api/observations?type=bugfix")["items"][0]["project"] == "shop"
     assert site.get("/api/observations?type=decision") == {"items": [], "next": None}
+
+
+def test_the_list_has_all_the_filters_that_a_search_has(site: Filled) -> None:
+    site.memory.at = site.web.backend.clock() - HOUR
+    files = {"files_modified": ("src/pump.py",), "concepts": ("pumps",)}
+    pump = add(site, "Pump", **files)
+    valve = add(site, "Valve", concepts=("valves",), files_read=("docs/pump.py",))
+    both = add(site, "Both", concepts=("pumps", "valves"))
+    session = site.store.sessions(None, 1)[0].id
+    for query, expected in (
+        ("concept=pumps", [both, pump]),
+        ("concept=pumps&concept=valves", [both, valve, pump]),
+        ("concept=pumps&file=src/pump.py", [pump]),
+        ("file=src/pump.py", [pump]),
+        ("file=src/pump.py&file=docs/pump.py", [valve, pump]),
+        ("file=pump.py", [valve, pump]),
+        ("file=nothing-like-this.py", []),
+        (f"project={site.project}&file={site.folder}/src/pump.py", [pump]),
+        ("agent=claude-code", [both, valve, pump]),
+        ("agent=nobody", []),
+        (f"session={session}", [both]),
+        (f"session={session}&type=decision", []),
+        ("type=bugfix&type=decision", [both, valve, pump]),
+        ("type=decision&type=change", []),
+        ("since=30d", [both, valve, pump]),
+        ("until=yesterday", []),
+        (f"until={site.memory.at}", [valve, pump]),
+        (f"since={site.memory.at}", [both]),
+        (f"type=bugfix&agent=claude-code&since={site.memory.at}", [both]),
+    ):
+        items = site.get(f"/api/observations?{query}")["items"]
+        assert [each["id"] for each in items] == expected, query
+    site.refused(400, "GET", "/api/observations?since=today&until=last+year", field="since")
+    site.refused(404, "GET", "/api/observations?session=999")
+
+
+def test_a_filtered_list_goes_on_where_the_page_before_ended(site: Filled) -> None:
+    ids = [add(site, f"Thing {number}", concepts=("things",)) for number in range(5)]
+    path = f"/api/observations?limit=2&concept=things&until={site.memory.at}"
+    first = site.get(path)
+    rest = site.get(f"{path}&before={first['next']}")
+    assert [each["id"] for each in first["items"] + rest["items"]] == ids[-2::-1]
+    assert rest["next"] is None
 
 
 @pytest.mark.parametrize("cursor", ["x", "1", "1.2.3", "1.-2", "1.2;drop", "%D9%A1.%D9%A2"])
@@ -94,6 +138,23 @@ def test_an_edit_changes_what_it_names_and_the_brief_follows(site: Filled) -> No
     assert site.sent("PATCH", f"/api/observations/{one}", {}) == site.get(
         f"/api/observations/{one}"
     )
+
+
+def test_each_edit_is_taken_back_and_nothing_of_it_stays(site: Filled) -> None:
+    one = add(site, "Pump", doubts=(Doubt("title", "nobody saw it"),), concepts=("pumps",))
+    place = f"/api/observations/{one}"
+    before = site.get(place)
+    assert (before["edited"], before["edits"]) == (False, 0)
+    first = site.sent("PATCH", place, {"title": "Mine", "facts": ["Only this"], "concepts": []})
+    assert (first["edited"], first["edits"], first["doubts"]) == (True, 1, [])
+    site.sent("PATCH", place, {"title": "Mine, anew", "type": "decision"})
+    assert "Mine, anew" in brief(site)
+    assert site.sent("POST", f"{place}/unedit") == first
+    assert site.sent("POST", f"{place}/unedit") == before
+    assert site.get(place) == before
+    assert "Mine" not in brief(site)
+    assert "edited" in site.refused(404, "POST", f"{place}/unedit", {})
+    site.refused(404, "POST", "/api/observations/999/unedit", {})
 
 
 def test_what_cannot_be_written_is_refused_and_nothing_changes(site: Filled) -> None:

@@ -91,7 +91,30 @@ def test_memories_are_found_too(site: Filled) -> None:
     found = site.get(f"/api/search?q=deploy+on+fridays&project={site.project}")["memories"]
     assert [each["name"] for each in found] == ["no-fridays"]
     assert found[0]["why"]
+    assert found[0]["project_id"] == site.project
     assert site.get("/api/search?q=deploy+on+fridays&level=sessions")["memories"] == []
+
+
+def test_a_memory_of_the_user_is_found_as_one_of_no_project(site: Filled) -> None:
+    said = {"text": "I prefer terse answers.", "name": "terse", "type": "user"}
+    assert site.sent("POST", f"/api/memories?project={site.project}", said)["scope"] == "user"
+    for path in (f"search?q=terse+answers&project={site.project}", "search?q=terse+answers"):
+        (found,) = site.get(f"/api/{path}")["memories"]
+        assert (found["name"], found["project_id"]) == ("terse", None)
+    (listed,) = site.get(f"/api/memories?project={site.project}")["items"]
+    assert listed["project_id"] is None
+
+
+def test_it_is_said_whether_there_is_more(site: Filled) -> None:
+    fill(site)
+    for level in ("titles", "facts", "sessions"):
+        every = site.get(f"/api/search?q=lease&level={level}&limit=200")
+        assert not every["more"]
+        few = site.get(f"/api/search?q=lease&level={level}&limit=2")
+        assert few["more"]
+        assert [each["id"] for each in few["hits"]] == [each["id"] for each in every["hits"][:2]]
+        exact = len(every["hits"])
+        assert not site.get(f"/api/search?q=lease&level={level}&limit={exact}")["more"]
 
 
 def test_a_timeline_has_a_band_for_each_session_with_its_marks(site: Filled) -> None:

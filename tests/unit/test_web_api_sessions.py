@@ -107,6 +107,19 @@ def test_events_go_on_where_the_page_before_ended(site: Filled) -> None:
     site.refused(400, "GET", f"/api/sessions/{session.id}/events?after=1.2", field="after")
 
 
+def test_the_newest_events_come_first_on_request_and_pages_go_further_back(site: Filled) -> None:
+    session = site.memory.turn("First", session="one")
+    site.memory.turn("Second", session="one")
+    path = f"/api/sessions/{session.id}/events"
+    first = site.get(f"{path}?order=newest&limit=4")
+    rest = site.get(f"{path}?order=newest&limit=4&after={first['next']}")
+    found = first["items"] + rest["items"]
+    assert [each["kind"] for each in found] == ["stop", "tool", "prompt"] * 2
+    assert found[::-1] == site.get(f"{path}?order=oldest")["items"] == site.get(path)["items"]
+    assert rest["next"] is None
+    site.refused(400, "GET", f"{path}?order=sideways", field="order")
+
+
 def test_an_event_is_shown_as_it_was_captured_up_to_a_size(site: Filled) -> None:
     told = Session(site.project)
     asked, used = told.prompt("What?"), told.tool("t")
@@ -127,8 +140,9 @@ def test_what_a_session_was_told_is_listed_with_the_reasons(site: Filled) -> Non
     one = site.memory.newest()
     site.store.add_told(session.id, "context", [Told("observation", one.id, "newest", 12)], 5)
     memory = ToldMemory("no-fridays", "project", "near to the prompt", 30, 100)
-    site.store.add_told_memories(session.id, "new", [memory], 6)
-    first, second = site.get(f"/api/sessions/{session.id}/told")["items"]
+    own = replace(memory, name="terse", scope="user")
+    site.store.add_told_memories(session.id, "new", [memory, own], 6)
+    first, second, third = site.get(f"/api/sessions/{session.id}/told")["items"]
     assert (first["kind"], first["id"], first["title"], first["tokens"]) == (
         "observation",
         one.id,
@@ -140,6 +154,8 @@ def test_what_a_session_was_told_is_listed_with_the_reasons(site: Filled) -> Non
         "no-fridays",
         "near to the prompt",
     )
+    projects = [each["project_id"] for each in (first, second, third)]
+    assert projects == [site.project, site.project, None]  # the last one is the user's everywhere
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ ENDING = ".txt"
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A form that was filled in before.",
 )
+@click.option("--undo", is_flag=True, help="Take your last edit of it back instead.")
 @json_option
 def edit(
     number: str,
@@ -47,6 +48,7 @@ def edit(
     facts: tuple[str, ...],
     concepts: tuple[str, ...],
     file: Path | None,
+    undo: bool,
     as_json: bool,
 ) -> None:
     """Put observation ID into your own words.
@@ -60,6 +62,11 @@ def edit(
         {"title": title, "subtitle": subtitle, "narrative": narrative, "type": kind},
         {"facts": facts, "concepts": concepts},
     )
+    if undo:
+        if options or file:
+            raise click.UsageError("--undo takes back what you wrote: leave out the other options.")
+        _take_back(observation, as_json)
+        return
     if options:
         _store(observation, changes(before, _told(editing.checked(before | options))), as_json)
         return
@@ -104,6 +111,17 @@ def _told(fields: Fields | editing.Unusable) -> Fields:
     if isinstance(fields, editing.Unusable):
         raise ConfigError(f"The observation was left as it is: {fields.why}.")
     return fields
+
+
+def _take_back(observation: Observation, as_json: bool) -> None:
+    answer = contact.order(Paths.of(os.environ), "unedit", id=observation.id)
+    if not answer["found"]:
+        raise NotFound(f"Nobody has edited #{observation.id}, or all of that was taken back.")
+    if as_json:
+        print_json({"id": observation.id, "left": answer["left"]})
+        return
+    more = f" An edit before that can be taken back, too: {answer['left']} left."
+    say(f"#{observation.id} is as it was before you edited it.{more if answer['left'] else ''}")
 
 
 def _store(observation: Observation, changed: Fields, as_json: bool) -> None:

@@ -95,7 +95,7 @@ def edit(name: str) -> None:
     except RecollectError as error:
         kept = editor.kept(text, stored.memory.name, ending=ENDING)
         raise type(error)(f"{error} Your text is kept: {kept}") from None
-    memory_places.changed()
+    memory_places.changed(stored.memory.name)
     say(f"Changed: {stored.memory.name}. `recollect memory undo` takes it back.")
 
 

@@ -21,10 +21,11 @@ def here() -> "Memories":
     return wiring.memories(wiring.home(), str(Path.cwd()), clock.now)
 
 
-def changed() -> None:
-    """Has the worker write the brief anew. Where it cannot, its next answer is right."""
+def changed(name: str | None = None, what: str = "changed") -> None:
+    """Has the worker write the brief anew, and tell who watches. If it cannot, its next answer is right."""
+    said = {"dir": str(Path.cwd()), "name": name, "what": what}
     with suppress(RecollectError):
-        contact.order(Paths.of(os.environ), "memories-changed", dir=str(Path.cwd()))
+        contact.order(Paths.of(os.environ), "memories-changed", **said)
 
 
 def retire(memories: "Memories", name: str, why: str) -> str:
@@ -32,7 +33,7 @@ def retire(memories: "Memories", name: str, why: str) -> str:
     from recollect.memory import curating
 
     name = curating.retire(memories, name, why)
-    changed()
+    changed(name, "retired")
     return name
 
 
@@ -40,7 +41,7 @@ def restore(memories: "Memories", name: str) -> str:
     from recollect.memory import curating
 
     name = curating.restore(memories, name)
-    changed()
+    changed(name, "restored")
     return name
 
 

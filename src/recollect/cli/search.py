@@ -110,7 +110,7 @@ def _check(query: Query) -> None:
     if option := query.in_vain:
         have = f"--level {query.level} finds {query.level}, and these have no {option}"
         raise click.UsageError(f"{have}. Leave out --{option} or --level.")
-    if query.backwards:
+    if query.filters.backwards:
         raise click.UsageError("--since is later than --until. Exchange them, or leave one out.")
 
 

@@ -3,12 +3,14 @@
 Whoever calls tells the worker afterwards: the brief names memories.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 from recollect.errors import ConfigError, Edited, MemoryRefused, NotFound
-from recollect.memory.storage import files
+from recollect.memory.history.history import Entry, History
+from recollect.memory.storage import files, retiring
 from recollect.memory.storage.changes import Change, Memories
 from recollect.memory.storage.checking import Checked
 from recollect.memory.storage.format import ENDING, checksum, parse
@@ -69,6 +71,48 @@ def put(memories: Memories, memory: Memory, expected: str) -> None:
         change.write(memory, expected=expected)
 
 
+def changes_of(memories: Memories, name: str) -> list[Entry]:
+    """Every change of one memory, the latest first; also when it was retired, or was called otherwise."""
+    history = memories.history
+    names = {name.removesuffix(ENDING)}
+    if gone := memories.retired().get(*names):
+        names.add(retiring.original_name(gone))
+    found: list[Entry] = []
+    left = history.log(None, memories.folders)
+    while touching := [each for each in left if not names.isdisjoint(_stems(each.paths))]:
+        found += touching
+        left = left[left.index(touching[-1]) + 1 :]
+        names = _called_before(history, touching[-1], names)
+    return found
+
+
+def _called_before(history: History, first: Entry, names: set[str]) -> set[str]:
+    """What went when it came, with the same words: somebody has given the file another name."""
+    if len(first.paths) < 2:
+        return set()
+    try:
+        before, after = history.contents(first.id)
+    except NotFound:  # damaged: then it is not known
+        return set()
+    came = {
+        _words(data) for path, data in after.items() if data and PurePosixPath(path).stem in names
+    }
+    gone = [path for path, data in before.items() if data and _words(data) in came]
+    return _stems(path for path in gone if after.get(path) is None) - names
+
+
+def _words(data: bytes) -> str:
+    match parse(data, Path("memory.md")):
+        case Broken():
+            return data.decode("utf-8", "replace")
+        case memory:
+            return memory.body
+
+
+def _stems(paths: Iterable[str]) -> set[str]:
+    return {PurePosixPath(path).stem for path in paths}
+
+
 @contextmanager
 def _change(memories: Memories, reason: str) -> Iterator[Change]:
     """Raises Edited where somebody edited a file in that very moment: then it was left alone."""
@@ -78,24 +122,42 @@ def _change(memories: Memories, reason: str) -> Iterator[Change]:
         raise Edited
 
 
-def plain(stored: StoredMemory) -> Plain:
-    """For programs."""
+def briefly(stored: StoredMemory) -> Plain:
+    """For programs that list many."""
     one = stored.memory
     return {
         "name": one.name,
         "description": one.description,
         "type": one.type,
-        "of": stored.scope,
         "pinned": one.pinned,
         "by_agent": one.by_agent,
-        "body": one.body,
         "created": one.created,
-        "updated": one.updated,
-        "evidence": one.evidence,
+        "tokens": tokens(one.body),
+    }
+
+
+def plain(stored: StoredMemory) -> Plain:
+    """For programs."""
+    one = stored.memory
+    return (
+        briefly(stored)
+        | {
+            "of": stored.scope,
+            "updated": one.updated,
+            "path": str(stored.path),
+        }
+        | said(stored)
+    )
+
+
+def said(stored: StoredMemory) -> Plain:
+    """What a memory says, and what it rests on."""
+    one = stored.memory
+    return {
+        "body": one.body,
+        "evidence": list(one.evidence),
         "files": [path for path, _ in one.files],
         "replaced_by": one.replaced_by,
-        "path": str(stored.path),
-        "tokens": tokens(one.body),
     }
 
 

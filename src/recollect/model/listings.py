@@ -71,10 +71,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which observations, or which sessions; None: any."""
+    """Which sessions; None: any."""
 
     project_id: int | None = None
-    type: str | None = None
-    concept: str | None = None
     agent: str | None = None
     status: str | None = None

@@ -39,6 +39,10 @@ class Filters:
     since: int | None = None
     until: int | None = None
 
+    @property
+    def backwards(self) -> bool:
+        return self.since is not None and self.until is not None and self.since >= self.until
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -59,11 +63,6 @@ class Query:
         filters = self.filters
         given = {"type": filters.types, "concept": filters.concepts, "file": filters.files}
         return next((name for name in HAVE_NOT.get(self.level, ()) if given[name]), None)
-
-    @property
-    def backwards(self) -> bool:
-        since, until = self.filters.since, self.filters.until
-        return since is not None and until is not None and since >= until
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def search(
     asked = Query(query, filters, level, limit + OWN_PROMPTS)
     if called := asked.in_vain:
         raise Misused(f"`{level}` have no {called}. Leave out `{called}` or `level`.")
-    if asked.backwards:
+    if filters.backwards:
         raise Misused("`since` is later than `until`. Exchange them, or leave one out.")
     if type and level == "titles":
         asked = replace(asked, filters=replace(filters, kinds=(OBSERVATION,)))

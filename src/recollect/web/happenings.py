@@ -15,7 +15,8 @@ KEPT = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """`kind`: captured, turn, observation, summary, memory, dream, fault. `data`: ids and short titles."""
+    """`kind`: captured, turn, observation, summary, memory, changed, dream, fault. `data`: ids and short
+    titles."""
 
     number: int
     at: int

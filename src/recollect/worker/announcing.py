@@ -1,9 +1,12 @@
 """Tells whoever watches what happens: ids and short titles, from where it happens.
 
-While nobody watches, a call returns at once: capture and synthesis pay nothing for a viewer that is not open.
+Until the viewer is opened a call returns at once: capture and synthesis pay nothing for it. From then on, as
+long as it is served, they pay for a question to the store at most, whether somebody looks or not. What cannot
+be told is left out: what happened does not depend on it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,14 +44,13 @@ class Announcing:
 
     def captured(self, arrivals: Sequence[Arrival]) -> None:
         """Events that are stored now."""
-        if not self.on or not arrivals:
-            return
-        try:
-            refs = {(a.event.agent, a.event.session) for a in arrivals}
-            sessions = {ref: self.store.session_by_ref(*ref) for ref in refs}
-        except StoreError as error:  # the events are safe; only the telling is not
-            log.warning("announce.failed", error=log.cause(error))
-            return
+        if self.on and arrivals:
+            with _if_it_can():
+                self._captured(arrivals)
+
+    def _captured(self, arrivals: Sequence[Arrival]) -> None:
+        refs = {(a.event.agent, a.event.session) for a in arrivals}
+        sessions = {ref: self.store.session_by_ref(*ref) for ref in refs}
         for arrival in arrivals:
             event = arrival.event
             if session := sessions[event.agent, event.session]:
@@ -66,8 +68,11 @@ class Announcing:
 
     def done(self, job: Job, session: Session, outcome: Done) -> None:
         """A job came to something."""
-        if not self.on:
-            return
+        if self.on:
+            with _if_it_can():
+                self._done(job, session, outcome)
+
+    def _done(self, job: Job, session: Session, outcome: Done) -> None:
         where = _where(session) | {"prompt_number": job.prompt_number}
         if job.kind != OBSERVE:
             for summary in map(self.store.summary, outcome.written):
@@ -84,10 +89,19 @@ class Announcing:
                 )
 
     def memories(self, project_id: int | None, names: Sequence[str], what: str) -> None:
-        """`what`: remembered, extracted, changed, or dreamed."""
+        """`what`: remembered, extracted, or dreamed."""
         if self.on:
             said = {"names": [one_line(name, TITLE) for name in names[:NAMED]], "what": what}
             self.tell("memory", self.clock(), project_id=project_id, **said)
+
+    def observation_changed(self, what: str, key: int, project_id: int) -> None:
+        """By a person: pinned, edited, merged, forgotten, or any of these taken back."""
+        self.tell("changed", self.clock(), what=what, id=key, project_id=project_id)
+
+    def memory_changed(self, what: str, name: str | None, project_id: int | None) -> None:
+        """By a person or an agent; without a name it may be any."""
+        said = {"what": what, "name": one_line(name, TITLE) if name else None}
+        self.tell("changed", self.clock(), **said, project_id=project_id)
 
     def dreamed(self, project_id: int | None, dream: Dream) -> None:
         said = {
@@ -103,6 +117,14 @@ class Announcing:
     def tell(self, kind: str, at: int, **data: Any) -> None:
         if self.on:
             self.happenings.publish(kind, at, **data)
+
+
+@contextmanager
+def _if_it_can() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        log.warning("announce.failed", error=log.cause(error))
 
 
 def _where(session: Session) -> dict[str, Any]:

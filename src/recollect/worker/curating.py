@@ -1,24 +1,86 @@
-"""Observations that a person merges, and takes apart again. The worker does it, because only the worker
-writes; what is told of the project and of both sessions follows."""
+"""What people do to observations: pin, put into their own words, merge, forget; and all of it taken back.
+
+The worker does it, because only the worker writes. What is told of the project and of the sessions follows,
+and whoever watches is told.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect import log
 from recollect.clock import Clock
 from recollect.model.merges import Unmergeable
+from recollect.model.observations import Observation
 from recollect.store.protocol import Store
 
 Json = dict[str, Any]
+EDITABLE = ("type", "title", "subtitle", "narrative", "facts", "concepts")
 
 
 @dataclass(frozen=True, slots=True)
 class Curating:
+    """`on_changed(what, id, project_id)`."""
+
     store: Store
     clock: Clock
     changed: Callable[[int], None]  # what is told of a project
     retold: Callable[[int], None]  # what a session's memory tells
+    on_changed: Callable[[str, int, int], None] = lambda *_: None
+
+    def verbs(self) -> dict[str, Callable[[Json], Json]]:
+        return {
+            "pin": self.pin,
+            "edit": self.edit,
+            "unedit": self.unedit,
+            "forget-observation": self.forget,
+            "restore": self.restore,
+            "merge": self.merge,
+            "unmerge": self.unmerge,
+        }
+
+    def pin(self, order: Json) -> Json:
+        """`id`, `pinned`."""
+        found = self.store.pin(order["id"], pinned=order["pinned"])
+        self._follow("pinned" if order["pinned"] else "unpinned", order["id"])
+        return {"found": found}
+
+    def edit(self, order: Json) -> Json:
+        """`id`, and some fields of the observation, in a person's words."""
+        observation = self.store.observation(order["id"])
+        if observation is None:
+            return {"found": False}
+        fields = {name: order[name] for name in EDITABLE if name in order}
+        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+        found = self.store.edit(observation.id, replace(observation.draft, **(fields | lists)))
+        self._follow("edited", observation.id)
+        return {"found": found}
+
+    def unedit(self, order: Json) -> Json:
+        """Takes the last edit back. `left`: how many more there are."""
+        found = self.store.unedit(order["id"])
+        if found:
+            log.action("observation.unedited", observation=order["id"])
+            self._follow("unedited", order["id"])
+        return {"found": found, "left": self.store.edits_of(order["id"])}
+
+    def forget(self, order: Json) -> Json:
+        observation = self.store.observation(order["id"])
+        if observation is None:
+            return {"found": False}
+        count = self.store.forget_observation(observation.id, self.clock())
+        log.action("observation.forgotten", observation=observation.id, with_folded=count)
+        self._tell("forgotten", observation)
+        return {"found": count is not None, "title": observation.draft.title, "count": count}
+
+    def restore(self, order: Json) -> Json:
+        found = self.store.restore_observation(order["id"])
+        observation = self.store.observation(order["id"]) if found else None
+        if observation is None:
+            return {"found": False}
+        log.action("observation.restored", observation=observation.id)
+        self._tell("restored", observation)
+        return {"found": True, "title": observation.draft.title}
 
     def merge(self, order: Json) -> Json:
         """`id`, `into`."""
@@ -26,7 +88,7 @@ class Curating:
         if isinstance(done, Unmergeable):
             return {"refused": done.why}
         log.action("observation.merged", observation=done.id, into=done.into, moved=len(done.moved))
-        self._follow(done.id, done.into)
+        self._follow("merged", done.id, done.into)
         return {"into": done.into, "moved": list(done.moved)}
 
     def unmerge(self, order: Json) -> Json:
@@ -34,12 +96,16 @@ class Curating:
         if done is None:
             return {"found": False}
         log.action("observation.unmerged", observation=done.id, into=done.into)
-        self._follow(done.id, done.into)
+        self._follow("unmerged", done.id, done.into)
         return {"found": True, "into": done.into}
 
-    def _follow(self, *ids: int) -> None:
-        found = [each for each in map(self.store.observation, ids) if each is not None]
-        for project_id in {each.project_id for each in found}:
+    def _follow(self, what: str, *ids: int) -> None:
+        self._tell(what, *filter(None, map(self.store.observation, ids)))
+
+    def _tell(self, what: str, *observations: Observation) -> None:
+        for project_id in {each.project_id for each in observations}:
             self.changed(project_id)
-        for session_id in {each.session_id for each in found}:
+        for session_id in {each.session_id for each in observations}:
             self.retold(session_id)
+        for each in observations:
+            self.on_changed(what, each.id, each.project_id)

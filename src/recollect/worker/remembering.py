@@ -29,6 +29,7 @@ class Remembering:
     clock: Clock
     changed: Callable[[int], None]  # what is told of a project
     on_written: Callable[[int, Sequence[str], str], None] = lambda *_: None
+    on_changed: Callable[[str, str | None, int | None], None] = lambda *_: None
 
     def remember(self, order: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
@@ -67,11 +68,12 @@ class Remembering:
         }
 
     def told(self, order: Json) -> Json:
-        """Memories of `dir`, or of `project`, were changed by somebody else: the brief is written anew."""
+        """Memories of `dir`, or of `project`, were changed by somebody else: the brief is written anew.
+        `name`, `what`: which one and how, as far as that is known."""
         project_id = order.get("project") or self.store.project_of_dir(order["dir"])
         if project_id is not None:
             self.changed(project_id)
-            self.on_written(project_id, (), "changed")
+        self.on_changed(order.get("what") or "changed", order.get("name"), project_id)
         return {}
 
     def _was_said(self, session: tuple[str, str] | None, text: str) -> bool:

@@ -9,11 +9,14 @@ from typing import Any
 
 from recollect.model.forgotten import Forgotten
 from recollect.model.listings import TOP, Cursor
+from recollect.store.sqlite import merges
 from recollect.store.sqlite.database import Database, Row, write, write_one
+from recollect.store.sqlite.editing import put_back_words
 from recollect.store.sqlite.values import file_name
 
 Json = dict[str, Any]
 PARTS = ("facts", "concepts", "files", "doubts", "events")
+HANGING = {"followers": "follows", "repeaters": "repeats"}  # who hangs on it, by which link
 
 
 class ForgottenThings(Database):
@@ -41,44 +44,60 @@ class ForgottenThings(Database):
         return _forgotten(row) if row else None
 
     def forget_observation(self, observation_id: int, at: int) -> int | None:
-        """How many went: it, and what was folded into it and would take its place. None: there is none."""
+        """How many went: it, and what says the same and would take its place. None: there is none."""
         with self.transaction() as connection:
-            rows = write(connection, "forgotten", "with_folded", {"id": observation_id}).fetchall()
-            if not rows or rows[0]["id"] != observation_id:
+            ids = _with_folded(connection, observation_id)
+            rows = write(connection, "forgotten", "named", {"ids": json.dumps(ids)}).fetchall()
+            if not rows:
                 return None
+            rows.sort(key=lambda row: row["id"] != observation_id)
             records = [_record(connection, row) for row in rows]
-            ids = json.dumps([row["id"] for row in rows])
-            merges = _dicts(write(connection, "merges", "of_observations", {"ids": ids}).fetchall())
+            said = write(connection, "merges", "of_observations", {"ids": json.dumps(ids)})
             values = {
                 "id": observation_id,
                 "session_id": rows[0]["session_id"],
                 "project_id": rows[0]["project_id"],
                 "at": at,
-                "record": json.dumps(records[0] | {"folded": records[1:], "merges": merges}),
+                "record": json.dumps(
+                    records[0] | {"folded": records[1:], "merges": _dicts(said.fetchall())}
+                ),
             }
             write(connection, "forgotten", "add", values)
             for row in reversed(rows):
                 write(connection, "forgotten", "remove", {"id": row["id"]})
                 write(connection, "forgotten", "index_session", {"session_id": row["session_id"]})
+            merges.settle(connection, ())
             return len(rows)
 
     def restore_observation(self, observation_id: int) -> bool:
-        """As it was, as far as what it hung on is still there."""
+        """As it was, as far as what it hung on is still there, or comes back."""
         with self.transaction() as connection:
             row = write_one(connection, "forgotten", "one", {"id": observation_id})
             if row is None:
                 return False
             record = json.loads(row["record"])
-            for each in (record, *record["folded"]):
+            every = (record, *record["folded"])
+            for each in every:
                 _put_back(connection, each)
-            for each in (record, *record["folded"]):
-                for follower in each["followers"]:
-                    link = {"id": follower, "follows": each["row"]["id"]}
-                    write(connection, "forgotten", "follow_again", link)
+            for each in every:
+                _note_links(connection, each)
+            _join(connection)
             for merge in record.get("merges", ()):
-                write(connection, "merges", "add", merge)
+                write(connection, "merges", "put_back", merge)
             write(connection, "forgotten", "drop", {"id": observation_id})
+            merges.settle(connection, [each["row"]["id"] for each in every])
             return True
+
+
+def _with_folded(connection: sqlite3.Connection, observation_id: int) -> list[int]:
+    """It, and what is folded into it, or would be if it stood by itself."""
+    found, new = {observation_id}, {observation_id}
+    while new:
+        ids = json.dumps(sorted(new))
+        rows = write(connection, "forgotten", "folded_into", {"ids": ids}).fetchall()
+        new = {row["id"] for row in rows} - found
+        found |= new
+    return sorted(found)
 
 
 def _forgotten(row: Row) -> Forgotten:
@@ -96,8 +115,14 @@ def _record(connection: sqlite3.Connection, row: Row) -> Json:
     parts = {
         part: _dicts(write(connection, "observations", part, owner).fetchall()) for part in PARTS
     }
-    followers = write(connection, "forgotten", "followers", owner).fetchall()
-    return {"row": dict(row), "followers": [found["id"] for found in followers]} | parts
+    hanging = {
+        name: [found["id"] for found in write(connection, "forgotten", name, owner).fetchall()]
+        for name in HANGING
+    }
+    return {
+        "row": dict(row) | merges.own(connection, row["id"]),
+        "edits": _dicts(write(connection, "observations", "edits", owner).fetchall()),
+    } | (hanging | parts)
 
 
 def _put_back(connection: sqlite3.Connection, record: Json) -> None:
@@ -106,16 +131,33 @@ def _put_back(connection: sqlite3.Connection, record: Json) -> None:
         return
     owner = {"observation_id": row["id"]}
 
-    def add(noun: str, query: str, **values: object) -> None:
-        write(connection, noun, query, owner | values)
-
-    for number, fact in enumerate(record["facts"]):
-        add("observations", "add_fact", ordinal=number, text=fact["text"])
-    for concept in record["concepts"]:
-        add("observations", "add_concept", concept=concept["concept"])
+    put_back_words(connection, row["id"], record)
     for file in record["files"]:
-        add("observations", "add_file", name=file_name(file["path"]), **file)
-    for number, doubt in enumerate(record["doubts"]):
-        add("observations", "add_doubt", ordinal=number, **doubt)
+        values = owner | file | {"name": file_name(file["path"])}
+        write(connection, "observations", "add_file", values)
     for event in record["events"]:
-        add("forgotten", "put_back_event", event_id=event["event_id"])
+        write(connection, "forgotten", "put_back_event", owner | event)
+    for edit in record.get("edits", ()):
+        write(connection, "observations", "put_back_edit", edit)
+
+
+def _note_links(connection: sqlite3.Connection, record: Json) -> None:
+    """What it hung on, and what hung on it."""
+    key = record["row"]["id"]
+    links = [(key, link, record["row"][link]) for link in ("repeats", "follows")]
+    for name, link in HANGING.items():
+        links += [(each, link, key) for each in record.get(name, ())]
+    for whose, link, target in links:
+        if target is not None:
+            values = {"id": whose, "link": link, "target": target}
+            write(connection, "forgotten", "part", values)
+
+
+def _join(connection: sqlite3.Connection) -> None:
+    """Links whose two ends are there. Who has another by now, or stands in a person's words, keeps that."""
+    for row in write(connection, "forgotten", "joinable", {}).fetchall():
+        key, link = row["observation_id"], row["link"]
+        stands = link == "repeats" and row["edited"]
+        if not stands and merges.own(connection, key)[link] is None:
+            merges.set_own(connection, key, **{link: row["target"]})
+        write(connection, "forgotten", "unpart", {"id": key, "link": link})

@@ -17,12 +17,16 @@ from recollect.model.listings import (
     PromptRow,
     Wanted,
 )
+from recollect.model.search import Filters
 from recollect.model.sessions import Session
 from recollect.store.sqlite.database import Database, Row
 from recollect.store.sqlite.sessions import as_session
+from recollect.store.sqlite.values import file_name, safe
 from recollect.text import sqlite_safe
 
 BOTTOM: Cursor = (-1, -1, -1)
+TOP_EVENT: Cursor = (*TOP, TOP[0])
+EARLIEST = -(2**62)
 FACETS = ("type", "concept", "file")
 HAPPENINGS = ("events", "observations", "sessions")
 
@@ -72,11 +76,14 @@ class Listings(Database):
         assert row is not None
         return Spent(**dict(row))
 
-    def events_page(self, session_id: int, after: Cursor | None, limit: int) -> list[EventRow]:
-        """Turn by turn, in the order of time; the cursor is (prompt_number, at, id)."""
-        number, at, key = after or BOTTOM
+    def events_page(
+        self, session_id: int, after: Cursor | None, limit: int, *, newest_first: bool = False
+    ) -> list[EventRow]:
+        """Turn by turn, in the order of time or against it; the cursor is (prompt_number, at, id)."""
+        name, end = ("events_backwards", TOP_EVENT) if newest_first else ("events", BOTTOM)
+        number, at, key = after or end
         place = {"session_id": session_id, "prompt_number": number, "at": at, "id": key}
-        return [_event(row) for row in self.rows("listings", "events", **place, limit=limit)]
+        return [_event(row) for row in self.rows("listings", name, **place, limit=limit)]
 
     def event_rows(self, ids: Iterable[int]) -> list[EventRow]:
         """Those that are there, in the order of time."""
@@ -94,19 +101,33 @@ class Listings(Database):
         return row["text"] if row else None
 
     def observations_page(
-        self, wanted: Wanted, before: Cursor | None, limit: int
+        self, filters: Filters, before: Cursor | None, limit: int
     ) -> list[ObservationRow]:
         """The latest first, without what is folded into another; the cursor is (at, id)."""
-        if wanted.concept:
-            name = "observations_of_concept"
-        elif wanted.type:
+        at, key = before or TOP
+        if filters.until is not None and filters.until <= at:
+            at, key = filters.until, -1
+        types = [*filters.types]
+        named = self._named(filters)
+        if named is not None:
+            name = "observations_among"
+        elif len(types) == 1:
             name = "observations_of_type"
         else:
-            name = f"observations_{'anywhere' if wanted.project_id is None else 'of_project'}"
-        at, key = before or TOP
-        given = {"project_id": wanted.project_id, "type": wanted.type}
-        given["concept"] = sqlite_safe(wanted.concept) if wanted.concept else None
-        rows = self.rows("listings", name, at=at, id=key, limit=limit, **given)
+            name = f"observations_{'anywhere' if filters.project_id is None else 'of_project'}"
+        rows = self.rows(
+            "listings",
+            name,
+            at=at,
+            id=key,
+            since=EARLIEST if filters.since is None else filters.since,
+            project_id=filters.project_id,
+            types=json.dumps(types) if types else None,
+            type=types[0] if types else None,
+            agent=safe(filters.agent),
+            ids=json.dumps(sorted(named or ())),
+            limit=limit,
+        )
         return self._observation_rows(rows)
 
     def observation_rows_of_session(self, session_id: int) -> list[ObservationRow]:
@@ -145,6 +166,22 @@ class Listings(Database):
     def _sessions_behind(self, name: str, before: Cursor | None, **values: Any) -> list[Session]:
         at, key = before or TOP
         return [as_session(row) for row in self.rows("listings", name, at=at, id=key, **values)]
+
+    def _named(self, filters: Filters) -> set[int] | None:
+        """Those of a session, with a concept and about a file; None where none of these is asked for."""
+        found: list[set[int]] = []
+        if filters.session_id is not None:
+            found.append(self._ids("session", session_id=filters.session_id))
+        if filters.concepts:
+            names = [*map(sqlite_safe, filters.concepts)]
+            found.append(self._ids("concepts", names=json.dumps(names)))
+        if filters.files:
+            paths = {path: file_name(path) for path in map(sqlite_safe, filters.files)}
+            found.append(self._ids("files", names=json.dumps(paths)))
+        return set.intersection(*found) if found else None
+
+    def _ids(self, of: str, **values: Any) -> set[int]:
+        return {row["id"] for row in self.rows("listings", f"ids_of_{of}", **values)}
 
     def _observation_rows(self, rows: list[Row]) -> list[ObservationRow]:
         ids = json.dumps([row["id"] for row in rows])

@@ -1,17 +1,19 @@
 """Observations folded into others on a person's word, and taken out again.
 
-What a merge changes is noted with what it was before, field by field. Taking it back puts back what nobody
-has changed since. Search, briefs and links follow by themselves: what is folded is found through the other.
+A merge is kept as what was said; what comes of all of them is worked out by `folds.py`, and written into the
+observations where it differs. Search, briefs and links follow by themselves: what is folded is found through
+the other.
 """
 
 import json
 import sqlite3
+from collections.abc import Iterable
 
 from recollect.model.merges import Merge, Merged, Unmergeable
 from recollect.store.sqlite.database import Database, Row, write, write_one
+from recollect.store.sqlite.folds import Folds, State, Word, fold
 
-Value = int | None
-Changed = tuple[int, str, Value, Value]  # whose, which field, before, after
+FIELDS = ("repeats", "follows", "pinned")
 
 
 class Merges(Database):
@@ -24,28 +26,26 @@ class Merges(Database):
         """Folds one into another, with all that was folded into it. A second time changes nothing."""
         with self.transaction() as connection:
             one, other = (_row(connection, key) for key in (observation_id, into))
-            if other is not None and other["repeats"] not in (None, observation_id):
-                other = _row(connection, other["repeats"])
             if one is None or other is None:
-                return Unmergeable(
-                    f"There is no observation #{observation_id if not one else into}."
-                )
+                missing = observation_id if one is None else into
+                return Unmergeable(f"There is no observation #{missing}.")
             if why := _why_not(one, other):
                 return Unmergeable(why)
-            known = write_one(connection, "merges", "one", {"id": one["id"]})
-            if known is not None and known["into_id"] == one["repeats"] == other["id"]:
-                return Merged(one["id"], other["id"])
-            if known is not None:  # somebody has thought better of it
-                _take_back(connection, known)
-                one, other = (_row(connection, row["id"]) for row in (one, other))
-                assert one is not None
-                assert other is not None
-            changes = _fold(connection, one, other)
-            values = {"observation_id": one["id"], "into_id": other["id"], "at": at}
-            write(connection, "merges", "add", values | {"changes": json.dumps(changes)})
-        moved = (key for key, field, _, _ in changes if field == "repeats")
-        own = (one["id"], other["id"])
-        return Merged(one["id"], other["id"], tuple(key for key in moved if key not in own))
+            known = write_one(connection, "merges", "one", {"id": observation_id})
+            if known is not None and known["into_id"] == one["repeats"] in (into, other["repeats"]):
+                return Merged(observation_id, known["into_id"])
+            write(connection, "merges", "drop", {"id": observation_id})
+            before = settle(connection, (observation_id, into))
+            if before.root(into) == observation_id:  # they change places, whoever has said what
+                write(connection, "merges", "drop", {"id": into})
+                before = settle(connection, (observation_id, into))
+            root = before.root(into)
+            said = {"observation_id": observation_id, "at": at}
+            said["into_id"] = root = into if root == observation_id else root
+            write(connection, "merges", "add", said)
+            settle(connection, (observation_id, root))
+        moved = [each.id for each in before.states.values() if each.repeats == observation_id]
+        return Merged(observation_id, root, tuple(sorted({*moved} - {root})))
 
     def unmerge(self, observation_id: int) -> Merged | None:
         """As they were before. None: nobody has merged it."""
@@ -53,19 +53,84 @@ class Merges(Database):
             row = write_one(connection, "merges", "one", {"id": observation_id})
             if row is None:
                 return None
-            _take_back(connection, row)
+            write(connection, "merges", "drop", {"id": observation_id})
+            settle(connection, (observation_id, row["into_id"]))
             return Merged(observation_id, row["into_id"])
 
 
-def _take_back(connection: sqlite3.Connection, merge: Row) -> None:
-    """Backwards: whoever was folded last stands first again."""
-    one = _row(connection, merge["observation_id"])
-    for key, field, before, after in reversed(json.loads(merge["changes"])):
-        values = {"id": key, "before": before, "after": after}
-        if one is not None and (key, field) == (one["id"], "repeats"):
-            values["after"] = one["repeats"]  # wherever it went with the other one since
-        write(connection, "merges", f"back_{field}", values)
-    write(connection, "merges", "drop", {"id": merge["observation_id"]})
+def settle(connection: sqlite3.Connection, keys: Iterable[int]) -> Folds:
+    """Puts what was said into the observations. `keys`: those that something has happened to."""
+    rows = _states(connection, keys)
+    folds = fold(map(_own, rows.values()), _words(connection))
+    for word in folds.overruled:
+        write(connection, "merges", "drop", {"id": word.one})
+    for key, row in rows.items():
+        state = folds.states[key]
+        now = {"repeats": state.repeats, "follows": state.follows, "pinned": int(state.pinned)}
+        alone = _own_fields(row)
+        if now != {name: row[name] for name in FIELDS}:
+            write(connection, "merges", "set", now | {"id": key})
+        if now != alone:
+            write(connection, "merges", "note", alone | {"id": key})
+        elif row["noted"]:
+            write(connection, "merges", "unnote", {"id": key})
+    return folds
+
+
+def own(connection: sqlite3.Connection, key: int) -> dict[str, int | None]:
+    """What an observation would be without the merges: what it repeats and follows, whether it is pinned."""
+    return _own_fields(_state(connection, key))
+
+
+def set_own(connection: sqlite3.Connection, key: int, **values: int | None) -> None:
+    """Whoever calls settles it."""
+    row = _state(connection, key)
+    changed = _own_fields(row) | values | {"id": key}
+    write(connection, "merges", "note" if row["noted"] else "set", changed)
+
+
+def pinned_through(connection: sqlite3.Connection, key: int) -> list[int]:
+    """Whose pins it bears, because they were merged into it."""
+    rows = _states(connection, (key,)).values()
+    behind = [row for row in rows if row["repeats"] == key and not row["pinned"]]
+    return [row["id"] for row in behind if row["own_pinned"]]
+
+
+def _words(connection: sqlite3.Connection) -> list[Word]:
+    """All of them: people say little."""
+    rows = write(connection, "merges", "all", {}).fetchall()
+    return [Word(row["id"], row["observation_id"], row["into_id"]) for row in rows]
+
+
+def _states(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, Row]:
+    """Of all that a merge may change or depends on, and of `keys`."""
+    said = {key for word in _words(connection) for key in (word.one, word.into)}
+    changed = {row["id"] for row in write(connection, "merges", "changed", {}).fetchall()}
+    ids = {*keys} | said | changed
+    hanging = write(connection, "merges", "hanging", {"ids": json.dumps(sorted(ids))}).fetchall()
+    ids |= {row["id"] for row in hanging}
+    found: dict[int, Row] = {}
+    while ids:
+        rows = write(connection, "merges", "states", {"ids": json.dumps(sorted(ids))}).fetchall()
+        found |= {row["id"]: row for row in rows}
+        targets = {row[name] for row in rows for name in ("repeats", "own_repeats")}
+        ids = targets - found.keys() - {None}
+    return found
+
+
+def _state(connection: sqlite3.Connection, key: int) -> Row:
+    row = write_one(connection, "merges", "states", {"ids": json.dumps([key])})
+    assert row is not None
+    return row
+
+
+def _own_fields(row: Row) -> dict[str, int | None]:
+    return {name: row[f"own_{name}"] for name in FIELDS}
+
+
+def _own(row: Row) -> State:
+    links = (row["own_repeats"], row["own_follows"])
+    return State(row["id"], row["at"], *links, pinned=bool(row["own_pinned"]))
 
 
 def _row(connection: sqlite3.Connection, key: int) -> Row | None:
@@ -79,24 +144,3 @@ def _why_not(one: Row, other: Row) -> str | None:
         of_two = f"#{one['id']} and #{other['id']} are of two projects"
         return f"{of_two}. Only what one project remembers is merged."
     return None
-
-
-def _fold(connection: sqlite3.Connection, one: Row, other: Row) -> list[Changed]:
-    """What was changed, in this order."""
-    key, into = one["id"], other["id"]
-    pair = {"id": key, "into": into, "at": other["at"]}
-    changes: list[Changed] = []
-    if other["repeats"] is not None:  # they change places
-        changes.append((into, "repeats", other["repeats"], None))
-    for row in write(connection, "merges", "folded", pair).fetchall():
-        changes.append((row["id"], "repeats", key, into))
-    changes.append((key, "repeats", one["repeats"], into))
-    for row in write(connection, "merges", "followers", pair).fetchall():
-        changes.append((row["id"], "follows", key, into))
-    if one["pinned"]:
-        changes.append((key, "pinned", 1, 0))
-        if not other["pinned"]:
-            changes.append((into, "pinned", 0, 1))
-    for whose, field, _, after in changes:
-        write(connection, "merges", f"set_{field}", {"id": whose, "value": after})
-    return changes

@@ -1,4 +1,4 @@
-"""Observations, as they are read, and what people do to them.
+"""Observations, as they are read.
 
 One that repeats another is folded into it: it is found by its id and in its session only. What is told
 unasked leaves out more: what a later one carries on, and what is doubted.
@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from recollect.model.jobs import Job
 from recollect.model.lookups import NamedFiles
 from recollect.model.observations import Doubt, Observation, ObservationDraft
-from recollect.store.sqlite import drafts
-from recollect.store.sqlite.database import Row, write
+from recollect.store.sqlite.database import Row
 from recollect.store.sqlite.indexing import Indexing
 from recollect.store.sqlite.values import matching
 from recollect.terms import asked
@@ -73,16 +72,6 @@ class Observations(Indexing):
             job_id=job.id,
         )
         return frozenset((row[0], row[1]) for row in rows)
-
-    def pin(self, observation_id: int, *, pinned: bool) -> bool:
-        values = {"id": observation_id, "pinned": pinned}
-        with self.transaction() as connection:
-            return write(connection, "observations", "pin", values).rowcount == 1
-
-    def edit(self, observation_id: int, draft: ObservationDraft) -> bool:
-        """Files and events stay as they were: they are what happened, not what was said of it."""
-        with self.transaction() as connection:
-            return drafts.edit_observation(connection, observation_id, draft)
 
     def _observation(self, row: Row) -> Observation:
         key = row["id"]

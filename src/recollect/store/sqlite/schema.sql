@@ -43,6 +43,12 @@ CREATE TABLE documents (
   UNIQUE (kind, source)
 );
 
+CREATE TABLE edits (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
+  before TEXT NOT NULL
+);
+
 CREATE TABLE event_texts (
   event_id INTEGER PRIMARY KEY REFERENCES events ON DELETE CASCADE,
   project_id INTEGER NOT NULL,
@@ -108,10 +114,10 @@ CREATE TABLE jobs (
 , written_by TEXT);
 
 CREATE TABLE merges (
-  observation_id INTEGER PRIMARY KEY REFERENCES observations ON DELETE CASCADE,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  observation_id INTEGER NOT NULL UNIQUE REFERENCES observations ON DELETE CASCADE,
   into_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
-  at INTEGER NOT NULL,
-  changes TEXT NOT NULL
+  at INTEGER NOT NULL
 );
 
 CREATE TABLE observation_concepts (
@@ -168,6 +174,13 @@ CREATE TABLE observations (
   pinned INTEGER NOT NULL DEFAULT 0, model TEXT, edited INTEGER NOT NULL DEFAULT 0, repeats INTEGER REFERENCES observations ON DELETE SET NULL, follows INTEGER REFERENCES observations ON DELETE SET NULL, revision TEXT,
   UNIQUE (job_id, ordinal)
 );
+
+CREATE TABLE parted (
+  observation_id INTEGER NOT NULL,
+  link TEXT NOT NULL CHECK (link IN ('repeats', 'follows')),
+  target INTEGER NOT NULL,
+  PRIMARY KEY (observation_id, link)
+) WITHOUT ROWID;
 
 CREATE TABLE project_dirs (
   dir TEXT PRIMARY KEY,
@@ -316,6 +329,13 @@ CREATE TABLE unindexed (
   PRIMARY KEY (kind, source)
 ) WITHOUT ROWID;
 
+CREATE TABLE unmerged (
+  observation_id INTEGER PRIMARY KEY REFERENCES observations ON DELETE CASCADE,
+  repeats INTEGER REFERENCES observations ON DELETE SET NULL,
+  follows INTEGER REFERENCES observations ON DELETE SET NULL,
+  pinned INTEGER NOT NULL
+);
+
 CREATE VIEW doubted_facts AS
   SELECT id, observation_id FROM observation_facts AS f
   WHERE EXISTS (
@@ -362,6 +382,8 @@ CREATE INDEX documents_by_project ON documents (project_id, at);
 CREATE INDEX documents_by_session ON documents (session_id, at, kind, source) WHERE kind <> 'session';
 
 CREATE INDEX documents_by_time ON documents (at);
+
+CREATE INDEX edits_by_observation ON edits (observation_id, id);
 
 CREATE INDEX events_by_content ON events (session_id, content_hash);
 
@@ -411,6 +433,8 @@ CREATE INDEX observations_by_type ON observations (type, at);
 
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned;
 
+CREATE INDEX parted_by_target ON parted (target);
+
 CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
 
 CREATE INDEX project_identities_by_project ON project_identities (project_id);
@@ -432,6 +456,10 @@ CREATE INDEX sessions_by_status ON sessions (status, last_event_at);
 CREATE INDEX sessions_by_time ON sessions (last_event_at);
 
 CREATE INDEX summaries_by_project ON summaries (project_id, at);
+
+CREATE INDEX unmerged_by_follows ON unmerged (follows) WHERE follows IS NOT NULL;
+
+CREATE INDEX unmerged_by_repeats ON unmerged (repeats) WHERE repeats IS NOT NULL;
 
 CREATE TRIGGER documents_added AFTER INSERT ON documents BEGIN
   INSERT INTO document_words (rowid, title, body, labels, dates, scope)

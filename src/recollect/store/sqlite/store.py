@@ -1,5 +1,6 @@
 """The SQLite store: the protocol of `store/protocol.py`, one file per noun."""
 
+from recollect.store.sqlite.editing import Editing
 from recollect.store.sqlite.events import Events
 from recollect.store.sqlite.forgotten import ForgottenThings
 from recollect.store.sqlite.healing import Healing
@@ -28,6 +29,7 @@ class SqliteStore(
     Transcripts,
     Tallies,
     Jobs,
+    Editing,
     ForgottenThings,
     Listings,
     Lookups,

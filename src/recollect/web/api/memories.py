@@ -8,13 +8,13 @@ from recollect.errors import MemoryRefused
 from recollect.memory import curating
 from recollect.memory.storage import checking, retiring
 from recollect.memory.storage.changes import Memories
-from recollect.model.memories import LONGEST_SAID, TYPES, USER, StoredMemory
+from recollect.model.memories import LONGEST_SAID, OF_USER, TYPES, USER, StoredMemory
 from recollect.model.sessions import Project
 from recollect.parameters import Parameter
-from recollect.text import tokens
 from recollect.web.api import parts
 from recollect.web.api.parts import (
     FLAG,
+    MAYBE_NUMBER,
     MAYBE_TEXT,
     NUMBER,
     PROJECT,
@@ -28,11 +28,14 @@ from recollect.web.rows import Row, Wrong, not_found
 
 def listed(backend: Backend, *, project: int | None, retired: bool) -> Json:
     """The newest first."""
-    held = held_in(backend, project)
+    where = parts.project(backend, project)
+    held = backend.memories(directory(where))
     found = held.retired() if retired else held.all()
     flagged = {} if retired else _flags(held)
     return {
-        "items": [row(each) | {"flagged": flagged.get(each.path)} for each in found.memories],
+        "items": [
+            row(each, where) | {"flagged": flagged.get(each.path)} for each in found.memories
+        ],
         "broken": [{"path": str(each.path), "why": each.why} for each in found.broken],
         "left_out": found.left_out,
         "next": None,
@@ -46,7 +49,7 @@ def one(backend: Backend, *, name: str, project: int | None, retired: bool) -> J
         raise not_found(
             f"No memory called {name!r} was retired. GET /api/memories?retired=1 lists them."
         )
-    return _whole(held, stored)
+    return _whole(held, stored, parts.project(backend, project))
 
 
 def remember(
@@ -77,18 +80,18 @@ def change(
         curating.rewrite(held, stored, text, checksum)
     else:
         curating.put(held, replace(stored.memory, **wanted), checksum)
-    return _after(backend, held, project, stored.memory.name)
+    return _after(backend, held, project, stored.memory.name, "changed")
 
 
 def retire(backend: Backend, *, name: str, project: int | None) -> Json:
     gone = curating.retire(held_in(backend, project), name, "by request")
-    changed(backend, project)
+    changed(backend, project, gone, "retired")
     return {"name": gone, "undo": True}
 
 
 def restore(backend: Backend, *, name: str, project: int | None) -> Json:
     held = held_in(backend, project)
-    return _after(backend, held, project, curating.restore(held, name))
+    return _after(backend, held, project, curating.restore(held, name), "restored")
 
 
 def directory(project: Project | None) -> str:
@@ -96,19 +99,14 @@ def directory(project: Project | None) -> str:
     return project.root if project else str(Path.home())
 
 
-def row(stored: StoredMemory) -> Json:
+def row(stored: StoredMemory, project: Project | None) -> Json:
+    """`project`: where it was looked for. What is the user's is of all projects."""
     memory = stored.memory
-    return {
-        "name": memory.name,
-        "description": memory.description,
-        "type": memory.type,
+    return curating.briefly(stored) | {
         "scope": stored.scope,
+        "project_id": None if project is None or stored.scope == OF_USER else project.id,
         "ours": stored.is_ours,
-        "pinned": memory.pinned,
-        "by_agent": memory.by_agent,
-        "created": memory.created,
         "updated": memory.updated or stored.modified,
-        "tokens": tokens(memory.body),
         "because": str(memory.extra.get(retiring.BECAUSE) or "") or None,
     }
 
@@ -122,32 +120,30 @@ def _flags(held: Memories) -> dict[Path, Json]:
     return {each.stored.path: curating.flags(each) for each in found if each.flagged}
 
 
-def _whole(held: Memories, stored: StoredMemory) -> Json:
-    memory = stored.memory
+def _whole(held: Memories, stored: StoredMemory, project: Project | None) -> Json:
     text, checksum = curating.whole(stored)
-    flagged = _flags(held).get(stored.path)
-    return row(stored) | {
-        "flagged": flagged,
-        "body": memory.body,
-        "text": text,
-        "checksum": checksum,
-        "evidence": list(memory.evidence),
-        "files": [path for path, _ in memory.files],
-        "path": str(stored.path),
-        "replaces": list(memory.replaces),
-        "replaced_by": memory.replaced_by,
-    }
+    return (
+        row(stored, project)
+        | curating.said(stored)
+        | {
+            "flagged": _flags(held).get(stored.path),
+            "text": text,
+            "checksum": checksum,
+            "path": str(stored.path),
+            "replaces": list(stored.memory.replaces),
+        }
+    )
 
 
-def changed(backend: Backend, project: int | None) -> None:
-    """Has the brief written anew."""
+def changed(backend: Backend, project: int | None, name: str | None, what: str) -> None:
+    """Has the brief written anew, and whoever watches told."""
     folder = directory(parts.project(backend, project))
-    backend.order("memories-changed", dir=folder, project=project)
+    backend.order("memories-changed", dir=folder, project=project, name=name, what=what)
 
 
-def _after(backend: Backend, held: Memories, project: int | None, name: str) -> Json:
-    changed(backend, project)
-    return _whole(held, curating.named(held, name))
+def _after(backend: Backend, held: Memories, project: int | None, name: str, what: str) -> Json:
+    changed(backend, project, name, what)
+    return _whole(held, curating.named(held, name), parts.project(backend, project))
 
 
 RETIRED = Parameter("retired", "Those that are no longer told.", "switch")
@@ -161,6 +157,7 @@ ITEM = shape(
     description=TEXT,
     type=TEXT,
     scope=TEXT,
+    project_id=MAYBE_NUMBER,
     ours=FLAG,
     pinned=FLAG,
     by_agent=FLAG,

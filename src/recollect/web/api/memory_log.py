@@ -1,5 +1,8 @@
 """The history of the memories: what changed when and why, and taking it back."""
 
+from pathlib import PurePosixPath
+
+from recollect.memory import curating
 from recollect.memory.storage.undoing import undo as undo_change
 from recollect.parameters import Parameter
 from recollect.web.api import parts
@@ -9,11 +12,16 @@ from recollect.web.backend import Backend, Json
 from recollect.web.rows import Row, Wrong
 
 
-def log(backend: Backend, *, project: int | None, before: str | None, limit: int) -> Json:
+def log(
+    backend: Backend, *, project: int | None, name: str | None, before: str | None, limit: int
+) -> Json:
     """Every change, the latest first, hand edits too."""
     held = held_in(backend, project)
     history = held.history
-    entries = history.log(None if before else limit + 1, held.folders)
+    if name:
+        entries = curating.changes_of(held, name)
+    else:
+        entries = history.log(None if before else limit + 1, held.folders)
     if before:
         last = next((n for n, each in enumerate(entries) if each.id == before), None)
         if last is None:
@@ -47,7 +55,8 @@ def diff(backend: Backend, *, id: str, project: int | None) -> Json:
 def undo(backend: Backend, *, id: str, project: int | None, force: bool) -> Json:
     """Undo the undo to have it again."""
     done = undo_change(held_in(backend, project), id, force=force)
-    changed(backend, project)
+    names = {PurePosixPath(path).stem for path in done.paths}
+    changed(backend, project, names.pop() if len(names) == 1 else None, "changed")
     return {
         "undone": done.undone.id,
         "entry": done.entry,
@@ -65,7 +74,12 @@ ROWS = (
         "/api/memories-log",
         "Every change of the memories, the latest first.",
         log,
-        query=(PROJECT, BEFORE, parts.limit(50)),
+        query=(
+            PROJECT,
+            Parameter("name", "Only of this memory, whatever it was called before.", most=300),
+            BEFORE,
+            parts.limit(50),
+        ),
         answer=page_of(ENTRY),
     ),
     Row(

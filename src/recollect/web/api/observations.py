@@ -6,14 +6,14 @@ from typing import Any
 
 from recollect import freshness
 from recollect.model import editing
-from recollect.model.listings import Wanted
 from recollect.model.observations import TYPES, Observation
 from recollect.parameters import Parameter
 from recollect.recall import lookup
 from recollect.recall.hits import HANDED_OVER
 from recollect.recall.shown import said
 from recollect.text import tokens
-from recollect.web.api import parts
+from recollect.web.api import filtering, parts
+from recollect.web.api.filtering import FILTERS
 from recollect.web.api.parts import (
     BEFORE,
     EVENT,
@@ -22,7 +22,6 @@ from recollect.web.api.parts import (
     MAYBE_TEXT,
     NUMBER,
     OBSERVATION_ROW,
-    PROJECT,
     TEXT,
     many,
     page_of,
@@ -34,19 +33,10 @@ from recollect.web.rows import Row, Wrong, not_found
 RELATED = 8
 
 
-def listed(
-    backend: Backend,
-    *,
-    project: int | None,
-    type: str | None,
-    concept: str | None,
-    before: str | None,
-    limit: int,
-) -> Json:
-    parts.project(backend, project)
-    wanted = Wanted(project_id=project, type=type or None, concept=concept or None)
+def listed(backend: Backend, *, before: str | None, limit: int, **given: Any) -> Json:
+    filters = filtering.read(backend, **given)
     cursor = parts.cursor(before, 2, "before")
-    found = backend.store.observations_page(wanted, cursor, limit + 1)
+    found = backend.store.observations_page(filters, cursor, limit + 1)
     names = parts.names(backend)
     items = [parts.observation_json(row, names[row.project_id]) for row in found[:limit]]
     return parts.page(items, [(row.at, row.id) for row in found], limit)
@@ -81,6 +71,7 @@ def one(backend: Backend, *, id: int) -> Json:
         "model": found.model,
         "pinned": found.pinned,
         "edited": found.edited,
+        "edits": store.edits_of(id),
         "freshness": asdict(freshness.of(found, folder)),
         "evidence": _evidence(backend, found),
         "related": _related(backend, id),
@@ -104,6 +95,13 @@ def edit(backend: Backend, *, id: int, **given: Any) -> Json:
         raise Wrong(400, "bad_request", f"The observation was left as it is: {after.why}.", field)
     if changed := editing.changes(before, after):
         _must_be_there(backend, id, backend.order("edit", id=id, **changed))
+    return one(backend, id=id)
+
+
+def unedit(backend: Backend, *, id: int) -> Json:
+    _observation(backend, id)
+    if not backend.order("unedit", id=id)["found"]:
+        raise not_found(f"Nobody has edited #{id}, or all of that was taken back.")
     return one(backend, id=id)
 
 
@@ -187,6 +185,7 @@ WHOLE = shape(
     freshness=shape(state=TEXT, changed=many(TEXT), gone=many(TEXT)),
     evidence=many(EVENT),
     related=many(shape(id=NUMBER, title=TEXT, type=MAYBE_TEXT, at=NUMBER, why=TEXT)),
+    edits=NUMBER,
     folded=many(NUMBER),
     merged={"anyOf": [shape(into=NUMBER, at=NUMBER), {"type": "null"}]},
     tokens=NUMBER,
@@ -201,13 +200,7 @@ ROWS = (
         "/api/observations",
         "Observations, the latest first, without what is folded into another.",
         listed,
-        query=(
-            PROJECT,
-            Parameter("type", "Only of this type.", choices=TYPES),
-            Parameter("concept", "Only what is tagged with this.", most=500),
-            BEFORE,
-            parts.limit(50),
-        ),
+        query=(*FILTERS, BEFORE, parts.limit(50)),
         answer=page_of(OBSERVATION_ROW),
     ),
     Row("GET", PLACE, "One observation, with all that hangs on it.", one, (ID,), answer=WHOLE),
@@ -225,6 +218,14 @@ ROWS = (
             Parameter("facts", "All of them.", "texts"),
             Parameter("concepts", "All of them.", "texts"),
         ),
+        answer=WHOLE,
+    ),
+    Row(
+        "POST",
+        f"{PLACE}/unedit",
+        "Take the last edit back: it is again what it was before. `edits` says how many more there are.",
+        unedit,
+        place=(ID,),
         answer=WHOLE,
     ),
     Row(

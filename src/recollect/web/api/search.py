@@ -3,26 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from recollect.memory.choosing.finding import among
-from recollect.model.observations import TYPES
-from recollect.model.search import LEVELS, OBSERVATION, Document, Filters, Hit, Query
+from recollect.model.search import LEVELS, OBSERVATION, Document, Hit, Query
 from recollect.parameters import Parameter
-from recollect.recall import lookup
 from recollect.recall.shown import Shown
 from recollect.terms import asked
-from recollect.web.api import memories, parts
-from recollect.web.api.parts import (
-    FLAG,
-    MAYBE_TEXT,
-    NUMBER,
-    PROJECT,
-    SINCE,
-    TEXT,
-    UNTIL,
-    many,
-    shape,
-)
+from recollect.web.api import filtering, memories, parts
+from recollect.web.api.filtering import FILTERS
+from recollect.web.api.parts import FLAG, MAYBE_NUMBER, MAYBE_TEXT, NUMBER, TEXT, many, shape
 from recollect.web.backend import Backend, Json
 from recollect.web.rows import Row, Wrong
 
@@ -41,43 +31,18 @@ class _Place:
     at: int
 
 
-def search(
-    backend: Backend,
-    *,
-    q: str,
-    project: int | None,
-    type: tuple[str, ...],
-    concept: tuple[str, ...],
-    file: tuple[str, ...],
-    agent: str | None,
-    session: int | None,
-    since: str | None,
-    until: str | None,
-    level: str,
-    limit: int,
-) -> Json:
-    parts.project(backend, project)
-    if session is not None:
-        parts.session(backend, session)
-    filters = Filters(
-        project_id=project,
-        types=type,
-        concepts=concept,
-        files=tuple(_as_recorded(backend, project, path) for path in file),
-        agent=agent or None,
-        session_id=session,
-        since=parts.begin(backend, since),
-        until=parts.end(backend, until),
-    )
-    query = _possible(Query(q, filters, level, limit))
+def search(backend: Backend, *, q: str, level: str, limit: int, **given: Any) -> Json:
+    query = _possible(Query(q, filtering.read(backend, **given), level, limit + 1))
     answer, documents = backend.searcher.explore(query)
+    hits = answer.hits[:limit]
     shown = Shown(backend.store, terms=asked(q))
-    places = [_of_document(each) for each in documents] or [_of_hit(each) for each in answer.hits]
+    places = [_of_document(each) for each in documents] or [_of_hit(each) for each in hits]
     return {
         "query": q,
         "level": level,
         "without": answer.without,
-        "hits": [_hit(shown, each) for each in answer.hits],
+        "hits": [_hit(shown, each) for each in hits],
+        "more": len(answer.hits) > limit,
         "memories": _memories(backend, query),
         "facets": facets(backend, places[:COUNTED]),
         "counted": len(places[:COUNTED]),
@@ -113,16 +78,9 @@ def _possible(query: Query) -> Query:
     if name := query.in_vain:
         why = f"`{query.level}` have no {name}. Leave out `{name}` or `level`."
         raise Wrong(400, "bad_request", why, name)
-    if query.backwards:
-        why = "`since` is later than `until`. Exchange them, or leave one out."
-        raise Wrong(400, "bad_request", why, "since")
     if query.filters.types and query.level in ("titles", "full"):
         return replace(query, filters=replace(query.filters, kinds=(OBSERVATION,)))
     return query
-
-
-def _as_recorded(backend: Backend, project: int | None, path: str) -> str:
-    return path if project is None else lookup.as_recorded(backend.store, project, path)
 
 
 def _hit(shown: Shown, hit: Hit) -> Json:
@@ -135,7 +93,7 @@ def _memories(backend: Backend, query: Query) -> list[Json]:
     project = parts.project(backend, query.filters.project_id)
     held = backend.memories(memories.directory(project))
     return [
-        memories.row(each.memory) | {"why": each.why, "score": round(each.score, 3)}
+        memories.row(each.memory, project) | {"why": each.why, "score": round(each.score, 3)}
         for each in among(backend.finder.near(held.all().memories, query.text))
     ]
 
@@ -181,14 +139,7 @@ ROWS = (
         search,
         query=(
             Parameter("q", "Words, or a whole question.", required=True, most=10_000),
-            PROJECT,
-            Parameter("type", "Only observations of this type; repeat it.", "names", choices=TYPES),
-            Parameter("concept", "Only what is tagged with this; repeat it.", "names", most=500),
-            Parameter("file", "Only what is about this file; repeat it.", "names", most=4096),
-            Parameter("agent", "Only what this agent did.", most=100),
-            Parameter("session", "Only of this session: its number.", "number", most=parts.LARGEST),
-            SINCE,
-            UNTIL,
+            *FILTERS,
             Parameter("level", "From sessions to events.", choices=LEVELS, default="titles"),
             parts.limit(20),
         ),
@@ -197,7 +148,12 @@ ROWS = (
             level=TEXT,
             without=MAYBE_TEXT,
             hits=many(HIT),
-            memories=many(shape(name=TEXT, description=TEXT, type=TEXT, tokens=NUMBER)),
+            more=FLAG,
+            memories=many(
+                shape(
+                    name=TEXT, description=TEXT, type=TEXT, tokens=NUMBER, project_id=MAYBE_NUMBER
+                )
+            ),
             facets=shape(**dict.fromkeys(NAMES, FACET)),
             counted=NUMBER,
         ),

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 from recollect.model.listings import PromptRow, Wanted
+from recollect.model.memories import OF_USER
 from recollect.model.observations import Summary
 from recollect.model.sessions import ACTIVE, COMPLETED, INTERRUPTED, Session
 from recollect.model.told import Injected, InjectedMemory
@@ -33,6 +34,7 @@ from recollect.web.rows import Row, not_found
 LARGEST_BODY = 64 * 1024  # bytes of a raw event that are shown
 LONGEST_PROMPT = 20_000  # characters
 MEMORY = "memory"
+OLDEST, NEWEST = ORDERS = ("oldest", "newest")
 
 
 def listed(
@@ -84,11 +86,14 @@ def one(backend: Backend, *, id: int) -> Json:
     }
 
 
-def events(backend: Backend, *, id: int, after: str | None, limit: int) -> Json:
+def events(backend: Backend, *, id: int, order: str, after: str | None, limit: int) -> Json:
     parts.session(backend, id)
     cursor = parts.cursor(after, 3, "after")
-    found = backend.store.events_page(id, cursor, limit + 1)
-    prompts = {each.number: each.text for each in backend.store.prompt_rows(id)}
+    newest = order == NEWEST
+    found = backend.store.events_page(id, cursor, limit + 1, newest_first=newest)
+    prompted = (row.prompt_number for row in found if row.kind == "prompt")
+    asked = (backend.store.prompt(id, number) for number in prompted)
+    prompts = {prompt.number: prompt.text for prompt in asked if prompt}
     items = [parts.event_json(row, prompts) for row in found[:limit]]
     return parts.page(items, [(row.prompt_number, row.at, row.id) for row in found], limit)
 
@@ -111,12 +116,12 @@ def event(backend: Backend, *, id: int) -> Json:
 
 def told(backend: Backend, *, id: int) -> Json:
     """In the order in which it was told."""
-    parts.session(backend, id)
+    project_id = parts.session(backend, id).project_id
     found: list[Injected | InjectedMemory] = [
         *backend.store.told_in(id),
         *backend.store.told_memories(id),
     ]
-    items = [_told(each) for each in sorted(found, key=lambda each: each.at)]
+    items = [_told(each, project_id) for each in sorted(found, key=lambda each: each.at)]
     return {"items": items, "next": None}
 
 
@@ -126,12 +131,21 @@ def _prompt(prompt: PromptRow) -> Json:
     return asdict(prompt) | {"text": prompt.text[:LONGEST_PROMPT], "cut": cut}
 
 
-def _told(one: Injected | InjectedMemory) -> Json:
-    common = {"at": one.at, "hook": one.hook, "reason": one.reason, "tokens": one.tokens}
+def _told(one: Injected | InjectedMemory, project_id: int) -> Json:
+    """What is told in a project is of it, but for what the user wants known everywhere."""
     if isinstance(one, InjectedMemory):
-        return common | {"kind": MEMORY, "id": None, "name": one.name, "title": one.name}
-    title = one_line(one.title or "", TITLE)
-    return common | {"kind": one.kind, "id": one.source, "name": None, "title": title}
+        of = None if one.scope == OF_USER else project_id
+        told: Json = {"kind": MEMORY, "id": None, "name": one.name, "title": one.name}
+    else:
+        of, title = project_id, one_line(one.title or "", TITLE)
+        told = {"kind": one.kind, "id": one.source, "name": None, "title": title}
+    return told | {
+        "at": one.at,
+        "hook": one.hook,
+        "reason": one.reason,
+        "tokens": one.tokens,
+        "project_id": of,
+    }
 
 
 def _summary(summary: Summary) -> Json:
@@ -169,7 +183,14 @@ WHOLE = shape(
     }
 )
 TOLD = shape(
-    at=NUMBER, hook=TEXT, kind=TEXT, id=MAYBE_NUMBER, name=MAYBE_TEXT, title=TEXT, reason=TEXT
+    at=NUMBER,
+    hook=TEXT,
+    kind=TEXT,
+    id=MAYBE_NUMBER,
+    name=MAYBE_TEXT,
+    title=TEXT,
+    reason=TEXT,
+    project_id=MAYBE_NUMBER,
 )
 ROWS = (
     Row(
@@ -200,7 +221,11 @@ ROWS = (
         "What happened in a session, turn by turn.",
         events,
         place=(ID,),
-        query=(AFTER, parts.limit(100, 500)),
+        query=(
+            Parameter("order", "Which end comes first.", choices=ORDERS, default=OLDEST),
+            AFTER,
+            parts.limit(100, 500),
+        ),
         answer=page_of(EVENT),
     ),
     Row(

@@ -63,6 +63,13 @@ FROM events AS e LEFT JOIN event_texts AS t ON t.event_id = e.id
 WHERE e.session_id = :session_id AND (e.prompt_number, e.at, e.id) > (:prompt_number, :at, :id)
 ORDER BY e.prompt_number, e.at, e.id LIMIT :limit;
 
+-- name: events_backwards
+SELECT e.id, e.session_id, e.kind, e.tool, e.at, e.prompt_number, e.subagent_type, e.size, e.healed,
+       substr(t.text, 1, 400) AS text
+FROM events AS e LEFT JOIN event_texts AS t ON t.event_id = e.id
+WHERE e.session_id = :session_id AND (e.prompt_number, e.at, e.id) < (:prompt_number, :at, :id)
+ORDER BY e.prompt_number DESC, e.at DESC, e.id DESC LIMIT :limit;
+
 -- name: events_named
 SELECT e.id, e.session_id, e.kind, e.tool, e.at, e.prompt_number, e.subagent_type, e.size, e.healed,
        substr(t.text, 1, 400) AS text
@@ -75,28 +82,50 @@ SELECT body FROM events WHERE id = :id;
 -- name: event_text
 SELECT text FROM event_texts WHERE event_id = :id;
 
+-- Observations, the latest first. `at` and `id`: behind which one, or the end of a time. Each way in leaves the
+-- other filters to be looked at row by row.
+-- name: observations_anywhere
+SELECT * FROM observations AS o
+WHERE (at, id) < (:at, :id) AND at >= :since AND repeats IS NULL
+  AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+  AND (:agent IS NULL OR :agent = (SELECT s.agent FROM sessions AS s WHERE s.id = o.session_id))
+ORDER BY at DESC, id DESC LIMIT :limit;
+
 -- name: observations_of_project
-SELECT * FROM observations
-WHERE project_id = :project_id AND (at, id) < (:at, :id) AND repeats IS NULL
+SELECT * FROM observations AS o
+WHERE project_id = :project_id AND (at, id) < (:at, :id) AND at >= :since AND repeats IS NULL
+  AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+  AND (:agent IS NULL OR :agent = (SELECT s.agent FROM sessions AS s WHERE s.id = o.session_id))
 ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: observations_of_type
-SELECT * FROM observations
-WHERE type = :type AND (at, id) < (:at, :id) AND repeats IS NULL
+SELECT * FROM observations AS o
+WHERE type = :type AND (at, id) < (:at, :id) AND at >= :since AND repeats IS NULL
   AND (:project_id IS NULL OR +project_id = :project_id)
+  AND (:agent IS NULL OR :agent = (SELECT s.agent FROM sessions AS s WHERE s.id = o.session_id))
 ORDER BY at DESC, id DESC LIMIT :limit;
 
--- CROSS JOIN: what bears the concept is the narrowest way in.
--- name: observations_of_concept
-SELECT o.* FROM observation_concepts AS c CROSS JOIN observations AS o ON o.id = c.observation_id
-WHERE c.concept = :concept AND (o.at, o.id) < (:at, :id) AND o.repeats IS NULL
-  AND (:project_id IS NULL OR o.project_id = :project_id) AND (:type IS NULL OR o.type = :type)
+-- CROSS JOIN: those that were named are the narrowest way in.
+-- name: observations_among
+SELECT o.* FROM json_each(:ids) AS wanted CROSS JOIN observations AS o ON o.id = wanted.value
+WHERE (o.at, o.id) < (:at, :id) AND o.at >= :since AND o.repeats IS NULL
+  AND (:project_id IS NULL OR o.project_id = :project_id)
+  AND (:types IS NULL OR o.type IN (SELECT value FROM json_each(:types)))
+  AND (:agent IS NULL OR :agent = (SELECT s.agent FROM sessions AS s WHERE s.id = o.session_id))
 ORDER BY o.at DESC, o.id DESC LIMIT :limit;
 
--- name: observations_anywhere
-SELECT * FROM observations
-WHERE (at, id) < (:at, :id) AND repeats IS NULL
-ORDER BY at DESC, id DESC LIMIT :limit;
+-- name: ids_of_session
+SELECT id FROM observations WHERE session_id = :session_id;
+
+-- name: ids_of_concepts
+SELECT c.observation_id AS id
+FROM json_each(:names) AS wanted CROSS JOIN observation_concepts AS c ON c.concept = wanted.value;
+
+-- A file is known by its path and by its name. `names`: the name of each path.
+-- name: ids_of_files
+SELECT f.observation_id AS id
+FROM json_each(:names) AS wanted CROSS JOIN observation_files AS f ON f.name = wanted.value
+WHERE f.path = wanted.key OR f.name = wanted.key;
 
 -- name: observations_of_session
 SELECT * FROM observations WHERE session_id = :session_id ORDER BY at, id;

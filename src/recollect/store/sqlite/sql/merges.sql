@@ -1,49 +1,55 @@
 -- A person's word that one observation says what another says, and taking it back.
 
 -- name: one
-SELECT observation_id, into_id, at, changes FROM merges WHERE observation_id = :id;
+SELECT id, observation_id, into_id, at FROM merges WHERE observation_id = :id;
+
+-- name: all
+SELECT id, observation_id, into_id, at FROM merges ORDER BY id;
 
 -- name: of_observations
-SELECT observation_id, into_id, at, changes FROM merges
-WHERE observation_id IN (SELECT value FROM json_each(:ids)) OR into_id IN (SELECT value FROM json_each(:ids));
+SELECT id, observation_id, into_id, at FROM merges
+WHERE observation_id IN (SELECT value FROM json_each(:ids)) ORDER BY id;
+
+-- Who was merged into one of these.
+-- name: into_observations
+SELECT observation_id FROM merges WHERE into_id IN (SELECT value FROM json_each(:ids));
 
 -- name: add
-INSERT INTO merges (observation_id, into_id, at, changes)
-SELECT :observation_id, id, :at, :changes FROM observations
-WHERE id = :into_id AND EXISTS (SELECT 1 FROM observations WHERE id = :observation_id)
-ON CONFLICT (observation_id) DO NOTHING;
+INSERT INTO merges (observation_id, into_id, at) VALUES (:observation_id, :into_id, :at);
+
+-- name: put_back
+INSERT INTO merges (id, observation_id, into_id, at)
+SELECT :id, :observation_id, o.id, :at FROM observations AS o
+WHERE o.id = :into_id AND EXISTS (SELECT 1 FROM observations WHERE id = :observation_id)
+ON CONFLICT DO NOTHING;
 
 -- name: drop
 DELETE FROM merges WHERE observation_id = :id;
 
--- name: folded
-SELECT id FROM observations WHERE repeats = :id AND id <> :into ORDER BY id;
+-- name: changed
+SELECT observation_id AS id FROM unmerged;
 
--- Who carries on what the one said, after the other one: nobody's story may lead back to itself.
--- name: followers
-SELECT id FROM observations
-WHERE follows = :id AND id <> :into AND (at, id) > (:at, :into) ORDER BY id;
+-- Those that hang on some, now or without the merges.
+-- name: hanging
+SELECT o.id FROM observations AS o WHERE o.repeats IN (SELECT value FROM json_each(:ids))
+UNION SELECT o.id FROM observations AS o WHERE o.follows IN (SELECT value FROM json_each(:ids));
 
--- name: set_repeats
-UPDATE observations SET repeats = :value WHERE id = :id;
+-- Each as it is, and as it would be without the merges.
+-- name: states
+SELECT o.id, o.at, o.repeats, o.follows, o.pinned, u.observation_id IS NOT NULL AS noted,
+  CASE WHEN u.observation_id IS NULL THEN o.repeats ELSE u.repeats END AS own_repeats,
+  CASE WHEN u.observation_id IS NULL THEN o.follows ELSE u.follows END AS own_follows,
+  CASE WHEN u.observation_id IS NULL THEN o.pinned ELSE u.pinned END AS own_pinned
+FROM json_each(:ids) AS wanted JOIN observations AS o ON o.id = wanted.value
+LEFT JOIN unmerged AS u ON u.observation_id = o.id;
 
--- name: set_follows
-UPDATE observations SET follows = :value WHERE id = :id;
+-- name: set
+UPDATE observations SET repeats = :repeats, follows = :follows, pinned = :pinned WHERE id = :id;
 
--- name: set_pinned
-UPDATE observations SET pinned = :value WHERE id = :id;
+-- name: note
+INSERT INTO unmerged (observation_id, repeats, follows, pinned) VALUES (:id, :repeats, :follows, :pinned)
+ON CONFLICT (observation_id) DO UPDATE
+SET repeats = excluded.repeats, follows = excluded.follows, pinned = excluded.pinned;
 
--- What was changed again since stays as it is; who was folded since stands for what it was folded into.
--- name: back_repeats
-UPDATE observations SET repeats = (
-  SELECT coalesce(said.repeats, said.id) FROM observations AS said
-  WHERE said.id = :before AND coalesce(said.repeats, said.id) <> :id
-)
-WHERE id = :id AND repeats IS :after;
-
--- name: back_follows
-UPDATE observations SET follows = (SELECT id FROM observations WHERE id = :before)
-WHERE id = :id AND follows IS :after;
-
--- name: back_pinned
-UPDATE observations SET pinned = :before WHERE id = :id AND pinned = :after;
+-- name: unnote
+DELETE FROM unmerged WHERE observation_id = :id;

@@ -48,11 +48,29 @@ INSERT INTO observation_events (observation_id, event_id)
 SELECT :observation_id, id FROM events WHERE id = :event_id AND session_id = :session_id
 ON CONFLICT DO NOTHING;
 
--- A person has spoken: it is doubted no longer, and stands by itself.
--- name: edit
+-- name: set_words
 UPDATE observations
-SET type = :type, title = :title, subtitle = :subtitle, narrative = :narrative, edited = 1, repeats = NULL
+SET type = :type, title = :title, subtitle = :subtitle, narrative = :narrative, edited = :edited
 WHERE id = :id;
+
+-- name: add_edit
+INSERT INTO edits (observation_id, before) VALUES (:id, :before);
+
+-- name: put_back_edit
+INSERT INTO edits (id, observation_id, before) VALUES (:id, :observation_id, :before)
+ON CONFLICT DO NOTHING;
+
+-- name: last_edit
+SELECT id, before FROM edits WHERE observation_id = :id ORDER BY id DESC LIMIT 1;
+
+-- name: edits
+SELECT id, observation_id, before FROM edits WHERE observation_id = :id ORDER BY id;
+
+-- name: how_many_edits
+SELECT count(*) FROM edits WHERE observation_id = :id;
+
+-- name: drop_edit
+DELETE FROM edits WHERE id = :id;
 
 -- name: drop_facts
 DELETE FROM observation_facts WHERE observation_id = :id;
@@ -62,9 +80,6 @@ DELETE FROM observation_concepts WHERE observation_id = :id;
 
 -- name: drop_doubts
 DELETE FROM observation_doubts WHERE observation_id = :id;
-
--- name: pin
-UPDATE observations SET pinned = :pinned WHERE id = :id;
 
 -- name: one
 SELECT * FROM observations WHERE id = :id;
