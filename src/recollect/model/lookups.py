@@ -15,11 +15,12 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """An observation has a file or a concept in common with another, as have `spread` in all."""
+    """A file or a concept that observations have in common with another. `spread`: how many in all, up
+    to a number from which on it tells nothing."""
 
-    id: int
     what: str
     name: str
+    ids: tuple[int, ...]
     spread: int
 
 
