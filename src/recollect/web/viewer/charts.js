@@ -110,7 +110,7 @@ export function shareTable(caption, heads, rows) {
             h(
               "td",
               {},
-              h("span", { class: "share-name" }, each.label),
+              h("span", { class: "share-name" }, broken(each.label)),
               h("span", { class: "share", css: { width: `${(each.value / most) * 100}%` } }),
             ),
             each.cells.map((cell) => h("td", { class: "right" }, cell)),
@@ -120,3 +120,6 @@ export function shareTable(caption, heads, rows) {
     ),
   );
 }
+
+/** A long name breaks where people would break it. */
+const broken = (label) => label.split(/(?<=\/)/).map((part, n) => [n > 0 && h("wbr"), part]);

@@ -1,7 +1,8 @@
 // The feed of the newest sessions: prompts, tool calls folded together, observations and summaries.
 import { get } from "./api.js";
 import { h } from "./dom.js";
-import { absolute, clock, plural, when } from "./format.js";
+import { plural, when } from "./format.js";
+import { icon } from "./icons.js";
 import { openRaw } from "./raw.js";
 import { eventRow, observationRow } from "./rows.js";
 
@@ -87,7 +88,7 @@ function promptRow({ it, session }) {
     h(
       "a",
       { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
-      h("span", { class: "type quiet" }, "prompt"),
+      h("span", { class: "type quiet" }, icon("sessions"), "prompt"),
       h(
         "span",
         { class: "what" },
@@ -106,7 +107,7 @@ function summaryRow({ it, session }) {
     h(
       "a",
       { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
-      h("span", { class: "type quiet" }, "summary"),
+      h("span", { class: "type quiet" }, icon("brief"), "summary"),
       h(
         "span",
         { class: "what" },
@@ -148,11 +149,7 @@ function foldRow({ it: { items, more } }) {
         ": ",
         [...tools].map(([name, count]) => `${name} ${count}`).join(", "),
       ),
-      h(
-        "span",
-        { class: "side" },
-        h("time", { class: "when", title: absolute(items.at(-1).at) }, clock(items.at(-1).at)),
-      ),
+      h("span", { class: "side" }, when(items.at(-1).at)),
     ),
     list,
   );

@@ -50,8 +50,8 @@ export function ago(at, now = Date.now()) {
 
 export function lasting(milliseconds) {
   const minutes = Math.round(milliseconds / MINUTE);
-  if (minutes < 1) return "<1 min";
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 1) return "<1\u00a0min";
+  return minutes < 60 ? `${minutes}\u00a0min` : `${Math.floor(minutes / 60)}\u00a0h ${minutes % 60}\u00a0min`;
 }
 
 /** Relative, with the date on hover. It is kept true by `keepTimes`. */

@@ -1,10 +1,12 @@
 // What a search has found: a line each, with what it costs and why it was found.
 import { h, marked } from "./dom.js";
 import { short, tokens, when } from "./format.js";
+import { icon } from "./icons.js";
 import { memoryAddress } from "./projects.js";
 import { staleChip, typeLabel } from "./rows.js";
 
 const REASONS = 4;
+const ICONS = { memory: "memories", summary: "brief", prompt: "sessions", session: "sessions" };
 
 /** @param {any} it as `/api/search` and `/api/observations` list them @param {boolean} asked then it says why */
 export function hitRow(it, asked) {
@@ -14,7 +16,7 @@ export function hitRow(it, asked) {
     h(
       "a",
       { class: "row hit", href: addressOf(it), data: { item: "" } },
-      it.kind === "observation" ? typeLabel(it.type) : h("span", { class: "type quiet" }, it.kind),
+      it.kind === "observation" ? typeLabel(it.type) : h("span", { class: "type quiet" }, icon(ICONS[it.kind]), it.kind),
       h("span", { class: "what" }, it.kind === "memory" ? memory(it) : remembered(it, asked)),
       h("span", { class: "side" }, tokens(it.tokens), when(it.at ?? it.updated)),
     ),

@@ -29,6 +29,7 @@ export function listenToKeys() {
     if (document.querySelector("dialog[open]")) return; // it has its own
     if (event.key === "Escape") {
       escape();
+      event.preventDefault(); // it would close at once what a view opens now
       return;
     }
     if (isWriting(event.target) || (event.key.length === 1 && !lettersAreOn())) return;

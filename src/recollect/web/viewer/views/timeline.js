@@ -12,7 +12,6 @@ import { failed } from "../toast.js";
 
 const DAY = 86_400_000,
   SPAN = 14,
-  HEAT_DAYS = 182,
   ZOOMS = [24, 16, 12, 8, 6, 4, 2, 1];
 
 export default async function timeline({ signal }) {
@@ -20,7 +19,8 @@ export default async function timeline({ signal }) {
   const picture = h("div", { class: "picture" });
   const told = h("p", { class: "readout", "aria-live": "off" });
   const span = h("span", { class: "quiet number" });
-  const activity = await get("/api/activity", { project: chosen(), days: HEAT_DAYS }, signal);
+  const heatDays = 7 * Math.min(53, Math.max(26, Math.floor((document.getElementById("main").clientWidth - 480) / 16)));
+  const activity = await get("/api/activity", { project: chosen(), days: heatDays }, signal);
   const hours = () => ZOOMS[state.zoom];
 
   async function load() {
@@ -153,7 +153,7 @@ export default async function timeline({ signal }) {
             h(
               "section",
               { class: "card activity", "aria-label": "Activity" },
-              heatMap(activity.items, HEAT_DAYS, goTo),
+              heatMap(activity.items, heatDays, goTo),
               figures(activity.items),
             ),
             h(
