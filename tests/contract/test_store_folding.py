@@ -5,6 +5,7 @@ import random
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,9 @@ class Folding(RuleBasedStateMachine):
     @rule(repeats=st.none() | WHICH, follows=st.none() | WHICH, pinned=st.booleans())
     def write(self, repeats: int | None, follows: int | None, pinned: bool) -> None:
         title = f"Thing {len(self.own)}"
-        links = {"repeats": self._id(repeats), "follows": self._id(follows)}
-        session = self.memory.turn("p", ObservationDraft("change", title, facts=("x",), **links))
+        draft = ObservationDraft("change", title, facts=("x",))
+        draft = replace(draft, repeats=self._id(repeats), follows=self._id(follows))
+        session = self.memory.turn("p", draft)
         (found,) = self.store.observations_of_session(session.id)
         if pinned:
             self.store.pin(found.id, pinned=True)

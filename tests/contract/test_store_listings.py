@@ -108,7 +108,7 @@ def test_types_and_marks_are_of_what_stands(store: Store, memory: Memory) -> Non
     types = store.types_of_sessions(ids)
     assert session.id not in types
     assert sorted(map(dict, types.values()), key=str) == [{"bugfix": 3}, {"decision": 3}]
-    marks = store.marks_of_sessions(ids)
+    marks = store.marks_of_sessions(ids, 0, 2**52)
     assert [mark.title for mark in marks[newest.session_id]] == ["1 0", "1 1", "1 2"]
 
 
@@ -168,15 +168,12 @@ def test_what_happened_is_counted_by_quarters_of_an_hour(store: Store, memory: M
     fill(memory, 3)
     found = store.happened(memory.project_id, 0)
     assert found == store.happened(None, 0)
-    assert {what: sum(each.values()) for what, each in found.items()} == {
-        "events": 9,
-        "observations": 9,
-        "sessions": 3,
-    }
-    assert set(found["sessions"]) == {
-        each.started_at // QUARTER for each in store.sessions(None, 9)
-    }
-    assert store.happened(None, START * 2) == {"events": {}, "observations": {}, "sessions": {}}
+    numbers = {what: sum(each.number for each in of) for what, of in found.items()}
+    assert (numbers["events"], numbers["observations"]) == (9, 9)
+    sessions = store.sessions(None, 9)
+    ends = {(s.id, at // QUARTER) for s in sessions for at in (s.started_at, s.last_event_at)}
+    assert {(each.session_id, each.quarter) for each in found["sessions"]} == ends
+    assert store.happened(None, START * 2) == {"events": [], "observations": [], "sessions": []}
 
 
 def test_facets_name_what_is_commonest_first(store: Store, memory: Memory) -> None:

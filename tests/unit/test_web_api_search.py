@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.clock import HOUR
+from recollect import clock
+from recollect.clock import HOUR, MINUTE
 from recollect.model.observations import ObservationDraft, SummaryDraft
 from recollect.paths import Paths
 from tests.support.web_store import Filled, filled
@@ -142,6 +143,31 @@ def test_activity_counts_each_day(site: Filled) -> None:
     assert items == site.get("/api/activity")["items"]
     fill(site, site.web.backend.clock() - 100 * 24 * HOUR)
     assert site.get("/api/activity?days=3")["items"] == items
+
+
+def test_a_session_over_midnight_belongs_to_both_days(site: Filled) -> None:
+    now = site.web.backend.clock()
+    midnight = int(clock.local(now).replace(hour=0, minute=0, second=0).timestamp()) * 1000
+    midnight -= 24 * HOUR
+    site.memory.at = midnight - 10 * MINUTE
+    first = site.memory.turn("Late", ObservationDraft("change", "Before"), session="night")
+    site.memory.at = midnight + 10 * MINUTE
+    site.memory.turn("Early", ObservationDraft("change", "After"), session="night")
+    items = site.get("/api/activity?days=5")["items"]
+    assert [(each["sessions"], each["observations"], each["events"]) for each in items] == [
+        (1, 1, 3),
+        (1, 1, 3),
+    ]
+    day = 24 * HOUR
+    for since, until, title in (
+        (midnight - day, midnight, "Before"),
+        (midnight, midnight + day, "After"),
+    ):
+        (band,) = site.get(f"/api/timeline?since={since}&until={until}")["sessions"]
+        assert band["id"] == first.id
+        assert [mark["title"] for mark in band["marks"]] == [title]
+    only = site.get("/api/activity?days=2")["items"]
+    assert [each["sessions"] for each in only] == [1], "it began before, and went on"
 
 
 def test_a_time_that_no_calendar_has_breaks_nothing(site: Filled) -> None:

@@ -1,6 +1,7 @@
 """What people look through, as rows: no more of a thing than a list shows."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Cursor = tuple[int, ...]  # behind which row a page begins
 TOP: Cursor = (2**62, 2**62)  # behind none, where the latest come first
@@ -59,14 +60,21 @@ class ObservationRow:
     follows: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """An observation as a point in time."""
+class Mark(NamedTuple):
+    """An observation as a point in time. There are thousands of them at a time."""
 
     id: int
     at: int
     type: str
     title: str
+
+
+class Happened(NamedTuple):
+    """How often something happened in a quarter of an hour since the epoch, in a session or in any."""
+
+    quarter: int
+    session_id: int | None
+    number: int
 
 
 @dataclass(frozen=True, slots=True)

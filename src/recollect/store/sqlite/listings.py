@@ -11,6 +11,7 @@ from recollect.model.listings import (
     TOP,
     Cursor,
     EventRow,
+    Happened,
     Mark,
     ObservationRow,
     ProjectTotals,
@@ -60,11 +61,14 @@ class Listings(Database):
             found[row["session_id"]][row["type"]] = row["number"]
         return found
 
-    def marks_of_sessions(self, ids: Iterable[int]) -> Mapping[int, list[Mark]]:
-        """Observations in the order of time, by session."""
+    def marks_of_sessions(
+        self, ids: Iterable[int], since: int, until: int
+    ) -> Mapping[int, list[Mark]]:
+        """Observations of some time, in its order, by session."""
         found: dict[int, list[Mark]] = defaultdict(list)
-        for session, *mark in self.rows("listings", "marks", ids=json.dumps(list(ids))):
-            found[session].append(Mark(*mark))
+        period = {"since": since, "until": until}
+        for session, *mark in self.rows("listings", "marks", ids=json.dumps(list(ids)), **period):
+            found[session].append(Mark._make(mark))
         return found
 
     def prompt_rows(self, session_id: int) -> list[PromptRow]:
@@ -135,15 +139,12 @@ class Listings(Database):
         rows = self.rows("listings", "observations_of_session", session_id=session_id)
         return self._observation_rows(rows)
 
-    def happened(self, project_id: int | None, since: int) -> Mapping[str, Mapping[int, int]]:
-        """How many events, observations and sessions, by quarters of an hour since the epoch."""
+    def happened(self, project_id: int | None, since: int) -> Mapping[str, list[Happened]]:
+        """Events, observations, and the begins and ends of sessions."""
         end = "_anywhere" if project_id is None else ""
         values = {"project_id": project_id, "since": since}
         return {
-            what: {
-                row["quarter"]: row["number"]
-                for row in self.rows("listings", f"{what}_by_quarter{end}", **values)
-            }
+            what: [*map(Happened._make, self.rows("listings", f"{what}_by_quarter{end}", **values))]
             for what in HAPPENINGS
         }
 

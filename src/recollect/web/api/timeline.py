@@ -1,6 +1,6 @@
 """Sessions as bands with their observations as marks, and how much happened on each day."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 from recollect.clock import DAY
 from recollect.parameters import Parameter
@@ -46,7 +46,7 @@ def timeline(
     store, cursor = backend.store, parts.cursor(before, 2, "before")
     end = LATEST if last is None else last
     found = store.sessions_of_period(project, first, end, cursor, limit + 1)
-    marks = store.marks_of_sessions(each.id for each in found[:limit])
+    marks = store.marks_of_sessions((each.id for each in found[:limit]), first, end)
     names = parts.names(backend)
     items = [
         {
@@ -58,9 +58,8 @@ def timeline(
             "to": each.last_event_at,
             "status": each.status,
             "marks": [
-                {"id": mark.id, "at": mark.at, "type": mark.type, "title": mark.title}
-                for mark in marks.get(each.id, ())
-                if first <= mark.at < end
+                {"id": key, "at": at, "type": kind, "title": title}
+                for key, at, kind, title in marks.get(each.id, ())
             ],
         }
         for each in found[:limit]
@@ -70,17 +69,26 @@ def timeline(
 
 
 def activity(backend: Backend, *, project: int | None, days: int) -> Json:
-    """Days on which nothing happened are left out."""
+    """Days on which nothing happened are left out. A session is counted on each day on which something
+    happened in it."""
     parts.project(backend, project)
     since = day_of(backend.clock() - (days - 1) * DAY)[0]
-    counted: dict[str, Counter[str]] = {}
-    for what, quarters in backend.store.happened(project, since).items():
-        for quarter, number in quarters.items():
-            day = parts.day(quarter * parts.QUARTER)
-            counted.setdefault(day, Counter())[what] += number
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    sessions: dict[str, set[int]] = defaultdict(set)
+    for what, found in backend.store.happened(project, since).items():
+        for each in found:
+            day = parts.day(each.quarter * parts.QUARTER)
+            counted[day][what] += each.number
+            if each.session_id is not None:
+                sessions[day].add(each.session_id)
     items = [
-        {"day": day, **{what: found[what] for what in ("events", "observations", "sessions")}}
-        for day, found in sorted(counted.items())
+        {
+            "day": day,
+            "events": counted[day]["events"],
+            "observations": counted[day]["observations"],
+            "sessions": len(sessions[day]),
+        }
+        for day in sorted(counted)
         if day
     ]
     return {"items": items, "next": None}

@@ -45,7 +45,7 @@ WHERE o.repeats IS NULL GROUP BY o.session_id, o.type;
 -- name: marks
 SELECT o.session_id, o.id, o.at, o.type, substr(coalesce(o.title, o.subtitle, ''), 1, 120) AS title
 FROM json_each(:ids) AS wanted CROSS JOIN observations AS o ON o.session_id = wanted.value
-WHERE o.repeats IS NULL ORDER BY o.session_id, o.at, o.id;
+WHERE o.repeats IS NULL AND o.at >= :since AND o.at < :until ORDER BY o.session_id, o.at, o.id;
 
 -- name: prompts
 SELECT id, number, at, text FROM prompts WHERE session_id = :session_id ORDER BY number;
@@ -133,31 +133,37 @@ SELECT * FROM observations WHERE session_id = :session_id ORDER BY at, id;
 -- name: doubted
 SELECT d.id FROM json_each(:ids) AS wanted JOIN doubted_observations AS d ON d.id = wanted.value;
 
--- How often something happened, in quarters of an hour: days are made of them, wherever one is.
+-- How often something happened in which session, in quarters of an hour: days are made of them, wherever one is.
 -- name: events_by_quarter
-SELECT e.at / 900000 AS quarter, count(*) AS number
+SELECT e.at / 900000 AS quarter, e.session_id, count(*) AS number
 FROM sessions AS s CROSS JOIN events AS e ON e.session_id = s.id
-WHERE s.project_id = :project_id AND s.last_event_at >= :since AND e.at >= :since GROUP BY 1;
+WHERE s.project_id = :project_id AND s.last_event_at >= :since AND e.at >= :since GROUP BY 2, 1;
 
 -- name: events_by_quarter_anywhere
-SELECT e.at / 900000 AS quarter, count(*) AS number
+SELECT e.at / 900000 AS quarter, e.session_id, count(*) AS number
 FROM sessions AS s CROSS JOIN events AS e ON e.session_id = s.id
-WHERE s.last_event_at >= :since AND e.at >= :since GROUP BY 1;
+WHERE s.last_event_at >= :since AND e.at >= :since GROUP BY 2, 1;
 
+-- Of which session is not looked up: there was something else in it at that time.
 -- name: observations_by_quarter
-SELECT at / 900000 AS quarter, count(*) AS number FROM observations
+SELECT at / 900000 AS quarter, NULL AS session_id, count(*) AS number FROM observations
 WHERE project_id = :project_id AND at >= :since GROUP BY 1;
 
 -- name: observations_by_quarter_anywhere
-SELECT at / 900000 AS quarter, count(*) AS number FROM observations WHERE at >= :since GROUP BY 1;
+SELECT at / 900000 AS quarter, NULL AS session_id, count(*) AS number FROM observations
+WHERE at >= :since GROUP BY 1;
 
+-- Sessions begin and end, even if nothing is known of what lies between.
 -- name: sessions_by_quarter
-SELECT started_at / 900000 AS quarter, count(*) AS number FROM sessions
-WHERE project_id = :project_id AND last_event_at >= :since AND started_at >= :since GROUP BY 1;
+SELECT started_at / 900000 AS quarter, id AS session_id, 1 AS number FROM sessions
+WHERE project_id = :project_id AND last_event_at >= :since AND started_at >= :since
+UNION SELECT last_event_at / 900000, id, 1 FROM sessions
+WHERE project_id = :project_id AND last_event_at >= :since;
 
 -- name: sessions_by_quarter_anywhere
-SELECT started_at / 900000 AS quarter, count(*) AS number FROM sessions
-WHERE last_event_at >= :since AND started_at >= :since GROUP BY 1;
+SELECT started_at / 900000 AS quarter, id AS session_id, 1 AS number FROM sessions
+WHERE last_event_at >= :since AND started_at >= :since
+UNION SELECT last_event_at / 900000, id, 1 FROM sessions WHERE last_event_at >= :since;
 
 -- What the best findings have in common, the commonest first.
 -- name: facet_type
