@@ -190,3 +190,118 @@ def test_forgotten_and_restored_it_can_still_be_taken_apart(store: Store, memory
     assert links(store, one) == [(other.id, None, False)]
     store.unmerge(one.id)
     assert links(store, one) == [(None, None, False)]
+
+
+def test_the_opposite_merge_takes_the_place_of_the_first(store: Store, memory: Memory) -> None:
+    one, other = add(memory, "A"), add(memory, "B")
+    store.merge(other.id, one.id, LATER)
+    assert store.merge(one.id, other.id, LATER + 1) == Merged(one.id, other.id)
+    assert links(store, one, other) == [(other.id, None, False), (None, None, False)]
+    assert store.merge_of(other.id) is None, "it stands: there is nothing to take back"
+    assert store.unmerge(other.id) is None
+    store.unmerge(one.id)
+    assert links(store, one, other) == [(None, None, False)] * 2
+
+
+@pytest.mark.parametrize("automatic", [True, False])
+def test_taken_back_in_another_order_nothing_is_folded_into_what_is_folded(
+    store: Store, memory: Memory, automatic: bool
+) -> None:
+    one = add(memory, "A")
+    second = add(memory, "B", repeats=one.id if automatic else None)
+    third = add(memory, "C")
+    if not automatic:
+        store.merge(second.id, one.id, LATER)
+    store.merge(one.id, second.id, LATER)
+    store.merge(third.id, one.id, LATER)
+    assert links(store, one, second, third)[0::2] == [(second.id, None, False)] * 2
+    store.unmerge(one.id)
+    first = one.id if automatic else None
+    assert links(store, second, third) == [(first, None, False), (first or second.id, None, False)]
+    store.unmerge(third.id)
+    assert links(store, one, second, third) == [
+        (None, None, False),
+        (first, None, False),
+        (None, None, False),
+    ]
+
+
+def test_pins_and_stories_are_as_before_in_whichever_order_merges_are_taken_back(
+    store: Store, memory: Memory
+) -> None:
+    one, second, third = (add(memory, title) for title in "ABC")
+    later = add(memory, "D", follows=one.id)
+    store.pin(one.id, pinned=True)
+    before = links(store, one, second, third, later)
+    store.merge(one.id, second.id, LATER)
+    store.merge(second.id, third.id, LATER)
+    assert links(store, third, later) == [(None, None, True), (None, third.id, False)]
+    store.unmerge(one.id)
+    store.unmerge(second.id)
+    assert links(store, one, second, third, later) == before
+
+
+def test_a_pin_that_came_with_a_merge_is_taken_away_for_good(store: Store, memory: Memory) -> None:
+    one, other = add(memory, "A"), add(memory, "B")
+    store.pin(one.id, pinned=True)
+    store.merge(one.id, other.id, LATER)
+    store.pin(other.id, pinned=False)
+    assert store.pinned_observations(memory.project_id) == []
+    store.unmerge(one.id)
+    assert store.pinned_observations(memory.project_id) == []
+
+
+def test_who_pins_what_is_merged_pins_what_stands_for_it(store: Store, memory: Memory) -> None:
+    one, other = add(memory, "A"), add(memory, "B")
+    store.merge(one.id, other.id, LATER)
+    store.pin(one.id, pinned=True)
+    assert [o.id for o in store.pinned_observations(memory.project_id)] == [other.id]
+    store.unmerge(one.id)
+    assert [o.id for o in store.pinned_observations(memory.project_id)] == [one.id]
+
+
+def test_what_was_merged_into_the_forgotten_goes_with_it(store: Store, memory: Memory) -> None:
+    """It would take its place, or be folded into the third with nobody left who has said so."""
+    one, second, third = (add(memory, title) for title in "ABC")
+    same = add(memory, "B again", repeats=second.id)
+    store.merge(one.id, second.id, LATER)
+    store.merge(second.id, third.id, LATER)
+    assert store.forget_observation(second.id, LATER) == 3
+    assert [store.observation(each.id) for each in (one, second, same)] == [None] * 3
+    assert links(store, third) == [(None, None, False)]
+    store.restore_observation(second.id)
+    assert links(store, one, second, same) == [(third.id, None, False)] * 3
+    store.unmerge(second.id)
+    assert links(store, one, second, same) == [
+        (second.id, None, False),
+        (None, None, False),
+        (second.id, None, False),
+    ]
+
+
+def test_an_edit_that_is_taken_back_is_merged_again(store: Store, memory: Memory) -> None:
+    one, other = add(memory, "A"), add(memory, "B")
+    same = add(memory, "A again", repeats=one.id)
+    store.merge(one.id, other.id, LATER)
+    before = links(store, one, other, same), store.merge_of(one.id), index_of(store)["documents"]
+    store.edit(one.id, ObservationDraft("change", "A, in my words"))
+    assert links(store, one, same) == [(None, None, False), (one.id, None, False)]
+    assert store.unedit(one.id)
+    assert before == (
+        links(store, one, other, same),
+        store.merge_of(one.id),
+        index_of(store)["documents"],
+    )
+    assert not store.unedit(one.id)
+
+
+def test_an_edit_taken_back_leaves_what_was_merged_since(store: Store, memory: Memory) -> None:
+    one, first, second = (add(memory, title) for title in "ABC")
+    store.merge(one.id, first.id, LATER)
+    store.edit(one.id, ObservationDraft("change", "A, in my words"))
+    store.merge(one.id, second.id, LATER)
+    assert store.unedit(one.id)
+    assert links(store, one) == [(second.id, None, False)]
+    found = store.observation(one.id)
+    assert found is not None
+    assert (found.draft.title, found.edited) == ("A", False)
