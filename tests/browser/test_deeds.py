@@ -1,5 +1,7 @@
 """What readers do to what is remembered, and take back."""
 
+from typing import Any
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.browsing import Served, Watched
@@ -15,7 +17,12 @@ def shown(watched: Watched, title: str) -> None:
     expect(watched.page.locator("h1")).to_have_text(title)
 
 
-def test_an_observation_is_edited_and_the_edit_undone(visit: Visit) -> None:
+def words(it: dict[str, Any]) -> list[Any]:
+    return [it[name] for name in ("title", "subtitle", "facts", "doubts", "edited", "edits")]
+
+
+def test_an_observation_is_edited_and_the_edit_undone(visit: Visit, big: Served) -> None:
+    as_it_was = words(big.ask("GET", "/api/observations/9001"))
     watched = visit("/observations/9001")
     page = watched.page
     before = page.locator("h1").inner_text()
@@ -27,6 +34,16 @@ def test_an_observation_is_edited_and_the_edit_undone(visit: Visit) -> None:
     expect(page.locator(".facts li")).to_have_text(["One fact", "Another fact"])
     expect(page.locator(".crumbs")).to_contain_text("edited")
     watched.go("u")
+    shown(watched, before)
+    expect(page.locator(".crumbs")).not_to_contain_text("edited")
+    assert words(big.ask("GET", "/api/observations/9001")) == as_it_was
+
+
+def test_an_edit_is_taken_back_later(visit: Visit, big: Served) -> None:
+    before = big.ask("GET", "/api/observations/9005")["title"]
+    big.ask("PATCH", "/api/observations/9005", {"title": "Not what I meant"})
+    watched = visit("/observations/9005")
+    watched.page.get_by_role("button", name="take the edit back").click()
     shown(watched, before)
 
 
@@ -65,6 +82,14 @@ def test_an_observation_is_forgotten_and_comes_back(visit: Visit) -> None:
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url("**/observations/9004")
     shown(watched, title)
+
+
+def test_what_is_forgotten_with_it_is_counted(visit: Visit, big: Served) -> None:
+    for number in (9007, 9008):
+        big.ask("POST", f"/api/observations/{number}/merge", {"into": 9006})
+    watched = visit("/observations/9006")
+    watched.go("Shift+X")
+    assert "2 others" in toast(watched.page)
 
 
 def test_a_memory_is_written_changed_looked_back_at_and_retired(visit: Visit) -> None:

@@ -45,7 +45,7 @@ def still_there(page: Page) -> None:
 LEAVING: dict[str, Callable[[Watched], object]] = {
     "a link": lambda w: w.page.get_by_role("link", name="Now", exact=False).first.click(),
     "the way back": lambda w: w.page.evaluate("history.back()"),
-    "a key": lambda w: (w.page.evaluate("document.activeElement.blur()"), w.go("g", "n")),
+    "a key": lambda w: [w.page.evaluate("document.activeElement.blur()"), *map(w.go, "gn")],
     "Esc": lambda w: w.go("Escape"),
     "another project": lambda w: w.page.get_by_label("Project").select_option(label="tide-tables"),
 }

@@ -22,7 +22,13 @@ export default async function memory({ id, query, signal }) {
   const body = h("div", { class: "stack" }, reading(it, project));
   const form = new OpenForm();
   const pill = new Pill();
+  let leaving = false; // who takes it away is not told that it is gone
+  const stay = (error) => {
+    leaving = false;
+    throw error;
+  };
   const look = async () => {
+    if (leaving) return;
     const now = await get(path, asked).catch((error) => error);
     if (now.status === 404) pill.offer("It is not here any more: show", again);
     else if (!(now instanceof Error) && now.checksum !== it.checksum) pill.offer("It was changed: show", again);
@@ -53,7 +59,8 @@ export default async function memory({ id, query, signal }) {
       await again();
     },
     async retire() {
-      await remove(path, { project });
+      leaving = true;
+      await remove(path, { project }).catch(stay);
       toast("Retired: it is no longer told.", {
         undo: async () => {
           await post(`${path}/restore`, {}, { project });

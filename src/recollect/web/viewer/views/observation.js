@@ -1,16 +1,17 @@
 // One observation: every level of it, what it rests on, and what can be done with it.
 import { get, patch, post, remove, url } from "../api.js";
 import { h } from "../dom.js";
-import { absolute, compact, plural, tokens, when } from "../format.js";
+import { plural, tokens, when } from "../format.js";
 import { OpenForm } from "../forms.js";
 import { icon } from "../icons.js";
 import { inline } from "../inline.js";
 import { mergeDialog } from "../merging.js";
+import { aside } from "../observation_about.js";
 import { editor } from "../observation_editor.js";
 import { Pill } from "../pill.js";
 import { openRaw } from "../raw.js";
 import { again, navigate } from "../router.js";
-import { eventRow, freshnessChip, typeLabel } from "../rows.js";
+import { eventRow, typeLabel } from "../rows.js";
 import { onQuiet } from "../stream.js";
 import { failed, toast } from "../toast.js";
 
@@ -20,7 +21,13 @@ export default async function observation({ id, signal }) {
   const body = h("div", { class: "stack" }, levels(it), evidence(it));
   const form = new OpenForm();
   const pill = new Pill();
+  let leaving = false; // who takes it away is not told that it is gone
+  const stay = (error) => {
+    leaving = false;
+    throw error;
+  };
   const look = async () => {
+    if (leaving) return;
     const now = await get(path).catch((error) => error);
     if (now.status === 404) pill.offer("It was forgotten: show", again);
     else if (!(now instanceof Error) && said(now) !== said(it)) pill.offer("It was changed: show", again);
@@ -81,7 +88,8 @@ export default async function observation({ id, signal }) {
       await again("edit");
     },
     async forget() {
-      const { count } = await remove(path);
+      leaving = true;
+      const { count } = await remove(path).catch(stay);
       toast(count > 1 ? `Forgotten, and ${plural(count - 1, "other")} that it stood for.` : "Forgotten.", {
         undo: async () => {
           await post(`${path}/restore`);
@@ -209,89 +217,4 @@ function evidence(it) {
         )
       : h("p", { class: "nothing" }, "The events it came from are not kept."),
   );
-}
-
-function aside(it) {
-  return h(
-    "aside",
-    { class: "stack", "aria-label": "About this observation" },
-    h(
-      "section",
-      { class: "card" },
-      h("div", { class: "card-head" }, h("h2", {}, "Files"), freshnessChip(it.freshness)),
-      files(it),
-    ),
-    h("section", { class: "card" }, h("h2", {}, "Related"), related(it)),
-    h("section", { class: "card" }, h("h2", {}, "Origin"), origin(it)),
-  );
-}
-
-function files(it) {
-  const changed = new Set(it.freshness.changed),
-    gone = new Set(it.freshness.gone);
-  const all = [...new Set([...it.files_modified, ...it.files_read])];
-  if (!all.length) return h("p", { class: "nothing" }, "It names no files.");
-  return h(
-    "ul",
-    { class: "files" },
-    all.map((path) =>
-      h(
-        "li",
-        {},
-        h("a", { class: "mono", href: url("/search", { q: path.split("/").at(-1), file: path }) }, path),
-        " ",
-        it.files_modified.includes(path) && h("span", { class: "chip" }, "modified"),
-        changed.has(path) && h("span", { class: "chip bad" }, "changed since"),
-        gone.has(path) && h("span", { class: "chip bad" }, "gone"),
-      ),
-    ),
-  );
-}
-
-function related(it) {
-  const links = [...it.related];
-  if (it.follows) links.unshift({ id: it.follows, title: `#${it.follows}`, why: "it carries this on" });
-  return [
-    links.length
-      ? h(
-          "ol",
-          { class: "list" },
-          links.map((each) =>
-            h(
-              "li",
-              { class: "related" },
-              h("a", { href: `/observations/${each.id}`, data: { item: "" } }, each.title || `#${each.id}`),
-              h("span", { class: "sub block quiet small" }, [each.type, each.why].filter(Boolean).join(" · ")),
-            ),
-          ),
-        )
-      : h("p", { class: "nothing" }, "Nothing shares its files or words."),
-    it.folded.length > 0 &&
-      h(
-        "p",
-        { class: "small gap" },
-        "Merged into this: ",
-        it.folded.map((id) => [h("a", { href: `/observations/${id}` }, `#${id}`), " "]),
-      ),
-  ];
-}
-
-function origin(it) {
-  const rows = [
-    ["Written by", [it.provider, it.model].filter(Boolean).join(" ")],
-    ["When", absolute(it.at)],
-    ["Prompt", it.prompt_number],
-    ["Commit", it.revision ? it.revision.slice(0, 10) : null],
-    ["Costs", `${compact(it.tokens)} tok`],
-  ];
-  return [
-    h(
-      "dl",
-      { class: "pair" },
-      rows
-        .filter(([, value]) => value !== null && value !== undefined && value !== "")
-        .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
-    ),
-    h("p", { class: "gap" }, h("a", { href: `/sessions/${it.session_id}` }, "Open its session")),
-  ];
 }
