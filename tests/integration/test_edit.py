@@ -62,6 +62,25 @@ def test_options_replace_what_they_name_and_leave_the_rest(project: Path) -> Non
     assert "Greets by name" in recollect("context", "--json", cwd=project).stdout
 
 
+def test_each_edit_can_be_taken_back(project: Path) -> None:
+    before = json.loads(recollect("show", "1", "--json").stdout)
+    recollect("edit", "1", "--title", "Mine")
+    recollect("edit", "1", "--title", "Mine, anew", "--fact", "Only this")
+    done = recollect("edit", "1", "--undo")
+    assert done.stdout == (
+        "#1 is as it was before you edited it. An edit before that can be taken back, too: 1 left.\n"
+    )
+    assert shown()["title"] == "Mine"
+    assert json.loads(recollect("edit", "1", "--undo", "--json").stdout) == {"id": 1, "left": 0}
+    assert json.loads(recollect("show", "1", "--json").stdout) == before
+    done = recollect("edit", "1", "--undo")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Nobody has edited #1" in done.stderr
+    done = recollect("edit", "1", "--undo", "--title", "Mine")
+    assert done.returncode == 2
+    assert "--undo" in done.stderr
+
+
 def test_an_editor_opens_on_a_form(project: Path) -> None:
     env = editor(project, "text = text.replace('[narrative]', '[narrative]\\nIt was me. ', 1)")
     done = json.loads(recollect("edit", "1", "--json", env=env).stdout)

@@ -6,6 +6,7 @@ from recollect.clock import DAY
 from recollect.parameters import Parameter
 from recollect.synthesis.budget import day_of
 from recollect.web.api import parts
+from recollect.web.api.filtering import BACKWARDS
 from recollect.web.api.parts import (
     BEFORE,
     MAYBE_TEXT,
@@ -41,8 +42,7 @@ def timeline(
     first = backend.clock() - SHOWN_DAYS * DAY if first is None else first
     last = parts.end(backend, until)
     if last is not None and first >= last:
-        why = "`since` is later than `until`. Exchange them, or leave one out."
-        raise Wrong(400, "bad_request", why, "since")
+        raise Wrong(400, "bad_request", BACKWARDS, "since")
     store, cursor = backend.store, parts.cursor(before, 2, "before")
     end = LATEST if last is None else last
     found = store.sessions_of_period(project, first, end, cursor, limit + 1)
