@@ -1,5 +1,5 @@
-"""Merging, forgetting and what is folded by itself, in any order: nothing is stranded, and without what people
-said everything is as it was."""
+"""Merging, forgetting and what is folded by itself, in any order: nothing is stranded, and without what
+people said everything is as it was."""
 
 import random
 import shutil

@@ -180,7 +180,7 @@ def _served(_: Iterable[object]) -> None:
 ROW = Row(
     "GET",
     STREAM,
-    "What happens, live, as server-sent events: captured, turn, observation, summary, memory, changed, dream, "
-    "fault; and hello, at the start. Send Last-Event-ID to go on where you were.",
+    "What happens, live, as server-sent events: captured, turn, observation, summary, memory, changed, "
+    "dream, fault; and hello, at the start. Send Last-Event-ID to go on where you were.",
     _served,
 )
