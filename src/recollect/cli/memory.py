@@ -183,7 +183,7 @@ for command in (memory_history.log, memory_history.diff, memory_history.undo):
 def _set_pin(name: str, pinned: bool, as_json: bool) -> None:
     memories = memory_places.here()
     curating.pin(memories, name, pinned=pinned)
-    memory_places.changed()
+    memory_places.changed(name)
     _done(as_json, name, f"{name} is {'pinned' if pinned else 'no longer pinned'}.")
 
 
