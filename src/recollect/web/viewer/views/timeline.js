@@ -154,7 +154,7 @@ export default async function timeline({ signal }) {
               "section",
               { class: "card activity", "aria-label": "Activity" },
               heatMap(activity.items, heatDays, goTo),
-              figures(activity.items),
+              figures(activity),
             ),
             h(
               "section",
@@ -176,12 +176,12 @@ export default async function timeline({ signal }) {
   };
 }
 
-function figures(items) {
-  const sum = (part) => items.reduce((total, each) => total + each[part], 0);
+/** A session that goes past midnight is of two days, and one session. */
+function figures({ items, sessions }) {
   const busiest = [...items].sort((a, b) => b.observations - a.observations)[0];
   const rows = [
-    ["sessions", number(sum("sessions"))],
-    ["observations", number(sum("observations"))],
+    ["sessions", number(sessions)],
+    ["observations", number(items.reduce((total, each) => total + each.observations, 0))],
     ["busiest day", busiest ? shortDay(Date.parse(`${busiest.day}T12:00:00`)) : "none"],
   ];
   return h(
