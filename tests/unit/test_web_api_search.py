@@ -153,7 +153,9 @@ def test_a_session_over_midnight_belongs_to_both_days(site: Filled) -> None:
     first = site.memory.turn("Late", ObservationDraft("change", "Before"), session="night")
     site.memory.at = midnight + 10 * MINUTE
     site.memory.turn("Early", ObservationDraft("change", "After"), session="night")
-    items = site.get("/api/activity?days=5")["items"]
+    found = site.get("/api/activity?days=5")
+    assert found["sessions"] == 1
+    items = found["items"]
     assert [(each["sessions"], each["observations"], each["events"]) for each in items] == [
         (1, 1, 3),
         (1, 1, 3),

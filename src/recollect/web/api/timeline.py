@@ -91,13 +91,14 @@ def activity(backend: Backend, *, project: int | None, days: int) -> Json:
         for day in sorted(counted)
         if day
     ]
-    return {"items": items, "next": None}
+    return {"items": items, "next": None, "sessions": len(set().union(*sessions.values()))}
 
 
 MARK = shape(id=NUMBER, at=NUMBER, type=TEXT, title=TEXT)
 BAND = shape(
     **{"from": NUMBER}, id=NUMBER, title=MAYBE_TEXT, to=NUMBER, status=TEXT, marks=many(MARK)
 )
+BY_DAY = shape(day=TEXT, events=NUMBER, observations=NUMBER, sessions=NUMBER)
 ROWS = (
     Row(
         "GET",
@@ -116,6 +117,6 @@ ROWS = (
             PROJECT,
             Parameter("days", "How many, until today.", "number", default=365, most=MOST_DAYS),
         ),
-        answer=page_of(shape(day=TEXT, events=NUMBER, observations=NUMBER, sessions=NUMBER)),
+        answer={"allOf": [page_of(BY_DAY), shape(sessions=NUMBER)]},
     ),
 )
