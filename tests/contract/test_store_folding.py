@@ -72,6 +72,16 @@ class Folding(RuleBasedStateMachine):
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH)
+    def edit(self, one: int) -> None:
+        self.store.edit(self._some(one), ObservationDraft("change", "Mine"))
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH)
+    def unedit(self, one: int) -> None:
+        self.store.unedit(self._some(one))
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH)
     def edit_and_think_better_of_it(self, one: int) -> None:
         key = self._some(one)
         before = list(self._there()), self.store.merge_of(key), self._documents()
@@ -85,10 +95,13 @@ class Folding(RuleBasedStateMachine):
         while forgotten := self.store.forgotten(self.memory.project_id):
             assert self.store.restore_observation(order.choice(forgotten).observation_id)
         for key in order.sample(sorted(self.own), len(self.own)):
+            while self.store.unedit(key):
+                self.nothing_is_folded_into_what_is_folded()
             self.store.unmerge(key)
             self.nothing_is_folded_into_what_is_folded()
         now = {o.id: (o.draft.repeats, o.draft.follows, o.pinned) for o in self._there()}
         assert now == {key: (self._root(key), *self.own[key][1:]) for key in self.own}
+        assert not any(each.edited for each in self._there())
 
     @invariant()
     def nothing_is_folded_into_what_is_folded(self) -> None:

@@ -305,3 +305,68 @@ def test_an_edit_taken_back_leaves_what_was_merged_since(store: Store, memory: M
     found = store.observation(one.id)
     assert found is not None
     assert (found.draft.title, found.edited) == ("A", False)
+
+
+def test_an_edit_can_be_taken_back_when_what_it_was_folded_into_is_gone(
+    store: Store, memory: Memory
+) -> None:
+    one = add(memory, "A")
+    same = add(memory, "A again", repeats=one.id)
+    store.edit(same.id, ObservationDraft("change", "Mine"))
+    store.forget_observation(one.id, LATER)
+    assert store.unedit(same.id)
+    assert links(store, same) == [(None, None, False)]
+    store.restore_observation(one.id)
+    assert links(store, same) == [(one.id, None, False)]
+
+
+def test_what_stands_in_a_persons_words_is_folded_again_only_without_them(
+    store: Store, memory: Memory
+) -> None:
+    one = add(memory, "A")
+    same = add(memory, "A again", repeats=one.id)
+    store.edit(same.id, ObservationDraft("change", "Mine"))
+    store.forget_observation(one.id, LATER)
+    store.unedit(same.id)
+    store.edit(same.id, ObservationDraft("change", "Mine after all"))
+    store.restore_observation(one.id)
+    assert links(store, same) == [(None, None, False)]
+    store.unedit(same.id)
+    assert links(store, same) == [(one.id, None, False)]
+
+
+def test_an_edit_and_a_merge_taken_back_leave_it_as_it_was(store: Store, memory: Memory) -> None:
+    one, other = add(memory, "A"), add(memory, "B")
+    same = add(memory, "A again", repeats=one.id)
+    store.edit(same.id, ObservationDraft("change", "Mine"))
+    store.merge(same.id, other.id, LATER)
+    store.unedit(same.id)
+    assert links(store, same) == [(other.id, None, False)]
+    store.unmerge(same.id)
+    assert links(store, same) == [(one.id, None, False)]
+
+
+@pytest.mark.parametrize("again", [(1, 0), (0, 1)])
+def test_a_merge_holds_again_in_whichever_order_its_two_come_back(
+    store: Store, memory: Memory, again: tuple[int, int]
+) -> None:
+    both = [add(memory, "A"), add(memory, "B")]
+    store.merge(both[1].id, both[0].id, LATER)
+    store.forget_observation(both[1].id, LATER)
+    store.forget_observation(both[0].id, LATER)
+    for which in again:
+        store.restore_observation(both[which].id)
+    assert links(store, both[1]) == [(both[0].id, None, False)]
+    assert store.merge_of(both[1].id) == Merge(both[1].id, both[0].id, LATER)
+    store.unmerge(both[1].id)
+    assert links(store, both[1]) == [(None, None, False)]
+
+
+def test_what_is_taken_out_stands_by_itself_whatever_it_was_merged_into_before(
+    store: Store, memory: Memory
+) -> None:
+    one, first, second = (add(memory, title) for title in "ABC")
+    store.merge(one.id, first.id, LATER)
+    store.merge(one.id, second.id, LATER)
+    store.unmerge(one.id)
+    assert links(store, one) == [(None, None, False)]

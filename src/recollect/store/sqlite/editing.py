@@ -8,7 +8,7 @@ import sqlite3
 from typing import Any
 
 from recollect.model.observations import ObservationDraft
-from recollect.store.sqlite import merges
+from recollect.store.sqlite import merges, parted
 from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.store.sqlite.drafts import add_words, texts
 
@@ -35,7 +35,7 @@ class Editing(Database):
             return True
 
     def unedit(self, observation_id: int) -> bool:
-        """As it was before the last edit; folded again only if nobody has folded it since. False: there is no
+        """As it was before the last edit; merged again only if nobody has merged it since. False: there is no
         edit to take back."""
         with self.transaction() as connection:
             edit = write_one(connection, "observations", "last_edit", {"id": observation_id})
@@ -44,11 +44,10 @@ class Editing(Database):
             before = json.loads(edit["before"])
             _set_words(connection, observation_id, before["texts"])
             put_back_words(connection, observation_id, before)
-            stands = merges.own(connection, observation_id)["repeats"] is None
-            if stands and not write_one(connection, "merges", "one", {"id": observation_id}):
-                merges.set_own(connection, observation_id, repeats=before["repeats"])
-                if before["merge"]:
-                    write(connection, "merges", "put_back", before["merge"])
+            parted.note_link(connection, observation_id, "repeats", before["repeats"])
+            parted.join(connection)
+            if before["merge"]:
+                parted.put_back_merge(connection, before["merge"])
             write(connection, "observations", "drop_edit", {"id": edit["id"]})
             merges.settle(connection, (observation_id,))
             return True

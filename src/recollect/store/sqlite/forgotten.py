@@ -9,7 +9,7 @@ from typing import Any
 
 from recollect.model.forgotten import Forgotten
 from recollect.model.listings import TOP, Cursor
-from recollect.store.sqlite import merges
+from recollect.store.sqlite import merges, parted
 from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.store.sqlite.editing import put_back_words
 from recollect.store.sqlite.values import file_name
@@ -81,10 +81,10 @@ class ForgottenThings(Database):
                 _put_back(connection, each)
             for each in every:
                 _note_links(connection, each)
-            _join(connection)
-            for merge in record.get("merges", ()):
-                write(connection, "merges", "put_back", merge)
             write(connection, "forgotten", "drop", {"id": observation_id})
+            parted.join(connection)
+            for merge in record.get("merges", ()):
+                parted.put_back_merge(connection, merge)
             merges.settle(connection, [each["row"]["id"] for each in every])
             return True
 
@@ -144,20 +144,8 @@ def _put_back(connection: sqlite3.Connection, record: Json) -> None:
 def _note_links(connection: sqlite3.Connection, record: Json) -> None:
     """What it hung on, and what hung on it."""
     key = record["row"]["id"]
-    links = [(key, link, record["row"][link]) for link in ("repeats", "follows")]
+    for link in ("repeats", "follows"):
+        parted.note_link(connection, key, link, record["row"][link])
     for name, link in HANGING.items():
-        links += [(each, link, key) for each in record.get(name, ())]
-    for whose, link, target in links:
-        if target is not None:
-            values = {"id": whose, "link": link, "target": target}
-            write(connection, "forgotten", "part", values)
-
-
-def _join(connection: sqlite3.Connection) -> None:
-    """Links whose two ends are there. Who has another by now, or stands in a person's words, keeps that."""
-    for row in write(connection, "forgotten", "joinable", {}).fetchall():
-        key, link = row["observation_id"], row["link"]
-        stands = link == "repeats" and row["edited"]
-        if not stands and merges.own(connection, key)[link] is None:
-            merges.set_own(connection, key, **{link: row["target"]})
-        write(connection, "forgotten", "unpart", {"id": key, "link": link})
+        for each in record.get(name, ()):
+            parted.note_link(connection, each, link, key)

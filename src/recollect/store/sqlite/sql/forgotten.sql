@@ -65,15 +65,3 @@ RETURNING id;
 INSERT INTO observation_events (observation_id, event_id)
 SELECT :observation_id, id FROM events WHERE id = :event_id
 ON CONFLICT DO NOTHING;
-
--- name: part
-INSERT INTO parted (observation_id, link, target) VALUES (:id, :link, :target)
-ON CONFLICT (observation_id, link) DO UPDATE SET target = excluded.target;
-
--- name: joinable
-SELECT p.observation_id, p.link, p.target, o.edited FROM parted AS p
-JOIN observations AS o ON o.id = p.observation_id JOIN observations AS t ON t.id = p.target
-ORDER BY p.observation_id, p.link;
-
--- name: unpart
-DELETE FROM parted WHERE observation_id = :id AND link = :link;

@@ -10,18 +10,8 @@ SELECT id, observation_id, into_id, at FROM merges ORDER BY id;
 SELECT id, observation_id, into_id, at FROM merges
 WHERE observation_id IN (SELECT value FROM json_each(:ids)) ORDER BY id;
 
--- Who was merged into one of these.
--- name: into_observations
-SELECT observation_id FROM merges WHERE into_id IN (SELECT value FROM json_each(:ids));
-
 -- name: add
 INSERT INTO merges (observation_id, into_id, at) VALUES (:observation_id, :into_id, :at);
-
--- name: put_back
-INSERT INTO merges (id, observation_id, into_id, at)
-SELECT :id, :observation_id, o.id, :at FROM observations AS o
-WHERE o.id = :into_id AND EXISTS (SELECT 1 FROM observations WHERE id = :observation_id)
-ON CONFLICT DO NOTHING;
 
 -- name: drop
 DELETE FROM merges WHERE observation_id = :id;
