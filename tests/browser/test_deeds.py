@@ -143,6 +143,36 @@ def test_who_saved_meanwhile_is_not_overwritten(visit: Visit, big: Served) -> No
     expect(page.locator(".prose")).to_contain_text("Theirs.")
 
 
+def test_who_edited_an_observation_meanwhile_is_not_overwritten(visit: Visit, big: Served) -> None:
+    path = "/api/observations/9120"
+    watched = visit("/observations/9120")
+    page = watched.page
+    for button, title in (("Save mine over it", "Mine"), ("Take theirs", "Theirs")):
+        watched.go("e")
+        page.get_by_label("Title", exact=True).fill("Mine")
+        page.get_by_label("Narrative").fill(f"Mine, {button}")
+        big.ask("PATCH", path, {"title": "Theirs"})
+        page.get_by_role("button", name="Save").first.click()
+        note = page.locator(".note.bad")
+        expect(note).to_contain_text("changed meanwhile")
+        note.get_by_text("Show the other version").click()
+        expect(note.locator("pre")).to_contain_text("Theirs")
+        watched.faults.clear()  # the browser notes the answer 409
+        page.get_by_role("button", name=button).click()
+        expect(page.locator("h1")).to_have_text(title)
+        expect(page.get_by_role("form")).to_have_count(0)
+
+
+def test_white_space_alone_is_no_edit(visit: Visit) -> None:
+    watched = visit("/observations/9121")
+    watched.go("e")
+    title = watched.page.get_by_label("Title", exact=True)
+    title.fill(f"{title.input_value()}  ")
+    watched.page.get_by_role("button", name="Save").click()
+    expect(title).to_have_count(0)
+    expect(watched.page.locator("dialog")).to_have_count(0)
+
+
 def test_a_dream_is_tried_without_changing_anything(visit: Visit) -> None:
     page = visit("/memories?project=1").page
     before = page.locator(".history li").count()

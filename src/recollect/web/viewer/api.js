@@ -17,7 +17,7 @@ export function url(path, query) {
 async function call(method, path, { query, body, signal } = {}) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") Object.assign(headers, { "Content-Type": "application/json", "X-Recollect": "1" });
-  let answer;
+  let answer, data;
   try {
     answer = await fetch(url(path, query), {
       method,
@@ -26,11 +26,14 @@ async function call(method, path, { query, body, signal } = {}) {
       credentials: "same-origin",
       body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
     });
+    data = await answer.json().catch((error) => {
+      if (answer.ok || error.name === "AbortError") throw error; // it was cut off
+      return null;
+    });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, "away", "The worker does not answer. Start it with `recollect worker start`.");
   }
-  const data = await answer.json().catch(() => null);
   if (answer.ok) return data;
   const told = data?.error ?? {};
   const fallback =
@@ -45,4 +48,3 @@ export const post = (path, body, query) => call("POST", path, { body, query });
 export const put = (path, body, query) => call("PUT", path, { body, query });
 export const patch = (path, body, query) => call("PATCH", path, { body, query });
 export const remove = (path, query, body) => call("DELETE", path, { query, body });
-export const segment = (text) => encodeURIComponent(text);

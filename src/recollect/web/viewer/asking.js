@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 /** @returns {Promise<boolean>} Esc is no */
 export function ask(title, text, yes, no) {
   return new Promise((answer) => {
-    const button = (value, words, kind) => h("button", { value, class: kind }, words);
+    const button = (value, words, kind) => h("button", { type: "submit", value, class: kind }, words);
     const dialog = h(
       "dialog",
       {
@@ -17,9 +17,7 @@ export function ask(title, text, yes, no) {
       },
       h("h2", { id: "ask-title" }, title),
       h("p", { class: "quiet" }, text),
-      h(
-        "form",
-        { method: "dialog", class: "row-of-buttons end" },
+      h("form", { method: "dialog", class: "row-of-buttons end" },
         button("no", no, "primary"),
         button("yes", yes, "danger"),
       ),
@@ -29,5 +27,9 @@ export function ask(title, text, yes, no) {
   });
 }
 
+let standing = null; // whoever asks while it stands there gets the same answer
+
 export const askToThrowAway = () =>
-  ask("Not saved yet", "What you typed is nowhere else.", "Throw it away", "Keep writing");
+  (standing ??= ask("Not saved yet", "What you typed is nowhere else.", "Throw it away", "Keep writing").finally(() => {
+    standing = null;
+  }));

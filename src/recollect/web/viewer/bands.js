@@ -1,11 +1,9 @@
 // Sessions as bands over the hours of a day: a row for each day, marks for what was noted.
 import { h, s } from "./dom.js";
-import { clock, plural, shortDay } from "./format.js";
+import { clock, localDay, midnight, plural, shortDay } from "./format.js";
 import { SHAPES } from "./icons.js";
-import { localDay } from "./heat.js";
 
-const HOUR = 3_600_000,
-  LANE = 26,
+const LANE = 26,
   LABEL = 88,
   ROOM_FOR_MARKS = 5;
 const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "short" });
@@ -24,8 +22,14 @@ export function dayRows(sessions, how) {
   return [...days].sort(([a], [b]) => b.localeCompare(a)).map(([day, all]) => dayRow(day, all, how));
 }
 
+/** Where it stands on the clock of its session's first day: a day that the clocks change on has 24 hours, too. */
+export function hourOf(at, day) {
+  const date = new Date(at);
+  return date.getHours() + date.getMinutes() / 60 + (localDay(at) === day ? 0 : 24);
+}
+
 function dayRow(day, sessions, how) {
-  const start = Date.parse(`${day}T00:00:00`);
+  const start = midnight(day);
   const lanes = [];
   for (const each of [...sessions].sort((a, b) => a.from - b.from)) {
     let lane = lanes.findIndex((end) => end <= each.from);
@@ -34,14 +38,10 @@ function dayRow(day, sessions, how) {
     each.lane = lane;
   }
   const height = lanes.length * LANE + 6;
-  const scale = (at) => ((at - start) / HOUR - how.from) * (how.width / how.hours);
-  return h(
-    "li",
-    { class: "day", data: { day } },
+  const scale = (at) => (hourOf(at, day) - how.from) * (how.width / how.hours);
+  return h("li", { class: "day", data: { day } },
     h("h2", { class: "day-name" }, WEEKDAY.format(start), h("span", { class: "quiet" }, ` ${shortDay(start)}`)),
-    s(
-      "svg",
-      { class: "bands", width: how.width, height, viewBox: `0 0 ${how.width} ${height}` },
+    s("svg", { class: "bands", width: how.width, height, viewBox: `0 0 ${how.width} ${height}` },
       grid(how, height),
       sessions.map((each) => band(each, scale, how)),
     ),

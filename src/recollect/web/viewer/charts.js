@@ -20,9 +20,7 @@ export function dayBars(days, { parts, words, width, label }) {
     let below = 0;
     const x = LEFT + n * room + (room - bar) / 2;
     const told = `${shortDay(Date.parse(day.day))}: ${words(totals[n])}`;
-    return s(
-      "g",
-      { class: "day-bar" },
+    return s("g", { class: "day-bar" },
       s("title", {}, told),
       s("rect", { class: "ground", x: LEFT + n * room, y: 0, width: room, height: HEIGHT }),
       parts.map((part) => {
@@ -53,9 +51,7 @@ export function dayBars(days, { parts, words, width, label }) {
       "aria-label": label,
     },
     [0, 0.5, 1].map((share) =>
-      s(
-        "g",
-        { class: "grid-lines" },
+      s("g", { class: "grid-lines" },
         s("line", { x1: LEFT, x2: width, y1: y(most * share), y2: y(most * share) }),
         s("text", { x: LEFT - 8, y: y(most * share) + 4, "text-anchor": "end" }, words(most * share)),
       ),
@@ -64,9 +60,7 @@ export function dayBars(days, { parts, words, width, label }) {
     days.map(
       (day, n) =>
         n % every === 0 &&
-        s(
-          "text",
-          { x: LEFT + n * room + room / 2, y: HEIGHT + 16, "text-anchor": "middle" },
+        s("text", { x: LEFT + n * room + room / 2, y: HEIGHT + 16, "text-anchor": "middle" },
           shortDay(Date.parse(day.day)),
         ),
     ),
@@ -83,33 +77,19 @@ function nice(value) {
 /** A table whose rows carry their share as a bar. @param {{label: string, value: number, cells: any[]}[]} rows */
 export function shareTable(caption, heads, rows) {
   const most = Math.max(1, ...rows.map((each) => each.value));
-  return h(
-    "div",
-    { class: "scrolls", tabindex: "0", role: "region", "aria-label": caption },
-    h(
-      "table",
-      { class: "shares" },
+  return h("div", { class: "scrolls", tabindex: "0", role: "region", "aria-label": caption },
+    h("table", { class: "shares" },
       h("caption", { class: "unseen" }, caption),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
+      h("thead", {},
+        h("tr", {},
           h("th", { scope: "col" }, heads[0]),
           heads.slice(1).map((each) => h("th", { scope: "col", class: "right" }, each)),
         ),
       ),
-      h(
-        "tbody",
-        {},
+      h("tbody", {},
         rows.map((each) =>
-          h(
-            "tr",
-            {},
-            h(
-              "td",
-              {},
+          h("tr", {},
+            h("td", {},
               h("span", { class: "share-name" }, broken(each.label)),
               h("span", { class: "share", css: { width: `${(each.value / most) * 100}%` } }),
             ),

@@ -24,7 +24,9 @@ export function shown(value) {
  * @returns {any}
  */
 export function h(tag, props, ...children) {
-  return fill(document.createElement(tag), props, children);
+  const element = document.createElement(tag);
+  if (tag === "button") element.type = "button"; // else it would send the form that it stands in
+  return fill(element, props, children);
 }
 
 /** The same for pictures. @returns {any} */
@@ -84,12 +86,28 @@ export function marked(text) {
     );
 }
 
-/** Calls `run` once things have been quiet for a moment. */
+/** Calls `run` once things have been quiet for a moment; `stop` when nobody wants it any more. */
 export function later(run, wait) {
   let timer = 0;
-  return (...values) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => run(...values), wait);
+  const stop = () => clearTimeout(timer);
+  const soon = () => {
+    stop();
+    timer = setTimeout(run, wait);
+  };
+  return Object.assign(soon, { stop });
+}
+
+/** Answers come in any order: one that was asked for before another is thrown away as an AbortError. */
+export function newest(run) {
+  let asked = 0;
+  return async (...values) => {
+    const mine = ++asked;
+    const stale = () => mine !== asked && new DOMException("Asked again meanwhile.", "AbortError");
+    const found = await run(...values).catch((error) => {
+      throw stale() || error;
+    });
+    if (stale()) throw stale();
+    return found;
   };
 }
 

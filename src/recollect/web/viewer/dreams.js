@@ -3,6 +3,7 @@ import { post } from "./api.js";
 import { h, replace } from "./dom.js";
 import { diffView } from "./diff.js";
 import { icon } from "./icons.js";
+import { nothing } from "./parts.js";
 import { again } from "./router.js";
 import { failed, toast } from "./toast.js";
 
@@ -20,15 +21,11 @@ export function dreamCard(project) {
     button.disabled = false;
     if (document.activeElement === document.body) button.focus();
   };
-  const dry = h("button", { type: "button", onclick: () => run(true, dry) }, "Dry run");
-  const real = h("button", { type: "button", onclick: () => run(false, real) }, "Dream now");
-  return h(
-    "section",
-    { class: "card" },
+  const dry = h("button", { onclick: () => run(true, dry) }, "Dry run");
+  const real = h("button", { onclick: () => run(false, real) }, "Dream now");
+  return h("section", { class: "card" },
     h("div", { class: "card-head" }, h("h2", {}, "Dream"), icon("sleep")),
-    h(
-      "p",
-      { class: "quiet gap-below" },
+    h("p", { class: "quiet gap-below" },
       "Merges what says the same, retires what no longer holds, mends dates and links. Every change can be undone.",
     ),
     h("div", { class: "row-of-buttons" }, dry, real),
@@ -49,15 +46,12 @@ function report(found, dry, project) {
     },
     h("h2", { id: "dream-title" }, dry ? "What a dream would change" : "What the dream changed"),
     place,
-    h(
-      "div",
-      { class: "row-of-buttons end" },
+    h("div", { class: "row-of-buttons end" },
       !dry &&
         found.entry &&
         h(
           "button",
           {
-            type: "button",
             onclick: async () => {
               try {
                 await post(`/api/memories-log/${encodeURIComponent(found.entry)}/undo`, {}, { project });
@@ -70,19 +64,17 @@ function report(found, dry, project) {
           },
           "Undo the dream",
         ),
-      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close"),
+      h("button", { class: "primary", onclick: () => dialog.close() }, "Close"),
     ),
   );
   replace(
     place,
     !found.completed && h("p", { class: "note" }, "It was not completed."),
     found.lines.length
-      ? h(
-          "ul",
-          { class: "dream-lines" },
+      ? h("ul", { class: "dream-lines" },
           found.lines.map((each) => h("li", {}, each)),
         )
-      : h("p", { class: "nothing" }, "There is nothing to tidy up."),
+      : nothing("There is nothing to tidy up."),
     found.diff && diffView(found.diff),
   );
   document.body.append(dialog);

@@ -82,16 +82,10 @@ export function entryRow(entry) {
 }
 
 function promptRow({ it, session }) {
-  return h(
-    "li",
-    {},
-    h(
-      "a",
-      { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
+  return h("li", {},
+    h("a", { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
       h("span", { class: "type quiet" }, icon("sessions"), "prompt"),
-      h(
-        "span",
-        { class: "what" },
+      h("span", { class: "what" },
         h("span", { class: "title clamp" }, it.text),
         h("span", { class: "sub block" }, session.project, " · ", session.title || "Untitled session"),
       ),
@@ -101,16 +95,10 @@ function promptRow({ it, session }) {
 }
 
 function summaryRow({ it, session }) {
-  return h(
-    "li",
-    {},
-    h(
-      "a",
-      { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
+  return h("li", {},
+    h("a", { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
       h("span", { class: "type quiet" }, icon("brief"), "summary"),
-      h(
-        "span",
-        { class: "what" },
+      h("span", { class: "what" },
         h("span", {}, it.completed || it.learned || it.request || "A turn ended"),
         it.next_steps && h("span", { class: "sub block" }, "Next: ", it.next_steps),
       ),
@@ -137,13 +125,9 @@ function foldRow({ it: { items, more } }) {
           );
       },
     },
-    h(
-      "summary",
-      { class: "row", data: { item: "" } },
+    h("summary", { class: "row", data: { item: "" } },
       h("span", { class: "type quiet" }, "tools"),
-      h(
-        "span",
-        { class: "what quiet" },
+      h("span", { class: "what quiet" },
         more && "the last ",
         plural(items.length, "call"),
         ": ",

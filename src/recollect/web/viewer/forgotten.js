@@ -3,6 +3,7 @@ import { get, post } from "./api.js";
 import { h } from "./dom.js";
 import { short, when } from "./format.js";
 import { pagedList } from "./pages.js";
+import { nothing } from "./parts.js";
 import { chosen, projectName } from "./projects.js";
 import { navigate } from "./router.js";
 import { failed, toast } from "./toast.js";
@@ -14,7 +15,7 @@ export async function forgottenList(signal) {
     first: await load(null),
     row,
     label: "Forgotten",
-    nothing: h("p", { class: "nothing" }, "Nothing was forgotten. What you forget stays here until you bring it back."),
+    nothing: nothing("Nothing was forgotten. What you forget stays here until you bring it back."),
   });
 }
 
@@ -28,15 +29,11 @@ function row(it) {
       failed(error);
     }
   };
-  return h(
-    "li",
-    { class: "job" },
-    h(
-      "div",
-      { class: "grow" },
+  return h("li", { class: "job" },
+    h("div", { class: "grow" },
       h("span", { class: "title" }, short(it.title || "Untitled")),
       h("span", { class: "sub block quiet small" }, projectName(it.project_id), " · forgotten ", when(it.at)),
     ),
-    h("button", { type: "button", data: { item: "" }, onclick: restore }, "Restore"),
+    h("button", { data: { item: "" }, onclick: restore }, "Restore"),
   );
 }

@@ -16,6 +16,18 @@ export const day = (at) => DATE.format(at);
 export const shortDay = (at) => SHORT.format(at);
 export const absolute = (at) => `${DATE.format(at).slice(5)}, ${CLOCK.format(at)}`;
 
+/** 2026-07-04, as the clock on the wall has it. */
+export function localDay(at) {
+  const date = new Date(at);
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
+}
+
+/** When a day of the calendar begins here, or so many after it: not every day has 24 hours. */
+export function midnight(name, later = 0) {
+  const [year, month, date] = name.split("-").map(Number);
+  return new Date(year, month - 1, date + later).getTime();
+}
+
 /** 1,234,567 → 1.2M */
 export function compact(value) {
   const size = Math.abs(value ?? 0);
@@ -38,7 +50,7 @@ export function bytes(size) {
   return size >= 1024 ? `${(size / 1024).toFixed(1)} KB` : `${size} B`;
 }
 
-export function ago(at, now = Date.now()) {
+function ago(at, now = Date.now()) {
   const past = now - at;
   if (past < 45_000) return "just now";
   if (past < HOUR) return `${Math.max(1, Math.round(past / MINUTE))} min ago`;
@@ -71,9 +83,7 @@ export function keepTimes() {
 
 export function tokens(count) {
   if (count === null || count === undefined) return null;
-  return h(
-    "span",
-    { class: "tokens", title: `${number(count)} tokens if an agent is told this` },
+  return h("span", { class: "tokens", title: `${number(count)} tokens if an agent is told this` },
     `${compact(count)} tok`,
   );
 }

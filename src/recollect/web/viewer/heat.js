@@ -1,6 +1,6 @@
 // Activity by day, a column for each week.
 import { h, s } from "./dom.js";
-import { plural } from "./format.js";
+import { localDay, plural } from "./format.js";
 
 const CELL = 13,
   GAP = 3,
@@ -49,9 +49,7 @@ export function heatMap(items, days, open) {
   const width = LEFT + weeks * (CELL + GAP),
     height = TOP + 7 * (CELL + GAP);
   const total = items.reduce((sum, each) => sum + each.observations, 0);
-  return h(
-    "div",
-    { class: "scrolls", tabindex: "0", role: "region", "aria-label": "Activity by day" },
+  return h("div", { class: "scrolls", tabindex: "0", role: "region", "aria-label": "Activity by day" },
     s(
       "svg",
       {
@@ -67,9 +65,4 @@ export function heatMap(items, days, open) {
       cells,
     ),
   );
-}
-
-export function localDay(at) {
-  const date = new Date(at);
-  return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")}`;
 }

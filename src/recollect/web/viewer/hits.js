@@ -10,12 +10,8 @@ const ICONS = { memory: "memories", summary: "brief", prompt: "sessions", sessio
 
 /** @param {any} it as `/api/search` and `/api/observations` list them @param {boolean} asked then it says why */
 export function hitRow(it, asked) {
-  return h(
-    "li",
-    {},
-    h(
-      "a",
-      { class: "row hit", href: addressOf(it), data: { item: "" } },
+  return h("li", {},
+    h("a", { class: "row hit", href: addressOf(it), data: { item: "" } },
       it.kind === "observation" ? typeLabel(it.type) : h("span", { class: "type quiet" }, icon(ICONS[it.kind]), it.kind),
       h("span", { class: "what" }, it.kind === "memory" ? memory(it) : remembered(it, asked)),
       h("span", { class: "side" }, tokens(it.tokens), when(it.at ?? it.updated)),
@@ -56,15 +52,11 @@ function remembered(it, asked) {
 function why(reasons) {
   if (!reasons.length) return null;
   const sign = (points) => (points > 0 ? "+" : "");
-  return h(
-    "span",
-    { class: "why" },
+  return h("span", { class: "why" },
     reasons
       .slice(0, REASONS)
       .map((each) =>
-        h(
-          "span",
-          { class: "reason", title: each.because },
+        h("span", { class: "reason", title: each.because },
           each.name,
           h("span", { class: "number" }, ` ${sign(each.points)}${round(each.points)}`),
         ),

@@ -9,9 +9,7 @@ const MOST = 50_000; // characters; who writes more is read as it is written, so
 export function markdown(text, project) {
   const all = String(text).replace(/\r\n?/g, "\n");
   const end = all.length > MOST ? Math.max(all.lastIndexOf("\n", MOST), MOST / 2) : all.length;
-  return h(
-    "div",
-    { class: "prose" },
+  return h("div", { class: "prose" },
     blocks(all.slice(0, end).split("\n"), 0, project),
     end < all.length && h("pre", { class: "code" }, all.slice(end).replace(/^\n/, "")),
   );
@@ -40,9 +38,7 @@ function blocks(lines, depth, project) {
     } else if (/^\s{0,3}>/.test(line))
       n = gather(lines, n, /^\s{0,3}>/, (part) =>
         out.push(
-          h(
-            "blockquote",
-            {},
+          h("blockquote", {},
             depth < MOST_DEPTH
               ? blocks(
                   part.map((each) => each.replace(/^\s{0,3}>\s?/, "")),

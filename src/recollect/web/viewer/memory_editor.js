@@ -1,4 +1,5 @@
 // A memory's whole file, with a preview beside it. Whoever saved in between is not overwritten.
+import { clash } from "./clash.js";
 import { h, later, replace } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { failed } from "./toast.js";
@@ -19,7 +20,7 @@ export function editing(it, { project, cancel, save, reload }) {
   const preview = h("div", { class: "preview", "aria-label": "Preview", role: "region" });
   const conflict = h("div", {});
   const draw = later(() => replace(preview, markdown(area.value.replace(/^---\n[\s\S]*?\n---\n/, ""), project)), 60);
-  const button = h("button", { class: "primary" }, "Save ", h("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"));
+  const button = h("button", { type: "submit", class: "primary" }, "Save ", h("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"));
   const form = h(
     "form",
     {
@@ -31,7 +32,7 @@ export function editing(it, { project, cancel, save, reload }) {
         try {
           await save(area.value, checksum);
         } catch (error) {
-          if (error.code === "edited_meanwhile") await clash().catch(failed);
+          if (error.code === "edited_meanwhile") await ask().catch(failed);
           else failed(error);
           button.disabled = false;
         }
@@ -42,54 +43,26 @@ export function editing(it, { project, cancel, save, reload }) {
     },
     conflict,
     h("div", { class: "columns even editor" }, area, preview),
-    h(
-      "div",
-      { class: "row-of-buttons gap" },
+    h("div", { class: "row-of-buttons gap" },
       button,
-      h("button", { type: "button", onclick: cancel }, "Cancel"),
+      h("button", { onclick: cancel }, "Cancel"),
       h("span", { class: "quiet small" }, it.path),
     ),
   );
-  async function clash() {
+  async function ask() {
     const theirs = await reload();
-    replace(
-      conflict,
-      h(
-        "div",
-        { class: "note bad", role: "alert" },
-        h("p", {}, h("strong", {}, "It was changed meanwhile."), " What you typed is still here."),
-        h("details", {}, h("summary", {}, "Show the other version"), h("pre", { class: "said" }, theirs.text)),
-        h(
-          "div",
-          { class: "row-of-buttons gap" },
-          h(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                checksum = theirs.checksum;
-                replace(conflict);
-                form.requestSubmit();
-              },
-            },
-            "Save mine over it",
-          ),
-          h(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                checksum = theirs.checksum;
-                area.value = theirs.text;
-                replace(conflict);
-                draw();
-              },
-            },
-            "Take theirs",
-          ),
-        ),
-      ),
-    );
+    clash(conflict, {
+      theirs: theirs.text,
+      mine: () => {
+        checksum = theirs.checksum;
+        form.requestSubmit();
+      },
+      take: () => {
+        checksum = theirs.checksum;
+        area.value = theirs.text;
+        draw();
+      },
+    });
   }
   draw();
   setTimeout(() => area.focus(), 0);

@@ -4,6 +4,7 @@ import { h, replace } from "./dom.js";
 import { diffView } from "./diff.js";
 import { plural, when } from "./format.js";
 import { pagedList } from "./pages.js";
+import { nothing } from "./parts.js";
 import { again, unread } from "./router.js";
 import { failed, toast } from "./toast.js";
 
@@ -17,21 +18,17 @@ export async function historyCard(project, signal, name) {
 
 async function changes(load, project) {
   try {
-    const nothing = h("p", { class: "nothing" }, "No change yet. Each one is kept, and can be undone.");
+    const none = nothing("No change yet. Each one is kept, and can be undone.");
     const row = (each) => entry(each, project);
-    return pagedList({ load, first: await load(null), row, nothing, label: "Changes", byHand: true }).element;
+    return pagedList({ load, first: await load(null), row, nothing: none, label: "Changes", byHand: true }).element;
   } catch (error) {
     return unread(error);
   }
 }
 
 function entry(it, project) {
-  return h(
-    "li",
-    {},
-    h(
-      "button",
-      { type: "button", class: "plain", data: { item: "" }, onclick: () => open(it, project).catch(failed) },
+  return h("li", {},
+    h("button", { class: "plain", data: { item: "" }, onclick: () => open(it, project).catch(failed) },
       h("span", {}, it.reason || "changed"),
       h("span", { class: "sub block quiet small" }, when(it.at), " · ", plural(it.files.length, "file")),
     ),
@@ -57,21 +54,17 @@ async function open(it, project) {
         place,
         h("p", { class: "note bad" }, error.message),
         diffView(found.diff),
-        h("button", { type: "button", class: "danger", onclick: () => undo(true) }, "Undo it all the same"),
+        h("button", { class: "danger", onclick: () => undo(true) }, "Undo it all the same"),
       );
     }
   };
-  const dialog = h(
-    "dialog",
-    { class: "wide", "aria-labelledby": "change-title", onclose: () => dialog.remove() },
+  const dialog = h("dialog", { class: "wide", "aria-labelledby": "change-title", onclose: () => dialog.remove() },
     h("h2", { id: "change-title" }, it.reason || "changed"),
     h("p", { class: "quiet gap-below" }, when(it.at)),
     place,
-    h(
-      "div",
-      { class: "row-of-buttons end" },
-      h("button", { type: "button", onclick: () => undo(false) }, "Undo this change"),
-      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close"),
+    h("div", { class: "row-of-buttons end" },
+      h("button", { onclick: () => undo(false) }, "Undo this change"),
+      h("button", { class: "primary", onclick: () => dialog.close() }, "Close"),
     ),
   );
   document.body.append(dialog);

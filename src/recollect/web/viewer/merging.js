@@ -1,6 +1,6 @@
 // Choosing what to merge an observation into: the likeliest are offered first.
 import { get } from "./api.js";
-import { h, later, marked, replace } from "./dom.js";
+import { h, later, marked, newest, replace } from "./dom.js";
 import { failed } from "./toast.js";
 
 /** @param {any} it @param {(target: {id: number, title: string}) => Promise<void>} chosen */
@@ -21,13 +21,10 @@ export function mergeDialog(it, chosen) {
         .filter((each) => each.id !== it.id)
         .slice(0, 8)
         .map((each) =>
-          h(
-            "li",
-            {},
+          h("li", {},
             h(
               "button",
               {
-                type: "button",
                 class: "pick",
                 onclick: () => pick({ id: each.id, title: String(each.title).replace(/[\u0002\u0003]/g, "") }),
               },
@@ -37,33 +34,24 @@ export function mergeDialog(it, chosen) {
           ),
         ),
     );
-  const look = later(async () => {
-    const query = field.value.trim();
-    if (!query) {
-      show(it.related);
-      return;
-    }
-    try {
-      const found = await get("/api/search", { q: query, project: it.project_id, limit: 20 });
-      show(found.hits.filter((each) => each.kind === "observation"));
-    } catch (error) {
-      failed(error);
-    }
-  }, 150);
+  const find = newest(async (q) => {
+    if (!q) return it.related;
+    const { hits } = await get("/api/search", { q, project: it.project_id, limit: 20 });
+    return hits.filter((each) => each.kind === "observation");
+  });
+  const look = later(() => find(field.value.trim()).then(show, failed), 150);
   const field = h("input", {
     type: "search",
     "aria-label": "Search for the one to keep",
     placeholder: "Search for the one to keep",
     oninput: look,
   });
-  const dialog = h(
-    "dialog",
-    { "aria-labelledby": "merge-title", onclose: () => dialog.remove() },
+  const dialog = h("dialog", { "aria-labelledby": "merge-title", onclose: () => dialog.remove() },
     h("h2", { id: "merge-title" }, "Merge into another"),
     h("p", { class: "lead" }, "This one is no longer told by itself. You can undo it."),
     field,
     list,
-    h("div", { class: "row-of-buttons end" }, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
+    h("div", { class: "row-of-buttons end" }, h("button", { onclick: () => dialog.close() }, "Cancel")),
   );
   show(it.related);
   document.body.append(dialog);

@@ -2,21 +2,18 @@
 import { url } from "./api.js";
 import { h } from "./dom.js";
 import { absolute, compact } from "./format.js";
+import { card, nothing, pairs } from "./parts.js";
 import { freshnessChip } from "./rows.js";
 
 /** @param {any} it as `/api/observations/{id}` gives it */
 export function aside(it) {
-  return h(
-    "aside",
-    { class: "stack", "aria-label": "About this observation" },
-    h(
-      "section",
-      { class: "card" },
+  return h("aside", { class: "stack", "aria-label": "About this observation" },
+    h("section", { class: "card" },
       h("div", { class: "card-head" }, h("h2", {}, "Files"), freshnessChip(it.freshness)),
       files(it),
     ),
-    h("section", { class: "card" }, h("h2", {}, "Related"), related(it)),
-    h("section", { class: "card" }, h("h2", {}, "Origin"), origin(it)),
+    card("Related", related(it)),
+    card("Origin", origin(it)),
   );
 }
 
@@ -24,14 +21,10 @@ function files(it) {
   const changed = new Set(it.freshness.changed),
     gone = new Set(it.freshness.gone);
   const all = [...new Set([...it.files_modified, ...it.files_read])];
-  if (!all.length) return h("p", { class: "nothing" }, "It names no files.");
-  return h(
-    "ul",
-    { class: "files" },
+  if (!all.length) return nothing("It names no files.");
+  return h("ul", { class: "files" },
     all.map((path) =>
-      h(
-        "li",
-        {},
+      h("li", {},
         h("a", { class: "mono", href: url("/search", { q: path.split("/").at(-1), file: path }) }, path),
         " ",
         it.files_modified.includes(path) && h("span", { class: "chip" }, "modified"),
@@ -47,23 +40,17 @@ function related(it) {
   if (it.follows) links.unshift({ id: it.follows, title: `#${it.follows}`, why: "it carries this on" });
   return [
     links.length
-      ? h(
-          "ol",
-          { class: "list" },
+      ? h("ol", { class: "list" },
           links.map((each) =>
-            h(
-              "li",
-              { class: "related" },
+            h("li", { class: "related" },
               h("a", { href: `/observations/${each.id}`, data: { item: "" } }, each.title || `#${each.id}`),
               h("span", { class: "sub block quiet small" }, [each.type, each.why].filter(Boolean).join(" · ")),
             ),
           ),
         )
-      : h("p", { class: "nothing" }, "Nothing shares its files or words."),
+      : nothing("Nothing shares its files or words."),
     it.folded.length > 0 &&
-      h(
-        "p",
-        { class: "small gap" },
+      h("p", { class: "small gap" },
         "Merged into this: ",
         it.folded.map((id) => [h("a", { href: `/observations/${id}` }, `#${id}`), " "]),
       ),
@@ -79,13 +66,7 @@ function origin(it) {
     ["Costs", `${compact(it.tokens)} tok`],
   ];
   return [
-    h(
-      "dl",
-      { class: "pair" },
-      rows
-        .filter(([, value]) => value !== null && value !== undefined && value !== "")
-        .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
-    ),
+    pairs(rows),
     h("p", { class: "gap" }, h("a", { href: `/sessions/${it.session_id}` }, "Open its session")),
   ];
 }

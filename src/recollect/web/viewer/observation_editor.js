@@ -1,4 +1,5 @@
 // The words of an observation, as a form. Only what was changed is sent.
+import { clash } from "./clash.js";
 import { h } from "./dom.js";
 import { failed } from "./toast.js";
 import { TYPES } from "./rows.js";
@@ -10,8 +11,13 @@ const lines = (text) =>
     .filter(Boolean);
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** @param {{save: (changed: any) => Promise<void>, cancel: () => void}} how */
-export function editor(it, { save, cancel }) {
+/**
+ * @param {{save: (changed: any) => Promise<void>, cancel: () => void, done: () => void, reload: () => Promise<any>,
+ *   take: (theirs: any) => void}} how `done`: there is nothing to save
+ */
+export function editor(it, { save, cancel, done, reload, take }) {
+  let version = it.version;
+  const conflict = h("div", {});
   const before = {
     type: it.type,
     title: it.title ?? "",
@@ -20,11 +26,7 @@ export function editor(it, { save, cancel }) {
     narrative: it.narrative ?? "",
     concepts: it.concepts,
   };
-  const type = h(
-    "select",
-    { name: "type" },
-    TYPES.map((each) => h("option", { value: each }, each)),
-  );
+  const type = h("select", { name: "type" }, TYPES.map((each) => h("option", { value: each }, each)));
   type.value = it.type;
   const text = (name, value) => h("input", { name, prop: { value: value ?? "" } });
   const area = (name, value, rows) => h("textarea", { name, rows, prop: { value } });
@@ -36,7 +38,7 @@ export function editor(it, { save, cancel }) {
     concepts: text("concepts", it.concepts.join(", ")),
   };
   const field = (name, element) => h("label", { class: "field" }, h("span", {}, name), element);
-  const button = h("button", { class: "primary" }, "Save");
+  const button = h("button", { type: "submit", class: "primary" }, "Save");
   const form = h(
     "form",
     {
@@ -57,14 +59,15 @@ export function editor(it, { save, cancel }) {
         };
         const names = Object.keys(now).filter((name) => !same(now[name], before[name]));
         if (!names.length) {
-          cancel();
+          done();
           return;
         }
         button.disabled = true;
         try {
-          await save(Object.fromEntries(names.map((name) => [name, now[name]])));
+          await save({ ...Object.fromEntries(names.map((name) => [name, now[name]])), version });
         } catch (error) {
-          failed(error);
+          if (error.code === "edited_meanwhile") await ask().catch(failed);
+          else failed(error);
           button.disabled = false;
         }
       },
@@ -72,6 +75,7 @@ export function editor(it, { save, cancel }) {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
       },
     },
+    conflict,
     h("h2", {}, "Edit"),
     field("Type", type),
     field("Title", parts.title),
@@ -79,7 +83,19 @@ export function editor(it, { save, cancel }) {
     field("Facts, one on each line", parts.facts),
     field("Narrative", parts.narrative),
     field("Concepts, with commas between", parts.concepts),
-    h("div", { class: "row-of-buttons" }, button, h("button", { type: "button", onclick: cancel }, "Cancel")),
+    h("div", { class: "row-of-buttons" }, button, h("button", { onclick: cancel }, "Cancel")),
   );
+  async function ask() {
+    const theirs = await reload();
+    clash(conflict, {
+      theirs: [theirs.type, theirs.title, theirs.subtitle, ...theirs.facts.map((each) => `- ${each.text}`),
+        theirs.narrative, theirs.concepts.join(", ")].filter(Boolean).join("\n"),
+      mine: () => {
+        version = theirs.version;
+        form.requestSubmit();
+      },
+      take: () => take(theirs),
+    });
+  }
   return form;
 }

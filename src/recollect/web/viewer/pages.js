@@ -9,7 +9,7 @@ import { number } from "./format.js";
  */
 export function pagedList({ load, row, nothing, first, label, byHand = false }) {
   const list = h("ol", { class: "list long", "aria-label": label });
-  const button = h("button", { type: "button", onclick: () => more() }, "Show more");
+  const button = h("button", { onclick: () => more() }, "Show more");
   const trouble = h("p", { class: "note bad", role: "alert", hidden: true });
   const foot = h("div", { class: "more" }, button);
   const element = h("div", {}, list, trouble, foot);

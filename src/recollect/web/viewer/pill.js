@@ -11,7 +11,7 @@ export class Pill {
       this.clear();
       run();
     };
-    replace(this.element, h("button", { type: "button", class: "pill", onclick: press }, text));
+    replace(this.element, h("button", { class: "pill", onclick: press }, text));
     say(text);
   }
 

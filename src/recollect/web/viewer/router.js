@@ -23,6 +23,7 @@ let current = null; // { leave, unsaved, aborter }
 let visit = 0;
 let place = history.state?.place ?? 0; // in this tab's history
 let returning = false; // to where the reader was, because something is not saved there
+let asking = false; // whether to go back
 
 /**
  * A view is `default async ({id, query, signal}) => ({title, element, keys?, leave?, unsaved?, focus?, shown?})`.
@@ -42,9 +43,9 @@ export async function again(focus) {
   if (await mayLeave()) await show({ kept: true, focus });
 }
 
-/** The address changes, the view stays: for what can be seen in it. */
+/** The address changes, the view stays: for what can be seen in it. Once another view is shown it is too late. */
 export function note(to) {
-  history.replaceState(history.state, "", to);
+  if (to.split("?")[0] === location.pathname) history.replaceState(history.state, "", to);
 }
 
 const unsaved = () => current?.unsaved?.() ?? false;
@@ -106,7 +107,7 @@ async function load(path, query, signal) {
 }
 
 function trouble(error) {
-  const retry = h("button", { type: "button", onclick: () => show() }, "Try again");
+  const retry = h("button", { onclick: () => show() }, "Try again");
   return {
     title: "Trouble",
     element: empty(error.status === 404 ? "Not here" : "That did not work", error.message, retry),
@@ -153,5 +154,9 @@ async function wentBack(event) {
   }
   returning = true;
   history.go(place - to);
-  if (await mayLeave()) history.go(to - place);
+  if (asking) return; // Back was pressed again
+  asking = true;
+  const gone = await mayLeave();
+  asking = false;
+  if (gone) history.go(to - place);
 }

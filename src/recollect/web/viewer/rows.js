@@ -12,16 +12,10 @@ export function typeLabel(type) {
 
 /** @param {any} it as `/api/observations` lists them */
 export function observationRow(it, { time = true } = {}) {
-  return h(
-    "li",
-    { data: { id: it.id } },
-    h(
-      "a",
-      { class: "row", href: `/observations/${it.id}`, data: { item: "" } },
+  return h("li", { data: { id: it.id } },
+    h("a", { class: "row", href: `/observations/${it.id}`, data: { item: "" } },
       typeLabel(it.type),
-      h(
-        "span",
-        { class: "what" },
+      h("span", { class: "what" },
         h("span", { class: "title" }, short(it.title || "Untitled")),
         " ",
         it.pinned && h("span", { class: "chip accent" }, icon("pin"), "pinned"),
@@ -38,21 +32,13 @@ export function observationRow(it, { time = true } = {}) {
 }
 
 export function sessionRow(it) {
-  return h(
-    "li",
-    { data: { id: it.id } },
-    h(
-      "a",
-      { class: "row session-row", href: `/sessions/${it.id}`, data: { item: "" } },
-      h(
-        "span",
-        { class: "what" },
+  return h("li", { data: { id: it.id } },
+    h("a", { class: "row session-row", href: `/sessions/${it.id}`, data: { item: "" } },
+      h("span", { class: "what" },
         h("span", { class: "title" }, short(it.title || "Untitled session")),
         " ",
         it.status === "active" && h("span", { class: "chip good" }, "active"),
-        h(
-          "span",
-          { class: "sub block" },
+        h("span", { class: "sub block" },
           it.project,
           " · ",
           plural(it.prompts, "prompt"),
@@ -73,9 +59,7 @@ export function typeBar(types) {
   const all = Object.entries(types).filter(([, count]) => count > 0);
   const total = all.reduce((sum, [, count]) => sum + count, 0);
   const words = all.map(([type, count]) => `${count} ${type}`).join(", ");
-  return h(
-    "span",
-    { class: "type-bar", role: "img", "aria-label": words || "no observations", title: words },
+  return h("span", { class: "type-bar", role: "img", "aria-label": words || "no observations", title: words },
     TYPES.filter((type) => types[type]).map((type) =>
       h("span", { class: `fill-${type}`, css: { "flex-grow": String(types[type] / total) } }),
     ),
@@ -85,21 +69,15 @@ export function typeBar(types) {
 /** A tool call or another event; its raw form opens in place. */
 export function eventRow(it, open) {
   const body = h("div", { class: "raw" });
-  const details = h(
-    "details",
-    { class: "event", ontoggle: () => details.open && open(it, body) },
-    h(
-      "summary",
-      { data: { item: "" } },
+  const details = h("details", { class: "event", ontoggle: () => details.open && open(it, body) },
+    h("summary", { data: { item: "" } },
       h("span", { class: "mono" }, it.tool ?? it.kind.replace("_", " ")),
       " ",
       h("span", { class: "clip" }, it.title === it.tool ? "" : shorterPaths(it.title)),
       " ",
       it.healed && h("span", { class: "chip", title: "The transcript told of it, no hook did" }, "from the transcript"),
       it.subagent && h("span", { class: "chip" }, it.subagent),
-      h(
-        "span",
-        { class: "side quiet" },
+      h("span", { class: "side quiet" },
         h("time", { title: absolute(it.at) }, clock(it.at)),
         ` · ${compact(it.size)} B`,
       ),

@@ -23,26 +23,18 @@ export function buildShell() {
   const nav = document.getElementById("nav");
   replace(
     nav,
-    h(
-      "ul",
-      {},
+    h("ul", {},
       VIEWS.map((view) =>
-        h(
-          "li",
-          {},
-          h(
-            "a",
-            { href: view.path, data: { view: view.path } },
+        h("li", {},
+          h("a", { href: view.path, data: { view: view.path } },
             icon(view.icon),
             h("span", {}, view.name),
             h("kbd", { "aria-hidden": "true" }, `g ${view.key}`),
           ),
         ),
       ),
-      h(
-        "li",
-        { class: "narrow-only" },
-        h("button", { type: "button", class: "ghost", onclick: showHelp }, icon("help"), "Help on keys"),
+      h("li", { class: "narrow-only" },
+        h("button", { class: "ghost", onclick: showHelp }, icon("help"), "Help on keys"),
       ),
     ),
   );
@@ -52,7 +44,6 @@ export function buildShell() {
     h(
       "button",
       {
-        type: "button",
         id: "menu",
         class: "ghost menu",
         "aria-label": "Views",
@@ -66,20 +57,18 @@ export function buildShell() {
     projectPicker(),
     h("span", { class: "grow" }),
     statusLine(),
-    h(
-      "a",
-      { href: "/search", class: "button ghost find", "aria-label": "Search" },
+    h("a", { href: "/search", class: "button ghost find", "aria-label": "Search" },
       icon("search"),
       h("kbd", { "aria-hidden": "true" }, "/"),
     ),
     h(
       "button",
-      { type: "button", class: "ghost", "aria-label": "Dark or light", title: "Dark or light", onclick: toggleTheme },
+      { class: "ghost", "aria-label": "Dark or light", title: "Dark or light", onclick: toggleTheme },
       icon("moon"),
     ),
     h(
       "button",
-      { type: "button", class: "ghost wide-only", "aria-label": "Help on keys", title: "Keys (?)", onclick: showHelp },
+      { class: "ghost wide-only", "aria-label": "Help on keys", title: "Keys (?)", onclick: showHelp },
       icon("help"),
     ),
   );
@@ -214,13 +203,11 @@ export function showHelp() {
     prop: { checked: lettersAreOn() },
     onchange: () => turnLetters(letters.checked),
   });
-  const dialog = h(
-    "dialog",
-    { class: "help", "aria-labelledby": "help-title", onclose: () => dialog.remove() },
+  const dialog = h("dialog", { class: "help", "aria-labelledby": "help-title", onclose: () => dialog.remove() },
     h("h2", { id: "help-title" }, "Keys"),
     h("div", { class: "columns even" }, rows(VIEWS.map((view) => [`g ${view.key}`, view.name])), rows(KEYS)),
     h("label", { class: "check" }, letters, "Letters and signs are keys (Esc, Enter and arrows always are)"),
-    h("form", { method: "dialog", class: "row-of-buttons end" }, h("button", { class: "primary" }, "Close")),
+    h("form", { method: "dialog", class: "row-of-buttons end" }, h("button", { type: "submit", class: "primary" }, "Close")),
   );
   document.body.append(dialog);
   dialog.showModal();

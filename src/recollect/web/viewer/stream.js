@@ -10,6 +10,7 @@ const watchers = new Set();
 const tabs = new BroadcastChannel(NAME);
 let state = "connecting";
 let leading = false;
+let source = null;
 
 /** @param {(kind: string, data: any) => void} run @returns {() => void} stops it */
 export function onHappening(run) {
@@ -27,13 +28,24 @@ export function onState(run) {
 function be(next) {
   if (next === state) return;
   state = next;
-  for (const run of watchers) run(state);
   if (leading) tabs.postMessage({ state });
+  each(watchers, state);
 }
 
 function tell(kind, data) {
-  for (const run of listeners) run(kind, data);
   if (leading) tabs.postMessage({ kind, data });
+  each(listeners, kind, data);
+}
+
+/** One that fails does not keep the others from hearing. */
+function each(all, ...said) {
+  for (const run of all) {
+    try {
+      run(...said);
+    } catch (error) {
+      reportError(error);
+    }
+  }
 }
 
 export async function connect() {
@@ -51,12 +63,16 @@ export async function connect() {
 /** For as long as the page is there: a lock goes back when its promise ends. */
 function lead(missed) {
   leading = true;
+  state = "connecting"; // whatever the tab before has said
+  tabs.postMessage({ state });
+  each(watchers, state);
+  addEventListener("pagehide", () => source?.close());
   listen(missed);
   return new Promise(() => {});
 }
 
 function listen(missed) {
-  const source = new EventSource("/api/stream");
+  source = new EventSource("/api/stream");
   source.onopen = () => be("live");
   source.onerror = () => {
     be(source.readyState === EventSource.CLOSED ? "away" : "connecting");
@@ -72,7 +88,6 @@ function listen(missed) {
       tell(kind, data);
     });
   }
-  addEventListener("pagehide", () => source.close(), { once: true });
 }
 
 /** For views that look again: many happenings in a row are one. `about`: whether one matters. */

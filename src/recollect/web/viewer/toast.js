@@ -28,12 +28,10 @@ export function toast(text, { undo, bad } = {}) {
   const entered = (event) => {
     if (!element.contains(event.relatedTarget)) before = event.relatedTarget;
   };
-  const element = h(
-    "div",
-    { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status", onfocusin: entered },
+  const element = h("div", { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status", onfocusin: entered },
     h("span", { class: "grow" }, text),
-    run && h("button", { type: "button", class: "link", onclick: run }, "Undo ", h("kbd", {}, "u")),
-    h("button", { type: "button", class: "link", "aria-label": "Close this message", onclick: close }, "×"),
+    run && h("button", { class: "link", onclick: run }, "Undo ", h("kbd", {}, "u")),
+    h("button", { class: "link", "aria-label": "Close this message", onclick: close }, "×"),
   );
   place.append(element);
   while (place.children.length > 3) place.firstElementChild.remove();

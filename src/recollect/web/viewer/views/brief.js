@@ -1,7 +1,8 @@
 // Exactly what the next session of a project will be told, and knobs that change it at once.
 import { get, put } from "../api.js";
-import { h, later, replace } from "../dom.js";
+import { h, later, newest, replace } from "../dom.js";
 import { compact, number, plural } from "../format.js";
+import { card, nothing } from "../parts.js";
 import { Pill } from "../pill.js";
 import { memoryAddress, one, projectName } from "../projects.js";
 import { empty } from "../router.js";
@@ -35,9 +36,7 @@ export default async function brief({ signal }) {
       meter,
       found.parts
         .filter((each) => each.tokens > 0)
-        .map((each) =>
-          h("span", { class: `part-${partClass(each.kind)}`, css: { "flex-grow": String(each.tokens) } }),
-        ),
+        .map((each) => h("span", { class: `part-${partClass(each.kind)}`, css: { "flex-grow": String(each.tokens) } })),
     );
     meter.setAttribute("aria-label", `${number(found.tokens)} tokens`);
     replace(parts, partsList(found.parts, project));
@@ -48,7 +47,8 @@ export default async function brief({ signal }) {
       { project, tokens: state.tokens, memories: state.memories ? 1 : 0, work: state.work ? 1 : 0 },
       signal,
     );
-  const look = async () => draw(await read());
+  const ask = newest(read);
+  const look = async () => draw(await ask());
   const first = await get("/api/brief", { project }, signal);
   state.tokens = first.knobs.tokens;
   draw(first);
@@ -68,9 +68,7 @@ export default async function brief({ signal }) {
     },
   });
   const box = (name, words) =>
-    h(
-      "label",
-      { class: "check" },
+    h("label", { class: "check" },
       h("input", {
         type: "checkbox",
         name,
@@ -85,7 +83,6 @@ export default async function brief({ signal }) {
   const keep = h(
     "button",
     {
-      type: "button",
       onclick: async () => {
         try {
           const kept = await put("/api/settings/brief.tokens", { value: Number(slider.value) });
@@ -106,32 +103,19 @@ export default async function brief({ signal }) {
   return {
     title: "Brief",
     leave: onQuiet(["observation", "summary", "memory", "dream", "changed"], offer, 1500),
-    element: h(
-      "div",
-      {},
+    element: h("div", {},
       pill.element,
-      h(
-        "div",
-        { class: "head" },
+      h("div", { class: "head" },
         h("h1", {}, "Brief", h("span", { class: "quiet light" }, ` for the next session of ${projectName(project)}`)),
       ),
-      h(
-        "div",
-        { class: "columns" },
-        h(
-          "section",
-          { class: "card", "aria-label": "The brief" },
+      h("div", { class: "columns" },
+        h("section", { class: "card", "aria-label": "The brief" },
           h("div", { class: "card-head" }, h("h2", {}, "What it will be told"), total),
           meter,
           text,
         ),
-        h(
-          "aside",
-          { class: "stack", "aria-label": "Knobs and parts" },
-          h(
-            "section",
-            { class: "card" },
-            h("h2", {}, "Knobs"),
+        h("aside", { class: "stack", "aria-label": "Knobs and parts" },
+          card("Knobs",
             h("label", { class: "field" }, h("span", { class: "knob" }, "Most tokens ", output), slider),
             box("memories", "The index of memories"),
             box("work", "What bears on the current work"),
@@ -139,7 +123,7 @@ export default async function brief({ signal }) {
             h("div", { class: "row-of-buttons gap" }, keep),
             others(first.knobs.settings),
           ),
-          h("section", { class: "card" }, h("h2", {}, "Parts"), parts),
+          card("Parts", parts),
         ),
       ),
     ),
@@ -149,32 +133,22 @@ export default async function brief({ signal }) {
 const partClass = (kind) => (["observation", "summary", "memory"].includes(kind) ? kind : "other");
 
 function partsList(parts, project) {
-  if (!parts.length) return h("p", { class: "nothing" }, "Nothing.");
+  if (!parts.length) return nothing("Nothing.");
   const sums = new Map();
   for (const each of parts) sums.set(each.kind, (sums.get(each.kind) ?? 0) + each.tokens);
   return [
-    h(
-      "div",
-      { class: "chips gap-below" },
+    h("div", { class: "chips gap-below" },
       [...sums].map(([kind, sum]) =>
         h("span", { class: "chip" }, h("span", { class: `swatch part-${partClass(kind)}` }), `${kind} ${compact(sum)}`),
       ),
     ),
-    h(
-      "ol",
-      { class: "list" },
+    h("ol", { class: "list" },
       parts.map((each) =>
-        h(
-          "li",
-          { class: "related" },
+        h("li", { class: "related" },
           addressOf(each, project)
             ? h("a", { href: addressOf(each, project), data: { item: "" } }, each.title)
             : h("span", {}, each.title || each.kind),
-          h(
-            "span",
-            { class: "sub block quiet small" },
-            `${each.reason} · ${plural(each.tokens, "token")}`,
-          ),
+          h("span", { class: "sub block quiet small" }, `${each.reason} · ${plural(each.tokens, "token")}`),
         ),
       ),
     ),
@@ -188,13 +162,9 @@ function addressOf(part, project) {
 
 function others(settings) {
   const rest = Object.entries(settings).filter(([name]) => name !== "brief.tokens");
-  return h(
-    "details",
-    { class: "gap" },
+  return h("details", { class: "gap" },
     h("summary", {}, "Other settings that shape it"),
-    h(
-      "dl",
-      { class: "pair small gap" },
+    h("dl", { class: "pair small gap" },
       rest.map(([name, value]) => [h("dt", { class: "mono" }, name), h("dd", {}, String(value))]),
     ),
     h("p", { class: "gap small" }, h("a", { href: "/settings" }, "Change them in the settings")),

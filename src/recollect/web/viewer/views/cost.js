@@ -2,7 +2,8 @@
 import { get, url } from "../api.js";
 import { h, replace } from "../dom.js";
 import { dayBars, shareTable } from "../charts.js";
-import { compact, money, number } from "../format.js";
+import { compact, localDay, money, number } from "../format.js";
+import { card, nothing, tile } from "../parts.js";
 import { chosen, namedProject } from "../projects.js";
 import { empty, navigate } from "../router.js";
 
@@ -50,16 +51,10 @@ export default async function cost({ query, signal }) {
     title: "Cost",
     leave: () => watcher.disconnect(),
     shown: () => watcher.observe(holder),
-    element: h(
-      "div",
-      {},
-      h(
-        "div",
-        { class: "head" },
+    element: h("div", {},
+      h("div", { class: "head" },
         h("h1", {}, "Cost"),
-        h(
-          "div",
-          { class: "row-of-buttons" },
+        h("div", { class: "row-of-buttons" },
           pressed(
             "What is counted",
             [
@@ -75,9 +70,7 @@ export default async function cost({ query, signal }) {
           ),
         ),
       ),
-      h(
-        "section",
-        { class: "vitals", "aria-label": "In all" },
+      h("section", { class: "vitals", "aria-label": "In all" },
         tile("Money", money(sum("microdollars")), limit(found.budget)),
         tile("Sent", `${compact(sum("sent"))} tok`, `${share(sum("cached"), sum("sent"))} from the cache`),
         tile(
@@ -93,17 +86,11 @@ export default async function cost({ query, signal }) {
             : `${money(sum("microdollars") / Math.max(1, sum("requests")))} each`,
         ),
       ),
-      h(
-        "section",
-        { class: "card", "aria-label": "By day" },
-        h(
-          "div",
-          { class: "card-head" },
+      h("section", { class: "card", "aria-label": "By day" },
+        h("div", { class: "card-head" },
           h("h2", {}, "By day"),
           !inMoney &&
-            h(
-              "div",
-              { class: "legend" },
+            h("div", { class: "legend" },
               TOKENS.map((each) =>
                 h("span", { class: "type" }, h("span", { class: `swatch ${each.kind}` }), each.name),
               ),
@@ -111,15 +98,13 @@ export default async function cost({ query, signal }) {
         ),
         holder,
       ),
-      h(
-        "div",
-        { class: "columns three gap-above" },
+      h("div", { class: "columns three gap-above" },
         [
           ["models", "By model", "Model"],
           ["projects", "By project", "Project"],
           ["purposes", "By purpose", "Purpose"],
         ].map(([part, title, head]) =>
-          h("section", { class: "card" }, h("h2", {}, title), table(title, head, found[part], inMoney)),
+          card(title, table(title, head, found[part], inMoney)),
         ),
       ),
     ),
@@ -127,7 +112,7 @@ export default async function cost({ query, signal }) {
 }
 
 function table(caption, head, rows, inMoney) {
-  if (!rows.length) return h("p", { class: "nothing" }, "Nothing.");
+  if (!rows.length) return nothing("Nothing.");
   const size = (each) => (inMoney ? each.microdollars : each.sent + each.received);
   return shareTable(
     caption,
@@ -147,17 +132,15 @@ function filled(days, count) {
   const today = new Date();
   return Array.from({ length: count }, (_, n) => {
     const date = new Date(today.getFullYear(), today.getMonth(), today.getDate() - (count - 1 - n));
-    const day = `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")}`;
+    const day = localDay(date);
     return known.get(day) ?? { day, sent: 0, received: 0, cached: 0, microdollars: 0, requests: 0 };
   });
 }
 
 function pressed(label, choices, run) {
-  return h(
-    "div",
-    { class: "group", role: "group", "aria-label": label },
+  return h("div", { class: "group", role: "group", "aria-label": label },
     choices.map(([value, name, on]) =>
-      h("button", { type: "button", "aria-pressed": String(on), onclick: () => run(value) }, name),
+      h("button", { "aria-pressed": String(on), onclick: () => run(value) }, name),
     ),
   );
 }
@@ -168,14 +151,4 @@ function limit(budget) {
   if (budget.daily_cents) return `at most ${money(budget.daily_cents * 10_000)} a day`;
   if (budget.daily_tokens) return `at most ${compact(budget.daily_tokens)} tok a day`;
   return h("a", { href: "/settings#cost" }, "set a daily limit");
-}
-
-function tile(name, value, more) {
-  return h(
-    "div",
-    { class: "tile" },
-    h("span", { class: "quiet small" }, name),
-    h("span", { class: "tile-value" }, value),
-    h("span", { class: "quiet small" }, more),
-  );
 }

@@ -6,6 +6,7 @@ import { dreamCard } from "../dreams.js";
 import { plural, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
 import { historyCard } from "../memory_history.js";
+import { nothing } from "../parts.js";
 import { Pill } from "../pill.js";
 import { memoryAddress, namedProject, one, projectName } from "../projects.js";
 import { again, empty, navigate } from "../router.js";
@@ -38,10 +39,7 @@ export default async function memories({ query, signal }) {
         (!state.type || each.type === state.type) &&
         words.every((word) => `${each.name} ${each.description}`.toLowerCase().includes(word)),
     );
-    replace(
-      list,
-      some.map((each) => memoryRow(each, project)),
-    );
+    replace(list, some.map((each) => memoryRow(each, project)));
     count.textContent = plural(some.length, "memory", "memories");
   };
   const count = h("span", { class: "quiet small", role: "status" });
@@ -76,54 +74,33 @@ export default async function memories({ query, signal }) {
     title: "Memories",
     leave: onQuiet(["memory", "dream", "changed"], look, 400, (data) => !data.id),
     keys: { c: () => create(project) },
-    element: h(
-      "div",
-      {},
+    element: h("div", {},
       pill.element,
-      h(
-        "div",
-        { class: "head" },
-        h(
-          "h1",
-          {},
+      h("div", { class: "head" },
+        h("h1", {},
           retired ? "Retired memories" : "Memories",
           h("span", { class: "quiet light" }, ` of ${projectName(project)}`),
         ),
-        h(
-          "div",
-          { class: "row-of-buttons" },
-          h(
-            "a",
-            { class: "button", href: url("/memories", { retired: retired ? null : 1, project: namedProject() }) },
+        h("div", { class: "row-of-buttons" },
+          h("a", { class: "button", href: url("/memories", { retired: retired ? null : 1, project: namedProject() }) },
             retired ? "Those in force" : "Retired",
           ),
-          h("button", { type: "button", class: "primary", onclick: () => create(project) }, icon("plus"), "New memory"),
+          h("button", { class: "primary", onclick: () => create(project) }, icon("plus"), "New memory"),
         ),
       ),
       broken(found),
-      h(
-        "div",
-        { class: "columns" },
-        h(
-          "section",
-          { class: "card flush", "aria-label": "Memories" },
+      h("div", { class: "columns" },
+        h("section", { class: "card flush", "aria-label": "Memories" },
           h("div", { class: "filter" }, filter, type, count),
           found.items.length
             ? list
-            : h(
-                "p",
-                { class: "nothing" },
+            : nothing(
                 retired
                   ? "None has been retired."
                   : "Nothing is known for good yet. recollect writes memories down when you correct your agent or tell it to remember; or write one here.",
               ),
         ),
-        h(
-          "aside",
-          { class: "stack", "aria-label": "Dreams and history" },
-          dreamCard(project),
-          history,
-        ),
+        h("aside", { class: "stack", "aria-label": "Dreams and history" }, dreamCard(project), history),
       ),
     ),
   };
@@ -131,9 +108,7 @@ export default async function memories({ query, signal }) {
 
 function memoryRow(it, project) {
   const flagged = it.flagged ? [...it.flagged.changed, ...it.flagged.gone, ...it.flagged.dead_links] : [];
-  return h(
-    "li",
-    {},
+  return h("li", {},
     h(
       "a",
       {
@@ -142,9 +117,7 @@ function memoryRow(it, project) {
         data: { item: "" },
       },
       h("span", { class: "type quiet" }, it.type),
-      h(
-        "span",
-        { class: "what" },
+      h("span", { class: "what" },
         h("span", { class: "title" }, it.description || it.name),
         " ",
         it.pinned && h("span", { class: "chip accent" }, icon("pin"), "pinned"),
@@ -162,15 +135,9 @@ function memoryRow(it, project) {
 
 function broken(found) {
   if (!found.broken.length) return null;
-  return h(
-    "div",
-    { class: "note bad" },
+  return h("div", { class: "note bad" },
     h("strong", {}, `${plural(found.broken.length, "file")} cannot be read`),
-    h(
-      "ul",
-      {},
-      found.broken.map((each) => h("li", {}, h("code", {}, each.path), ": ", each.why)),
-    ),
+    h("ul", {}, found.broken.map((each) => h("li", {}, h("code", {}, each.path), ": ", each.why))),
   );
 }
 
@@ -181,9 +148,7 @@ function create(project) {
     name: "text",
     placeholder: "We deploy on Tuesdays, because support is at work then.",
   });
-  const type = h(
-    "select",
-    { name: "type" },
+  const type = h("select", { name: "type" },
     h("option", { value: "" }, "Choose for me"),
     MEMORY_TYPES.map((each) => h("option", { value: each }, each)),
   );
@@ -224,11 +189,9 @@ function create(project) {
       h("label", { class: "field" }, h("span", {}, "What should be known for good"), text),
       h("label", { class: "field" }, h("span", {}, "Type"), type),
       h("label", { class: "check" }, pin, " Pin it: it is told in every session"),
-      h(
-        "div",
-        { class: "row-of-buttons end" },
-        h("button", { type: "button", onclick: leave }, "Cancel"),
-        h("button", { class: "primary" }, "Remember"),
+      h("div", { class: "row-of-buttons end" },
+        h("button", { onclick: leave }, "Cancel"),
+        h("button", { type: "submit", class: "primary" }, "Remember"),
       ),
     ),
   );

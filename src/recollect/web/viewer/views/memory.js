@@ -7,11 +7,13 @@ import { icon } from "../icons.js";
 import { markdown } from "../markdown.js";
 import { editing } from "../memory_editor.js";
 import { historyCard } from "../memory_history.js";
+import { card, nothing, pairs } from "../parts.js";
 import { Pill } from "../pill.js";
 import { memoryAddress, one } from "../projects.js";
 import { again, navigate } from "../router.js";
 import { onQuiet } from "../stream.js";
-import { failed, toast } from "../toast.js";
+import { toast } from "../toast.js";
+import { safely, Watching } from "../watching.js";
 
 export default async function memory({ id, query, signal }) {
   const project = query.has("project") ? Number(query.get("project")) || null : one();
@@ -22,17 +24,12 @@ export default async function memory({ id, query, signal }) {
   const body = h("div", { class: "stack" }, reading(it, project));
   const form = new OpenForm();
   const pill = new Pill();
-  let leaving = false; // who takes it away is not told that it is gone
-  const stay = (error) => {
-    leaving = false;
-    throw error;
-  };
-  const look = async () => {
-    if (leaving) return;
-    const now = await get(path, asked).catch((error) => error);
-    if (now.status === 404) pill.offer("It is not here any more: show", again);
-    else if (!(now instanceof Error) && now.checksum !== it.checksum) pill.offer("It was changed: show", again);
-  };
+  const watching = new Watching({
+    pill,
+    read: () => get(path, asked),
+    same: (now) => now.checksum === it.checksum,
+    gone: "It is not here any more",
+  });
   const deeds = {
     edit() {
       const element = editing(it, {
@@ -59,8 +56,7 @@ export default async function memory({ id, query, signal }) {
       await again();
     },
     async retire() {
-      leaving = true;
-      await remove(path, { project }).catch(stay);
+      await watching.leaving(() => remove(path, { project }));
       toast("Retired: it is no longer told.", {
         undo: async () => {
           await post(`${path}/restore`, {}, { project });
@@ -75,30 +71,23 @@ export default async function memory({ id, query, signal }) {
       await navigate(memoryAddress(id, project));
     },
   };
-  const safely = (deed) => () => Promise.resolve(deed()).catch(failed);
-  const article = h(
-    "article",
-    {},
+  const article = h("article", {},
     pill.element,
-    h(
-      "div",
-      { class: "crumbs" },
+    h("div", { class: "crumbs" },
       h("a", { href: "/memories" }, "Memories"),
       h("span", { class: "mono quiet" }, id),
       retired && h("span", { class: "chip bad" }, "retired"),
       it.by_agent && h("span", { class: "chip" }, "noted by the agent"),
     ),
-    h("div", { class: "head" }, h("h1", {}, it.description || id), it.ours && buttons(it, retired, deeds, safely)),
-    h(
-      "div",
-      { class: "columns" },
+    h("div", { class: "head" }, h("h1", {}, it.description || id), it.ours && buttons(it, retired, deeds)),
+    h("div", { class: "columns" },
       body,
       h("aside", { class: "stack", "aria-label": "About this memory" }, about(it, project), evidence(it), history),
     ),
   );
   return {
     title: it.description || id,
-    leave: onQuiet(["memory", "dream", "changed"], look, 400, (data) => !data.id),
+    leave: onQuiet(["memory", "dream", "changed"], watching.look, 400, (data) => !data.id),
     unsaved: form.unsaved,
     keys:
       it.ours && !retired
@@ -108,12 +97,10 @@ export default async function memory({ id, query, signal }) {
   };
 }
 
-function buttons(it, retired, deeds, safely) {
+function buttons(it, retired, deeds) {
   const button = (key, deed, more, ...words) =>
-    h("button", { type: "button", data: { keep: key }, onclick: safely(deed), ...more }, words);
-  return h(
-    "div",
-    { class: "row-of-buttons" },
+    h("button", { data: { keep: key }, onclick: safely(deed), ...more }, words);
+  return h("div", { class: "row-of-buttons" },
     retired
       ? button("r", deeds.restore, {}, icon("undo"), "Restore")
       : [
@@ -131,12 +118,8 @@ function buttons(it, retired, deeds, safely) {
 }
 
 function reading(it, project) {
-  return h(
-    "section",
-    { class: "card", "aria-label": "What it says" },
-    h(
-      "div",
-      { class: "card-head" },
+  return h("section", { class: "card", "aria-label": "What it says" },
+    h("div", { class: "card-head" },
       h("span", { class: "chip" }, it.type),
       h("span", { class: "grow" }),
       tokens(it.tokens),
@@ -157,15 +140,8 @@ function about(it, project) {
     ["Replaces", it.replaces.join(", ")],
     ["Replaced by", it.replaced_by && named([it.replaced_by])],
   ];
-  return h(
-    "section",
-    { class: "card" },
-    h("h2", {}, "About"),
-    h(
-      "dl",
-      { class: "pair" },
-      rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
-    ),
+  return card("About",
+    pairs(rows),
     it.flagged &&
       Object.entries(FLAGS)
         .filter(([name]) => it.flagged[name].length)
@@ -174,20 +150,13 @@ function about(it, project) {
 }
 
 function evidence(it) {
-  return h(
-    "section",
-    { class: "card" },
-    h("h2", {}, "Evidence"),
+  return card("Evidence",
     it.evidence.length
       ? h("ul", { class: "files" }, it.evidence.map(rest))
-      : h("p", { class: "nothing" }, "Nobody noted where it came from."),
+      : nothing("Nobody noted where it came from."),
     it.files.length > 0 && [
       h("h3", { class: "gap" }, "Files"),
-      h(
-        "ul",
-        { class: "files" },
-        it.files.map((each) => h("li", { class: "mono" }, each)),
-      ),
+      h("ul", { class: "files" }, it.files.map((each) => h("li", { class: "mono" }, each))),
     ],
   );
 }

@@ -4,6 +4,7 @@ import { gathered, h, replace } from "../dom.js";
 import { bytes, compact, lasting, money, number, plural, when } from "../format.js";
 import { entryRow, Followed } from "../feed.js";
 import { showGivenUp } from "../given_up.js";
+import { tile } from "../parts.js";
 import { chosen } from "../projects.js";
 import { Pill } from "../pill.js";
 import { again, empty } from "../router.js";
@@ -104,9 +105,7 @@ export default async function now({ signal }) {
   return {
     title: "Now",
     leave,
-    element: h(
-      "div",
-      {},
+    element: h("div", {},
       h("div", { class: "head" }, h("h1", {}, "Now")),
       health,
       pill.element,
@@ -152,9 +151,7 @@ function vitalTiles(found, cost) {
     tile(
       "Worker",
       found.status === "ok" ? "healthy" : "degraded",
-      h(
-        "span",
-        {},
+      h("span", {},
         `up ${lasting(found.uptime_seconds * 1000)}`,
         found.memory_bytes ? ` · ${bytes(found.memory_bytes)}` : "",
       ),
@@ -169,9 +166,7 @@ function vitalTiles(found, cost) {
       "Last success",
       queue.last_done_at ? when(queue.last_done_at) : "none yet",
       queue.skipped
-        ? h(
-            "button",
-            { type: "button", class: "link small", onclick: () => showGivenUp().catch(failed) },
+        ? h("button", { class: "link small", onclick: () => showGivenUp().catch(failed) },
             `${number(queue.skipped)} given up: look`,
           )
         : "nothing was given up",
@@ -186,13 +181,3 @@ function vitalTiles(found, cost) {
 }
 
 const budgetWords = ({ today, budget }) => budget.left ?? `${compact(today.sent + today.received)} tok, no limit`;
-
-function tile(name, value, more, kind = "") {
-  return h(
-    "div",
-    { class: "tile" },
-    h("span", { class: "quiet small" }, name),
-    h("span", { class: `tile-value ${kind}` }, value),
-    h("span", { class: "quiet small" }, more),
-  );
-}

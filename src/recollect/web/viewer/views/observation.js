@@ -8,12 +8,14 @@ import { inline } from "../inline.js";
 import { mergeDialog } from "../merging.js";
 import { aside } from "../observation_about.js";
 import { editor } from "../observation_editor.js";
+import { nothing } from "../parts.js";
 import { Pill } from "../pill.js";
 import { openRaw } from "../raw.js";
 import { again, navigate } from "../router.js";
 import { eventRow, typeLabel } from "../rows.js";
 import { onQuiet } from "../stream.js";
-import { failed, toast } from "../toast.js";
+import { toast } from "../toast.js";
+import { safely, Watching } from "../watching.js";
 
 export default async function observation({ id, signal }) {
   const path = `/api/observations/${id}`;
@@ -21,17 +23,12 @@ export default async function observation({ id, signal }) {
   const body = h("div", { class: "stack" }, levels(it), evidence(it));
   const form = new OpenForm();
   const pill = new Pill();
-  let leaving = false; // who takes it away is not told that it is gone
-  const stay = (error) => {
-    leaving = false;
-    throw error;
-  };
-  const look = async () => {
-    if (leaving) return;
-    const now = await get(path).catch((error) => error);
-    if (now.status === 404) pill.offer("It was forgotten: show", again);
-    else if (!(now instanceof Error) && said(now) !== said(it)) pill.offer("It was changed: show", again);
-  };
+  const watching = new Watching({
+    pill,
+    read: () => get(path),
+    same: (now) => said(now) === said(it),
+    gone: "It was forgotten",
+  });
 
   const deeds = {
     async pin() {
@@ -47,6 +44,12 @@ export default async function observation({ id, signal }) {
     edit() {
       const element = editor(it, {
         cancel: form.cancel,
+        done: () => form.done(),
+        reload: () => get(path),
+        take: async () => {
+          form.done();
+          await again("edit");
+        },
         save: async (changed) => {
           await patch(path, changed);
           form.done();
@@ -88,8 +91,7 @@ export default async function observation({ id, signal }) {
       await again("edit");
     },
     async forget() {
-      leaving = true;
-      const { count } = await remove(path).catch(stay);
+      const { count } = await watching.leaving(() => remove(path));
       toast(count > 1 ? `Forgotten, and ${plural(count - 1, "other")} that it stood for.` : "Forgotten.", {
         undo: async () => {
           await post(`${path}/restore`);
@@ -99,17 +101,10 @@ export default async function observation({ id, signal }) {
       await navigate(`/sessions/${it.session_id}`);
     },
   };
-  const safely = (deed) => () => Promise.resolve(deed()).catch(failed);
-  const article = h(
-    "article",
-    {},
-    pill.element,
-    head(it, deeds, safely),
-    h("div", { class: "columns" }, body, aside(it)),
-  );
+  const article = h("article", {}, pill.element, head(it, deeds), h("div", { class: "columns" }, body, aside(it)));
   return {
     title: it.title || "Observation",
-    leave: onQuiet(["changed", "observation"], look, 400, (data) => data.id === it.id || data.what === "merged"),
+    leave: onQuiet(["changed", "observation"], watching.look, 400, (data) => data.id === it.id || data.what === "merged"),
     unsaved: form.unsaved,
     keys: form.keys({
       e: safely(deeds.edit),
@@ -124,41 +119,31 @@ export default async function observation({ id, signal }) {
 /** What a reader sees of it; what is like it may change with every observation. */
 const said = ({ related, freshness, ...rest }) => JSON.stringify(rest);
 
-function head(it, deeds, safely) {
+function head(it, deeds) {
   const button = (name, key, deed, more = {}) =>
-    h(
-      "button",
-      { type: "button", title: `${name} (${key})`, data: { keep: key }, ...more, onclick: safely(deed) },
+    h("button", { title: `${name} (${key})`, data: { keep: key }, ...more, onclick: safely(deed) },
       icon({ Forget: "trash", Pinned: "pin" }[name] ?? name.toLowerCase()),
       name,
     );
   return [
-    h(
-      "div",
-      { class: "crumbs" },
+    h("div", { class: "crumbs" },
       typeLabel(it.type),
       h("a", { href: `/sessions/${it.session_id}` }, it.project),
       when(it.at),
       it.edited && h("span", { class: "chip" }, "edited"),
       it.edits > 0 &&
-        h("button", { type: "button", class: "link", onclick: safely(deeds.unedit) }, "take the edit back"),
+        h("button", { class: "link", onclick: safely(deeds.unedit) }, "take the edit back"),
       it.repeats &&
-        h(
-          "span",
-          { class: "chip" },
+        h("span", { class: "chip" },
           it.merged ? "merged into " : "repeats ",
           h("a", { href: `/observations/${it.repeats}` }, `#${it.repeats}`),
         ),
       it.merged &&
-        h("button", { type: "button", class: "link", onclick: safely(deeds.unmerge) }, "take the merge back"),
+        h("button", { class: "link", onclick: safely(deeds.unmerge) }, "take the merge back"),
     ),
-    h(
-      "div",
-      { class: "head" },
+    h("div", { class: "head" },
       h("h1", {}, it.title || "Untitled"),
-      h(
-        "div",
-        { class: "row-of-buttons" },
+      h("div", { class: "row-of-buttons" },
         button("Edit", "e", deeds.edit, { data: { keep: "edit" } }),
         button(it.pinned ? "Pinned" : "Pin", "p", deeds.pin, { "aria-pressed": String(it.pinned) }),
         button("Merge", "m", deeds.merge),
@@ -170,19 +155,13 @@ function head(it, deeds, safely) {
 
 function levels(it) {
   const doubts = it.doubts.filter((each) => !each.part.startsWith("facts"));
-  return h(
-    "section",
-    { class: "card levels", "aria-label": "What it says" },
+  return h("section", { class: "card levels", "aria-label": "What it says" },
     h("div", { class: "card-head" }, h("h2", {}, "What it says"), tokens(it.tokens)),
     it.subtitle && h("p", { class: "subtitle" }, it.subtitle),
     it.facts.length > 0 &&
-      h(
-        "ul",
-        { class: "facts" },
+      h("ul", { class: "facts" },
         it.facts.map((fact) =>
-          h(
-            "li",
-            { class: "prose" },
+          h("li", { class: "prose" },
             inline(fact.text, it.project_id),
             fact.doubt && h("span", { class: "chip bad", title: fact.doubt }, "doubted: ", fact.doubt),
           ),
@@ -191,30 +170,22 @@ function levels(it) {
     it.narrative && h("p", { class: "said prose" }, inline(it.narrative, it.project_id)),
     doubts.map((each) => h("p", { class: "note" }, `Not borne out by the events: ${each.part}. ${each.reason}`)),
     it.concepts.length > 0 &&
-      h(
-        "div",
-        { class: "chips" },
+      h("div", { class: "chips" },
         it.concepts.map((each) => h("a", { class: "chip", href: url("/search", { concept: each }) }, each)),
       ),
   );
 }
 
 function evidence(it) {
-  return h(
-    "section",
-    { class: "card" },
-    h(
-      "div",
-      { class: "card-head" },
+  return h("section", { class: "card" },
+    h("div", { class: "card-head" },
       h("h2", {}, "Evidence"),
       h("span", { class: "quiet small" }, plural(it.evidence.length, "event")),
     ),
     it.evidence.length
-      ? h(
-          "ol",
-          { class: "list events" },
+      ? h("ol", { class: "list events" },
           it.evidence.map((each) => eventRow(each, openRaw)),
         )
-      : h("p", { class: "nothing" }, "The events it came from are not kept."),
+      : nothing("The events it came from are not kept."),
   );
 }

@@ -1,7 +1,7 @@
 // Finds as you type. What each hit costs and why it was found stand beside it.
 import { get, url } from "../api.js";
 import { h, later, replace } from "../dom.js";
-import { compact, day, number, plural } from "../format.js";
+import { compact, day, midnight, number, plural } from "../format.js";
 import { hitRow } from "../hits.js";
 import { icon } from "../icons.js";
 import { keep } from "../keeping.js";
@@ -59,35 +59,38 @@ export default async function search({ query, signal }) {
     }
   }
   async function more() {
-    if (!shown.newest) {
-      await look(Math.min(MOST, shown.limit + AT_ONCE));
+    const before = shown;
+    if (!before.newest) {
+      await look(Math.min(MOST, before.limit + AT_ONCE));
       return;
     }
-    const next = await newest(asked(), shown.next, signal);
-    draw({ ...next, hits: [...shown.hits, ...next.hits] });
+    const mine = running;
+    const next = await newest(asked(), before.next, signal);
+    if (shown === before && running === mine) draw({ ...next, hits: [...before.hits, ...next.hits] });
+  }
+  /** It keeps the focus meanwhile, so it is not disabled by the browser. */
+  async function press({ target }) {
+    if (target.ariaDisabled) return;
+    target.ariaDisabled = "true";
+    await more().catch(failed);
+    target.ariaDisabled = null;
   }
   function draw(found) {
     const [inResults, inFacets] = [keep(results), keep(facets)];
     shown = found;
     const hits = [...found.memories, ...found.hits];
-    const button = h("button", { type: "button", onclick: () => more().catch(failed) }, "Show more");
+    const button = h("button", { onclick: press }, "Show more");
     replace(count, hits.length > 0 && words(found));
     replace(
       results,
       hits.length
-        ? h(
-            "ol",
-            { class: "list long hits", "aria-label": "Hits" },
+        ? h("ol", { class: "list long hits", "aria-label": "Hits" },
             hits.map((each) => hitRow(each, !found.newest)),
           )
-        : nothing(),
+        : none(),
       found.more && h("div", { class: "more" }, found.limit === MOST ? TOO_MANY : button),
     );
-    replace(
-      facets,
-      chips(),
-      FACETS.map(([name, title]) => facet(name, title, found.facets[name] ?? [])),
-    );
+    replace(facets, chips(), FACETS.map(([name, title]) => facet(name, title, found.facets[name] ?? [])));
     inResults();
     inFacets();
   }
@@ -100,16 +103,12 @@ export default async function search({ query, signal }) {
       : `${amount(found)} · ${compact(sum)} tokens to tell ${all.length === 1 ? "it" : "them"}`;
     return found.without ? `${said} · by words only, without ${found.without}` : said;
   }
-  function nothing() {
-    return h(
-      "div",
-      { class: "nothing" },
+  function none() {
+    return h("div", { class: "nothing" },
       field.value.trim() || narrowed()
         ? [
             h("p", {}, "Nothing like that is remembered."),
-            h(
-              "p",
-              {},
+            h("p", {},
               "Use fewer words, or take a filter away. Everything an agent did is found by words, files and meaning.",
             ),
           ]
@@ -137,7 +136,7 @@ export default async function search({ query, signal }) {
     const chip = (name) =>
       h(
         "button",
-        { type: "button", class: "chip accent", "aria-label": `Without ${said(name)}`, onclick: () => clear(name) },
+        { class: "chip accent", "aria-label": `Without ${said(name)}`, onclick: () => clear(name) },
         h("span", { class: "clip" }, said(name)),
         " ×",
       );
@@ -153,17 +152,12 @@ export default async function search({ query, signal }) {
         ontoggle: () => closed[details.open ? "delete" : "add"](name),
       },
       h("summary", {}, h("h2", { class: "inline" }, title)),
-      h(
-        "ul",
-        {},
+      h("ul", {},
         values.slice(0, VALUES).map(({ value, label, count: many }) =>
-          h(
-            "li",
-            {},
+          h("li", {},
             h(
               "button",
               {
-                type: "button",
                 class: "facet-value",
                 title: label ?? value,
                 data: { keep: `${name} ${value}` },
@@ -184,22 +178,17 @@ export default async function search({ query, signal }) {
   return {
     title: "Search",
     focus: field,
-    leave: () => running?.abort(),
-    element: h(
-      "div",
-      { class: "search" },
+    leave: () => {
+      soon.stop();
+      running?.abort();
+    },
+    element: h("div", { class: "search" },
       h("h1", { class: "unseen" }, "Search"),
       h("div", { class: "search-field" }, icon("search"), field),
       count,
-      h(
-        "div",
-        { class: "columns left" },
-        h(
-          "aside",
-          { "aria-label": "Filters" },
-          h(
-            "details",
-            { class: "facets-holder", open: innerWidth > 1023 || null },
+      h("div", { class: "columns left" },
+        h("aside", { "aria-label": "Filters" },
+          h("details", { class: "facets-holder", open: innerWidth > 1023 || null },
             h("summary", {}, "Filters"),
             facets,
           ),
@@ -236,10 +225,4 @@ async function newest({ q, ...filters }, before, signal) {
     more: page.next !== null,
     next: page.next,
   };
-}
-
-/** When a day of the calendar begins here, or one after it. */
-function midnight(name, later = 0) {
-  const [year, month, date] = name.split("-").map(Number);
-  return new Date(year, month - 1, date + later).getTime();
 }

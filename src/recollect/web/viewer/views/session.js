@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { absolute, clock, compact, lasting, money, number, plural, tokens, when } from "../format.js";
 import { inline } from "../inline.js";
 import { pagedList } from "../pages.js";
+import { card, nothing, pairs } from "../parts.js";
 import { Pill } from "../pill.js";
 import { memoryAddress } from "../projects.js";
 import { openRaw } from "../raw.js";
@@ -37,18 +38,12 @@ export default async function session({ id, signal }) {
   return {
     title: found.title || "Session",
     leave: onQuiet(["captured", "observation", "summary", "turn", "changed"], look, 400, mine),
-    element: h(
-      "div",
-      {},
+    element: h("div", {},
       pill.element,
       head(found),
-      h(
-        "div",
-        { class: "columns" },
+      h("div", { class: "columns" },
         h("div", { class: "stack" }, turns(found), events(found, signal)),
-        h(
-          "aside",
-          { class: "stack", "aria-label": "About this session" },
+        h("aside", { class: "stack", "aria-label": "About this session" },
           about(found),
           cost(found.cost),
           toldCard(told),
@@ -63,9 +58,7 @@ const size = (found) => LIVE.reduce((sum, part) => sum + found[part].length, 0);
 const said = (found) => JSON.stringify(LIVE.map((part) => found[part]));
 
 function head(found) {
-  return h(
-    "div",
-    { class: "head" },
+  return h("div", { class: "head" },
     h("h1", {}, found.title || "Untitled session"),
     h("span", { class: `chip ${found.status === "active" ? "good" : ""}` }, found.status),
     when(found.last_event_at),
@@ -77,11 +70,8 @@ function turns(found) {
     [...found.prompts, ...found.summaries, ...found.observations].map((each) => each.number ?? each.prompt_number),
   );
   if (!numbers.size) {
-    return h(
-      "section",
-      { class: "card" },
-      h("h2", {}, "Nothing yet"),
-      h("p", { class: "nothing" }, "Observations appear when a turn has ended and was worked up."),
+    return card("Nothing yet",
+      nothing("Observations appear when a turn has ended and was worked up."),
     );
   }
   return [...numbers]
@@ -96,30 +86,22 @@ function turns(found) {
 }
 
 function turn(prompt, summaries, observations) {
-  return h(
-    "section",
-    { class: "card turn", "aria-label": `Prompt ${prompt.number}` },
-    h(
-      "div",
-      { class: "prompt" },
+  return h("section", { class: "card turn", "aria-label": `Prompt ${prompt.number}` },
+    h("div", { class: "prompt" },
       h("span", { class: "turn-number", title: `Prompt ${prompt.number}` }, prompt.number),
       h("p", { class: "said" }, prompt.text ?? "What came before the first prompt"),
       prompt.at && h("time", { class: "when", title: absolute(prompt.at) }, clock(prompt.at)),
     ),
     summaries,
     observations.length > 0 &&
-      h(
-        "ol",
-        { class: "list", "aria-label": "Observations" },
+      h("ol", { class: "list", "aria-label": "Observations" },
         observations.map((each) => observationRow(each, { time: false })),
       ),
   );
 }
 
 function summary(it, project) {
-  return h(
-    "dl",
-    { class: "summary" },
+  return h("dl", { class: "summary" },
     PARTS.filter(([part]) => it[part]).map(([part, name]) => [
       h("dt", {}, name),
       h("dd", { class: "prose" }, inline(it[part], project)),
@@ -140,7 +122,7 @@ function events(found, signal) {
             load,
             row: (each) => eventRow(each, openRaw),
             label: "Events",
-            nothing: h("p", { class: "nothing" }, "No events."),
+            nothing: nothing("No events."),
           }).element,
         );
       },
@@ -161,46 +143,30 @@ function about(found) {
     ["Prompts", number(found.prompts.length)],
     ["Observations", number(found.observations.length)],
   ];
-  return h(
-    "section",
-    { class: "card" },
-    h("h2", {}, "Session"),
-    h(
-      "dl",
-      { class: "pair" },
-      rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
-    ),
+  return card("Session",
+    pairs(rows),
     h("div", { class: "gap" }, typeBar(found.types)),
     h("p", { class: "mono quiet small gap" }, found.ref),
   );
 }
 
 function cost(spent) {
-  return h(
-    "section",
-    { class: "card" },
-    h("h2", {}, "Cost"),
+  return card("Cost",
     spent.requests
-      ? h(
-          "dl",
-          { class: "pair" },
-          h("dt", {}, "Requests"),
-          h("dd", {}, number(spent.requests)),
-          h("dt", {}, "Sent"),
-          h("dd", {}, `${compact(spent.sent)} tok`),
-          h("dt", {}, "Received"),
-          h("dd", {}, `${compact(spent.received)} tok`),
-          h("dt", {}, "Money"),
-          h("dd", {}, money(spent.microdollars)),
-        )
-      : h("p", { class: "nothing" }, "No model was asked: it was worked up by rules, for nothing."),
+      ? pairs([
+          ["Requests", number(spent.requests)],
+          ["Sent", `${compact(spent.sent)} tok`],
+          ["Received", `${compact(spent.received)} tok`],
+          ["Money", money(spent.microdollars)],
+        ])
+      : nothing("No model was asked: it was worked up by rules, for nothing."),
   );
 }
 
 const HOOKS = { context: "at the start", new: "at a prompt", file: "before a file", compact: "after compaction" };
 
 function toldCard(told) {
-  if (told instanceof Error) return h("section", { class: "card" }, h("h2", {}, "Told"), unread(told));
+  if (told instanceof Error) return card("Told", unread(told));
   const items = told.items;
   const sum = (some) => some.reduce((all, each) => all + each.tokens, 0);
   const groups = new Map();
@@ -209,34 +175,26 @@ function toldCard(told) {
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(each);
   }
-  return h(
-    "section",
-    { class: "card" },
+  return h("section", { class: "card" },
     h("div", { class: "card-head" }, h("h2", {}, "Told"), items.length > 0 && tokens(sum(items))),
     items.length
       ? [...groups].map(([name, some]) =>
-          h(
-            "details",
-            { class: "told-group", open: some.length < 4 || null },
-            h(
-              "summary",
-              { data: { item: "" } },
+          h("details", { class: "told-group", open: some.length < 4 || null },
+            h("summary", { data: { item: "" } },
               name,
               h("span", { class: "quiet small" }, ` · ${plural(some.length, "item")} · ${compact(sum(some))} tok`),
             ),
             h("ol", { class: "list told" }, some.map(toldRow)),
           ),
         )
-      : h("p", { class: "nothing" }, "Nothing was handed to this session unasked."),
+      : nothing("Nothing was handed to this session unasked."),
   );
 }
 
 function toldRow(it) {
   const to = toldAddress(it),
     title = it.title || it.kind;
-  return h(
-    "li",
-    {},
+  return h("li", {},
     to ? h("a", { href: to }, title) : title,
     h("span", { class: "sub block quiet small" }, `${it.reason} · ${compact(it.tokens)} tok`),
   );

@@ -3,6 +3,7 @@ import { get, url } from "../api.js";
 import { h } from "../dom.js";
 import { forgottenList } from "../forgotten.js";
 import { pagedList } from "../pages.js";
+import { nothing } from "../parts.js";
 import { chosen, namedProject } from "../projects.js";
 import { empty, navigate } from "../router.js";
 import { sessionRow } from "../rows.js";
@@ -22,21 +23,14 @@ export default async function sessions({ query, signal }) {
   return {
     title: status === FORGOTTEN ? "Forgotten" : "Sessions",
     leave: paged.stop,
-    element: h(
-      "div",
-      {},
-      h(
-        "div",
-        { class: "head" },
+    element: h("div", {},
+      h("div", { class: "head" },
         h("h1", {}, status === FORGOTTEN ? "Forgotten" : "Sessions"),
-        h(
-          "div",
-          { class: "group scrolls", role: "group", "aria-label": "Which sessions" },
+        h("div", { class: "group scrolls", role: "group", "aria-label": "Which sessions" },
           STATES.map(([value, name]) =>
             h(
               "button",
               {
-                type: "button",
                 "aria-pressed": String(status === value),
                 onclick: () =>
                   navigate(url("/sessions", { status: value, project: namedProject() }), { kept: true }),
@@ -59,7 +53,7 @@ async function sessionList(status, signal) {
     row: sessionRow,
     label: "Sessions",
     nothing: status
-      ? h("p", { class: "nothing" }, `No session is ${status}.`)
+      ? nothing(`No session is ${status}.`)
       : empty(
           "No sessions yet",
           "Let recollect watch your coding agent, then work as you always do.",

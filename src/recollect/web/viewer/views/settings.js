@@ -34,24 +34,16 @@ export default async function settings({ signal }) {
         card.hidden = !card.querySelector(".setting:not([hidden])");
     },
   });
-  const element = h(
-    "div",
-    { class: "settings" },
-    h(
-      "div",
-      { class: "head" },
+  const element = h("div", { class: "settings" },
+    h("div", { class: "head" },
       h("h1", {}, "Settings"),
-      h(
-        "span",
-        { class: "quiet small" },
+      h("span", { class: "quiet small" },
         changed ? `${plural(changed, "setting")} changed from the default` : "all as they come",
       ),
       h("div", { class: "filter-field" }, filter),
     ),
     [...sections].map(([section, items]) =>
-      h(
-        "section",
-        { class: "card", id: section, "aria-labelledby": `s-${section}` },
+      h("section", { class: "card", id: section, "aria-labelledby": `s-${section}` },
         h("h2", { id: `s-${section}` }, NAMES[section] ?? section),
         h("div", {}, items.map(row)),
       ),
@@ -90,7 +82,7 @@ function draw(line, it, text = "") {
       field.setAttribute("aria-invalid", "true");
     }
   };
-  const save = h("button", { class: "save", hidden: true }, "Save");
+  const save = h("button", { type: "submit", class: "save", hidden: true }, "Save");
   const before = field.value;
   if (fixed) field.disabled = true;
   for (const kind of ["input", "change"])
@@ -106,9 +98,7 @@ function draw(line, it, text = "") {
   const changed = it.source !== "default" && !fixed;
   replace(
     line,
-    h(
-      "div",
-      { class: "about" },
+    h("div", { class: "about" },
       h("label", { for: id, class: "mono key" }, it.key),
       " ",
       fixed && h("span", { class: "chip" }, `from ${it.env}`),
@@ -116,19 +106,14 @@ function draw(line, it, text = "") {
       changed && h("span", { class: "chip accent" }, "changed"),
       h("p", { class: "quiet", id: `${id}-help` }, code(it.help), bounds(it)),
     ),
-    h(
-      "div",
-      { class: "control" },
+    h("div", { class: "control" },
       field,
-      h(
-        "div",
-        { class: "row-of-buttons" },
+      h("div", { class: "row-of-buttons" },
         save,
         changed &&
           h(
             "button",
             {
-              type: "button",
               class: "link",
               onclick: () => send(() => remove(`/api/settings/${encodeURIComponent(it.key)}`), "Back to the default."),
             },
@@ -152,11 +137,7 @@ const bounds = (it) =>
 function input(it, id) {
   const more = { id, "aria-describedby": `${id}-help` };
   if (it.kind === "choice") {
-    const select = h(
-      "select",
-      more,
-      it.choices.map((each) => h("option", { value: each }, each)),
-    );
+    const select = h("select", more, it.choices.map((each) => h("option", { value: each }, each)));
     select.value = it.value;
     return select;
   }
