@@ -118,6 +118,28 @@ def test_a_form_that_cannot_be_taken_is_kept_and_can_be_mended(project: Path) ->
         kept.unlink()
 
 
+def test_a_form_of_older_words_does_not_overwrite_newer_ones(project: Path) -> None:
+    command_line = [
+        str(Path(sys.executable).with_name("recollect")),
+        "edit",
+        "1",
+        "--title",
+        "Newer",
+    ]
+    meanwhile = f"import subprocess; subprocess.run({command_line}, check=True)"
+    env = editor(project, f"{meanwhile}; text = text.replace('[title]\\n', '[title]\\nOlder ')")
+    done = recollect("edit", "1", env=env)
+    assert done.returncode != 0
+    assert shown()["title"] == "Newer"
+    command = re.search(r"recollect (edit 1 --form (\S+))", done.stderr)
+    assert command is not None
+    try:
+        assert recollect(*command[1].split()).returncode == 0
+        assert shown()["title"].startswith("Older ")
+    finally:
+        Path(command[2]).unlink()
+
+
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
@@ -126,6 +148,7 @@ def test_a_form_that_cannot_be_taken_is_kept_and_can_be_mended(project: Path) ->
         (("1", "--type", "novel"), "bugfix"),
         (("1",), "Set EDITOR"),
         (("1", "--title", "", "--fact", "", "--narrative", ""), "neither a title"),
+        (("1", "--title", ""), "Give it one"),
     ],
 )
 def test_a_mistake_changes_nothing_and_names_the_fix(

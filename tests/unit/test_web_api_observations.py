@@ -9,6 +9,7 @@ import pytest
 from recollect.clock import HOUR
 from recollect.model.observations import Doubt, ObservationDraft
 from recollect.paths import Paths
+from tests.support.web_content import work
 from tests.support.web_store import Filled, filled
 
 BIG = "9" * 15
@@ -120,6 +121,18 @@ def test_one_is_shown_with_all_that_hangs_on_it(site: Filled) -> None:
     assert found["tokens"] > 40
 
 
+def test_what_names_no_events_is_shown_with_the_tools_of_its_turn(
+    site: Filled, tmp_path: Path
+) -> None:
+    work(site.web, "s", tmp_path, "Add a greeting to hello.py")
+    session = site.store.sessions(None, 1)[0].id
+    (written,) = site.store.observations_of_session(session)
+    assert (written.provider, written.draft.evidence) == ("rules", ())
+    shown = site.get(f"/api/observations/{written.id}")
+    assert shown["evidence_of"] == "turn"
+    assert [each["tool"] for each in shown["evidence"]] == ["Write", "Bash"]
+
+
 def test_an_edit_changes_what_it_names_and_the_brief_follows(site: Filled) -> None:
     one = add(site, "Old words", subtitle="Below", doubts=(Doubt("title", "no"),))
     found = site.sent(
@@ -176,6 +189,35 @@ def test_a_pin_puts_it_first_in_the_brief(site: Filled) -> None:
     assert "missing" in site.refused(
         400, "POST", f"/api/observations/{one}/pin", {}, field="pinned"
     )
+
+
+def test_a_pin_is_answered_with_what_bears_it(site: Filled) -> None:
+    one, other = add(site, "Pump"), add(site, "Valve")
+    site.sent("POST", f"/api/observations/{one}/merge", {"into": other})
+    answer = site.sent("POST", f"/api/observations/{one}/pin", {"pinned": True})
+    assert answer == {"id": other, "pinned": True}
+    assert site.get(f"/api/observations/{other}")["pinned"]
+
+
+def test_who_has_read_older_words_does_not_overwrite_newer_ones(site: Filled) -> None:
+    path = f"/api/observations/{add(site, 'Pump')}"
+    read = site.get(path)["version"]
+    first = site.sent("PATCH", path, {"title": "First", "version": read})
+    site.refused(409, "PATCH", path, {"title": "Second", "version": read})
+    now = site.get(path)
+    assert (now["title"], now["edits"]) == ("First", 1)
+    assert now["version"] == first["version"] != read
+    second = site.sent("PATCH", path, {"title": "Second", "version": now["version"]})
+    assert second["title"] == "Second"
+    for _ in range(2):
+        site.sent("POST", f"{path}/unedit")
+    assert site.get(path)["version"] == read
+
+
+def test_a_title_can_be_changed_but_not_taken_away(site: Filled) -> None:
+    path = f"/api/observations/{add(site, 'Pump')}"
+    site.refused(400, "PATCH", path, {"title": "  "}, field="title")
+    assert site.get(path)["title"] == "Pump"
 
 
 def test_what_is_forgotten_is_nowhere_until_it_is_restored(site: Filled) -> None:

@@ -7,7 +7,7 @@ import click
 
 from recollect.cli import editor, form, places, things
 from recollect.cli.output import json_option, print_json, say
-from recollect.errors import ConfigError, NotFound, RecollectError
+from recollect.errors import ConfigError, Edited, NotFound, RecollectError
 from recollect.model import editing
 from recollect.model.editing import Fields, changes
 from recollect.model.observations import TYPES, Observation
@@ -53,7 +53,8 @@ def edit(
 ) -> None:
     """Put observation ID into your own words.
 
-    Without an option your editor ($VISUAL or $EDITOR) opens on a form. An empty value takes a field away.
+    Without an option your editor ($VISUAL or $EDITOR) opens on a form. An empty value takes a field away; the
+    title alone must stay.
     What you have edited stands: it is no longer marked unverified, and `synthesize --again` keeps it.
     """
     observation = _observation(number)
@@ -68,14 +69,16 @@ def edit(
         _take_back(observation, as_json)
         return
     if options:
-        _store(observation, changes(before, _told(editing.checked(before | options))), as_json)
+        after = _told(editing.checked(before | options))
+        _store(observation, _told(changes(before, after)), as_json)
         return
     text = file.read_text("utf-8", "replace") if file else _typed(observation, before)
     if text is None:
         _store(observation, {}, as_json)
         return
     try:
-        _store(observation, changes(before, _told(form.read(text))), as_json)
+        changed = _told(changes(before, _told(form.read(text))))
+        _store(observation, changed, as_json, version=editing.version_of(observation.draft))
     except RecollectError as error:
         kept = file or editor.kept(text, str(observation.id), ending=ENDING)
         fix = f"Your text is kept: {kept}. Mend it, then: recollect edit {observation.id} --form {kept}"
@@ -124,13 +127,22 @@ def _take_back(observation: Observation, as_json: bool) -> None:
     say(f"#{observation.id} is as it was before you edited it.{more if answer['left'] else ''}")
 
 
-def _store(observation: Observation, changed: Fields, as_json: bool) -> None:
+def _store(
+    observation: Observation, changed: Fields, as_json: bool, version: str | None = None
+) -> None:
     if changed:
-        answer = contact.order(Paths.of(os.environ), "edit", id=observation.id, **changed)
+        key = observation.id
+        answer = contact.order(
+            Paths.of(os.environ), "edit", id=key, **(changed | {"version": version})
+        )
         if not answer["found"]:
             raise NotFound(
                 f"Observation #{observation.id} is gone: it was written anew meanwhile. Find its "
                 "successor with `recollect search`."
+            )
+        if answer.get("meanwhile"):
+            raise Edited(
+                f"#{key} has other words by now (see `recollect show {key}`); left as it is."
             )
     if as_json:
         print_json({"id": observation.id, "changed": sorted(changed)})

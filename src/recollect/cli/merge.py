@@ -18,7 +18,7 @@ numbers = places.completing(places.observation_numbers)
 @click.command()
 @click.argument("what", metavar="ID", shell_complete=numbers)
 @click.argument("into", metavar="[INTO]", required=False, shell_complete=numbers)
-@click.option("--undo", is_flag=True, help="Both as they were.")
+@click.option("--undo", is_flag=True, help="As if nobody had merged it.")
 @json_option
 def merge(what: str, into: str | None, undo: bool, as_json: bool) -> None:
     """Fold observation ID into INTO, which stands for both from now on, in search and in briefs.
@@ -56,7 +56,7 @@ def _unmerge(key: int, as_json: bool) -> None:
     if as_json:
         print_json({"id": key, "into": None, "was_in": answer["into"]})
     else:
-        say(f"#{key} is as it was before it was folded into #{answer['into']}.")
+        say(f"#{key} is out of #{answer['into']} again, as if nobody had merged it.")
 
 
 def _must_be_there(store: Reading, number: int) -> None:

@@ -4,12 +4,14 @@ The worker does it, because only the worker writes. What is told of the project 
 and whoever watches is told.
 """
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect import log
 from recollect.clock import Clock
+from recollect.model import editing
 from recollect.model.merges import Unmergeable
 from recollect.model.observations import Observation
 from recollect.store.protocol import Store
@@ -20,13 +22,14 @@ EDITABLE = ("type", "title", "subtitle", "narrative", "facts", "concepts")
 
 @dataclass(frozen=True, slots=True)
 class Curating:
-    """`on_changed(what, id, project_id)`."""
+    """`on_changed(what, id, project_id)`. `wording`: held from reading words to writing them."""
 
     store: Store
     clock: Clock
     changed: Callable[[int], None]  # what is told of a project
     retold: Callable[[int], None]  # what a session's memory tells
     on_changed: Callable[[str, int, int], None] = lambda *_: None
+    wording: threading.Lock = field(default_factory=threading.Lock)
 
     def verbs(self) -> dict[str, Callable[[Json], Json]]:
         return {
@@ -46,19 +49,24 @@ class Curating:
         return {"found": found}
 
     def edit(self, order: Json) -> Json:
-        """`id`, and some fields of the observation, in a person's words."""
-        observation = self.store.observation(order["id"])
-        if observation is None:
-            return {"found": False}
+        """`id`, and some fields of the observation, in a person's words. With `version` only if its words are
+        still those; else `meanwhile`, and nothing is changed."""
         fields = {name: order[name] for name in EDITABLE if name in order}
         lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-        found = self.store.edit(observation.id, replace(observation.draft, **(fields | lists)))
+        with self.wording:
+            observation = self.store.observation(order["id"])
+            if observation is None:
+                return {"found": False}
+            if order.get("version") not in (None, editing.version_of(observation.draft)):
+                return {"found": True, "meanwhile": True}
+            found = self.store.edit(observation.id, replace(observation.draft, **(fields | lists)))
         self._follow("edited", observation.id)
         return {"found": found}
 
     def unedit(self, order: Json) -> Json:
         """Takes the last edit back. `left`: how many more there are."""
-        found = self.store.unedit(order["id"])
+        with self.wording:
+            found = self.store.unedit(order["id"])
         if found:
             log.action("observation.unedited", observation=order["id"])
             self._follow("unedited", order["id"])

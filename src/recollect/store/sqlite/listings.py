@@ -94,6 +94,11 @@ class Listings(Database):
         rows = self.rows("listings", "events_named", ids=json.dumps(list(ids)))
         return [_event(row) for row in rows]
 
+    def tools_of_turn(self, observation_id: int, limit: int) -> list[EventRow]:
+        """Of the turn that it is about, those first that name one of its files."""
+        values = {"id": observation_id, "limit": limit}
+        return [_event(row) for row in self.rows("listings", "events_of_turn", **values)]
+
     def event_body(self, event_id: int) -> bytes | None:
         """The agent's own bytes."""
         row = self.row("listings", "event_body", id=event_id)

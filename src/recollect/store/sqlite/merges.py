@@ -48,7 +48,7 @@ class Merges(Database):
         return Merged(observation_id, root, tuple(sorted({*moved} - {root})))
 
     def unmerge(self, observation_id: int) -> Merged | None:
-        """As they were before. None: nobody has merged it."""
+        """As if nobody had merged it, into this or into what it was merged into before. None: nobody has."""
         with self.transaction() as connection:
             row = write_one(connection, "merges", "one", {"id": observation_id})
             if row is None:

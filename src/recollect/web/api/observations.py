@@ -31,6 +31,11 @@ from recollect.web.backend import Backend, Json
 from recollect.web.rows import Row, Wrong, not_found
 
 RELATED = 8
+TURN_EVENTS = 50
+MEANWHILE = (
+    "#{0} has other words by now; it was left as it is. GET /api/observations/{0} has them, and their "
+    "`version`; send yours with that."
+)
 
 
 def listed(backend: Backend, *, before: str | None, limit: int, **given: Any) -> Json:
@@ -72,8 +77,9 @@ def one(backend: Backend, *, id: int) -> Json:
         "pinned": found.pinned,
         "edited": found.edited,
         "edits": store.edits_of(id),
+        "version": editing.version_of(draft),
         "freshness": asdict(freshness.of(found, folder)),
-        "evidence": _evidence(backend, found),
+        **_evidence(backend, found),
         "related": _related(backend, id),
         "folded": [key for key, what in links if what == "same" and key != draft.repeats],
         "merged": {"into": merge.into, "at": merge.at} if merge else None,
@@ -81,7 +87,7 @@ def one(backend: Backend, *, id: int) -> Json:
     }
 
 
-def edit(backend: Backend, *, id: int, **given: Any) -> Json:
+def edit(backend: Backend, *, id: int, version: str | None, **given: Any) -> Json:
     """What is not given stays; an empty text or list takes a field away."""
     before = editing.fields_of(_observation(backend, id).draft)
     words = {
@@ -90,11 +96,14 @@ def edit(backend: Backend, *, id: int, **given: Any) -> Json:
         if value is not None
     }
     after = editing.checked(before | words)
-    if isinstance(after, editing.Unusable):
-        field = "type" if "type" in after.why else None
-        raise Wrong(400, "bad_request", f"The observation was left as it is: {after.why}.", field)
-    if changed := editing.changes(before, after):
-        _must_be_there(backend, id, backend.order("edit", id=id, **changed))
+    changed = after if isinstance(after, editing.Unusable) else editing.changes(before, after)
+    if isinstance(changed, editing.Unusable):
+        why = f"The observation was left as it is: {changed.why}."
+        raise Wrong(400, "bad_request", why, changed.field)
+    if changed:
+        answer = backend.order("edit", id=id, version=version, **changed)
+        if _must_be_there(backend, id, answer).get("meanwhile"):
+            raise Wrong(409, "edited_meanwhile", MEANWHILE.format(id))
     return one(backend, id=id)
 
 
@@ -106,8 +115,10 @@ def unedit(backend: Backend, *, id: int) -> Json:
 
 
 def pin(backend: Backend, *, id: int, pinned: bool) -> Json:
+    """What is stored: of what is folded, the one that it is folded into bears the pin."""
     _must_be_there(backend, id, backend.order("pin", id=id, pinned=pinned))
-    return {"id": id, "pinned": pinned}
+    bearer = _observation(backend, _observation(backend, id).draft.repeats or id)
+    return {"id": bearer.id, "pinned": bearer.pinned}
 
 
 def forget(backend: Backend, *, id: int) -> Json:
@@ -152,9 +163,12 @@ def _must_be_there(backend: Backend, id: int, answer: Json) -> Json:
     return answer
 
 
-def _evidence(backend: Backend, found: Observation) -> list[Json]:
-    rows = backend.store.event_rows(found.draft.evidence)
-    return [parts.event_json(row, {}) for row in rows]
+def _evidence(backend: Backend, found: Observation) -> Json:
+    """What is written without a model names no events: it is of its whole turn."""
+    rows, of = backend.store.event_rows(found.draft.evidence), "itself"
+    if not rows and (tools := backend.store.tools_of_turn(found.id, TURN_EVENTS)):
+        rows, of = tools, "turn"
+    return {"evidence": [parts.event_json(row, {}) for row in rows], "evidence_of": of}
 
 
 def _related(backend: Backend, id: int) -> list[Json]:
@@ -184,8 +198,10 @@ WHOLE = shape(
     doubts=many(DOUBT),
     freshness=shape(state=TEXT, changed=many(TEXT), gone=many(TEXT)),
     evidence=many(EVENT),
+    evidence_of={"enum": ["itself", "turn"]},
     related=many(shape(id=NUMBER, title=TEXT, type=MAYBE_TEXT, at=NUMBER, why=TEXT)),
     edits=NUMBER,
+    version=TEXT,
     folded=many(NUMBER),
     merged={"anyOf": [shape(into=NUMBER, at=NUMBER), {"type": "null"}]},
     tokens=NUMBER,
@@ -217,6 +233,11 @@ ROWS = (
             Parameter("narrative", "The story."),
             Parameter("facts", "All of them.", "texts"),
             Parameter("concepts", "All of them.", "texts"),
+            Parameter(
+                "version",
+                "As it was read: nothing is changed if it has other words by now.",
+                most=100,
+            ),
         ),
         answer=WHOLE,
     ),
@@ -231,7 +252,8 @@ ROWS = (
     Row(
         "POST",
         f"{PLACE}/pin",
-        "Put it first in every brief of its project, or no longer.",
+        "Put it first in every brief of its project, or no longer. `id`: the one that bears the pin, which "
+        "is another where it is folded into one.",
         pin,
         place=(ID,),
         body=(Parameter("pinned", "Whether it is.", "flag", required=True),),
