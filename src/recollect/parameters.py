@@ -144,7 +144,8 @@ def read(parameters: Iterable[Parameter], given: Mapping[str, object] | None) ->
             values[name] = () if parameter.kind == "names" else parameter.default
         if parameter.kind == "switch":
             values[name] = bool(values[name])
-        if parameter.required and values[name] in (None, "", ()):
+        nothing = (None,) if parameter.kind == "json" else (None, "", ())
+        if parameter.required and values[name] in nothing:
             raise Misused(f"`{name}` is missing: {parameter.about or 'it must be given'}")
     return values
 

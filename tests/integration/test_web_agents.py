@@ -138,7 +138,8 @@ def test_a_large_output_is_taken_and_a_larger_one_is_refused(web: Site, tmp_path
         ({"tool_name": 1.5}, "tool_name"),
         ({"tool_name": "Bash", "prompt_number": "many"}, "prompt_number"),
         ({"tool_name": "Bash", "prompt_number": -1}, "prompt_number"),
-        ({"tool_name": "Bash", "tool": "x"}, None),
+        ({"tool_name": "Bash", "tool": "x"}, "tool"),
+        ({"tool_name": 5}, "tool_name"),
     ],
 )
 def test_what_cannot_be_understood_is_refused_by_name(

@@ -170,7 +170,10 @@ def test_files_outside_the_viewer_are_nowhere(server: Server) -> None:
         link.close()
 
 
-def test_a_stream_that_nobody_reads_is_dropped_over_the_network(server: Server) -> None:
+def test_a_stream_that_nobody_reads_is_dropped_over_the_network(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SECONDS", 0.3)
     link = socket.socket()
     link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     link.settimeout(30)
@@ -185,4 +188,5 @@ def test_a_stream_that_nobody_reads_is_dropped_over_the_network(server: Server) 
             happenings.publish("captured", number, title="x" * 200)
         assert health(server) == 200
     assert server.application.stream.clients == 0
+    until(lambda: not server._server.server_state.connections)  # though its client is still there
     link.close()

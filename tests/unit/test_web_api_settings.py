@@ -110,6 +110,7 @@ def test_a_wrong_value_is_refused_and_nothing_is_written(
     monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "openai")
     message = site.refused(400, "PUT", f"/api/settings/{key}", {"value": value}, field="value")
     assert said in message
+    assert "PUT" not in message
     assert not home.config_file.exists()
 
 

@@ -65,7 +65,10 @@ class _Viewers:
             while not self._done.is_set():
                 for key, _ in ready.select(0.1):
                     assert isinstance(key.fileobj, socket.socket)
-                    self.heard += key.fileobj.recv(1 << 16).count(b"event: ")
+                    told = key.fileobj.recv(1 << 16)
+                    if not told:  # the worker has let it go
+                        ready.unregister(key.fileobj)
+                    self.heard += told.count(b"event: ")
 
 
 @contextmanager

@@ -47,11 +47,14 @@ class Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _look(self) -> None:
+        """One that is being closed stays for as long as its client does not read what is on the way: a stream
+        that was dropped has no whole answer, and yet nothing more will come."""
         waited = time.monotonic() - self._since
-        if not self.is_busy and waited >= SECONDS:
+        busy = self.is_busy and not self.transport.is_closing()
+        if not busy and waited >= SECONDS:
             self.transport.abort()
             return
-        again = SECONDS if self.is_busy else SECONDS - waited
+        again = SECONDS if busy else SECONDS - waited
         self._tick = self.loop.call_later(max(0.1, again), self._look)
 
     def _make_room(self) -> None:

@@ -28,11 +28,13 @@ REFUSALS = {
     401: "No token.",
     403: "A foreign host or page.",
     404: "There is no such thing.",
+    405: "The path takes other methods; `Allow` names them.",
     408: "The body did not come in time.",
     409: "It has changed meanwhile, or cannot be done as things are.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
     429: "Too many streams are open.",
+    431: "The headers are too long.",
     503: "The store or the worker cannot do this now.",
 }
 STREAM = "/api/stream"
@@ -89,7 +91,10 @@ def _answer(row: Row) -> Json:
 
 
 def _refusals(row: Row) -> Json:
-    wanted = [400, 401, 403, 404, 503] if row.method == "GET" else [s for s in REFUSALS if s != 429]
+    of_none = (405, 429)
+    wanted = [400, 401, 403, 404, 431, 503]
+    if row.method != "GET":
+        wanted = [status for status in REFUSALS if status not in of_none]
     if row.path == STREAM:
         wanted.append(429)
     return {str(status): {"$ref": f"#/components/responses/{status}"} for status in wanted}

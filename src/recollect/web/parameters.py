@@ -1,6 +1,7 @@
 """Reads what a request says, by its row: the path, the query and the JSON body.
 
-Stricter than for a model: a number out of its range is refused, not moved into it. A large body is text, as
+Stricter than for a model: a number out of its range is refused, not moved into it, and so is a number for a
+text. A large body is text, as
 the output of a tool is: one of very many values would take hundreds of megabytes and, while it is read,
 everybody else's time.
 """
@@ -13,10 +14,12 @@ from urllib.parse import parse_qsl
 
 from recollect import parameters
 from recollect.parameters import Misused, Parameter
+from recollect.text import one_line
 from recollect.web.rows import Row, Wrong
 
 MOST_FIELDS = 200
 MOST_VALUES = 100_000
+LONGEST_NAME = 40
 TOO_MANY = f"At most {MOST_VALUES} values are taken in a body. Send a large one as text."
 TEXT = json.JSONDecoder()
 BEGIN = re.compile(r'["\[{,]')  # of a text or of a value
@@ -35,9 +38,11 @@ def _read(known: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, A
     try:
         found = parameters.read(known, given)
     except Misused as error:
-        raise _bad(str(error), _field(str(error))) from None
+        raise _bad(str(error), _field(str(error)) or _unknown(known, given)) from None
     for parameter in known:
         sent = given.get(parameter.name)
+        if parameter.kind in ("text", "names", "texts") and _has_number(sent):
+            raise _bad(f"`{parameter.name}` must be text, not a number.", parameter.name)
         if parameter.kind == "number" and sent is not None and found[parameter.name] != int(sent):
             raise _bad(_range(parameter), parameter.name)
     return found
@@ -98,6 +103,16 @@ def _field(message: str) -> str | None:
     """Messages begin with the parameter's name, in backticks."""
     parts = message.split("`", 2)
     return parts[1] if len(parts) == 3 and not parts[0] else None
+
+
+def _unknown(known: tuple[Parameter, ...], given: Mapping[str, Any]) -> str | None:
+    names = {parameter.name for parameter in known}
+    found = (name for name, value in given.items() if value is not None and name not in names)
+    return next((one_line(name, LONGEST_NAME) for name in found), None)
+
+
+def _has_number(sent: object) -> bool:
+    return any(isinstance(each, int) for each in (sent if isinstance(sent, list) else [sent]))
 
 
 def _no_number(name: str) -> NoReturn:

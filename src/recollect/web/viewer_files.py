@@ -19,7 +19,6 @@ VIEWS = (
     "timeline",
     "search",
     "sessions",
-    "observations",
     "memories",
     "brief",
     "cost",

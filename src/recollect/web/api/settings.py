@@ -22,16 +22,14 @@ def listed(backend: Backend) -> Json:
 
 def change(backend: Backend, *, key: str, value: Any) -> Json:
     row = _row(key)
-    if value is None:
-        why = "`value` is missing. To go back to the default: DELETE."
-        raise Wrong(400, "bad_request", why, "value")
     try:
         if isinstance(value, str) and not isinstance(row.default, str):
             configuring.set_text(key, value, WHERE)
         else:
             configuring.set_value(key, value, WHERE)
     except ConfigError as error:
-        raise Wrong(400, "bad_setting", str(error), "value") from None
+        why = str(error).removeprefix(f"{WHERE}: ")
+        raise Wrong(400, "bad_setting", why, "value") from None
     return _told(backend, row, _written())
 
 
@@ -87,6 +85,12 @@ def _kind(row: Setting) -> str:
 
 
 KEY = Parameter("key", "Its name, such as brief.tokens.", required=True, most=100)
+VALUE = Parameter(
+    "value",
+    "A text, a whole number or a list of texts. DELETE goes back to the default.",
+    "json",
+    required=True,
+)
 ANY = {"type": ["string", "integer", "array", "null"]}
 ITEM = shape(
     key=TEXT,
@@ -113,7 +117,7 @@ ROWS = (
         "starts anew.",
         change,
         place=(KEY,),
-        body=(Parameter("value", "A text, a whole number or a list of texts.", "json"),),
+        body=(VALUE,),
         answer=ITEM,
     ),
     Row("DELETE", PLACE, "Back to the default.", reset, place=(KEY,), answer=ITEM),
