@@ -190,7 +190,7 @@ def test_a_setting_is_checked_kept_and_given_back(visit: Visit) -> None:
     field = row.get_by_role("textbox")
     field.fill("many")
     row.get_by_role("button", name="Save").click()
-    expect(row.get_by_role("status")).to_contain_text("recall.tokens")
+    expect(row.get_by_role("status")).to_contain_text("number")
     expect(field).to_have_attribute("aria-invalid", "true")
     watched.faults.clear()  # the browser notes the answer 400
     field.fill("250")

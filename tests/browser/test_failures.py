@@ -82,7 +82,7 @@ def test_the_history_of_a_memory_is_its_own_and_comes_page_by_page(
 def test_what_is_kept_from_the_brief_says_from_when_it_holds(visit: Visit, big: Served) -> None:
     page = visit("/brief?project=1").page
     page.get_by_role("slider").fill("700")
-    page.get_by_role("button", name="Keep as my setting").click()
+    page.get_by_role("button", name="Keep the tokens as my setting").click()
     said = page.locator(".toast")
     expect(said).to_contain_text("brief.tokens is 700")
     (kept,) = [

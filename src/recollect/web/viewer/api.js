@@ -2,10 +2,18 @@
 
 export class ApiError extends Error {
   constructor(status, code, message, field) {
-    super(message);
+    super(forPeople(message));
     Object.assign(this, { status, code, field });
   }
 }
+
+/** Some sentences tell a program which route to take. */
+const forPeople = (message) =>
+  message
+    .replace(/^[A-Z]+ \/\S+: /, "")
+    .split(/(?<=\.)\s+/)
+    .filter((each) => !/\b(GET|POST|PUT|PATCH|DELETE) \//.test(each))
+    .join(" ");
 
 /** @param {Record<string, any>} [query] empty values are left out */
 export function url(path, query) {
@@ -32,7 +40,7 @@ async function call(method, path, { query, body, signal } = {}) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "away", "The worker does not answer. Start it with `recollect worker start`.");
+    throw new ApiError(0, "away", "The worker does not answer. Start it with `recollect open`.");
   }
   if (answer.ok) return data;
   const told = data?.error ?? {};

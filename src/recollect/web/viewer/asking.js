@@ -5,9 +5,7 @@ import { h } from "./dom.js";
 export function ask(title, text, yes, no) {
   return new Promise((answer) => {
     const button = (value, words, kind) => h("button", { type: "submit", value, class: kind }, words);
-    const dialog = h(
-      "dialog",
-      {
+    const dialog = h("dialog", {
         class: "ask",
         "aria-labelledby": "ask-title",
         onclose: () => {

@@ -68,9 +68,7 @@ function band(it, scale, how) {
   const words = Object.entries(counts)
     .map(([type, count]) => `${count} ${type}`)
     .join(", ");
-  const link = s(
-    "a",
-    {
+  const link = s("a", {
       href: `/sessions/${it.id}`,
       class: "band",
       "data-item": "",

@@ -40,9 +40,7 @@ export function dayBars(days, { parts, words, width, label }) {
     );
   });
   const every = Math.max(1, Math.ceil(days.length / Math.max(1, Math.floor((width - LEFT) / 64))));
-  return s(
-    "svg",
-    {
+  return s("svg", {
       class: "chart",
       viewBox: `0 0 ${width} ${HEIGHT + BELOW}`,
       width,

@@ -86,6 +86,13 @@ export function marked(text) {
     );
 }
 
+/** What stands between backticks, and nothing else: for lines that are links, and for our own words. */
+export function code(text) {
+  return String(text ?? "")
+    .split(/(`[^`]+`)/)
+    .map((part) => (/^`./.test(part) ? h("code", {}, marked(part.slice(1, -1))) : marked(part)));
+}
+
 /** Calls `run` once things have been quiet for a moment; `stop` when nobody wants it any more. */
 export function later(run, wait) {
   let timer = 0;

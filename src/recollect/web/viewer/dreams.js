@@ -34,9 +34,7 @@ export function dreamCard(project) {
 
 function report(found, dry, project) {
   const place = h("div", {});
-  const dialog = h(
-    "dialog",
-    {
+  const dialog = h("dialog", {
       class: "wide",
       "aria-labelledby": "dream-title",
       onclose: () => {
@@ -49,9 +47,7 @@ function report(found, dry, project) {
     h("div", { class: "row-of-buttons end" },
       !dry &&
         found.entry &&
-        h(
-          "button",
-          {
+        h("button", {
             onclick: async () => {
               try {
                 await post(`/api/memories-log/${encodeURIComponent(found.entry)}/undo`, {}, { project });
@@ -67,8 +63,7 @@ function report(found, dry, project) {
       h("button", { class: "primary", onclick: () => dialog.close() }, "Close"),
     ),
   );
-  replace(
-    place,
+  replace(place,
     !found.completed && h("p", { class: "note" }, "It was not completed."),
     found.lines.length
       ? h("ul", { class: "dream-lines" },

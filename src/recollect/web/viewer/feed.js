@@ -1,6 +1,6 @@
 // The feed of the newest sessions: prompts, tool calls folded together, observations and summaries.
 import { get } from "./api.js";
-import { h } from "./dom.js";
+import { code, h } from "./dom.js";
 import { plural, when } from "./format.js";
 import { icon } from "./icons.js";
 import { openRaw } from "./raw.js";
@@ -99,8 +99,8 @@ function summaryRow({ it, session }) {
     h("a", { class: "row", href: `/sessions/${session.id}`, data: { item: "" } },
       h("span", { class: "type quiet" }, icon("brief"), "summary"),
       h("span", { class: "what" },
-        h("span", {}, it.completed || it.learned || it.request || "A turn ended"),
-        it.next_steps && h("span", { class: "sub block" }, "Next: ", it.next_steps),
+        h("span", {}, code(it.completed || it.learned || it.request || "A turn ended")),
+        it.next_steps && h("span", { class: "sub block" }, "Next: ", code(it.next_steps)),
       ),
       h("span", { class: "side" }, when(it.at)),
     ),
@@ -111,9 +111,7 @@ function foldRow({ it: { items, more } }) {
   const tools = new Map();
   for (const each of items) tools.set(each.tool, (tools.get(each.tool) ?? 0) + 1);
   const list = h("ol", { class: "list events" });
-  const details = h(
-    "details",
-    {
+  const details = h("details", {
       class: "fold",
       ontoggle: () => {
         if (details.open && !list.childElementCount)

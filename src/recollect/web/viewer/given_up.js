@@ -17,8 +17,7 @@ export async function showGivenUp() {
     }
   };
   const found = await get("/api/queue");
-  replace(
-    place,
+  replace(place,
     found.skipped.length
       ? h("ol", { class: "list" },
           found.skipped.map((each) =>

@@ -30,9 +30,7 @@ export function heatMap(items, days, open) {
     if (row === 0 && new Date(at).getUTCDate() <= 7)
       months.push(s("text", { x: LEFT + column * (CELL + GAP), y: 10 }, MONTH.format(at)));
     const words = `${name}: ${plural(count, "observation")} in ${plural(it?.sessions ?? 0, "session")}`;
-    const cell = s(
-      "rect",
-      {
+    const cell = s("rect", {
         class: `heat-${level}`,
         x: LEFT + column * (CELL + GAP),
         y: TOP + row * (CELL + GAP),
@@ -50,9 +48,7 @@ export function heatMap(items, days, open) {
     height = TOP + 7 * (CELL + GAP);
   const total = items.reduce((sum, each) => sum + each.observations, 0);
   return h("div", { class: "scrolls", tabindex: "0", role: "region", "aria-label": "Activity by day" },
-    s(
-      "svg",
-      {
+    s("svg", {
         class: "heat",
         viewBox: `0 0 ${width} ${height}`,
         width,

@@ -1,5 +1,5 @@
 // What a search has found: a line each, with what it costs and why it was found.
-import { h, marked } from "./dom.js";
+import { code, h } from "./dom.js";
 import { short, tokens, when } from "./format.js";
 import { icon } from "./icons.js";
 import { memoryAddress } from "./projects.js";
@@ -26,7 +26,7 @@ function addressOf(it) {
 
 function memory(it) {
   return [
-    h("span", { class: "title" }, short(it.description || it.name, 240)),
+    h("span", { class: "title" }, code(short(it.description || it.name, 240))),
     " ",
     it.pinned && h("span", { class: "chip accent" }, "pinned"),
     h("span", { class: "excerpt" }, h("span", { class: "mono" }, it.name), " · ", it.why),
@@ -35,7 +35,7 @@ function memory(it) {
 
 function remembered(it, asked) {
   return [
-    h("span", { class: "title" }, marked(short(it.marked_title || it.title || "Untitled", 240))),
+    h("span", { class: "title" }, code(short(it.marked_title || it.title || "Untitled", 240))),
     " ",
     it.pinned && h("span", { class: "chip accent" }, "pinned"),
     " ",
@@ -44,7 +44,7 @@ function remembered(it, asked) {
     it.superseded && h("span", { class: "chip" }, "superseded"),
     " ",
     staleChip(it.freshness),
-    it.excerpt && h("span", { class: "excerpt" }, marked(it.excerpt)),
+    it.excerpt && h("span", { class: "excerpt" }, code(it.excerpt)),
     asked && why(it.reasons.filter((each) => each.points !== 0)),
   ];
 }

@@ -106,7 +106,7 @@ class Reading {
 
   #bare(at) {
     BARE.lastIndex = at;
-    const found = BARE.exec(this.#text)?.[0];
+    const found = BARE.exec(this.#text)?.[0].replace(/[.,;:!?]+$/, ""); // they end the sentence
     return found ? { kind: "link", text: found, target: found, end: at + found.length } : null;
   }
 

@@ -21,9 +21,7 @@ export function editing(it, { project, cancel, save, reload }) {
   const conflict = h("div", {});
   const draw = later(() => replace(preview, markdown(area.value.replace(/^---\n[\s\S]*?\n---\n/, ""), project)), 60);
   const button = h("button", { type: "submit", class: "primary" }, "Save ", h("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"));
-  const form = h(
-    "form",
-    {
+  const form = h("form", {
       class: "card",
       "aria-label": "Edit the memory",
       onsubmit: async (event) => {

@@ -50,8 +50,7 @@ async function open(it, project) {
         failed(error);
         return;
       }
-      replace(
-        place,
+      replace(place,
         h("p", { class: "note bad" }, error.message),
         diffView(found.diff),
         h("button", { class: "danger", onclick: () => undo(true) }, "Undo it all the same"),

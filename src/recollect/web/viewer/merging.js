@@ -1,6 +1,6 @@
 // Choosing what to merge an observation into: the likeliest are offered first.
 import { get } from "./api.js";
-import { h, later, marked, newest, replace } from "./dom.js";
+import { code, h, later, newest, replace } from "./dom.js";
 import { failed } from "./toast.js";
 
 /** @param {any} it @param {(target: {id: number, title: string}) => Promise<void>} chosen */
@@ -14,26 +14,25 @@ export function mergeDialog(it, chosen) {
       failed(error);
     }
   };
-  const show = (targets) =>
-    replace(
-      list,
+  const show = (found) => {
+    const targets = found.filter((each) => each.id !== it.id);
+    replace(list,
+      !targets.length && h("li", { class: "nothing" }, "Nothing found in this project."),
       targets
-        .filter((each) => each.id !== it.id)
         .slice(0, 8)
         .map((each) =>
           h("li", {},
-            h(
-              "button",
-              {
+            h("button", {
                 class: "pick",
-                onclick: () => pick({ id: each.id, title: String(each.title).replace(/[\u0002\u0003]/g, "") }),
+                onclick: () => pick({ id: each.id, title: (each.title || "Untitled").replace(/[\u0002\u0003]/g, "") }),
               },
-              h("span", { class: "title" }, marked(each.title)),
+              h("span", { class: "title" }, code(each.title || "Untitled")),
               h("span", { class: "quiet small" }, each.why ?? each.type ?? ""),
             ),
           ),
         ),
     );
+  };
   const find = newest(async (q) => {
     if (!q) return it.related;
     const { hits } = await get("/api/search", { q, project: it.project_id, limit: 20 });

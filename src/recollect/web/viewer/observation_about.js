@@ -27,7 +27,7 @@ function files(it) {
       h("li", {},
         h("a", { class: "mono", href: url("/search", { q: path.split("/").at(-1), file: path }) }, path),
         " ",
-        it.files_modified.includes(path) && h("span", { class: "chip" }, "modified"),
+        h("span", { class: "chip" }, it.files_modified.includes(path) ? "modified" : "read"),
         changed.has(path) && h("span", { class: "chip bad" }, "changed since"),
         gone.has(path) && h("span", { class: "chip bad" }, "gone"),
       ),

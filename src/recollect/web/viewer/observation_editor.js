@@ -39,9 +39,7 @@ export function editor(it, { save, cancel, done, reload, take }) {
   };
   const field = (name, element) => h("label", { class: "field" }, h("span", {}, name), element);
   const button = h("button", { type: "submit", class: "primary" }, "Save");
-  const form = h(
-    "form",
-    {
+  const form = h("form", {
       class: "card",
       "aria-label": "Edit the observation",
       onsubmit: async (event) => {

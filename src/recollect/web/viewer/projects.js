@@ -35,7 +35,16 @@ export function one() {
   return chosen() ?? newest?.id ?? null;
 }
 
+/** Whether there is one that the address names: it may be newer than the list. */
+export async function isKnown() {
+  const has = () => !named || items.some((each) => each.id === named);
+  return has() || (await loadProjects(), has());
+}
+
 export const projectName = (id) => items.find((each) => each.id === Number(id))?.name ?? "";
+
+/** For headings of views of one project: why it is this one. */
+export const whose = (id) => `${projectName(id)}${chosen() ? "" : ", the project worked on last"}`;
 
 export function choose(id) {
   if (id) localStorage.setItem(KEY, String(id));

@@ -7,8 +7,7 @@ export async function openRaw(event, place) {
   replace(place, h("p", { class: "quiet" }, "Loading…"));
   try {
     const found = await get(`/api/events/${event.id}`);
-    replace(
-      place,
+    replace(place,
       found.text && h("pre", { class: "said" }, found.text),
       h("details", {}, h("summary", {}, "Raw"), h("pre", { class: "said" }, pretty(found.body))),
       found.cut && h("p", { class: "quiet" }, "Cut: it is longer than 64 KB."),

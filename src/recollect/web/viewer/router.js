@@ -1,9 +1,9 @@
 // Which view stands for which address. The old view stays until the new one is ready: nothing flashes.
 import { askToThrowAway } from "./asking.js";
-import { h, replace } from "./dom.js";
+import { code, h, replace } from "./dom.js";
 import { keep } from "./keeping.js";
 import { setKeys } from "./keys.js";
-import { nameProject } from "./projects.js";
+import { isKnown, namedProject, nameProject } from "./projects.js";
 import { markCurrent } from "./shell.js";
 
 const ROUTES = [
@@ -96,6 +96,8 @@ export async function show({ kept = false, scroll = 0, focus } = {}) {
 }
 
 async function load(path, query, signal) {
+  if (!(await isKnown()))
+    return { title: "Not found", element: empty(`There is no project ${namedProject()}`, "Choose one at the top.") };
   for (const [pattern, module] of ROUTES) {
     const match = pattern.exec(path);
     if (match) {
@@ -107,20 +109,23 @@ async function load(path, query, signal) {
 }
 
 function trouble(error) {
-  const retry = h("button", { onclick: () => show() }, "Try again");
+  const missing = error.status === 404;
+  const next = missing
+    ? h("a", { href: "/sessions?status=forgotten" }, "What was forgotten")
+    : h("button", { onclick: () => show() }, "Try again");
   return {
     title: "Trouble",
-    element: empty(error.status === 404 ? "Not here" : "That did not work", error.message, retry),
+    element: empty(missing ? "Not here" : "That did not work", error.message, next),
   };
 }
 
 /** What stands where there is nothing yet: the next step. */
 export function empty(title, text, ...more) {
-  return h("div", { class: "empty" }, h("h1", {}, title), h("p", {}, text), more);
+  return h("div", { class: "empty" }, h("h1", {}, title), h("p", {}, code(text)), more);
 }
 
 /** What stands where something could not be read: not the same as nothing. */
-export const unread = (error) => h("p", { class: "note bad" }, "This could not be read. ", error.message);
+export const unread = (error) => h("p", { class: "note bad" }, "This could not be read. ", code(error.message));
 
 export function listenToLinks() {
   history.scrollRestoration = "manual";

@@ -1,5 +1,5 @@
 // Lines of lists that several views share.
-import { h } from "./dom.js";
+import { code, h } from "./dom.js";
 import { absolute, clock, compact, lasting, plural, short, when } from "./format.js";
 import { icon, SHAPES, typeMark } from "./icons.js";
 import { projects } from "./projects.js";
@@ -16,7 +16,7 @@ export function observationRow(it, { time = true } = {}) {
     h("a", { class: "row", href: `/observations/${it.id}`, data: { item: "" } },
       typeLabel(it.type),
       h("span", { class: "what" },
-        h("span", { class: "title" }, short(it.title || "Untitled")),
+        h("span", { class: "title" }, code(short(it.title || "Untitled"))),
         " ",
         it.pinned && h("span", { class: "chip accent" }, icon("pin"), "pinned"),
         " ",
@@ -24,7 +24,7 @@ export function observationRow(it, { time = true } = {}) {
           h("span", { class: "chip", title: `It says what #${it.repeats} says, and is not told by itself` }, "folded"),
         " ",
         it.doubted && h("span", { class: "chip", title: "Some of it is not borne out by the events" }, "doubted"),
-        it.subtitle && h("span", { class: "sub block" }, short(it.subtitle)),
+        it.subtitle && h("span", { class: "sub block" }, code(short(it.subtitle))),
       ),
       h("span", { class: "side" }, time && when(it.at)),
     ),

@@ -21,8 +21,7 @@ export const VIEWS = [
 
 export function buildShell() {
   const nav = document.getElementById("nav");
-  replace(
-    nav,
+  replace(nav,
     h("ul", {},
       VIEWS.map((view) =>
         h("li", {},
@@ -41,9 +40,7 @@ export function buildShell() {
   nav.addEventListener("click", () => openMenu(false));
   replace(
     document.getElementById("top"),
-    h(
-      "button",
-      {
+    h("button", {
         id: "menu",
         class: "ghost menu",
         "aria-label": "Views",
@@ -102,8 +99,7 @@ function projectPicker() {
     if (now !== drawn) {
       // else the list may be open
       drawn = now;
-      replace(
-        select,
+      replace(select,
         h("option", { value: "" }, "All projects"),
         projects().map((each) => h("option", { value: each.id }, each.name)),
       );
@@ -144,7 +140,8 @@ function statusLine() {
     const bad = connection === "away" || silent || health?.problem;
     dot.className = `dot ${bad ? "bad" : connection === "live" && health ? "good" : "wait"}`;
     let words = "up to date";
-    if (connection === "away") words = "not connected";
+    if (silent && connection !== "live") words = "stopped: run recollect open";
+    else if (connection === "away") words = "not connected";
     else if (connection === "connecting") words = "connecting";
     else if (silent) words = "no answer";
     else if (health?.problem) words = "needs a look";
@@ -164,9 +161,10 @@ function statusLine() {
       })
       .finally(draw);
   onState((state) => {
+    const was = connection;
     connection = state;
     draw();
-    if (state === "live") look();
+    if (state !== "connecting" || was === "live") look();
   });
   onQuiet(["captured", "turn", "fault"], look, 1000);
   setInterval(look, 30_000);

@@ -1,9 +1,11 @@
 // Messages that come and go. Those that can be undone stay longer, and `u` undoes the newest.
-import { h } from "./dom.js";
+import { code, h } from "./dom.js";
+import { onState } from "./stream.js";
 
 const SHORT = 6_000,
   LONG = 20_000;
 let undoNewest = null;
+const away = new Set(); // what closes a message that holds only while nobody answers
 
 /** @param {string} text @param {{undo?: () => any, bad?: boolean}} [more] */
 export function toast(text, { undo, bad } = {}) {
@@ -20,6 +22,7 @@ export function toast(text, { undo, bad } = {}) {
       close();
       try {
         await undo();
+        toast(`Undone: ${text}`);
       } catch (error) {
         failed(error);
       }
@@ -29,7 +32,7 @@ export function toast(text, { undo, bad } = {}) {
     if (!element.contains(event.relatedTarget)) before = event.relatedTarget;
   };
   const element = h("div", { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status", onfocusin: entered },
-    h("span", { class: "grow" }, text),
+    h("span", { class: "grow" }, code(text)),
     run && h("button", { class: "link", onclick: run }, "Undo ", h("kbd", {}, "u")),
     h("button", { class: "link", "aria-label": "Close this message", onclick: close }, "×"),
   );
@@ -37,15 +40,25 @@ export function toast(text, { undo, bad } = {}) {
   while (place.children.length > 3) place.firstElementChild.remove();
   if (run) undoNewest = run;
   setTimeout(close, bad || undo ? LONG : SHORT);
+  return close;
 }
 
 export function failed(error) {
-  if (error?.name !== "AbortError") toast(error?.message ?? String(error), { bad: true });
+  if (error?.name === "AbortError") return;
+  const close = toast(error?.message ?? String(error), { bad: true });
+  if (error?.code === "away") away.add(close);
 }
 
 export function undoLast() {
-  undoNewest?.();
+  if (undoNewest) undoNewest();
+  else toast("There is nothing to undo.");
 }
+
+onState((state) => {
+  if (state !== "live") return;
+  for (const close of away) close();
+  away.clear();
+});
 
 /** For those who listen rather than look. */
 export function say(text) {

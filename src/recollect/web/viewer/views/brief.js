@@ -4,7 +4,7 @@ import { h, later, newest, replace } from "../dom.js";
 import { compact, number, plural } from "../format.js";
 import { card, nothing } from "../parts.js";
 import { Pill } from "../pill.js";
-import { memoryAddress, one, projectName } from "../projects.js";
+import { memoryAddress, one, whose } from "../projects.js";
 import { empty } from "../router.js";
 import { onQuiet } from "../stream.js";
 import { failed, toast } from "../toast.js";
@@ -32,8 +32,7 @@ export default async function brief({ signal }) {
     shown = found.text;
     replace(text, found.text || "Nothing would be told: the brief is off, or nothing is known yet.");
     replace(total, `${number(found.tokens)} of ${number(found.knobs.tokens)} tokens`);
-    replace(
-      meter,
+    replace(meter,
       found.parts
         .filter((each) => each.tokens > 0)
         .map((each) => h("span", { class: `part-${partClass(each.kind)}`, css: { "flex-grow": String(each.tokens) } })),
@@ -80,19 +79,19 @@ export default async function brief({ signal }) {
       }),
       words,
     );
-  const keep = h(
-    "button",
-    {
+  const keep = h("button", {
       onclick: async () => {
         try {
           const kept = await put("/api/settings/brief.tokens", { value: Number(slider.value) });
-          toast(`brief.tokens is ${kept.value} ${kept.restart ? "from the worker's next start" : "from now on"}.`);
+          const since = kept.restart ? "from the worker's next start" : "from now on";
+          const ticks = state.memories && state.work ? "" : " The ticks are not kept: they are for this page.";
+          toast(`brief.tokens is ${kept.value} ${since}.${ticks}`);
         } catch (error) {
           failed(error);
         }
       },
     },
-    "Keep as my setting",
+    "Keep the tokens as my setting",
   );
   // Whoever reads it is not interrupted: it is written anew when they ask for it.
   const pill = new Pill();
@@ -106,7 +105,7 @@ export default async function brief({ signal }) {
     element: h("div", {},
       pill.element,
       h("div", { class: "head" },
-        h("h1", {}, "Brief", h("span", { class: "quiet light" }, ` for the next session of ${projectName(project)}`)),
+        h("h1", {}, "Brief", h("span", { class: "quiet light" }, ` for the next session of ${whose(project)}`)),
       ),
       h("div", { class: "columns" },
         h("section", { class: "card", "aria-label": "The brief" },
@@ -119,7 +118,7 @@ export default async function brief({ signal }) {
             h("label", { class: "field" }, h("span", { class: "knob" }, "Most tokens ", output), slider),
             box("memories", "The index of memories"),
             box("work", "What bears on the current work"),
-            h("p", { class: "quiet small gap" }, "A preview: nothing is told, nothing is stored."),
+            h("p", { class: "quiet small gap" }, "A preview: nothing is told, nothing is stored. The tokens can be kept, the ticks cannot."),
             h("div", { class: "row-of-buttons gap" }, keep),
             others(first.knobs.settings),
           ),

@@ -23,8 +23,7 @@ export default async function cost({ query, signal }) {
   const sum = (part) => found.total[part];
   const holder = h("div", { class: "chart-holder" });
   const draw = () =>
-    replace(
-      holder,
+    replace(holder,
       dayBars(all, {
         parts: inMoney ? MONEY : TOKENS,
         words: inMoney ? money : compact,

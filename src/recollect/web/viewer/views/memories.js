@@ -1,14 +1,14 @@
 // What is known for good: the list, what changed lately, and dreams.
 import { get, post, url } from "../api.js";
 import { askToThrowAway } from "../asking.js";
-import { h, replace } from "../dom.js";
+import { code, h, replace } from "../dom.js";
 import { dreamCard } from "../dreams.js";
 import { plural, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
 import { historyCard } from "../memory_history.js";
 import { nothing } from "../parts.js";
 import { Pill } from "../pill.js";
-import { memoryAddress, namedProject, one, projectName } from "../projects.js";
+import { memoryAddress, namedProject, one, projectName, whose } from "../projects.js";
 import { again, empty, navigate } from "../router.js";
 import { onQuiet } from "../stream.js";
 import { failed, toast } from "../toast.js";
@@ -52,9 +52,7 @@ export default async function memories({ query, signal }) {
       draw();
     },
   });
-  const type = h(
-    "select",
-    {
+  const type = h("select", {
       "aria-label": "Type",
       onchange: () => {
         state.type = type.value;
@@ -79,7 +77,7 @@ export default async function memories({ query, signal }) {
       h("div", { class: "head" },
         h("h1", {},
           retired ? "Retired memories" : "Memories",
-          h("span", { class: "quiet light" }, ` of ${projectName(project)}`),
+          h("span", { class: "quiet light" }, ` of ${whose(project)}`),
         ),
         h("div", { class: "row-of-buttons" },
           h("a", { class: "button", href: url("/memories", { retired: retired ? null : 1, project: namedProject() }) },
@@ -109,16 +107,14 @@ export default async function memories({ query, signal }) {
 function memoryRow(it, project) {
   const flagged = it.flagged ? [...it.flagged.changed, ...it.flagged.gone, ...it.flagged.dead_links] : [];
   return h("li", {},
-    h(
-      "a",
-      {
+    h("a", {
         class: "row",
         href: memoryAddress(it.name, project, Boolean(it.because)),
         data: { item: "" },
       },
       h("span", { class: "type quiet" }, it.type),
       h("span", { class: "what" },
-        h("span", { class: "title" }, it.description || it.name),
+        h("span", { class: "title" }, code(it.description || it.name)),
         " ",
         it.pinned && h("span", { class: "chip accent" }, icon("pin"), "pinned"),
         " ",
@@ -156,9 +152,7 @@ function create(project) {
   const leave = async () => {
     if (!text.value.trim() || (await askToThrowAway())) dialog.close();
   };
-  const dialog = h(
-    "dialog",
-    {
+  const dialog = h("dialog", {
       "aria-labelledby": "new-title",
       onclose: () => dialog.remove(),
       oncancel: (event) => {
@@ -166,10 +160,8 @@ function create(project) {
         leave();
       },
     },
-    h("h2", { id: "new-title" }, "New memory"),
-    h(
-      "form",
-      {
+    h("h2", { id: "new-title" }, `New memory of ${projectName(project)}`),
+    h("form", {
         onsubmit: async (event) => {
           event.preventDefault();
           try {

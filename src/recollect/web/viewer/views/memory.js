@@ -1,6 +1,6 @@
 // One memory: as it reads, as it is written, where it came from.
 import { get, post, put, remove } from "../api.js";
-import { h, replace } from "../dom.js";
+import { code, h, replace } from "../dom.js";
 import { absolute, tokens, when } from "../format.js";
 import { OpenForm } from "../forms.js";
 import { icon } from "../icons.js";
@@ -79,7 +79,7 @@ export default async function memory({ id, query, signal }) {
       retired && h("span", { class: "chip bad" }, "retired"),
       it.by_agent && h("span", { class: "chip" }, "noted by the agent"),
     ),
-    h("div", { class: "head" }, h("h1", {}, it.description || id), it.ours && buttons(it, retired, deeds)),
+    h("div", { class: "head" }, h("h1", {}, code(it.description || id)), it.ours && buttons(it, retired, deeds)),
     h("div", { class: "columns" },
       body,
       h("aside", { class: "stack", "aria-label": "About this memory" }, about(it, project), evidence(it), history),

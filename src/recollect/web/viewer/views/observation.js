@@ -1,6 +1,6 @@
 // One observation: every level of it, what it rests on, and what can be done with it.
 import { get, patch, post, remove, url } from "../api.js";
-import { h } from "../dom.js";
+import { code, h } from "../dom.js";
 import { plural, tokens, when } from "../format.js";
 import { OpenForm } from "../forms.js";
 import { icon } from "../icons.js";
@@ -142,7 +142,7 @@ function head(it, deeds) {
         h("button", { class: "link", onclick: safely(deeds.unmerge) }, "take the merge back"),
     ),
     h("div", { class: "head" },
-      h("h1", {}, it.title || "Untitled"),
+      h("h1", {}, code(it.title || "Untitled")),
       h("div", { class: "row-of-buttons" },
         button("Edit", "e", deeds.edit, { data: { keep: "edit" } }),
         button(it.pinned ? "Pinned" : "Pin", "p", deeds.pin, { "aria-pressed": String(it.pinned) }),
@@ -157,7 +157,7 @@ function levels(it) {
   const doubts = it.doubts.filter((each) => !each.part.startsWith("facts"));
   return h("section", { class: "card levels", "aria-label": "What it says" },
     h("div", { class: "card-head" }, h("h2", {}, "What it says"), tokens(it.tokens)),
-    it.subtitle && h("p", { class: "subtitle" }, it.subtitle),
+    it.subtitle && h("p", { class: "subtitle" }, inline(it.subtitle, it.project_id)),
     it.facts.length > 0 &&
       h("ul", { class: "facts" },
         it.facts.map((fact) =>
@@ -180,7 +180,7 @@ function evidence(it) {
   return h("section", { class: "card" },
     h("div", { class: "card-head" },
       h("h2", {}, "Evidence"),
-      h("span", { class: "quiet small" }, plural(it.evidence.length, "event")),
+      h("span", { class: "quiet small" }, plural(it.evidence.length, "event"), it.evidence_of === "turn" && ": the events of its turn"),
     ),
     it.evidence.length
       ? h("ol", { class: "list events" },

@@ -81,8 +81,7 @@ export default async function search({ query, signal }) {
     const hits = [...found.memories, ...found.hits];
     const button = h("button", { onclick: press }, "Show more");
     replace(count, hits.length > 0 && words(found));
-    replace(
-      results,
+    replace(results,
       hits.length
         ? h("ol", { class: "list long hits", "aria-label": "Hits" },
             hits.map((each) => hitRow(each, !found.newest)),
@@ -144,9 +143,7 @@ export default async function search({ query, signal }) {
   }
   function facet(name, title, values) {
     if (!values.length || (name === "project" && chosen())) return null;
-    const details = h(
-      "details",
-      {
+    const details = h("details", {
         class: "facet",
         open: !closed.has(name) || null,
         ontoggle: () => closed[details.open ? "delete" : "add"](name),
@@ -155,9 +152,7 @@ export default async function search({ query, signal }) {
       h("ul", {},
         values.slice(0, VALUES).map(({ value, label, count: many }) =>
           h("li", {},
-            h(
-              "button",
-              {
+            h("button", {
                 class: "facet-value",
                 title: label ?? value,
                 data: { keep: `${name} ${value}` },

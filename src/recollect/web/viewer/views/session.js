@@ -112,9 +112,7 @@ function summary(it, project) {
 function events(found, signal) {
   const place = h("div", {});
   const load = (after) => get(`/api/sessions/${found.id}/events`, { after, limit: 100 }, signal);
-  const details = h(
-    "details",
-    {
+  const details = h("details", {
       ontoggle: () => {
         if (!details.open || place.childElementCount) return;
         place.append(

@@ -28,9 +28,7 @@ export default async function sessions({ query, signal }) {
         h("h1", {}, status === FORGOTTEN ? "Forgotten" : "Sessions"),
         h("div", { class: "group scrolls", role: "group", "aria-label": "Which sessions" },
           STATES.map(([value, name]) =>
-            h(
-              "button",
-              {
+            h("button", {
                 "aria-pressed": String(status === value),
                 onclick: () =>
                   navigate(url("/sessions", { status: value, project: namedProject() }), { kept: true }),

@@ -1,7 +1,8 @@
 // Every setting with its help. A secret goes in and never comes out.
 import { get, put, remove } from "../api.js";
-import { h, replace } from "../dom.js";
+import { code, h, replace } from "../dom.js";
 import { number, plural } from "../format.js";
+import { again } from "../router.js";
 
 const NAMES = {
   synthesis: "Writing observations",
@@ -49,10 +50,19 @@ export default async function settings({ signal }) {
       ),
     ),
   );
+  const unsaved = () => element.querySelector("button.save:not([hidden])") !== null;
+  // Nobody tells of a setting that was changed elsewhere: whoever comes back to the page sees it.
+  const look = async () => {
+    if (document.hidden || unsaved() || filter.value) return;
+    const now = await get("/api/settings", {}, signal).catch(() => found);
+    if (JSON.stringify(now) !== JSON.stringify(found) && !unsaved()) await again();
+  };
+  document.addEventListener("visibilitychange", look);
   return {
     title: "Settings",
     element,
-    unsaved: () => element.querySelector("button.save:not([hidden])") !== null,
+    unsaved,
+    leave: () => document.removeEventListener("visibilitychange", look),
     shown: () => location.hash && document.getElementById(location.hash.slice(1))?.scrollIntoView(),
   };
 }
@@ -96,8 +106,7 @@ function draw(line, it, text = "") {
     send(() => put(`/api/settings/${encodeURIComponent(it.key)}`, { value: read(it, field) }), "Saved.");
   };
   const changed = it.source !== "default" && !fixed;
-  replace(
-    line,
+  replace(line,
     h("div", { class: "about" },
       h("label", { for: id, class: "mono key" }, it.key),
       " ",
@@ -111,9 +120,7 @@ function draw(line, it, text = "") {
       h("div", { class: "row-of-buttons" },
         save,
         changed &&
-          h(
-            "button",
-            {
+          h("button", {
               class: "link",
               onclick: () => send(() => remove(`/api/settings/${encodeURIComponent(it.key)}`), "Back to the default."),
             },
@@ -123,12 +130,6 @@ function draw(line, it, text = "") {
       said,
     ),
   );
-}
-
-function code(help) {
-  return String(help)
-    .split(/(`[^`]+`)/)
-    .map((part) => (part.startsWith("`") ? h("code", {}, part.slice(1, -1)) : part));
 }
 
 const bounds = (it) =>

@@ -34,8 +34,7 @@ export default async function timeline({ signal }) {
   }
   function tellNothing() {
     state.told = null;
-    replace(
-      told,
+    replace(told,
       h("span", { class: "quiet" },
         "Point at a band, or walk with j and k. + and − zoom, ← and → move, [ and ] turn the page.",
       ),
@@ -49,13 +48,11 @@ export default async function timeline({ signal }) {
     const how = { from: state.from, hours: hours(), width, tell };
     const restore = keep(picture);
     const { from, until } = state;
-    replace(
-      span,
+    replace(span,
       `${shortDay(daysFrom(until, -SPAN))} – ${shortDay(daysFrom(until, -1))}`,
       hours() < 24 && `, ${time(from)}–${time(from + hours())}`,
     );
-    replace(
-      picture,
+    replace(picture,
       state.sessions.length
         ? [
             h("div", { class: "ruler-row" }, hourRuler(how)),
@@ -67,8 +64,7 @@ export default async function timeline({ signal }) {
   }
   function tell(session, mark) {
     state.told = session;
-    replace(
-      told,
+    replace(told,
       mark
         ? [typeLabel(mark.type), h("strong", {}, mark.title), h("span", { class: "quiet" }, clock(mark.at))]
         : [
