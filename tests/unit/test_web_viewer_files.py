@@ -2,13 +2,14 @@
 
 import asyncio
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 
 from recollect.paths import Paths
 from recollect.web.routes import Application
-from recollect.web.viewer_files import PAGES, ViewerFiles
+from recollect.web.viewer_files import FOLDER, PAGES, ViewerFiles
 from tests.support.web import Answer, Site, ask, headers, security, site
 
 
@@ -43,6 +44,16 @@ def test_every_view_is_the_same_page(home: Paths, folder: Path) -> None:
             answer = asked(web, folder, page.replace("{id}", "1").replace("{name}", "a-memory"))
             assert (answer.status, b"viewer" in answer.body) == (200, True)
             assert answer.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_every_page_is_one_that_the_viewer_knows() -> None:
+    router = (FOLDER / "router.js").read_text("utf-8")
+    known = [
+        re.compile(found.replace("\\/", "/")) for found in re.findall(r"\[/(\^.+?\$)/,", router)
+    ]
+    for page in PAGES:
+        path = page.replace("{id}", "7").replace("{name}", "deploys")
+        assert any(each.search(path) for each in known), page
 
 
 def test_a_file_is_sent_packed_and_only_when_it_has_changed(home: Paths, folder: Path) -> None:
