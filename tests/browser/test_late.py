@@ -154,3 +154,18 @@ def test_back_pressed_twice_asks_once(visit: Visit) -> None:
     throw_away(page)
     page.wait_for_url("**/settings")
     expect(page.locator("dialog.ask")).to_have_count(0)
+
+
+def test_a_day_of_25_hours_is_one_day_and_its_evening_is_in_the_picture(visit: Visit) -> None:
+    found = visit("/timeline").page.evaluate(
+        """async () => {
+            const [format, bands] = [await import("/viewer/format.js"), await import("/viewer/bands.js")];
+            const day = "2026-10-25", next = format.midnight(day, 1);
+            return [
+                (next - format.midnight(day)) / 3_600_000,
+                format.localDay(next),
+                bands.hourOf(next - 1_800_000, day),
+            ];
+        }"""
+    )
+    assert found == [25, "2026-10-26", 23.5]

@@ -4,6 +4,7 @@ from playwright.sync_api import expect
 
 from tests.browser.browsing import Served
 from tests.browser.conftest import Visit
+from tests.browser.test_tabs import opened
 
 
 def test_what_stands_between_backticks_is_code_in_lists_too(visit: Visit, big: Served) -> None:
@@ -118,8 +119,7 @@ def test_a_view_that_fails_does_not_keep_other_tabs_from_hearing(visit: Visit, b
     first.page.evaluate(
         "import('/viewer/stream.js').then((it) => it.onHappening(() => { throw new Error('ill'); }))"
     )
-    second = first.page.context.new_page()
-    second.goto(f"{big.root}/observations/9134")
+    second = opened(first.page, big.root, "/observations/9134")
     expect(second.locator(".dot.good")).to_have_count(1)
     big.ask("POST", "/api/observations/9134/pin", {"pinned": True})
     expect(second.locator(".pill")).to_contain_text("changed")

@@ -161,10 +161,9 @@ function statusLine() {
       })
       .finally(draw);
   onState((state) => {
-    const was = connection;
     connection = state;
     draw();
-    if (state !== "connecting" || was === "live") look();
+    look();
   });
   onQuiet(["captured", "turn", "fault"], look, 1000);
   setInterval(look, 30_000);
