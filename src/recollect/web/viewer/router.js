@@ -110,12 +110,11 @@ async function load(path, query, signal) {
 
 function trouble(error) {
   const missing = error.status === 404;
-  const next = missing
-    ? h("a", { href: "/sessions?status=forgotten" }, "What was forgotten")
-    : h("button", { onclick: () => show() }, "Try again");
+  const retry = h("button", { onclick: () => show() }, "Try again");
+  const forgotten = missing && h("p", {}, h("a", { href: "/sessions?status=forgotten" }, "What was forgotten"));
   return {
     title: "Trouble",
-    element: empty(missing ? "Not here" : "That did not work", error.message, next),
+    element: empty(missing ? "Not here" : "That did not work", error.message, forgotten, retry),
   };
 }
 
