@@ -41,11 +41,13 @@ $(VENV)/.ready: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(PIP) install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
-# tmux is a system package; without it the interactive tests are skipped, and say so.
+# tmux and chromium are system packages; without them their tests are skipped, and say so.
 $(VENV)/.ready-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing the test tools and the real Claude Code client (about 350 MB, once)"
 	@$(PIP) install --quiet --constraint constraints.txt --editable '.[test,check]'
-	@command -v tmux >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
-	  { apt-get install -y -qq tmux >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq tmux; } >/dev/null 2>&1; }; } || \
-	  echo 'tmux is missing: the interactive tests will be skipped. Install it with your package manager.'
+	@for needed in tmux chromium; do \
+	  command -v $$needed >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	    { apt-get install -y -qq $$needed >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $$needed; } >/dev/null 2>&1; }; } || \
+	    echo "$$needed is missing: its tests will be skipped. Install it with your package manager."; \
+	done
 	@touch $@ $(VENV)/.ready

@@ -113,6 +113,16 @@ class Paths:
         return self.run / "starting"
 
     @property
+    def web_file(self) -> Path:
+        """Where the API and the viewer listen, as long as they do."""
+        return self.run / "web.json"
+
+    @property
+    def web_token(self) -> Path:
+        """What a program must show them."""
+        return self.run / "web-token"
+
+    @property
     def log_file(self) -> Path:
         return self.state / "logs" / "worker.log"
 

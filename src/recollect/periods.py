@@ -6,6 +6,7 @@ time it is.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from recollect import clock
@@ -87,6 +88,27 @@ def period(text: str, now: int) -> Period:
         if read and read.end == len(line.words):
             return Period(read.since, read.until)
     raise ValueError(f"{one_line(text, 60)!r} is not a time. Write such as {EXAMPLES}.")
+
+
+def begin(text: str, now: int) -> int:
+    """In milliseconds. Days and weeks are whole: they begin at midnight, so that the first day of a table
+    is not half a day."""
+    since = period(text, now).since
+    if since is None:
+        raise ValueError(f"{text!r} has no beginning. Write {EXAMPLES}.")
+    return since
+
+
+def end(text: str, now: int) -> int:
+    """In milliseconds, exclusive. `30d` ends 30 days ago, a day at its end, `before May` as it says."""
+    until = None
+    with suppress(ValueError):
+        until = period(f"until {text}", now).until
+    if until is None:
+        until = period(text, now).until
+    if until is None:
+        raise ValueError(f"{text!r} has no end. Write {EXAMPLES}.")
+    return until
 
 
 def mentioned(text: str, now: int) -> list[Mention]:

@@ -11,191 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import ConfigError
+from recollect.setting_rows import BY_NAME, ROWS, Row, Value
 
-Value = int | str | tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    name: str
-    default: Value
-    help: str
-    choices: tuple[str, ...] = ()
-    least: int | None = None
-    most: int | None = None
-    secret: bool = False
-
-    @property
-    def env(self) -> str:
-        return "RECOLLECT_" + self.name.upper().replace(".", "_")
-
-    @property
-    def section(self) -> tuple[str, str]:
-        section, _, key = self.name.partition(".")
-        return section, key
-
-
-ROWS = (
-    Row(
-        "synthesis.provider",
-        "auto",
-        "Who writes observations and summaries. `auto` takes the best that is usable.",
-        choices=("auto", "claude", "anthropic", "openai", "rules"),
-    ),
-    Row("synthesis.model", "", "The model's name. Empty: the provider's own choice."),
-    Row(
-        "synthesis.endpoint",
-        "",
-        "For the provider `openai`: openai, openrouter, gemini, ollama, lmstudio, vllm, or a URL.",
-    ),
-    Row(
-        "synthesis.api_key",
-        "",
-        "The key, if the worker cannot see the provider's own variable. Never shown.",
-        secret=True,
-    ),
-    Row(
-        "synthesis.verbosity",
-        "normal",
-        "How much a model writes down.",
-        choices=("minimal", "normal", "verbose"),
-    ),
-    Row("synthesis.language", "English", "The language that a model writes in."),
-    Row("synthesis.skip", (), "What else a model should not write down, as short phrases."),
-    Row(
-        "synthesis.request_tokens",
-        6000,
-        "The most tokens that the events of one request may take; more is cut, and marked.",
-        least=500,
-        most=100_000,
-    ),
-    Row(
-        "synthesis.timeout_seconds",
-        120,
-        "How long a model may say nothing before the request is given up.",
-        least=5,
-        most=3600,
-    ),
-    Row(
-        "synthesis.stand_in",
-        "none",
-        "Who writes while the model is away: `none` lets the work wait, `rules` does it at once.",
-        choices=("none", "rules"),
-    ),
-    Row(
-        "cost.daily_tokens",
-        0,
-        "The most tokens that may be sent and received on one day. 0: no limit.",
-        least=0,
-        most=1_000_000_000,
-    ),
-    Row(
-        "cost.daily_cents",
-        0,
-        "The most US cents that requests may cost on one day. 0: no limit.",
-        least=0,
-        most=1_000_000,
-    ),
-    Row(
-        "cost.prices",
-        (),
-        "Prices that are missing or wrong, in dollars per million tokens: model=input/output.",
-    ),
-    Row(
-        "capture.boring_tools",
-        (
-            *("Glob", "Grep", "ListMcpResourcesTool", "ToolSearch"),
-            *("mcp__recollect__*", "mcp__plugin_recollect_*"),
-        ),
-        "Tools whose calls are stored but never summarised. `*` at the end matches any rest.",
-    ),
-    Row(
-        "brief.tokens",
-        1500,
-        "The most tokens that a session's opening brief may cost. 0 turns the brief off.",
-        least=0,
-        most=2400,
-    ),
-    Row(
-        "recall.tokens",
-        300,
-        "The most tokens that one prompt's recall may cost. 0 turns it off.",
-        least=0,
-        most=2400,
-    ),
-    Row(
-        "recall.file_tokens",
-        200,
-        "The most tokens that what is known about a file may cost, before it is read or changed. "
-        "0 turns it off.",
-        least=0,
-        most=2400,
-    ),
-    Row(
-        "recall.encoder",
-        "static",
-        "What finds by meaning: `static` is quick and always there, `minilm` is better and needs "
-        "`recollect[minilm]`, `none` leaves it to the words.",
-        choices=("static", "minilm", "none"),
-    ),
-    Row(
-        "memory.tokens",
-        1200,
-        "The most tokens that the memories told at one prompt may cost. 0 tells none.",
-        least=0,
-        most=2400,
-    ),
-    Row(
-        "memory.select",
-        "auto",
-        "Who chooses memories for a prompt: `auto` asks a model that answers at once, `engine` never.",
-        choices=("auto", "engine"),
-    ),
-    Row(
-        "memory.extract",
-        "auto",
-        "What is kept of what was said: by `rules` explicit statements, by `auto` what a model finds, too.",
-        choices=("auto", "rules", "off"),
-    ),
-    Row(
-        "memory.dream",
-        "auto",
-        "Whether memories are put in order by themselves, once a day. `off`: only by `recollect dream`.",
-        choices=("auto", "off"),
-    ),
-    Row(
-        "memory.client",
-        "adopt",
-        "Claude Code's own memories: `adopt` reads them, `share` writes ours beside them, `off` neither.",
-        choices=("adopt", "share", "off"),
-    ),
-    Row(
-        "memory.team_folder",
-        ".recollect/memory",
-        "Where in a repository its team keeps memories. Empty: nowhere.",
-    ),
-    Row(
-        "worker.idle_minutes",
-        30,
-        "After this long without work the worker ends; the next capture starts it again.",
-        least=1,
-        most=10_080,
-    ),
-    Row(
-        "worker.lease_seconds",
-        120,
-        "How long one try of a job may take before another worker may take it over.",
-        least=1,
-        most=3600,
-    ),
-    Row(
-        "worker.log_level",
-        "info",
-        "How much the worker writes to its log.",
-        choices=("debug", "info", "warning", "error"),
-    ),
-)
-BY_NAME = {row.name: row for row in ROWS}
+__all__ = ["BY_NAME", "ROWS", "Row", "Settings", "Value", "check", "load", "parse", "row_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +89,10 @@ def check(row: Row, value: object, where: str) -> Value:
             )
             raise ConfigError(f"{where}: {row.name} {limits}.")
         return value
-    if not isinstance(value, str) or (row.choices and value not in row.choices):
+    if row.choices and value not in row.choices:
         raise ConfigError(f"{where}: {row.name} is one of: {', '.join(row.choices)}.")
+    if not isinstance(value, str):  # which may be a secret in a list: it is not repeated
+        raise ConfigError(f"{where}: {row.name} takes a text.")
     return value
 
 

@@ -4,11 +4,14 @@ none, and would wait for them."""
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect import following
 from recollect import settings as settings_module
+from recollect.agents.api_agent import ApiAgent
 from recollect.agents.claude_code import ClaudeCode
 from recollect.agents.protocol import Agent
 from recollect.clock import Clock
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 PACKAGES = {"claude": "claude_agent_sdk", "anthropic": "anthropic", "openai": "openai"}
 RULES = Author("rules")
-AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (ClaudeCode(),)}
+AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (ClaudeCode(), ApiAgent())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,13 @@ def home(env: Mapping[str, str] | None = None) -> Home:
     return Home(paths, settings_module.load(paths.config_file, env))
 
 
+def living_home(env: Mapping[str, str] | None = None) -> Home:
+    """For a program that runs for long: some settings are read again when they have changed."""
+    env = os.environ if env is None else env
+    paths = Paths.of(env)
+    return Home(paths, following.follow(paths.config_file, env))
+
+
 def open_for_reading(paths: Paths) -> Reading:
     return SqliteStore(paths.database, writer=False)
 
@@ -65,7 +75,13 @@ def open_for_writing(paths: Paths, encoder: Encoder | None = None) -> Store:
 
 def encoder(settings: Settings) -> Encoder | None:
     """As the settings say; nothing is loaded until it is used."""
-    match settings.text("recall.encoder"):
+    return _encoder(settings.text("recall.encoder"))
+
+
+@cache
+def _encoder(name: str) -> Encoder | None:
+    """One for a process: who stores and who searches share its megabytes."""
+    match name:
         case "none":
             return None
         case "minilm":

@@ -28,6 +28,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         ("cli.md", write_reference.cli_page),
         ("settings.md", write_reference.settings_page),
         ("mcp.md", write_reference.tools_page),
+        ("api.md", write_reference.api_page),
         ("python.md", write_reference.python_page),
     ],
 )

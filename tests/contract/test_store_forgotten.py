@@ -146,3 +146,48 @@ def test_any_observation_comes_back_as_it_was(store: Store, draft: ObservationDr
 def all_of(store: Store, memory: Memory) -> list[Observation]:
     sessions = store.sessions(memory.project_id, 50)
     return [each for s in sessions for each in store.observations_of_session(s.id)]
+
+
+def test_what_was_forgotten_comes_by_the_page(store: Store, memory: Memory) -> None:
+    other = Memory.of(store, "other")
+    for number, each in enumerate((memory, other, memory, memory)):
+        each.turn("Work", full(title=f"Thing {number}"))
+        store.forget_observation(each.newest().id, LATER + number // 2)
+    projects = [memory.project_id, other.project_id]
+    first = store.forgotten_page(projects, None, 3)
+    last = (first[-1].at, first[-1].observation_id)
+    rest = store.forgotten_page(projects, last, 3)
+    assert [each.title for each in (*first, *rest)] == [f"Thing {n}" for n in (3, 2, 1, 0)]
+    assert store.forgotten_page([memory.project_id], None, 9) == store.forgotten(memory.project_id)
+    assert store.was_forgotten(first[0].observation_id) == first[0]
+    assert store.was_forgotten(999) is None
+
+
+@pytest.mark.parametrize("forgotten", [(1, 2), (2, 1)])
+@pytest.mark.parametrize("restored", [(1, 2), (2, 1)])
+def test_a_story_goes_on_in_whichever_order_its_parts_come_back(
+    store: Store, memory: Memory, forgotten: tuple[int, int], restored: tuple[int, int]
+) -> None:
+    memory.turn("p", ObservationDraft("change", "begun"))
+    memory.turn("p", ObservationDraft("change", "carried on", follows=1))
+    for key in forgotten:
+        store.forget_observation(key, LATER)
+    for key in restored:
+        assert store.restore_observation(key)
+    found = store.observation(2)
+    assert found is not None
+    assert found.draft.follows == 1
+
+
+def test_an_edit_can_be_taken_back_after_it_was_forgotten_and_restored(
+    store: Store, memory: Memory
+) -> None:
+    memory.turn("p", full())
+    before = store.observation(1)
+    store.edit(1, ObservationDraft("decision", "In my words"))
+    store.forget_observation(1, LATER)
+    assert not store.unedit(1)
+    store.restore_observation(1)
+    assert store.edits_of(1) == 1
+    assert store.unedit(1)
+    assert store.observation(1) == before

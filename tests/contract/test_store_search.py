@@ -247,3 +247,23 @@ def test_a_store_without_vectors_is_searched_by_words(memory: Memory, store: Sto
     """The store has no encoder, the searcher has one: nothing to compare with, and no fault."""
     memory.turn("p", ObservationDraft("change", "pump"))
     assert ("observation", "pump") in found(store, "pump", encoder=StaticTable())
+
+
+def test_many_texts_at_once_are_what_each_is_alone(store: Store, memory: Memory) -> None:
+    draft = ObservationDraft(
+        "bugfix",
+        None,
+        "a subtitle",
+        ("b", "a", "“c”\n\x01"),
+        files_read=("z.py", "a.py"),
+        files_modified=("a.py",),
+    )
+    memory.turn("please", draft, ObservationDraft("change", "T"), summary=SummaryDraft("s"))
+    folded = ObservationDraft("change", "T", repeats=memory.newest().id)
+    memory.turn("again", folded)
+    wanted = [
+        (kind, n) for kind in ("observation", "summary", "prompt", "session") for n in range(5)
+    ]
+    alone = {key: text for key in wanted if (text := store.document_text(*key))}
+    assert store.document_texts(wanted) == alone
+    assert len(alone) == 7

@@ -62,6 +62,25 @@ def test_options_replace_what_they_name_and_leave_the_rest(project: Path) -> Non
     assert "Greets by name" in recollect("context", "--json", cwd=project).stdout
 
 
+def test_each_edit_can_be_taken_back(project: Path) -> None:
+    before = json.loads(recollect("show", "1", "--json").stdout)
+    recollect("edit", "1", "--title", "Mine")
+    recollect("edit", "1", "--title", "Mine, anew", "--fact", "Only this")
+    done = recollect("edit", "1", "--undo")
+    assert done.stdout == (
+        "#1 is as it was before you edited it. An edit before that can be taken back, too: 1 left.\n"
+    )
+    assert shown()["title"] == "Mine"
+    assert json.loads(recollect("edit", "1", "--undo", "--json").stdout) == {"id": 1, "left": 0}
+    assert json.loads(recollect("show", "1", "--json").stdout) == before
+    done = recollect("edit", "1", "--undo")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Nobody has edited #1" in done.stderr
+    done = recollect("edit", "1", "--undo", "--title", "Mine")
+    assert done.returncode == 2
+    assert "--undo" in done.stderr
+
+
 def test_an_editor_opens_on_a_form(project: Path) -> None:
     env = editor(project, "text = text.replace('[narrative]', '[narrative]\\nIt was me. ', 1)")
     done = json.loads(recollect("edit", "1", "--json", env=env).stdout)
@@ -99,6 +118,28 @@ def test_a_form_that_cannot_be_taken_is_kept_and_can_be_mended(project: Path) ->
         kept.unlink()
 
 
+def test_a_form_of_older_words_does_not_overwrite_newer_ones(project: Path) -> None:
+    command_line = [
+        str(Path(sys.executable).with_name("recollect")),
+        "edit",
+        "1",
+        "--title",
+        "Newer",
+    ]
+    meanwhile = f"import subprocess; subprocess.run({command_line}, check=True)"
+    env = editor(project, f"{meanwhile}; text = text.replace('[title]\\n', '[title]\\nOlder ')")
+    done = recollect("edit", "1", env=env)
+    assert done.returncode != 0
+    assert shown()["title"] == "Newer"
+    command = re.search(r"recollect (edit 1 --form (\S+))", done.stderr)
+    assert command is not None
+    try:
+        assert recollect(*command[1].split()).returncode == 0
+        assert shown()["title"].startswith("Older ")
+    finally:
+        Path(command[2]).unlink()
+
+
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
@@ -107,6 +148,7 @@ def test_a_form_that_cannot_be_taken_is_kept_and_can_be_mended(project: Path) ->
         (("1", "--type", "novel"), "bugfix"),
         (("1",), "Set EDITOR"),
         (("1", "--title", "", "--fact", "", "--narrative", ""), "neither a title"),
+        (("1", "--title", ""), "Give it one"),
     ],
 )
 def test_a_mistake_changes_nothing_and_names_the_fix(

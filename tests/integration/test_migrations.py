@@ -249,8 +249,8 @@ def test_the_index_is_asked_without_a_scan(filled: Path) -> None:
             ("lookups", "later"),
             ("lookups", "on_file"),
             ("lookups", "links"),
-            ("lookups", "sharing_files"),
-            ("lookups", "sharing_concepts"),
+            ("lookups", "sharing_file"),
+            ("lookups", "sharing_concept"),
         ):
             query = queries.load(noun)[name]
             values = dict.fromkeys(PARAMETER.findall(query), 1)

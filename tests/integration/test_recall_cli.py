@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from recollect.cli import rebuild, related
+from recollect.cli import rebuild
 from recollect.clock import DAY
 from recollect.encoders.static_table import StaticTable
 from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
 from recollect.model.search import Reason
 from recollect.paths import Paths
+from recollect.recall.shown import said
 from recollect.repository import identify
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.memory import Memory
@@ -306,7 +307,7 @@ def test_related_says_why(project: Path) -> None:
     shown = recollect("related", "#1", cwd=project).stdout
     assert "story: what came after it; same file: src/pump.py" in shown
     against = [Reason("like words", 0.9), Reason("same session", -0.2)]
-    assert related.said(against) == "like words, though in the same session"
+    assert said(against) == "like words, though in the same session"
     assert recollect("related", "999", cwd=project).returncode == 1
     assert recollect("related", "a1", cwd=project).returncode == 1
 

@@ -1,4 +1,4 @@
-"""Writes cli.md, settings.md, mcp.md and python.md of docs/reference from the code.
+"""Writes cli.md, settings.md, mcp.md, api.md and python.md of docs/reference from the code.
 
 Run: python -m tests.support.write_reference
 """
@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 
 from recollect.cli.main import COMMANDS, cli
+from recollect.parameters import Parameter
 from recollect.server.names import FORMS
-from recollect.server.parameters import Parameter
 from recollect.server.tools import INSTRUCTIONS, TOOLS
 from recollect.settings import ROWS
+from recollect.web import openapi, routes, stream
+from recollect.web.rows import Row
 from tests.support import python_reference
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -48,8 +50,8 @@ def settings_page() -> str:
         "# Settings",
         "",
         "A line in the config file (`recollect config path` tells where it is), or an environment",
-        "variable, which wins. `recollect config list` shows the values in force. The worker reads them",
-        "when it starts.",
+        "variable, which wins. `recollect config list` shows the values in force. A running worker goes by",
+        "those that say `at once` as soon as the file has changed, by the others from its next start.",
         "",
         "`RECOLLECT_HOME` (an absolute path) puts config, data and state into one folder. Without it",
         "they follow the XDG folders: `~/.config/recollect`, `~/.local/share/recollect` and",
@@ -62,6 +64,7 @@ def settings_page() -> str:
         shown = ", ".join(row.default) if isinstance(row.default, tuple) else str(row.default)
         limits = f" One of: {', '.join(row.choices)}." if row.choices else ""
         limits = f" From {row.least} to {row.most}." if row.least is not None else limits
+        limits += " At once." if row.live else ""
         parts.append(f"| `{row.name}` | `{row.env}` | {shown} | {row.help}{limits} |")
     return "\n".join(parts) + "\n"
 
@@ -91,12 +94,56 @@ def tools_page() -> str:
     return "\n".join(parts)
 
 
+def api_page() -> str:
+    parts = [
+        GENERATED,
+        "# HTTP API",
+        "",
+        "On 127.0.0.1 and for its owner alone: see [open the viewer](../how-to/open-the-viewer.md) for how",
+        "to get in. `run/web.json` says on which port, `run/web-token` has the token; `GET /openapi.json` is",
+        "this page for programs. What changes something is sent as JSON (`Content-Type: application/json`,",
+        "also without a body). Times are milliseconds since the epoch; lists are `{items, next}`, and",
+        "`next` asks for more.",
+        "",
+        'A request that cannot be answered gets `{"error": {"code", "message", "field"}}`, and the message',
+        "names the fix:",
+        "",
+        "| status | why |",
+        "|---|---|",
+        *(f"| {status} | {why} |" for status, why in openapi.REFUSALS.items()),
+        "",
+    ]
+    for row in (*routes.rows(), stream.ROW):
+        parts += [f"## {row.method} {row.path}", "", row.about, ""]
+        if listed := _places(row):
+            parts += ["| parameter | in | takes | what it is |", "|---|---|---|---|", *listed, ""]
+    return "\n".join(parts)
+
+
+def _places(row: Row) -> list[str]:
+    """The parameters of a route, each with where it stands."""
+    places = (("path", row.place), ("query", row.query), ("body", row.body))
+    return [
+        _parameter(each).replace(" | ", f" | {where} | ", 1)
+        for where, known in places
+        for each in known
+    ]
+
+
 def python_page() -> str:
     return f"{GENERATED}\n{python_reference.page()}"
 
 
 def _parameter(parameter: Parameter) -> str:
-    takes = {"text": "text", "names": "a list", "number": "a number", "switch": "true or false"}
+    takes = {
+        "text": "text",
+        "names": "a list",
+        "texts": "a list",
+        "number": "a number",
+        "switch": "true or false",
+        "flag": "true or false",
+        "json": "any JSON",
+    }
     what = [parameter.about] if parameter.about else []
     if parameter.choices:
         what.append(f"One of: {', '.join(parameter.choices)}.")
@@ -124,6 +171,7 @@ def main() -> None:
     (REFERENCE / "cli.md").write_text(cli_page())
     (REFERENCE / "settings.md").write_text(settings_page())
     (REFERENCE / "mcp.md").write_text(tools_page())
+    (REFERENCE / "api.md").write_text(api_page())
     (REFERENCE / "python.md").write_text(python_page())
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from recollect import clock
 from recollect.cli.cost import BLOCKS, bar, chart, dollars
-from recollect.cli.period import begin
 from recollect.clock import HOUR
 from recollect.model.ledger import Spent
+from recollect.periods import begin
 
 NOW = round(datetime(2026, 11, 16, 15, 30).astimezone().timestamp() * 1000)
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.form import SECTIONS, Fields, Unusable, checked, read, written
+from recollect.cli.form import SECTIONS, read, written
+from recollect.model.editing import Fields, Unusable, checked
 from recollect.model.observations import TYPES
 from recollect.text import clean
 

@@ -233,6 +233,17 @@ def test_a_file_that_everything_is_about_relates_less_than_a_rare_one(memory: Me
     assert next(iter(related(memory, 1))) == "rare"
 
 
+def test_of_what_very_many_have_in_common_only_some_are_looked_at(memory: Memory) -> None:
+    common = [draft(f"common {n}", files=("README.md",)) for n in range(130)]
+    memory.turn("p", *common, draft("one", files=("README.md", "src/rare.py")))
+    one = memory.newest()
+    memory.turn("p", draft("rare", files=("src/rare.py",)))
+    everywhere, rare = sorted(memory.store.observations_sharing(one), key=lambda each: each.name)
+    assert (everywhere.name, len(everywhere.ids), everywhere.spread) == ("README.md", 100, 130)
+    assert (rare.name, len(rare.ids), rare.spread) == ("src/rare.py", 1, 1)
+    assert next(iter(related(memory, one.id))) == "rare"
+
+
 def test_related_are_those_that_speak_of_the_same(memory: Memory) -> None:
     facts = ("The connection pool of the payment worker runs dry when retries pile up",)
     memory.turn("p", draft("Payment worker stalls under load", *facts))

@@ -11,14 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import clock
-from recollect.cli.period import begin, end, since_option, until_option
+from recollect.cli.period import since_option, until_option
 from recollect.clock import DAY, HOUR
 from recollect.periods import (
     LONGEST_TEXT,
     Period,
     asks_how_many,
     asks_when,
+    begin,
     date_words,
+    end,
     mentioned,
     period,
     says,

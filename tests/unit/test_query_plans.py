@@ -19,6 +19,8 @@ NOUNS = (
     "told",
     "opened_files",
     "events",
+    "listings",
+    "merges",
 )
 QUERIES = [
     (noun, name)
@@ -40,6 +42,10 @@ WHOLE = {
     "mark_summaries": {"summaries"},
     "mark_prompts": {"prompts"},
     "mark_sessions": {"sessions"},
+    "projects": {"p"},
+    "all": {"merges"},  # people say little
+    "changed": {"unmerged"},
+    "joinable": {"p"},
     "worth_asking": {"o"},  # the newest, which were chosen by an index
 }
 SMALL = {"mine", "about", "later", "CONSTANT"}  # what was chosen before
@@ -82,6 +88,18 @@ def test_no_table_is_gone_through(connection: sqlite3.Connection, noun: str, nam
         ("told", "in_session", "INDEX sqlite_autoindex_told_1 (session_id=?)"),
         ("search", "vectors", "INTEGER PRIMARY KEY (rowid>?)"),
         ("search", "of_period", "INDEX documents_by_project (project_id=? AND at>? AND at<?)"),
+        ("listings", "sessions_anywhere", "INDEX sessions_by_time (last_event_at<?)"),
+        ("listings", "observations_anywhere", "INDEX observations_by_time (at>? AND at<?)"),
+        (
+            "listings",
+            "observations_of_type",
+            "INDEX observations_by_type (type=? AND at>? AND at<?)",
+        ),
+        (
+            "observations",
+            "drop_of_job",
+            "COVERING INDEX sqlite_autoindex_observations_1 (job_id=?)",
+        ),
     ],
 )
 def test_the_narrowest_index_is_the_way_in(
@@ -91,9 +109,12 @@ def test_the_narrowest_index_is_the_way_in(
     assert searches[0].endswith(f"USING {index}"), searches
 
 
-def test_what_shares_a_concept_is_looked_up_by_the_concept(connection: sqlite3.Connection) -> None:
-    steps = [s for s in plan(connection, "lookups", "sharing_concepts") if s.startswith("SEARCH")]
-    assert [step.split()[1] for step in steps] == ["mine", "c", "o"]
+@pytest.mark.parametrize("name", ["sharing_concept", "how_many_share_concept"])
+def test_what_shares_a_concept_is_looked_up_by_the_concept(
+    connection: sqlite3.Connection, name: str
+) -> None:
+    steps = [s for s in plan(connection, "lookups", name) if s.startswith("SEARCH")]
+    assert [step.split()[1] for step in steps] == ["c", "o"]
 
 
 def test_the_files_of_a_project_are_looked_up_by_the_project(
@@ -101,3 +122,30 @@ def test_the_files_of_a_project_are_looked_up_by_the_project(
 ) -> None:
     steps = [s for s in plan(connection, "lookups", "files_known") if s.startswith("SEARCH")]
     assert [step.split()[1] for step in steps] == ["o", "f"]
+
+
+PAGES = [
+    *("sessions_of_project", "sessions_of_status", "sessions_anywhere", "sessions_of_period"),
+    *(
+        "sessions_of_period_anywhere",
+        "events",
+        "events_backwards",
+        "observations_of_project",
+        "observations_of_type",
+    ),
+    "observations_anywhere",
+]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_read_in_its_order_and_nothing_is_sorted(
+    connection: sqlite3.Connection, name: str
+) -> None:
+    steps = plan(connection, "listings", name)
+    assert not [step for step in steps if "TEMP B-TREE" in step], steps
+
+
+def test_jobs_that_were_given_up_are_found_without_the_others(
+    connection: sqlite3.Connection,
+) -> None:
+    assert plan(connection, "jobs", "skipped") == ["SCAN jobs USING INDEX jobs_skipped"]

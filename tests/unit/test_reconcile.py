@@ -37,6 +37,7 @@ class Stub:
     files: dict[str, TranscriptFile] = field(default_factory=dict)
     told: dict[str, list[Arrival]] = field(default_factory=dict)
     read: list[tuple[str, str | None]] = field(default_factory=list)
+    has_hooks: bool = True
     broken: set[str] = field(default_factory=set)
 
     def add(

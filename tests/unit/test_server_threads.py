@@ -13,10 +13,10 @@ import pytest
 
 from recollect.errors import ConfigError, NotFound, StoreError, WorkerHung
 from recollect.model.observations import ObservationDraft
+from recollect.parameters import Misused
 from recollect.paths import Paths
 from recollect.server import calls
 from recollect.server.open_store import OpenStore
-from recollect.server.parameters import Misused
 from recollect.server.place import Place
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START

@@ -55,11 +55,11 @@ def test_what_is_drawn_or_joins_words_is_no_term() -> None:
 
 def test_long_chunks_are_not_kept() -> None:
     long = [f"{n}x" * LONGEST_NAME for n in range(50)] + ["数据" * LONGEST_NAME]
-    before = terms._known.cache_info().currsize, excerpts._known.cache_info().currsize
+    before = terms._known.cache_info().currsize, len(excerpts._stems)
     for each in long:
         assert prepared(each)
         assert excerpts.excerpt(each, asked(each))
-    assert (terms._known.cache_info().currsize, excerpts._known.cache_info().currsize) == before
+    assert (terms._known.cache_info().currsize, len(excerpts._stems)) == before
 
 
 def test_a_question_loses_what_everybody_asks_with() -> None:

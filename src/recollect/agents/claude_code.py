@@ -49,6 +49,7 @@ EXIT_CODE = re.compile(r"\AExit code (\d{1,9})\b")
 
 class ClaudeCode:
     name = NAME
+    has_hooks = True
 
     def parse(self, capture: Capture) -> Event | Unreadable | None:
         payload = _object(capture.body)

@@ -13,6 +13,10 @@ class Agent(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def has_hooks(self) -> bool:
+        """Whether it runs hooks of ours, which print what is prepared for them."""
+
     def parse(self, capture: Capture) -> Event | Unreadable | None:
         """An event, None for a capture we deliberately do not keep, or why it cannot be read."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from recollect.bench import data, table
 from recollect.bench.home import Home, temporary, worker
+from recollect.bench.machine import megabytes, status
 from recollect.bench.priority import undisturbed
 
 OBSERVATIONS = 10_000
@@ -57,8 +58,8 @@ def _resting(homes: dict[str, Home], quick: bool) -> table.Table:
                 after - earlier for after, earlier in zip(_spent(process.pid), before, strict=True)
             ]
             ticks, nanoseconds, wakes = spent
-            memory = int(_status(process.pid, "VmRSS").split()[0]) / 1024
-            threads = _status(process.pid, "Threads")
+            memory = megabytes(process.pid)
+            threads = status(process.pid, "Threads")
             cells = (f"{memory:.1f}", threads, str(ticks), f"{nanoseconds / 1e6:.2f}", str(wakes))
             found.add(name, *cells, "< 80 MB, 0 ticks")
     return found
@@ -71,13 +72,5 @@ def _spent(pid: int) -> tuple[int, int, int]:
     for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - not a real folder
         with suppress(OSError):
             nanoseconds += int(Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split()[0])
-            wakes += int(_status(f"{pid}/task/{task}", "voluntary_ctxt_switches"))
+            wakes += int(status(f"{pid}/task/{task}", "voluntary_ctxt_switches"))
     return int(words[11]) + int(words[12]), nanoseconds, wakes
-
-
-def _status(process: int | str, field: str) -> str:
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name == field:
-            return value.strip()
-    raise KeyError(field)

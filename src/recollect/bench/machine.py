@@ -21,3 +21,17 @@ def described(*, first: bool) -> str:
             f"{'real-time' if first else 'normal'} priority",
         )
     )
+
+
+def status(process: int | str, field: str) -> str:
+    """Of a process, or of one thread: `123/task/124`."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == field:
+            return value.strip()
+    raise KeyError(field)
+
+
+def megabytes(pid: int) -> float:
+    """That a process holds in memory."""
+    return int(status(pid, "VmRSS").split()[0]) / 1024

@@ -87,6 +87,13 @@ def idle(quick: bool, normal: bool, as_json: bool) -> None:
     _on_linux([_named("idle", quick=quick)], normal, as_json)
 
 
+@bench.command()
+@measured
+def viewer(quick: bool, normal: bool, as_json: bool) -> None:
+    """What open viewers cost: captures, search, memory."""
+    _on_linux([_named("viewer", quick=quick)], normal, as_json)
+
+
 @bench.command("tokens")
 @click.option("--transcript", type=FILE, required=True, help="A session recorded by Claude Code.")
 @json_option

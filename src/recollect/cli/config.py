@@ -1,18 +1,15 @@
 """`recollect config`: the settings in force, where each came from, and changing them."""
 
 import os
-from dataclasses import replace
 
 import click
-import tomlkit
 from click.shell_completion import CompletionItem
 
-from recollect import clock, wiring
+from recollect import configuring, wiring
 from recollect import settings as settings_module
 from recollect.cli.output import json_option, print_json, say, table
-from recollect.errors import ConfigError
-from recollect.paths import Paths, private_dir, write_private
-from recollect.providers.wrong_settings import WrongSettings
+from recollect.configuring import plain
+from recollect.paths import Paths
 from recollect.settings import Row, Value
 
 
@@ -46,7 +43,7 @@ def list_settings(as_json: bool) -> None:
         print_json(
             {
                 row.name: {
-                    "value": _plain(row, home.settings.values[row.name]),
+                    "value": plain(row, home.settings.values[row.name]),
                     "origin": home.settings.origins[row.name],
                     "default": row.default,
                     "env": row.env,
@@ -79,7 +76,7 @@ def get_setting(name: str, as_json: bool) -> None:
     row = settings_module.row_named(name)
     value = wiring.home().settings.values[row.name]
     if as_json:
-        print_json(_plain(row, value))
+        print_json(plain(row, value))
     else:
         say(_shown(row, value))
 
@@ -90,16 +87,16 @@ def get_setting(name: str, as_json: bool) -> None:
 @json_option
 def set_setting(name: str, value: str, as_json: bool) -> None:
     """Write one setting to the file; lists are written with commas. Comments in the file stay."""
+    parsed = configuring.set_text(name, value, "recollect config set")
     row = settings_module.row_named(name)
-    parsed = settings_module.parse(row, value, "recollect config set")
-    _check_provider(row, parsed)
-    _edit(row.name, parsed)
     if as_json:
-        print_json({row.name: _plain(row, parsed)})
+        print_json({row.name: plain(row, parsed)})
         return
     say(f"{row.name} = {_shown(row, parsed)}")
     if row.env in os.environ:
         say(f"The variable {row.env} is set and wins over the file.")
+    elif row.live:
+        say("A running worker goes by it from now on.")
     else:
         say("A running worker reads it when it starts anew: recollect worker restart")
 
@@ -109,8 +106,7 @@ def set_setting(name: str, value: str, as_json: bool) -> None:
 @json_option
 def unset_setting(name: str, as_json: bool) -> None:
     """Back to the default."""
-    row = settings_module.row_named(name)
-    _edit(row.name, None)
+    row = configuring.unset(name)
     if as_json:
         print_json({row.name: row.default})
     else:
@@ -129,43 +125,6 @@ def path(as_json: bool) -> None:
         say(file)
 
 
-def _check_provider(row: Row, value: Value) -> None:
-    """A name or a price that no provider can take is refused before it is written."""
-    try:
-        home = wiring.home()
-    except ConfigError:
-        return  # the file is broken already, and this may be mending it
-    chosen = replace(home.settings, values={**home.settings.values, row.name: value})
-    choice = wiring.provider(replace(home, settings=chosen), clock.now)
-    if isinstance(choice.model, WrongSettings):
-        raise ConfigError(choice.model.why)
-
-
-def _edit(name: str, value: Value | None) -> None:
-    file = Paths.of(
-        os.environ
-    ).config_file  # not wiring.home(): this must work on a broken file too
-    try:
-        document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
-    except tomlkit.exceptions.TOMLKitError as error:
-        raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
-    section, key = settings_module.row_named(name).section
-    table_ = document.setdefault(section, tomlkit.table())
-    if value is None:
-        table_.pop(key, None)
-        if not table_:
-            document.pop(section)
-    else:
-        table_[key] = list(value) if isinstance(value, tuple) else value
-    private_dir(file.parent)
-    write_private(file, tomlkit.dumps(document).encode())
-
-
-def _plain(row: Row, value: Value) -> Value:
-    """A secret is written, never shown."""
-    return "(set)" if row.secret and value else value
-
-
 def _shown(row: Row, value: Value) -> str:
-    plain = _plain(row, value)
-    return ", ".join(plain) if isinstance(plain, tuple) else str(plain)
+    told = plain(row, value)
+    return ", ".join(told) if isinstance(told, tuple) else str(told)

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from datetime import date, timedelta
 
 import click
@@ -20,10 +20,8 @@ from recollect.cli.output import (
     table,
     wrapped,
 )
-from recollect.model.ledger import GROUPINGS, Spent, Written
-from recollect.settings import Settings
-from recollect.store.protocol import Reading
-from recollect.synthesis.budget import Budget, day_of
+from recollect.model.ledger import GROUPINGS, Spent
+from recollect.synthesis.costs import Costs, look, tokens
 
 NARROW = 60
 MOST_DAYS = 31  # a chart of more does not fit on a screen
@@ -52,22 +50,6 @@ NUMBERS: Mapping[str, Callable[[Spent], str]] = {
 NARROW_NUMBERS = ("sent", "received", "dollars")
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """All that one look shows."""
-
-    by: str
-    project: str | None
-    since: int
-    until: int
-    rows: list[Spent]
-    days: list[Spent]
-    total: Spent
-    today: Spent
-    budget: Budget
-    written: Written
-
-
 @click.command()
 @click.option(
     "--by", type=click.Choice(GROUPINGS), default="day", show_default=True, help="A row for each."
@@ -81,57 +63,15 @@ def cost(by: str, since: int, project: str | None, as_json: bool) -> None:
     `cached` tokens are a part of those sent: the provider had read them before, and charges less. Dollars
     are what the provider said or the list price; `unknown` where neither is known.
     """
-    costs = _look(places.store(), wiring.home().settings, by, since, project)
+    store = places.store()
+    of = places.project_named(store, project) if project else None
+    costs = look(store, wiring.home().settings, clock.now, by=by, since=since, project=of)
     if as_json:
         _print_json(costs)
     elif costs.total.requests:
         _print(costs)
     else:
         _print_nothing(costs)
-
-
-def _look(
-    store: Reading, settings: Settings, by: str, since: int, project_name: str | None
-) -> Costs:
-    project = places.project_named(store, project_name) if project_name else None
-    key = project.id if project else None
-    until = clock.now() + 1
-    days = store.spent_by("day", since, until, project_id=key)
-    tokens, cents = settings.number("cost.daily_tokens"), settings.number("cost.daily_cents")
-    return Costs(
-        by=by,
-        project=project.name if project else None,
-        since=since,
-        until=until,
-        rows=days if by == "day" else store.spent_by(by, since, until, project_id=key),
-        days=days,
-        total=_total(days),
-        today=replace(store.spent(*day_of(clock.now())), label="today"),
-        budget=Budget(tokens, cents, clock.now),
-        written=store.written(since, until, project_id=key),
-    )
-
-
-def _total(rows: Sequence[Spent]) -> Spent:
-    return Spent(
-        "total",
-        sum(row.requests for row in rows),
-        sum(row.sent for row in rows),
-        sum(row.cached for row in rows),
-        sum(row.received for row in rows),
-        sum(row.microdollars for row in rows),
-        sum(row.unpriced for row in rows),
-    )
-
-
-def _each(costs: Costs) -> int | None:
-    """Tokens for one remembered thing."""
-    things = costs.written.observations + costs.written.summaries
-    return _tokens(costs.total) // things if things else None
-
-
-def _tokens(spent: Spent) -> int:
-    return spent.sent + spent.received
 
 
 def _print_json(costs: Costs) -> None:
@@ -147,7 +87,7 @@ def _print_json(costs: Costs) -> None:
             "total": asdict(costs.total),
             "today": asdict(costs.today),
             "budget": {"daily_tokens": budget.tokens, "daily_cents": budget.cents},
-            "written": asdict(costs.written) | {"tokens_each": _each(costs)},
+            "written": asdict(costs.written) | {"tokens_each": costs.each},
         }
     )
 
@@ -181,7 +121,7 @@ def _print(costs: Costs) -> None:
 
 
 def _print_each(costs: Costs) -> None:
-    each, written = _each(costs), costs.written
+    each, written = costs.each, costs.written
     if each is not None:
         say(
             f"{count(written.observations, 'observation')} and {count(written.summaries, 'summary')} "
@@ -198,7 +138,7 @@ def chart(days: Sequence[Spent], width: int, *, blocks: bool) -> list[str]:
     """A bar for each day up to the last one, also for those without a request."""
     if not days:
         return []
-    known = {day.label: _tokens(day) for day in days}
+    known = {day.label: tokens(day) for day in days}
     last = date.fromisoformat(days[-1].label)
     first = max(date.fromisoformat(days[0].label), last - timedelta(days=MOST_DAYS - 1))
     labels = [str(first + timedelta(days=n)) for n in range((last - first).days + 1)]
@@ -206,8 +146,8 @@ def chart(days: Sequence[Spent], width: int, *, blocks: bool) -> list[str]:
     digits = len(f"{most:,}")
     room = max(4, min(WIDEST_BAR, width - len(labels[0]) - digits - 3))
     return [
-        f"{label} {tokens:>{digits},} {bar(tokens / most, room, blocks=blocks)}".rstrip()
-        for label, tokens in ((label, known.get(label, 0)) for label in labels)
+        f"{label} {number:>{digits},} {bar(number / most, room, blocks=blocks)}".rstrip()
+        for label, number in ((label, known.get(label, 0)) for label in labels)
     ]
 
 

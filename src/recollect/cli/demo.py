@@ -14,7 +14,7 @@ import click
 
 from recollect import clock, wiring
 from recollect.agents.claude_code_install import hook_command
-from recollect.cli import memory_places, show
+from recollect.cli import show
 from recollect.cli.install import hook_dir
 from recollect.cli.output import heading, say, styled
 from recollect.errors import WorkerError
@@ -97,7 +97,9 @@ def _print(store: Reading, project: Path, home: Home) -> None:
             show.print_summary(summary)
     project_id = store.project_of_dir(str(project))
     assert project_id is not None
-    index = memory_places.index(wiring.memories(home, str(project), clock.now))
+    from recollect.memory.choosing import selecting
+
+    index = selecting.index(wiring.memories(home, str(project), clock.now))
     for stored in index:
         say("\n" + heading(f"━━ A memory, as a file: {stored.path.name} ━━") + "\n")
         say(stored.path.read_text("utf-8"))

@@ -7,7 +7,9 @@ import click
 
 from recollect.cli import editor, form, places, things
 from recollect.cli.output import json_option, print_json, say
-from recollect.errors import ConfigError, NotFound, RecollectError
+from recollect.errors import ConfigError, Edited, NotFound, RecollectError
+from recollect.model import editing
+from recollect.model.editing import Fields, changes
 from recollect.model.observations import TYPES, Observation
 from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
@@ -35,6 +37,7 @@ ENDING = ".txt"
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A form that was filled in before.",
 )
+@click.option("--undo", is_flag=True, help="Take your last edit of it back instead.")
 @json_option
 def edit(
     number: str,
@@ -45,37 +48,46 @@ def edit(
     facts: tuple[str, ...],
     concepts: tuple[str, ...],
     file: Path | None,
+    undo: bool,
     as_json: bool,
 ) -> None:
     """Put observation ID into your own words.
 
-    Without an option your editor ($VISUAL or $EDITOR) opens on a form. An empty value takes a field away.
+    Without an option your editor ($VISUAL or $EDITOR) opens on a form. An empty value takes a field away; the
+    title alone must stay.
     What you have edited stands: it is no longer marked unverified, and `synthesize --again` keeps it.
     """
     observation = _observation(number)
-    before = form.fields_of(observation.draft)
+    before = editing.fields_of(observation.draft)
     options = _options(
         {"title": title, "subtitle": subtitle, "narrative": narrative, "type": kind},
         {"facts": facts, "concepts": concepts},
     )
+    if undo:
+        if options or file:
+            raise click.UsageError("--undo takes back what you wrote: leave out the other options.")
+        _take_back(observation, as_json)
+        return
     if options:
-        _store(observation, _changes(before, _told(form.checked(before | options))), as_json)
+        after = _told(editing.checked(before | options))
+        _store(observation, _told(changes(before, after)), as_json)
         return
     text = file.read_text("utf-8", "replace") if file else _typed(observation, before)
     if text is None:
         _store(observation, {}, as_json)
         return
     try:
-        _store(observation, _changes(before, _told(form.read(text))), as_json)
+        changed = _told(changes(before, _told(form.read(text))))
+        _store(observation, changed, as_json, version=editing.version_of(observation.draft))
     except RecollectError as error:
         kept = file or editor.kept(text, str(observation.id), ending=ENDING)
         fix = f"Your text is kept: {kept}. Mend it, then: recollect edit {observation.id} --form {kept}"
         raise type(error)(f"{error} {fix}") from None
 
 
-def _options(texts: dict[str, str | None], lists: dict[str, tuple[str, ...]]) -> form.Fields:
+def _options(texts: dict[str, str | None], lists: dict[str, tuple[str, ...]]) -> Fields:
     """Those that were given."""
-    given: form.Fields = {n: clean(v).strip() or None for n, v in texts.items() if v is not None}
+    given: Fields = {n: clean(v).strip() or None for n, v in texts.items() if v is not None}
     for name, values in lists.items():
         if values:
             given[name] = [text for value in values if (text := clean(value).strip())]
@@ -91,34 +103,50 @@ def _observation(number: str) -> Observation:
     return found
 
 
-def _typed(observation: Observation, fields: form.Fields) -> str | None:
+def _typed(observation: Observation, fields: Fields) -> str | None:
     otherwise = "say what to change: `recollect edit ID --title …`."
     return editor.opened_on(
         form.written(observation.id, fields), ending=ENDING, otherwise=otherwise
     )
 
 
-def _told(fields: form.Fields | form.Unusable) -> form.Fields:
-    if isinstance(fields, form.Unusable):
+def _told(fields: Fields | editing.Unusable) -> Fields:
+    if isinstance(fields, editing.Unusable):
         raise ConfigError(f"The observation was left as it is: {fields.why}.")
     return fields
 
 
-def _changes(before: form.Fields, after: form.Fields) -> form.Fields:
-    return {name: value for name, value in after.items() if value != before[name]}
+def _take_back(observation: Observation, as_json: bool) -> None:
+    answer = contact.order(Paths.of(os.environ), "unedit", id=observation.id)
+    if not answer["found"]:
+        raise NotFound(f"Nobody has edited #{observation.id}, or all of that was taken back.")
+    if as_json:
+        print_json({"id": observation.id, "left": answer["left"]})
+        return
+    more = f" An edit before that can be taken back, too: {answer['left']} left."
+    say(f"#{observation.id} is as it was before you edited it.{more if answer['left'] else ''}")
 
 
-def _store(observation: Observation, changes: form.Fields, as_json: bool) -> None:
-    if changes:
-        answer = contact.order(Paths.of(os.environ), "edit", id=observation.id, **changes)
+def _store(
+    observation: Observation, changed: Fields, as_json: bool, version: str | None = None
+) -> None:
+    if changed:
+        key = observation.id
+        answer = contact.order(
+            Paths.of(os.environ), "edit", id=key, **(changed | {"version": version})
+        )
         if not answer["found"]:
             raise NotFound(
                 f"Observation #{observation.id} is gone: it was written anew meanwhile. Find its "
                 "successor with `recollect search`."
             )
+        if answer.get("meanwhile"):
+            raise Edited(
+                f"#{key} has other words by now (see `recollect show {key}`); left as it is."
+            )
     if as_json:
-        print_json({"id": observation.id, "changed": sorted(changes)})
-    elif changes:
+        print_json({"id": observation.id, "changed": sorted(changed)})
+    elif changed:
         say(f"#{observation.id} now stands as you wrote it; `synthesize --again` keeps it.")
     else:
         say(f"#{observation.id} is as it was.")

@@ -7,7 +7,6 @@ import click
 
 from recollect import clock
 from recollect.cli import places
-from recollect.cli.hits import Shown
 from recollect.cli.output import (
     TYPE_COLOURS,
     heading,
@@ -21,6 +20,7 @@ from recollect.cli.output import (
 from recollect.cli.scope import file_name, one_project
 from recollect.model.observations import Observation
 from recollect.recall import lookup
+from recollect.recall.shown import Shown
 from recollect.store.protocol import Reading
 from recollect.text import one_line
 

@@ -7,7 +7,8 @@ section, and that gets one. What was written and not touched comes back as it wa
 import re
 from dataclasses import dataclass, field
 
-from recollect.model.observations import TYPES, ObservationDraft
+from recollect.model.editing import Fields, Unusable, checked
+from recollect.model.observations import TYPES
 from recollect.text import clean
 
 HELP = """\
@@ -23,15 +24,6 @@ HEAD = re.compile(rf"\[({'|'.join(SECTIONS)})\][ \t]*")
 ESCAPED = re.compile(rf"\\+\[(?:{'|'.join(SECTIONS)})\][ \t]*")
 BULLET = "- "
 CONTINUED = "  "
-
-Fields = dict[str, str | list[str] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Unusable:
-    """Why a form cannot be taken."""
-
-    why: str
 
 
 @dataclass(slots=True)
@@ -50,17 +42,6 @@ class _Section:
                 found.append([line.removeprefix(BULLET)])
         texts = ("\n".join(lines).strip() for lines in found)
         return [text for text in texts if text]
-
-
-def fields_of(draft: ObservationDraft) -> Fields:
-    return {
-        "type": draft.type,
-        "title": draft.title,
-        "subtitle": draft.subtitle,
-        "facts": list(draft.facts),
-        "narrative": draft.narrative,
-        "concepts": list(draft.concepts),
-    }
 
 
 def written(number: int, fields: Fields) -> str:
@@ -89,19 +70,6 @@ def read(text: str) -> Fields | Unusable:
         )
     texts = {name: sections[name].text() for name in TEXTS}
     return checked(texts | {name: sections[name].items() for name in LISTS})
-
-
-def checked(fields: Fields) -> Fields | Unusable:
-    """One line where one line is meant, and a type that there is."""
-    lines = {
-        name: " ".join(str(fields[name] or "").split()) or None for name in ("title", "subtitle")
-    }
-    kind = str(fields["type"] or "").strip().lower()
-    if kind not in TYPES:
-        return Unusable(f"the type is {kind!r}, but must be one of: {', '.join(TYPES)}")
-    if not (lines["title"] or fields["facts"] or fields["narrative"]):
-        return Unusable("it has neither a title nor a fact nor a narrative")
-    return fields | lines | {"type": kind}
 
 
 def _items(values: list[str]) -> list[str]:

@@ -1,125 +1,19 @@
 """Findings, as commands show them: for people with marks and colours, for programs as JSON."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import asdict, replace
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from recollect import clock, freshness
+from recollect import clock
 from recollect.cli.output import TYPE_COLOURS, heading, say, styled
-from recollect.cli.places import short_id
-from recollect.freshness import CHANGED, GONE, UNCHANGED, Freshness
-from recollect.model.observations import Observation
-from recollect.model.search import (
-    EVENT,
-    MATCH_END,
-    MATCH_START,
-    OBSERVATION,
-    SESSION,
-    Hit,
-    Reason,
-)
-from recollect.recall.excerpts import BETWEEN, marked
+from recollect.freshness import CHANGED, GONE, UNCHANGED
+from recollect.model.search import EVENT, MATCH_END, MATCH_START, OBSERVATION, Hit, Reason
+from recollect.recall.excerpts import BETWEEN
+from recollect.recall.shown import TITLE_LENGTH, Shown, plain
 from recollect.recall.telling import name
-from recollect.store.protocol import Reading
-from recollect.terms import whole
 from recollect.text import ELLIPSIS, one_line
 
 FILES = {UNCHANGED: ("files unchanged", "green"), CHANGED: ("files changed since", "yellow")}
 FILES |= {GONE: ("files gone", "yellow")}
-TITLE_LENGTH = 100
 PROJECT_LENGTH = 40
-MATCHED = re.compile(f"{MATCH_START}(.*?){MATCH_END}")
-MOST_WORDS = 8
-
-
-class Shown:
-    """What hits need beside themselves, looked up once per session. `everywhere`: they may be of any project,
-    so each says of which. `terms`: what was asked for."""
-
-    def __init__(
-        self, store: Reading, *, everywhere: bool = False, terms: Collection[str] = ()
-    ) -> None:
-        self.everywhere = everywhere
-        self.terms = terms
-        self._store = store
-        self._short_ids: dict[str, str] = {}
-        self._sessions: dict[int, tuple[str | None, str]] = {}
-        self._projects: dict[int, str] = {}
-
-    def ref(self, hit: Hit) -> str | None:
-        """The agent's own id of the session; None: it is gone."""
-        return self._session(hit.session_id, hit.project_id)[0]
-
-    def short_id(self, ref: str | None) -> str:
-        """Of a session, by which other commands take it."""
-        if ref and ref not in self._short_ids:
-            self._short_ids[ref] = short_id(self._store, ref)
-        return self._short_ids[ref] if ref else ""
-
-    def project(self, hit: Hit) -> str:
-        if hit.project_id not in self._projects:
-            self._projects[hit.project_id] = self._store.project(hit.project_id).name
-        return self._projects[hit.project_id]
-
-    def observation(self, hit: Hit) -> Observation | None:
-        return self._store.observation(hit.id) if hit.kind == OBSERVATION else None
-
-    def freshness(self, hit: Hit) -> Freshness | None:
-        """Of the files that an observation speaks of; None: it speaks of none."""
-        observation = self.observation(hit) if hit.files else None
-        return self.freshness_of(observation) if observation else None
-
-    def freshness_of(self, observation: Observation) -> Freshness:
-        _, folder = self._session(observation.session_id, observation.project_id)
-        return freshness.of(observation, folder)
-
-    def name(self, hit: Hit) -> str:
-        """By which other commands take it."""
-        return self.short_id(self.ref(hit)) if hit.kind == SESSION else name(hit.kind, hit.id)
-
-    def title(self, hit: Hit) -> str:
-        """With the matches marked."""
-        return marked(one_line(hit.title, TITLE_LENGTH), self.terms)
-
-    def reasons(self, hit: Hit) -> tuple[Reason, ...]:
-        """With the words and the names as they are written in the hit."""
-        because = {"words": self._matched, "names": self._names}
-        return tuple(
-            replace(each, because=because[each.name](hit, each)) if each.name in because else each
-            for each in hit.reasons
-        )
-
-    def _matched(self, hit: Hit, reason: Reason) -> str:
-        words: dict[str, str] = {}
-        for word in MATCHED.findall(f"{self.title(hit)} {hit.excerpt}"):
-            words.setdefault(word.lower(), word)
-        return ", ".join(list(words.values())[:MOST_WORDS]) or reason.because
-
-    def _names(self, hit: Hit, reason: Reason) -> str:
-        observation = self.observation(hit)
-        concepts = observation.draft.concepts if observation else ()
-        ends = (path.rpartition("/")[2] for path in hit.files)
-        written = {whole(each): each for each in (*ends, *hit.files, *concepts)}
-        return ", ".join(written.get(each, each) for each in reason.because.split(", "))
-
-    def json(self, hit: Hit) -> dict[str, Any]:
-        fresh = self.freshness(hit)
-        return asdict(replace(hit, reasons=self.reasons(hit))) | {
-            "name": self.name(hit),
-            "excerpt": plain(hit.excerpt),
-            "project": self.project(hit),
-            "session": self.ref(hit),
-            "freshness": asdict(fresh) if fresh else None,
-        }
-
-    def _session(self, session_id: int, project_id: int) -> tuple[str | None, str]:
-        if session_id not in self._sessions:
-            session = self._store.session(session_id)
-            root = self._store.project(project_id).root
-            folder = freshness.directory(session.project_dir if session else root, root)
-            self._sessions[session_id] = (session.ref if session else None, folder)
-        return self._sessions[session_id]
 
 
 def print_hit(shown: Shown, hit: Hit, *, excerpt: bool = True, lead: str = "") -> None:
@@ -162,10 +56,6 @@ def highlighted(text: str, *, bold: bool = False) -> str:
         for number, part in enumerate(parts)
         if part
     )
-
-
-def plain(excerpt: str) -> str:
-    return excerpt.replace(MATCH_START, "").replace(MATCH_END, "")
 
 
 def _beyond_title(hit: Hit) -> Iterator[str]:

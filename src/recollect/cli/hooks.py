@@ -10,12 +10,11 @@ from pathlib import Path
 
 import click
 
-from recollect import wiring
-from recollect.cli import memory_places, places
+from recollect import clock, wiring
+from recollect.cli import places
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import RecollectError
 from recollect.hook import capture
-from recollect.recall import brief
 from recollect.text import tokens
 
 
@@ -38,15 +37,19 @@ def context(as_json: bool, project: str | None) -> None:
         _run("context", body)
     if project is not None:
         os.chdir(project)
+    from recollect.briefing import Briefing
+
     home = wiring.home()
     store = wiring.open_for_reading(home.paths)
     project_id = places.current_project(store)
     text = ""
     if project_id is not None:
-        index = memory_places.index(memory_places.here())
-        text = brief.write(
-            store, project_id, home.settings.number("brief.tokens"), memories=index
-        ).text
+        searcher = wiring.searcher(store, home.settings, clock.now)
+        briefing = Briefing(
+            store, searcher, lambda folder: wiring.memories(home, folder, clock.now)
+        )
+        budget = home.settings.number("brief.tokens")
+        text = briefing.write(project_id, str(Path.cwd()), budget).text
     if as_json:
         print_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text})
     else:

@@ -23,6 +23,7 @@ class CommandRow(NamedTuple):
 
 EVERYDAY, SETUP, HOOKS = "Look back", "Set up and keep running", "Hook commands (agents call these)"
 COMMANDS = (
+    CommandRow("open", "open_", "Open the viewer in a browser.", EVERYDAY),
     CommandRow("search", "search", "Find what is remembered, by words and by meaning.", EVERYDAY),
     CommandRow("show", "show", "Show one thing, or a session with what it left.", EVERYDAY),
     CommandRow(
@@ -34,6 +35,7 @@ COMMANDS = (
     CommandRow("why", "why", "What a session was told unasked, and why.", EVERYDAY),
     CommandRow("pin", "pin", "Put an observation first in every brief, or no longer.", EVERYDAY),
     CommandRow("edit", "edit", "Put an observation into your own words.", EVERYDAY),
+    CommandRow("merge", "merge", "Fold an observation into another one, or undo that.", EVERYDAY),
     CommandRow("memory", "memory", "Look at curated memories, change and undo them.", EVERYDAY),
     CommandRow(
         "dream", "dream", "Put the memories in order: duplicates, contradictions.", EVERYDAY
@@ -68,6 +70,11 @@ COMMANDS = (
 BY_NAME = {row.name: row for row in COMMANDS}
 
 
+def _is_taken(name: str) -> bool:
+    """By Python itself: then the function's name ends in an underscore."""
+    return iskeyword(name) or name == "open"
+
+
 class Commands(click.Group):
     """Knows every command by its row, so that `--help` and completion import none of them."""
 
@@ -87,7 +94,7 @@ class Commands(click.Group):
         if row is None:
             return None
         module = importlib.import_module(f"recollect.cli.{row.module}")
-        command = getattr(module, f"{row.name}_" if iskeyword(row.name) else row.name)
+        command = getattr(module, f"{row.name}_" if _is_taken(row.name) else row.name)
         assert isinstance(command, click.Command)
         return command
 

@@ -1,8 +1,6 @@
 """`recollect memory`: the curated memories of this project, and everything one can do with them."""
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
@@ -10,12 +8,10 @@ from recollect.cli import editor, memory_history, memory_places
 from recollect.cli.memory_places import name_argument
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.clock import day_and_time
-from recollect.errors import ConfigError, RecollectError
-from recollect.model.memories import Broken, Memory, StoredMemory
-from recollect.text import clean, fenced, tokens
-
-if TYPE_CHECKING:
-    from recollect.memory.storage.changes import Memories
+from recollect.errors import RecollectError
+from recollect.memory import curating
+from recollect.model.memories import Broken, StoredMemory
+from recollect.text import clean, fenced
 
 ENDING = ".md"
 
@@ -39,7 +35,7 @@ def list_memories(retired: bool, as_json: bool) -> None:
     if as_json:
         print_json(
             {
-                "memories": [plain(each) for each in found.memories],
+                "memories": [curating.plain(each) for each in found.memories],
                 "broken": [{"path": str(b.path), "why": b.why} for b in found.broken],
                 "left_out": found.left_out,
             }
@@ -61,12 +57,12 @@ def list_memories(retired: bool, as_json: bool) -> None:
 @json_option
 def show(name: str, as_json: bool) -> None:
     """One memory, with where it comes from."""
-    print_memory(memory_places.named(memory_places.here(), name), as_json)
+    print_memory(curating.named(memory_places.here(), name), as_json)
 
 
 def print_memory(stored: StoredMemory, as_json: bool) -> None:
     if as_json:
-        print_json(plain(stored))
+        print_json(curating.plain(stored))
         return
     one = stored.memory
     say(fenced(f"{one.name} ({stored.label}{', pinned' if stored.pinned else ''})"))
@@ -88,30 +84,19 @@ def print_memory(stored: StoredMemory, as_json: bool) -> None:
 def edit(name: str) -> None:
     """Open a memory in your editor ($VISUAL or $EDITOR). The file itself can be edited, too."""
     memories = memory_places.here()
-    stored = memory_places.own(memories, name)
+    stored = curating.own(memories, name)
     before = stored.path.read_text("utf-8")
     text = editor.opened_on(before, ending=ENDING, otherwise=f"edit {stored.path} itself.")
     if text is None or text == before:
         say("Nothing was changed.")
         return
     try:
-        _write(memories, stored, text)
+        curating.rewrite(memories, stored, text, stored.checksum)
     except RecollectError as error:
         kept = editor.kept(text, stored.memory.name, ending=ENDING)
         raise type(error)(f"{error} Your text is kept: {kept}") from None
-    memory_places.changed()
+    memory_places.changed(stored.memory.name)
     say(f"Changed: {stored.memory.name}. `recollect memory undo` takes it back.")
-
-
-def _write(memories: "Memories", stored: StoredMemory, text: str) -> None:
-    from recollect.memory.storage.format import parse
-
-    match parse(text.encode(), stored.path):
-        case Broken(why=why):
-            raise ConfigError(f"That is no memory: {why}. Nothing was changed.")
-        case written:
-            with memories.change(f"edited: {written.name}") as change:
-                change.write(written, expected=stored.checksum)
 
 
 @memory.command()
@@ -164,15 +149,7 @@ def check(context: click.Context, as_json: bool) -> None:
         print_json(
             {
                 "checked": len(listing.memories),
-                "flagged": [
-                    {
-                        "name": each.name,
-                        "changed": each.freshness.changed,
-                        "gone": each.freshness.gone,
-                        "dead_links": each.dead_links,
-                    }
-                    for each in flagged
-                ],
+                "flagged": [{"name": each.name} | curating.flags(each) for each in flagged],
                 "broken": [{"path": str(b.path), "why": b.why} for b in listing.broken],
             }
         )
@@ -205,10 +182,8 @@ for command in (memory_history.log, memory_history.diff, memory_history.undo):
 
 def _set_pin(name: str, pinned: bool, as_json: bool) -> None:
     memories = memory_places.here()
-    stored = memory_places.own(memories, name)
-    with memories.change(f"{'pinned' if pinned else 'unpinned'}: {name}") as change:
-        change.write(replace(stored.memory, pinned=pinned), expected=stored.checksum)
-    memory_places.changed()
+    curating.pin(memories, name, pinned=pinned)
+    memory_places.changed(name)
     _done(as_json, name, f"{name} is {'pinned' if pinned else 'no longer pinned'}.")
 
 
@@ -232,23 +207,3 @@ def _row(stored: StoredMemory) -> tuple[str, str, str, str]:
 
 def _changed(stored: StoredMemory) -> str:
     return day_and_time(stored.memory.updated or stored.modified)
-
-
-def plain(stored: StoredMemory) -> dict[str, object]:
-    one: Memory = stored.memory
-    return {
-        "name": one.name,
-        "description": one.description,
-        "type": one.type,
-        "of": stored.scope,
-        "pinned": one.pinned,
-        "by_agent": one.by_agent,
-        "body": one.body,
-        "created": one.created,
-        "updated": one.updated,
-        "evidence": one.evidence,
-        "files": [path for path, _ in one.files],
-        "replaced_by": one.replaced_by,
-        "path": str(stored.path),
-        "tokens": tokens(one.body),
-    }

@@ -1,13 +1,12 @@
 """Since when, until when: `30d`, `2026-11-01`, `last week`, `5 October` and all else that `periods` reads."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeVar
 
 import click
 
 from recollect import clock
-from recollect.periods import EXAMPLES, period
+from recollect.periods import begin, end
 
 Command = TypeVar("Command", bound=Callable[..., object])
 SHORT_EXAMPLES = '30d, 12h, 2w, a day such as 2026-11-01, or "last week"'
@@ -35,27 +34,6 @@ def until_option(what: str, default: str | None = None) -> Callable[[Command], C
         show_default=default is not None,
         help=f"{what} until the end of: {SHORT_EXAMPLES}.",
     )
-
-
-def begin(text: str, now: int) -> int:
-    """In milliseconds. Days and weeks are whole: they begin at midnight, so that the first day of a table
-    is not half a day."""
-    since = period(text, now).since
-    if since is None:
-        raise ValueError(f"{text!r} has no beginning. Write {EXAMPLES}.")
-    return since
-
-
-def end(text: str, now: int) -> int:
-    """In milliseconds, exclusive. `30d` ends 30 days ago, a day at its end, `before May` as it says."""
-    until = None
-    with suppress(ValueError):
-        until = period(f"until {text}", now).until
-    if until is None:
-        until = period(text, now).until
-    if until is None:
-        raise ValueError(f"{text!r} has no end. Write {EXAMPLES}.")
-    return until
 
 
 def _by(

@@ -13,12 +13,12 @@ from recollect import wiring
 from recollect.errors import NotFound, RecollectError
 from recollect.model.sessions import Project, Session
 from recollect.paths import Paths
+from recollect.recall.shown import short_id
 from recollect.repository import identify
 from recollect.store.protocol import Reading
 from recollect.text import one_line
 
 COMPLETED = 40  # as many as a shell shows on one screen
-SHORT_ID = 8  # letters of a session's id, where they are enough
 Command = TypeVar("Command", bound=Callable[..., object])
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -43,14 +43,6 @@ def here(store: Reading, fix: str) -> int:
     if project is None:
         raise NotFound(f"Nothing was ever recorded in {Path.cwd()}. {fix}")
     return project
-
-
-def short_id(store: Reading, ref: str) -> str:
-    """The first letters of a session's id, as many as tell it from all others."""
-    for length in range(SHORT_ID, len(ref)):
-        if all(each.ref == ref for each in store.sessions_by_prefix(ref[:length])):
-            return ref[:length]
-    return ref
 
 
 def session_named(store: Reading, name: str) -> Session:

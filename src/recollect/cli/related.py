@@ -1,15 +1,14 @@
 """`recollect related`: what hangs together with an observation, and why."""
 
-from collections.abc import Iterable
-
 import click
 
 from recollect import clock, wiring
 from recollect.cli import places, things
-from recollect.cli.hits import Shown, print_hit, print_reasons
+from recollect.cli.hits import print_hit, print_reasons
 from recollect.cli.output import json_option, print_json, say, styled
-from recollect.model.search import OBSERVATION, Reason
+from recollect.model.search import OBSERVATION
 from recollect.recall import lookup
+from recollect.recall.shown import Shown, said
 
 
 @click.command()
@@ -42,10 +41,3 @@ def related(what: str, limit: int, explain: bool, as_json: bool) -> None:
         else:
             say(styled(f"   {said(hit.reasons)}", dim=True))
     say(styled("Show one in full: recollect show <id>", dim=True))
-
-
-def said(reasons: Iterable[Reason]) -> str:
-    """What speaks against it comes last, and as such."""
-    told = [(f"{one.name}: {one.because}" if one.because else one.name, one) for one in reasons]
-    for_it = "; ".join(text for text, one in told if one.points > 0)
-    return ", though in the ".join([for_it, *(text for text, one in told if one.points < 0)])

@@ -1,6 +1,6 @@
 """`recollect search`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,14 +9,14 @@ import click
 
 from recollect import clock, wiring
 from recollect.cli import places
-from recollect.cli.hits import Shown, print_hit, print_reasons
-from recollect.cli.memory import plain
+from recollect.cli.hits import print_hit, print_reasons
 from recollect.cli.output import count, heading, json_option, print_json, say, styled, wrapped
 from recollect.cli.period import since_option, until_option
 from recollect.cli.scope import chosen, file_name, scope_options
 from recollect.model.memories import MEMORY
 from recollect.model.observations import TYPES
-from recollect.model.search import HAVE_NOT, LEVELS, WITH_MEMORIES, Answer, Filters, Query
+from recollect.model.search import LEVELS, Answer, Filters, Query
+from recollect.recall.shown import Shown
 from recollect.recall.telling import FULL, name, told
 from recollect.store.protocol import Reading
 from recollect.terms import asked
@@ -82,7 +82,7 @@ def search(
     as_json: bool,
 ) -> None:
     """Find what is remembered by words, meaning, names and times: WORDS may be a whole question."""
-    _check({"type": types, "concept": concepts, "file": files}, level, since, until)
+    _check(Query("", Filters(None, (), types, concepts, files, since=since, until=until), level))
     store = places.store()
     of_session = places.session_named(store, session) if session else None
     where = of_session.project_id if of_session else chosen(store, project, everywhere=everywhere)
@@ -105,22 +105,18 @@ def search(
         _print(store, query, answer, curated, explain=explain)
 
 
-def _check(
-    given: Mapping[str, tuple[str, ...]], level: str, since: int | None, until: int | None
-) -> None:
+def _check(query: Query) -> None:
     """What can never hold is a mistake, and no search that finds nothing."""
-    for option in HAVE_NOT.get(level, ()):
-        if given[option]:
-            have = f"--level {level} finds {level}, and these have no {option}"
-            raise click.UsageError(f"{have}. Leave out --{option} or --level.")
-    if since is not None and until is not None and since >= until:
+    if option := query.in_vain:
+        have = f"--level {query.level} finds {query.level}, and these have no {option}"
+        raise click.UsageError(f"{have}. Leave out --{option} or --level.")
+    if query.filters.backwards:
         raise click.UsageError("--since is later than --until. Exchange them, or leave one out.")
 
 
 def _curated(store: Reading, query: Query) -> "list[Near]":
-    """The memories that it is about. They have none of what filters ask for."""
-    filtered = query.filters != Filters(project_id=query.filters.project_id)
-    if filtered or query.level not in WITH_MEMORIES:
+    """The memories that it is about."""
+    if not query.finds_memories:
         return []
     from recollect.memory.choosing.finding import among, near
 
@@ -137,7 +133,9 @@ def _print_json(store: Reading, query: Query, answer: Answer, curated: "list[Nea
         for hit in hits:
             hit["text"] = told(store, hit["kind"], hit["id"], FULL)
     found = {"query": query.text, "level": query.level, "without": answer.without, "hits": hits}
-    memories = [plain(each.memory) | {"why": each.why} for each in curated]
+    from recollect.memory import curating
+
+    memories = [curating.plain(each.memory) | {"why": each.why} for each in curated]
     print_json(found | {"memories": memories})
 
 

@@ -8,6 +8,7 @@ import click
 from recollect import clock
 from recollect.cli import places
 from recollect.cli.output import json_option, print_json, say, table
+from recollect.recall.shown import short_id
 from recollect.text import one_line
 
 
@@ -38,7 +39,7 @@ def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
         return
     rows = [
         (
-            places.short_id(store, s.ref),
+            short_id(store, s.ref),
             clock.day_and_time(s.last_event_at),
             store.project(s.project_id).name,
             s.status,

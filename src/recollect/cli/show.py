@@ -7,7 +7,6 @@ import click
 
 from recollect import clock
 from recollect.cli import memory_places, places, things
-from recollect.cli.hits import Shown
 from recollect.cli.memory import print_memory
 from recollect.cli.output import (
     TYPE_COLOURS,
@@ -22,6 +21,7 @@ from recollect.model.memories import MEMORY
 from recollect.model.observations import Author, Observation, Summary
 from recollect.model.search import OBSERVATION, SESSION
 from recollect.model.sessions import Session
+from recollect.recall.shown import Shown, short_id
 from recollect.recall.telling import FULL, LEVELS, TITLE, told
 from recollect.store.protocol import Reading
 
@@ -43,8 +43,10 @@ def show(what: str, level: str, as_json: bool) -> None:
     memory:NAME.
     """
     if what.startswith(f"{MEMORY}:"):
+        from recollect.memory import curating
+
         name = what.removeprefix(f"{MEMORY}:")
-        print_memory(memory_places.named(memory_places.here(), name), as_json)
+        print_memory(curating.named(memory_places.here(), name), as_json)
         return
     store = places.store()
     kind, number = things.named(store, what)
@@ -101,7 +103,7 @@ def _place(store: Reading, project_id: int, session_id: int) -> Iterator[str]:
     yield f"project {store.project(project_id).name}"
     session = store.session(session_id)
     if session is not None:
-        yield f"session {places.short_id(store, session.ref)}"
+        yield f"session {short_id(store, session.ref)}"
 
 
 def print_observation(observation: Observation, *, files: str = "", level: str = FULL) -> None:

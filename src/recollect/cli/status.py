@@ -1,5 +1,6 @@
 """`recollect status`: one look that tells whether memory is working."""
 
+import json
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -28,6 +29,22 @@ NOT_CONNECTED = "Nothing new is recorded here until Claude Code is connected: re
 
 
 @dataclass(frozen=True, slots=True)
+class Viewer:
+    """`address`: where it is served now, if it is. A browser is let in by `recollect open`."""
+
+    start: str
+    address: str | None
+
+    @property
+    def line(self) -> str:
+        if self.address:
+            return f"{self.address}; `recollect open` lets a browser in"
+        if self.start == "off":
+            return "turned off; `recollect config set web.start on-demand` turns it on"
+        return "not open; `recollect open` opens it"
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """All that one look shows."""
 
@@ -42,6 +59,7 @@ class Look:
     fault: str | None
     index: IndexHealth | None
     memories: Counter[str]  # by where they stand; `broken`: files that are none
+    viewer: Viewer
 
 
 @click.command()
@@ -84,7 +102,17 @@ def _look(home: wiring.Home) -> Look:
         _fault(home.paths, worker, health) or _index_fault(home, worker, index) or _broken(hooks),
         index,
         _memories(home),
+        Viewer(home.settings.text("web.start"), _address(home.paths)),
     )
+
+
+def _address(paths: Paths) -> str | None:
+    """As the running worker has noted it; the note of one that was killed is nobody's."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        noted = json.loads(paths.web_file.read_bytes())
+        if noted["pid"] == contact.running_pid(paths):
+            return f"http://127.0.0.1:{int(noted['port'])}/"
+    return None
 
 
 def _memories(home: wiring.Home) -> Counter[str]:
@@ -101,6 +129,7 @@ def _print_json(paths: Paths, look: Look) -> None:
             "store": asdict(look.health) if look.health else None,
             "index": asdict(look.index) if look.index else None,
             "memories": look.memories,
+            "viewer": asdict(look.viewer),
             "skipped_jobs": [asdict(job) for job in look.skipped],
             "spool": waiting(paths),
             "capture_failures": capture_failures(paths),
@@ -131,6 +160,7 @@ def _print(paths: Paths, look: Look) -> None:
     if (found := (look.worker or {}).get("import")) is not None:
         lines.append(("Import", f"{found['done']:,} of {count(found['sessions'], 'session')}"))
     lines.append(("Spool", f"{waiting(paths)} waiting"))
+    lines.append(("Viewer", look.viewer.line))
     lines.append(("Data", str(paths.data)))
     for name, text in lines:
         say(f"{heading(f'{name:<9}')} {text}")

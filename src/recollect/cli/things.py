@@ -56,16 +56,8 @@ def found(store: Reading, kind: str, source: int) -> Thing:
 
 
 def missing(store: Reading, kind: str, source: int) -> NotFound:
-    if kind == OBSERVATION and _was_forgotten(store, source):
+    if kind == OBSERVATION and store.was_forgotten(source):
         undo = f"`recollect forget {source} --undo` brings it back."
         return NotFound(f"Observation #{source} was forgotten. {undo}")
     name = f"observation #{source}" if kind == OBSERVATION else f"{kind} {source}"
     return NotFound(f"There is no {name}. Find one with `{WHERE[kind]}`.")
-
-
-def _was_forgotten(store: Reading, number: int) -> bool:
-    return any(
-        each.observation_id == number
-        for project in store.projects()
-        for each in store.forgotten(project.id)
-    )

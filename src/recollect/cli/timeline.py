@@ -4,12 +4,13 @@ import click
 
 from recollect import clock, wiring
 from recollect.cli import places, things
-from recollect.cli.hits import Shown, print_hit
+from recollect.cli.hits import print_hit
 from recollect.cli.output import json_option, print_json, say, styled
-from recollect.cli.period import begin
 from recollect.cli.scope import one_project
 from recollect.model.search import SESSION, Hit
+from recollect.periods import begin
 from recollect.recall import lookup
+from recollect.recall.shown import Shown
 from recollect.recall.telling import name
 from recollect.store.protocol import Reading
 

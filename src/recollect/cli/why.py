@@ -21,6 +21,7 @@ from recollect.errors import NotFound
 from recollect.model.search import OBSERVATION
 from recollect.model.sessions import Session
 from recollect.model.told import Injected, InjectedMemory
+from recollect.recall.shown import short_id
 from recollect.store.protocol import Reading
 from recollect.text import one_line
 
@@ -68,7 +69,7 @@ def _print(store: Reading, told: list[Injected | InjectedMemory], began: str) ->
     """In the order in which it was told. `began`: the session, whose day need not be repeated."""
     day = began.partition(" ")[0]
     refs = {one.session for one in told if isinstance(one, Injected)}
-    sessions = {ref: places.short_id(store, ref) for ref in refs if ref}
+    sessions = {ref: short_id(store, ref) for ref in refs if ref}
     rows = []
     for one in sorted(told, key=lambda each: each.at):
         what: tuple[str, str]

@@ -72,7 +72,7 @@ def keep(state: str, hook: str, data: bytes) -> None:
         os.close(note)
 
 
-def write_spool(state: str, data: bytes) -> None:
+def write_spool(state: str, data: bytes) -> str:
     name = f"{time.time_ns()}-{os.getpid()}-{os.urandom(4).hex()}"
     tmp, new = state + "/spool/tmp/", state + "/spool/new/"
     try:
@@ -85,6 +85,7 @@ def write_spool(state: str, data: bytes) -> None:
     except OSError:
         os.unlink(tmp + name)  # counted as lost, so it must not turn up later
         raise
+    return name
 
 
 def write_file(path: str, data: bytes) -> None:

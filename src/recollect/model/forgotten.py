@@ -10,3 +10,5 @@ class Forgotten:
     observation_id: int
     at: int
     title: str | None
+    project_id: int
+    session_id: int

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from recollect.model.requests import Away, Misconfigured, Wait
 
 OBSERVE, SUMMARIZE = "observe", "summarize"
-SKIPPED = "skipped"
 MAX_TRIES = 3
 
 
@@ -38,6 +37,15 @@ class JobRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Queued:
+    """How many jobs wait and how many were given up. `oldest_at`: since when somebody waits."""
+
+    pending: int
+    skipped: int
+    oldest_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Again:
     """Which finished jobs to do anew: those whose result `author` did not write. None: no limit."""
 
@@ -49,7 +57,9 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The effect is stored and the job acknowledged, in one transaction."""
+    """The effect is stored and the job acknowledged, in one transaction. `written`: ids of what is new."""
+
+    written: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

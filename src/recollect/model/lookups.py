@@ -15,9 +15,24 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """An observation has a file or a concept in common with another, as have `spread` in all."""
+    """A file or a concept that observations have in common with another. `spread`: how many in all, up
+    to a number from which on it tells nothing."""
 
-    id: int
     what: str
     name: str
+    ids: tuple[int, ...]
     spread: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFiles:
+    """The files that an observation speaks of, each with what git called its content then."""
+
+    files_read: tuple[str, ...]
+    files_modified: tuple[str, ...]
+    blobs: tuple[tuple[str, str], ...]
+
+    @property
+    def draft(self) -> "NamedFiles":
+        """For `freshness.of`, which looks at nothing else of an observation."""
+        return self

@@ -85,6 +85,7 @@ class Observation:
     model: str | None
     pinned: bool
     draft: ObservationDraft
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

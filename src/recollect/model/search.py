@@ -39,6 +39,10 @@ class Filters:
     since: int | None = None
     until: int | None = None
 
+    @property
+    def backwards(self) -> bool:
+        return self.since is not None and self.until is not None and self.since >= self.until
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -46,6 +50,19 @@ class Query:
     filters: Filters = Filters()
     level: str = "titles"
     limit: int = 10
+
+    @property
+    def finds_memories(self) -> bool:
+        """Curated memories have none of what filters ask for."""
+        plain = self.filters == Filters(project_id=self.filters.project_id)
+        return plain and self.level in WITH_MEMORIES
+
+    @property
+    def in_vain(self) -> str | None:
+        """The filter that nothing at this level can pass."""
+        filters = self.filters
+        given = {"type": filters.types, "concept": filters.concepts, "file": filters.files}
+        return next((name for name in HAVE_NOT.get(self.level, ()) if given[name]), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 
 from recollect.english import stem
 from recollect.model.search import MATCH_END, MATCH_START
@@ -13,6 +12,7 @@ from recollect.text import ELLIPSIS, clean
 WORD = re.compile(r"[\w./\\:@#+-]*\w|[^\w\s\x00-\x7f]+")
 LENGTH = 220
 LOOKED_AT = 8_000
+MOST_WORDS = 16_384  # whose stems are kept
 BETWEEN = " · "  # what stood on lines of its own
 SENTENCE = (". ", "; ", ": ", BETWEEN)
 Match = tuple[int, int, frozenset[str]]  # from, to, the terms that it matches
@@ -22,13 +22,19 @@ def stems(terms: Collection[str]) -> frozenset[str]:
     return frozenset(stem(term) for term in terms)
 
 
-def _stems(word: str) -> frozenset[str]:
-    return _known(word) if len(word) <= LONGEST_NAME else stems(prepared(word).split())
+class _Words(dict[str, frozenset[str]]):
+    """Of each word, its stems: most words of a store are met again and again."""
+
+    def __missing__(self, word: str) -> frozenset[str]:
+        found = stems(prepared(word).split())
+        if len(word) <= LONGEST_NAME:
+            if len(self) >= MOST_WORDS:
+                self.clear()
+            self[word] = found
+        return found
 
 
-@lru_cache(maxsize=16_384)
-def _known(word: str) -> frozenset[str]:
-    return stems(prepared(word).split())
+_stems = _Words()
 
 
 def closest(texts: Iterable[str], terms: Collection[str]) -> list[str]:
@@ -56,11 +62,11 @@ def marked(text: str, terms: Collection[str]) -> str:
 
 
 def _matches(text: str, terms: Collection[str]) -> list[Match]:
-    wanted = stems(terms)
+    wanted, known = stems(terms), _stems
     return [
-        (word.start(), word.end(), hits)
+        (word.start(), word.end(), wanted & own)
         for word in WORD.finditer(text)
-        if (hits := wanted & _stems(word[0]))
+        if not wanted.isdisjoint(own := known[word[0]])
     ]
 
 

@@ -43,10 +43,8 @@ def folded(
 
 
 def _same(one: Found, words: frozenset[str], other: Found, theirs: frozenset[str]) -> bool:
-    small, large = sorted((len(words), len(theirs)))
-    return (
-        one.document.kind == other.document.kind
-        and small >= FEWEST_WORDS
-        and small >= SAME * large
-        and len(words & theirs) >= SAME * len(words | theirs)
-    )
+    small, large = min(len(words), len(theirs)), max(len(words), len(theirs))
+    if small < FEWEST_WORDS or small < SAME * large or one.document.kind != other.document.kind:
+        return False
+    shared = len(words & theirs)
+    return shared >= SAME * (small + large - shared)

@@ -18,8 +18,10 @@ HANDED_OVER = 40  # tokens that stand around one that is told: where it comes fr
 def of_document(store: Reading, document: Document, terms: Sequence[str] = ()) -> Hit | None:
     """None: it is gone."""
     text = store.document_text(document.kind, document.source)
-    if text is None:
-        return None
+    return _hit(store, document, text, terms) if text else None
+
+
+def _hit(store: Reading, document: Document, text: FoundText, terms: Sequence[str]) -> Hit:
     return Hit(
         kind=document.kind,
         id=document.source,
@@ -39,9 +41,12 @@ def of_document(store: Reading, document: Document, terms: Sequence[str] = ()) -
 
 def of_found(store: Reading, found: list[Found], question: Question, limit: int) -> list[Hit]:
     hits: list[Hit] = []
-    for each, same in folded(store, found, limit):
-        hit = of_document(store, each.document, question.terms)
-        if hit is not None:
+    best = folded(store, found, limit)
+    texts = store.document_texts((each.document.kind, each.document.source) for each, _ in best)
+    for each, same in best:
+        text = texts.get((each.document.kind, each.document.source))
+        if text is not None:
+            hit = _hit(store, each.document, text, question.terms)
             reasons = rank.reasons(each.points, each.document, question)
             hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))
     return hits

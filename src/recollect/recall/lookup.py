@@ -4,7 +4,7 @@ file. What one of them says: `telling.told`.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from recollect.model.observations import Observation
@@ -13,6 +13,7 @@ from recollect.model.search import (
     OBSERVATION,
     PROMPT,
     SESSION,
+    Document,
     Filters,
     FoundEvent,
     Hit,
@@ -91,22 +92,24 @@ def related(searcher: Searcher, store: Reading, observation_id: int, limit: int 
         reasons[key].append(Reason(*LINKED[what]))
     for key, reason in (*_shared(store, observation), *_alike(searcher, observation)):
         reasons[key].append(reason)
-    best = sorted(reasons, key=lambda key: (-_points(reasons[key]), -key))
-    hits = []
-    for key in best[: limit * LOOKED_AT]:
-        hit = _itself(searcher, store, OBSERVATION, key)
-        if hit is None:
-            continue
-        if hit.session_id == observation.session_id:
+    best = sorted(reasons, key=lambda key: (-_points(reasons[key]), -key))[: limit * LOOKED_AT]
+    places = _places(store, best)
+    for key, place in places.items():
+        if place.session_id == observation.session_id:
             reasons[key].append(Reason("same session", SAME_SESSION))
-        hits.append(replace(hit, reasons=tuple(reasons[key]), score=_points(reasons[key])))
-    return sorted(hits, key=lambda hit: (-hit.score, -hit.at))[:limit]
+    chosen = sorted(places, key=lambda key: (-_points(reasons[key]), -places[key].at))[:limit]
+    hits = [(key, _told(searcher, places[key])) for key in chosen]
+    return [
+        replace(hit, reasons=tuple(reasons[key]), score=_points(reasons[key]))
+        for key, hit in hits
+        if hit is not None
+    ]
 
 
 def about_file(store: Reading, project_id: int, path: str, limit: int = 10) -> list[Observation]:
     """What read or changed a file, the most telling first. Its path from the project's directory, or the end
     of it, or an absolute one. Of a directory: of the files in it that most is known about."""
-    path = _as_recorded(store, project_id, path)
+    path = as_recorded(store, project_id, path)
     found = store.observations_on(project_id, path, limit)
     if found or not path:
         return found
@@ -117,13 +120,13 @@ def about_file(store: Reading, project_id: int, path: str, limit: int = 10) -> l
 
 def is_directory(store: Reading, project_id: int, path: str) -> bool:
     """By what is recorded, whatever is on disk: nothing is known about such a file, but about files in it."""
-    path = _as_recorded(store, project_id, path)
+    path = as_recorded(store, project_id, path)
     if not path or store.observations_on(project_id, path, 1):
         return False
     return bool(store.files_known(project_id, f"{path}/", 1))
 
 
-def _as_recorded(store: Reading, project_id: int, path: str) -> str:
+def as_recorded(store: Reading, project_id: int, path: str) -> str:
     """From the project's directory."""
     for root in (store.project(project_id).root, *store.dirs_of_project(project_id)):
         path = path.removeprefix(root.rstrip("/") + "/")
@@ -161,6 +164,19 @@ def _itself(searcher: Searcher, store: Reading, kind: str, source: int) -> Hit |
         return next((searcher.hit(each) for each in store.documents([document])), None)
     observation = store.observation(source) if kind == OBSERVATION else None
     return _hit(observation) if observation else None
+
+
+def _places(store: Reading, ids: Iterable[int]) -> dict[int, Document | Observation]:
+    """Where observations stand. One that is folded into another is not in the index, but there."""
+    numbers = {key: store.document_of(OBSERVATION, key) for key in ids}
+    known = [number for number in numbers.values() if number is not None]
+    documents: dict[int, Document] = {each.source: each for each in store.documents(known)}
+    found = {key: documents.get(key) or store.observation(key) for key in numbers}
+    return {key: place for key, place in found.items() if place is not None}
+
+
+def _told(searcher: Searcher, place: Document | Observation) -> Hit | None:
+    return searcher.hit(place) if isinstance(place, Document) else _hit(place)
 
 
 def _of_event(event: FoundEvent) -> Hit:
@@ -201,8 +217,10 @@ def _hit(observation: Observation) -> Hit:
 def _shared(store: Reading, observation: Observation) -> Iterator[tuple[int, Reason]]:
     """What few have in common says more than what everything is about."""
     found: dict[tuple[int, str], list[tuple[float, str]]] = defaultdict(list)
-    for each in store.observations_sharing(observation):
-        found[each.id, each.what].append((1 / math.log2(each.spread + 2), each.name))
+    for shared in store.observations_sharing(observation):
+        weighed = (1 / math.log2(shared.spread + 2), shared.name)
+        for key in shared.ids:
+            found[key, shared.what].append(weighed)
     for (key, what), names in found.items():
         names.sort(reverse=True)
         points = WEIGHTS[what] * (1 - math.prod(1 - weight for weight, _ in names))

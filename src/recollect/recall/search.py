@@ -63,10 +63,14 @@ class Searcher:
         self._counts: dict[int | None, tuple[int, int]] = {}
 
     def search(self, query: Query) -> Answer:
+        return self.explore(query)[0]
+
+    def explore(self, query: Query) -> tuple[Answer, list[Document]]:
+        """And all that came into question, best first: what others than the best have in common."""
         limit = max(1, query.limit)
         filters = _filters_of(query)
         if query.level == "events":
-            return Answer(tuple(hits.of_events(self._store, query, asked(query.text))), None)
+            return Answer(tuple(hits.of_events(self._store, query, asked(query.text))), None), []
         question, best, without = self.find(query.text, filters)
         found = hits.of_found(self._store, best, question, limit)
         if query.level == "facts":
@@ -74,7 +78,7 @@ class Searcher:
         if query.level in ("titles", "full") and _may_be_events(query.filters):
             unheard = self._unheard(query.text, bool(found))
             found = [*hits.of_events(self._store, query, unheard), *found][:limit]
-        return Answer(tuple(found), without)
+        return Answer(tuple(found), without), [each.document for each in best]
 
     def find(self, text: str, filters: Filters) -> tuple[Question, list[Found], str | None]:
         """All candidates, best first, and why there was no meaning in it, if there was none."""

@@ -7,7 +7,7 @@ from functools import cache
 
 from recollect import clock, log
 from recollect.errors import RecollectError
-from recollect.server.parameters import Misused, read
+from recollect.parameters import Misused, read
 from recollect.server.place import Place
 from recollect.server.tools import BY_NAME
 from recollect.text import fenced, sqlite_safe

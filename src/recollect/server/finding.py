@@ -4,20 +4,12 @@ from contextlib import suppress
 from dataclasses import replace
 
 from recollect.errors import NotFound
-from recollect.model.search import (
-    HAVE_NOT,
-    OBSERVATION,
-    PROMPT,
-    SESSION,
-    WITH_MEMORIES,
-    Filters,
-    Query,
-)
+from recollect.model.search import OBSERVATION, PROMPT, SESSION, Filters, Query
+from recollect.parameters import Misused
 from recollect.periods import Period, period
 from recollect.recall import lookup
 from recollect.recall.telling import name, told
 from recollect.server import memories, names, result_text, things
-from recollect.server.parameters import Misused
 from recollect.server.place import LOOK_IN_ALL, LOOK_IN_ONE, Place, Scope
 from recollect.server.things import Thing
 from recollect.text import fenced, one_line
@@ -55,19 +47,18 @@ def search(
         since=_begin(since, place) if since else None,
         until=_end(until, place) if until else None,
     )
-    for called, given in (("type", type), ("concept", concept), ("file", file)):
-        if given and called in HAVE_NOT.get(level, ()):
-            raise Misused(f"`{level}` have no {called}. Leave out `{called}` or `level`.")
-    if filters.since is not None and filters.until is not None and filters.since >= filters.until:
+    asked = Query(query, filters, level, limit + OWN_PROMPTS)
+    if called := asked.in_vain:
+        raise Misused(f"`{level}` have no {called}. Leave out `{called}` or `level`.")
+    if filters.backwards:
         raise Misused("`since` is later than `until`. Exchange them, or leave one out.")
     if type and level == "titles":
-        filters = replace(filters, kinds=(OBSERVATION,))
-    answer = place.searcher.search(Query(query, filters, level, limit + OWN_PROMPTS))
+        asked = replace(asked, filters=replace(filters, kinds=(OBSERVATION,)))
+    answer = place.searcher.search(asked)
     own = place.own_session() if filters.session_id is None else None
     hits = [hit for hit in answer.hits if hit.kind != PROMPT or hit.session_id != own][:limit]
     notes = [f"({one_line(answer.without, 200)})"] if answer.without else []
-    plain = filters == Filters(project_id=scope.project_id) and level in WITH_MEMORIES
-    curated = memories.found(place, scope, query) if plain else []
+    curated = memories.found(place, scope, query) if asked.finds_memories else []
     if not hits and not curated:
         return " ".join([NOTHING + (WIDER if scope.project_id is not None else ""), *notes])
     if level == "full":

@@ -7,6 +7,7 @@ from contextlib import suppress
 from operator import attrgetter
 
 from recollect.errors import NotFound, RecollectError, StoreMissing
+from recollect.memory import curating
 from recollect.memory.choosing import selecting
 from recollect.memory.choosing.finding import among
 from recollect.memory.storage import checking
@@ -14,10 +15,10 @@ from recollect.memory.storage.changes import Memories
 from recollect.model.memories import AGENT as BY_AGENT
 from recollect.model.memories import MEMORY, StoredMemory
 from recollect.model.search import OBSERVATION
+from recollect.parameters import Misused
 from recollect.recall.hits import HANDED_OVER
 from recollect.recall.telling import name as called
 from recollect.server import names, result_text
-from recollect.server.parameters import Misused
 from recollect.server.place import AGENT, Place, Scope
 from recollect.server.result_text import Line
 from recollect.text import fenced, tokens
@@ -104,17 +105,14 @@ def read(place: Place, scope: Scope, name: str) -> list[str]:
 def _forget_memory(place: Place, name: str, *, undo: bool) -> str:
     held = place.memories()
     if undo:
-        with held.change(f"restored: {name}") as change:
-            change.restore(name)
+        name = curating.restore(held, name)
+    elif _named(held, name).pinned:
+        raise Misused(f"The user has pinned it. Only they forget it: `recollect forget {name}`.")
     else:
-        if _named(held, name).pinned:
-            raise Misused(
-                f"The user has pinned it. Only they forget it: `recollect forget {name}`."
-            )
-        with held.change(f"retired: {name}") as change:
-            change.retire(name, "an agent was asked to forget it")
+        name = curating.retire(held, name, "an agent was asked to forget it")
+    said = {"dir": place.directory, "name": name, "what": "restored" if undo else "retired"}
     with suppress(RecollectError):  # done is done; the next brief is right anyway
-        contact.order(place.paths, "memories-changed", dir=place.directory)
+        contact.order(place.paths, "memories-changed", **said)
     shown = called(MEMORY, name)
     if undo:
         return f"{shown} is back as it was."
@@ -139,10 +137,11 @@ def _forget_observation(place: Place, number: int, *, undo: bool) -> str:
 
 
 def _named(held: Memories, name: str) -> StoredMemory:
-    stored = held.get(name)
-    if stored is None:
-        raise NotFound(f"There is no {called(MEMORY, name)} here. `memories` lists them.")
-    return stored
+    """In the words of the tools: an agent knows no commands."""
+    try:
+        return curating.named(held, name)
+    except NotFound:
+        raise NotFound(f"There is no {called(MEMORY, name)} here. `memories` lists them.") from None
 
 
 def _line(stored: StoredMemory, held: Memories) -> Line:

@@ -18,11 +18,11 @@ from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
 from recollect.model.observations import Observation
 from recollect.model.sessions import Project
+from recollect.parameters import Misused
 from recollect.paths import Paths
 from recollect.recall.search import Searcher
 from recollect.repository import identify
 from recollect.server.open_store import Opened, OpenStore
-from recollect.server.parameters import Misused
 from recollect.store.protocol import Reading
 from recollect.text import fenced, one_line
 

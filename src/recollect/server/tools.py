@@ -8,7 +8,7 @@ from recollect.model.memories import LONGEST_SAID
 from recollect.model.memories import TYPES as MEMORY_TYPES
 from recollect.model.observations import TYPES
 from recollect.model.search import LEVELS
-from recollect.server.parameters import Parameter, Schema, schema
+from recollect.parameters import Parameter, Schema, schema
 
 INSTRUCTIONS = (
     "recollect remembers earlier sessions in this repository: decisions, bugs and their fixes, discoveries, "

@@ -50,7 +50,7 @@ def _observe(
     drafts = [d for d in written.drafts if d.title is None or (d.type, d.title) not in told]
     placed = [_placed(store, job, session.project_id, stamp.on(draft)) for draft in drafts]
     stored = store.finish_observe(job, writer.author, placed, turn.at, clock())
-    return stored if isinstance(stored, Fenced) else Done()
+    return stored if isinstance(stored, Fenced) else Done(stored)
 
 
 def _placed(store: Store, job: Job, project_id: int, draft: ObservationDraft) -> ObservationDraft:
@@ -68,7 +68,9 @@ def _summarize(store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock)
     draft = written.draft if isinstance(written.draft, SummaryDraft) else None
     title = SessionTitle(_title(turn), _subtitle(draft))
     stored = store.finish_summary(job, writer.author, draft, turn.at, clock(), title=title)
-    return stored if isinstance(stored, Fenced) else Done()
+    if isinstance(stored, Fenced):
+        return stored
+    return Done(() if stored is None else (stored,))
 
 
 def failed(failure: Failure) -> Outcome:

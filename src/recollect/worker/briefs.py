@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 from recollect import log
 from recollect.agents.protocol import Agent
+from recollect.briefing import ANSWERING, Briefing
 from recollect.clock import MINUTE, Clock
-from recollect.errors import RecollectError, StoreError
+from recollect.errors import RecollectError
 from recollect.hook.capture import brief_name
 from recollect.model.captures import Capture, Unreadable, parse_capture
 from recollect.model.events import (
@@ -20,14 +20,11 @@ from recollect.model.events import (
     PromptSubmitted,
     SessionStarted,
 )
-from recollect.model.memories import StoredMemory
 from recollect.model.sessions import Session
 from recollect.model.told import Told, ToldMemory
 from recollect.paths import Paths, write_private
-from recollect.recall import brief, file_recall, prompt
-from recollect.recall.current_work import bearing
+from recollect.recall import file_recall, prompt
 from recollect.recall.search import Searcher
-from recollect.repository import current_work
 from recollect.settings import Settings
 from recollect.store.protocol import Store
 from recollect.wiring import Home
@@ -40,7 +37,6 @@ from recollect.worker.session_memory import SessionMemories
 from recollect.worker.sharing import Sharing
 
 SOON_TRIES, SOON_PAUSE = 10, 0.02  # together less than the hook's deadline for a prompt
-ANSWERING, PREPARING = 0.15, 2.0  # seconds that each question to git may take
 SILENT_SOURCES = ("resume", "fork")  # the conversation holds its brief already
 COMPACT = "compact"  # a hook, and how a session begins
 NOTHING = Answer(b"")
@@ -77,11 +73,13 @@ class Briefs:
     precedence: Precedence = field(default_factory=Precedence)
     sessions: SessionMemories = field(init=False)
     sharing: Sharing = field(init=False)
+    _briefing: Briefing = field(init=False)
     _lists: FileLists = field(init=False)
     _notes: list[Note] = field(default_factory=list)
     _recording: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self._briefing = Briefing(self.store, self.searcher, self.memories.memories)
         self._lists = FileLists(self.paths, self.store)
         self.sessions = SessionMemories(self.paths, self.store, self.agents, self.clock)
         self.sharing = Sharing(Home(self.paths, self.settings), self.clock)
@@ -117,15 +115,10 @@ class Briefs:
     def prepare(self, project_id: int) -> None:
         """A copy per directory of the project, in the form that the hook prints unread."""
         self.sharing.settle(self.store.project(project_id).root)
-        text = brief.write(
-            self.store,
-            project_id,
-            self.settings.number("brief.tokens"),
-            bearing=self._bearing(project_id, self.store.project(project_id).root, PREPARING),
-            memories=self._index(self.store.project(project_id).root),
-        ).text
+        root = self.store.project(project_id).root
+        text = self._briefing.write(project_id, root, self.settings.number("brief.tokens")).text
         for directory in self.store.dirs_of_project(project_id):
-            for agent in self.agents.values():
+            for agent in (each for each in self.agents.values() if each.has_hooks):
                 reply = agent.reply("context", text)
                 head = directory.encode("utf-8", "surrogateescape") + b"\0\n"
                 write_private(self.paths.briefs / brief_name(directory), head + reply)
@@ -162,37 +155,18 @@ class Briefs:
         project_id = self.finder.of(capture.project_dir or event.cwd)
         current = self.store.session_by_ref(event.agent, event.session)
         resuming = current if source == COMPACT else None
-        written = brief.write(
-            self.store,
+        written = self._briefing.write(
             project_id,
+            capture.project_dir or event.cwd,
             self.settings.number("brief.tokens"),
+            seconds=ANSWERING,
             resuming=resuming,
-            bearing=self._bearing(project_id, capture.project_dir or event.cwd, ANSWERING),
             handed=self.sessions.handed_back(resuming) if resuming else None,
-            memories=self._index(capture.project_dir or event.cwd),
         )
         log.action("brief.answered", source=source, project=project_id, size=len(written.text))
         reply = agent.reply("context", written.text, note=self.problem())
         told = (written.told, written.memories)
         return Answer(reply, self._once_heard(event.agent, event.session, "context", *told))
-
-    def _index(self, directory: str) -> list[StoredMemory]:
-        """Of the curated memories. Files are somebody else's to break; the rest of the brief stands."""
-        try:
-            return self.memories.index(directory)
-        except (OSError, RecollectError) as error:
-            log.warning("brief.without_memories", error=log.cause(error))
-            return []
-
-    def _bearing(self, project_id: int, directory: str, seconds: float) -> list[tuple[int, str]]:
-        if self.settings.number("brief.tokens") == 0 or not Path(directory).is_dir():
-            return []
-        try:
-            work = current_work(directory, seconds)
-            return bearing(self.searcher, self.store, project_id, work)
-        except StoreError as error:  # a broken index; the rest of the brief does not need it
-            log.warning("brief.without_search", error=log.cause(error))
-            return []
 
     def _session_soon(self, event: Event) -> Session | None:
         """The question may overtake the capture that creates its session; the hook waits for a while."""

@@ -37,6 +37,7 @@ class Dreamer:
     asking: Callable[[], Asking | None]
     changed: Callable[[int], None]  # told the project whose memories have changed
     finder: Finder = field(default_factory=Finder)
+    on_dreamed: Callable[[int | None, Dream], None] = lambda *_: None
     _looked: int | None = field(default=None)
 
     def if_due(self) -> int:
@@ -53,18 +54,21 @@ class Dreamer:
         return self._dream_of(due) if due else 0
 
     def on_request(self, order: Json) -> Json:
-        """`dir`, `dry_run`. The gates are for dreams that nobody asked for; only one at a time there is of
-        either, as one may ask a model for minutes. It puts off no dream of another project."""
+        """`dir`, `dry_run`, and `project` if it is known. The gates are for dreams that nobody asked for;
+        only one at a time there is of either, as one may ask a model for minutes. It puts off no
+        dream of another project."""
         memories = self.memories(order["dir"])
-        project = self.store.project_of_dir(order["dir"])
+        project = order.get("project") or self.store.project_of_dir(order["dir"])
         try:
             with lock(memories) as held:
                 around = self._around(memories, project)
                 result = dream(memories, around, dry_run=order["dry_run"], held=held)
         except MemoryRefused as error:
             return {"refused": str(error)}
-        if project is not None and not order["dry_run"]:
-            self.changed(project)
+        if not order["dry_run"]:
+            self.on_dreamed(project, result)
+            if project is not None:
+                self.changed(project)
         return told(result)
 
     def _is_due(self, project: Project, now: int) -> bool:
@@ -91,6 +95,7 @@ class Dreamer:
                     memories = self.memories(project.root)
                     result = dream(memories, self._around(memories, project.id), held=held)
                     log.action("dream.ended", project=project.id, completed=result.completed)
+                    self.on_dreamed(project.id, result)
                     done = done and result.completed
                     self.changed(project.id)
                 if done:

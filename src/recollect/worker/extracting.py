@@ -42,6 +42,7 @@ class Extractor:
     settings: Settings
     clock: Clock
     changed: Callable[[int], None]  # told the project whose memories have changed
+    on_written: Callable[[int, Sequence[str], str], None] = lambda *_: None
 
     def run(self, job: Job, session: Session, asking: Asking | None) -> Failure | None:
         """Why it has to be tried again, if it has."""
@@ -110,8 +111,9 @@ class Extractor:
             return  # the summary does not wait for ever
         counts = {"added": len(applied.added), "updated": len(applied.updated)}
         log.action("memory.extracted", session=session.id, **counts, found=len(found))
-        if applied.added or applied.updated:
+        if names := (*applied.added, *applied.updated):
             self.changed(session.project_id)
+            self.on_written(session.project_id, names, "extracted")
 
     def _dialogue(self, session: Session, number: int) -> list[Message]:
         """What was said up to the end of this turn, oldest first; nothing where the user said nothing."""

@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from types import UnionType
@@ -19,7 +19,7 @@ from recollect.clock import Clock
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Ingested, SessionRef
 from recollect.model.captures import Capture, Unreadable, parse_capture
-from recollect.model.events import Happening, SessionEnded, SessionStarted, TurnEnded
+from recollect.model.events import Event, Happening, SessionEnded, SessionStarted, TurnEnded
 from recollect.paths import Paths, private_dir
 from recollect.store.protocol import Store
 from recollect.worker.projects import ProjectFinder
@@ -28,6 +28,7 @@ BATCH_FILES = 256
 BATCH_BYTES = 16 * 1024 * 1024
 # Faults of the machine, not of a file.
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EROFS)
+MOST_PLACES = 256  # sessions whose directory is kept in mind
 LARGEST = 64 * 1024 * 1024  # a capture beyond this is kept aside, not read into memory
 
 
@@ -46,6 +47,8 @@ class Ingest:
     finder: ProjectFinder
     boring: tuple[str, ...]
     clock: Clock
+    on_stored: Callable[[list[Arrival]], None] = lambda _: None
+    _places: dict[SessionRef, str] = field(default_factory=dict)
 
     def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
         """Everything that waits now, oldest first, while `go_on` says so before each batch."""
@@ -70,6 +73,7 @@ class Ingest:
             log.action("ingest.event", capture=capture.id, kind=event.kind, session=event.session)
         counts = {"added": result.added, "duplicates": result.duplicates}
         log.action("ingest.stored", **counts, closed_turns=result.closed_turns)
+        self.on_stored(arrivals)
         return replace(
             result,
             begun=_sessions(arrivals, SessionStarted),
@@ -115,9 +119,22 @@ class Ingest:
         if event is None:
             log.action("ingest.ignored", capture=capture.id, hook=capture.hook)
             return None
-        project_id = self.finder.of(capture.project_dir or event.cwd)
+        capture = replace(capture, project_dir=self._directory(capture, event))
+        project_id = self.finder.of(capture.project_dir)
         boring = event.tool is not None and is_boring(event.tool, self.boring)
         return Arrival(capture, event, project_id, boring)
+
+    def _directory(self, capture: Capture, event: Event) -> str:
+        """Where it happened. An agent that says nothing of it is where its session is, if that is known:
+        it may stand before it in the spool."""
+        session = (event.agent, event.session)
+        if found := capture.project_dir or event.cwd:
+            if len(self._places) >= MOST_PLACES:
+                self._places.clear()
+            self._places.setdefault(session, found)
+            return found
+        known = self.store.session_by_ref(*session)
+        return known.project_dir if known else self._places.get(session, str(Path.home()))
 
     def _quarantine(self, file: _File, why: str) -> None:
         """The row first: a kill in between leaves the file to be judged again."""

@@ -52,6 +52,7 @@ class JobRunner:
     # Told the session whose turn is summarised.
     on_summary: Callable[[Session], None] = lambda _: None
     extractor: Extractor | None = None
+    on_written: Callable[[Job, Session, Done], None] = lambda *_: None
 
     def run_due(self, go_on: Callable[[], bool]) -> int:
         """Everything that is due, while `go_on` says so. How many tries were made."""
@@ -108,12 +109,13 @@ class JobRunner:
 
     def _settle(self, job: Job, outcome: Outcome) -> None:
         match outcome:
-            case Done():
+            case Done() as done:
                 self.gate.done(job)
                 log.action("job.done", job=job.id, kind=job.kind, session=job.session_id)
                 session = self.store.session(job.session_id)
                 if session is not None:
                     self.on_done(session.project_id)
+                    self.on_written(job, session, done)
                     if job.kind == SUMMARIZE:
                         self.on_summary(session)
             case Postponed(absence) if isinstance(absence, Away) and self.gate.blames(job):

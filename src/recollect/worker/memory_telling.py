@@ -50,9 +50,6 @@ class MemoryTelling:
     _took: float = 0.0  # seconds, the last time that a model was asked
     _under_way: set[threading.Event] = field(default_factory=set)
 
-    def index(self, directory: str) -> list[StoredMemory]:
-        return selecting.index(self.memories(directory))
-
     def prepare(self, directory: str) -> None:
         """Before the first prompt of a session."""
         with suppress(OSError, RecollectError):  # whoever asks is told why

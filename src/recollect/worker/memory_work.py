@@ -17,6 +17,7 @@ from recollect.repository import Repository
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking
 from recollect.wiring import AGENTS, Choice, Home
+from recollect.worker.announcing import Announcing
 from recollect.worker.dreaming import Dreamer
 from recollect.worker.extracting import Extractor
 from recollect.worker.gate import Gate, GatedModel
@@ -40,29 +41,44 @@ class MemoryWork:
         repository: Callable[[str], Repository],
         encoder: Encoder | None,
         env: Mapping[str, str] | None = None,
+        announcing: Announcing | None = None,
     ) -> None:
         self._home, self._store, self._clock = home, store, clock
         self._choice, self._gate = choice, gate
         self._repository = repository
         self._env = os.environ if env is None else env
         self._next_tidy = 0.0
-        self._known: dict[str, tuple[float, Memories]] = {}
+        self._known: dict[tuple[str, ...], tuple[float, Memories]] = {}
         settings = home.settings
         finder = Finder(encoder)
         self.telling = MemoryTelling(store, self.of, settings, finder, self._quick)
-        self.extractor = Extractor(store, AGENTS, self.of, settings, clock, changed)
+        self.announcing = announcing = announcing or Announcing(store, clock)
+        self.extractor = Extractor(
+            store, AGENTS, self.of, settings, clock, changed, announcing.memories
+        )
         self.dreamer = Dreamer(
-            home.paths, store, self.of, settings, clock, lambda: self._asking(None), changed, finder
+            home.paths,
+            store,
+            self.of,
+            settings,
+            clock,
+            lambda: self._asking(None),
+            changed,
+            finder,
+            announcing.dreamed,
         )
 
     def of(self, directory: str) -> Memories:
-        until, found = self._known.get(directory, (0.0, None))
+        settings = self._home.settings
+        # With what may be set anew meanwhile.
+        key = directory, settings.text("memory.client"), settings.text("memory.team_folder")
+        until, found = self._known.get(key, (0.0, None))
         if found is None or time.monotonic() > until:
             repository = self._repository(directory)
             found = wiring.memories(self._home, directory, self._clock, self._env, repository)
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            self._known[directory] = (time.monotonic() + KEPT_SECONDS, found)
+            self._known[key] = (time.monotonic() + KEPT_SECONDS, found)
         return found
 
     def tidy(self) -> None:

@@ -3,17 +3,16 @@
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.clock import Clock
 from recollect.model.jobs import Again
-from recollect.model.observations import Observation
 from recollect.store.protocol import Store
 from recollect.wiring import Choice
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
-from recollect.worker.forgetting import Forgetting
+from recollect.worker.curating import Curating
 from recollect.worker.gate import Gate
 from recollect.worker.imports import Imports
 from recollect.worker.memory_work import MemoryWork
@@ -21,7 +20,6 @@ from recollect.worker.projects import ProjectFinder
 from recollect.worker.remembering import Remembering
 
 Json = dict[str, Any]
-EDITABLE = ("type", "title", "subtitle", "narrative", "facts", "concepts")
 
 
 @dataclass(slots=True)
@@ -39,21 +37,27 @@ class Orders:
     wake_indexing: Callable[[], None]
     memories: MemoryWork
     imports: Imports = field(init=False)
-    forgetting: Forgetting = field(init=False)
+    curating: Curating = field(init=False)
     remembering: Remembering = field(init=False)
 
     def __post_init__(self) -> None:
         self.imports = Imports(self.store, self.clock, self._taken, self.memories.incoming)
-        retold = self.briefs.sessions.refresh
-        self.forgetting = Forgetting(self.store, self.clock, self._changed, retold)
+        retold, announcing = self.briefs.sessions.refresh, self.memories.announcing
+        self.curating = Curating(
+            self.store, self.clock, self._changed, retold, announcing.observation_changed
+        )
         self.remembering = Remembering(
-            self.store, self.finder, self.memories.of, self.clock, self.briefs.prepare
+            self.store,
+            self.finder,
+            self.memories.of,
+            self.clock,
+            self.briefs.prepare,
+            announcing.memories,
+            announcing.memory_changed,
         )
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:
-        orders = {
-            "pin": self._pin,
-            "edit": self._edit,
+        orders = self.curating.verbs() | {
             "retry": self._retry,
             "wake": self._wake,
             "again": self._again,
@@ -61,8 +65,6 @@ class Orders:
             "rebuild": self._rebuild,
             "remember": self.remembering.remember,
             "memories-changed": self.remembering.told,
-            "forget-observation": self.forgetting.forget,
-            "restore": self.forgetting.restore,
             "dream": self.memories.dreamer.on_request,
             "import-begin": self.imports.begin,
             "import-step": self.imports.step,
@@ -70,23 +72,7 @@ class Orders:
             "backfill-begin": self.backfill.begin,
             "backfill-progress": self.backfill.progress,
         }
-        return {verb: _json(order) for verb, order in orders.items()}
-
-    def _pin(self, order: Json) -> Json:
-        found = self.store.pin(order["id"], pinned=order["pinned"])
-        self._refresh(self.store.observation(order["id"]))
-        return {"found": found}
-
-    def _edit(self, order: Json) -> Json:
-        """Some fields of an observation, in a person's words."""
-        observation = self.store.observation(order["id"])
-        if observation is None:
-            return {"found": False}
-        fields = {name: order[name] for name in EDITABLE if name in order}
-        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-        found = self.store.edit(observation.id, replace(observation.draft, **(fields | lists)))
-        self._refresh(observation)
-        return {"found": found}
+        return {verb: as_json(order) for verb, order in orders.items()}
 
     def _retry(self, order: Json) -> Json:
         count = self.store.requeue_skipped(order["id"], self.clock())
@@ -144,11 +130,6 @@ class Orders:
         self.store.make_due(self.clock())  # the jobs that the gate has put off
         self.wake_jobs.set()
 
-    def _refresh(self, observation: Observation | None) -> None:
-        if observation is not None:
-            self.briefs.prepare(observation.project_id)
-            self.briefs.sessions.refresh(observation.session_id)
 
-
-def _json(order: Callable[[Json], Json]) -> Callable[[bytes], bytes]:
+def as_json(order: Callable[[Json], Json]) -> Callable[[bytes], bytes]:
     return lambda request: json.dumps(order(json.loads(request))).encode()

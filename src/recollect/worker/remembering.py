@@ -1,7 +1,7 @@
 """Memories that are wanted in so many words, by a person or by an agent. The worker writes them, because it
 knows what was said in the session, and what is told from now on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ class Remembering:
     memories: Callable[[str], Memories]
     clock: Clock
     changed: Callable[[int], None]  # what is told of a project
+    on_written: Callable[[int, Sequence[str], str], None] = lambda *_: None
+    on_changed: Callable[[str, str | None, int | None], None] = lambda *_: None
 
     def remember(self, order: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
@@ -52,7 +54,9 @@ class Remembering:
         stored = done.stored
         sizes = {"by_agent": wanted.by_agent, "size": len(text), "known": done.known}
         log.action("memory.remembered", memory=stored.memory.name, **sizes)
-        self.changed(self.finder.of(order["dir"]))
+        project_id = self.finder.of(order["dir"])
+        self.changed(project_id)
+        self.on_written(project_id, (stored.memory.name,), "remembered")
         return {
             "name": stored.memory.name,
             "description": stored.memory.description,
@@ -64,10 +68,12 @@ class Remembering:
         }
 
     def told(self, order: Json) -> Json:
-        """Memories of `dir` were changed by somebody else: the brief is written anew."""
-        project_id = self.store.project_of_dir(order["dir"])
+        """Memories of `dir`, or of `project`, were changed by somebody else: the brief is written anew.
+        `name`, `what`: which one and how, as far as that is known."""
+        project_id = order.get("project") or self.store.project_of_dir(order["dir"])
         if project_id is not None:
             self.changed(project_id)
+        self.on_changed(order.get("what") or "changed", order.get("name"), project_id)
         return {}
 
     def _was_said(self, session: tuple[str, str] | None, text: str) -> bool:

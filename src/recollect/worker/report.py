@@ -1,6 +1,7 @@
 """How the worker is doing: what `status` and `doctor` show, and what the next session is told."""
 
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from recollect import __version__, log
@@ -21,6 +22,7 @@ class Report:
     clock: Clock
     started_at: int
     faults: dict[str, str] = field(default_factory=dict)  # by thread
+    on_fault: Callable[[str, str], None] = lambda *_: None
 
     def note_fault(self, thread: str, error: Exception | None) -> None:
         """Shown until the thread gets on again: None."""
@@ -29,6 +31,7 @@ class Report:
             return
         self.faults[thread] = f"{type(error).__name__}: {error}"
         log.warning(f"{thread}.waits", error=log.cause(error))
+        self.on_fault(thread, log.cause(error))
 
     def status(self, *, idle: bool) -> dict[str, object]:
         health = self.store.health()

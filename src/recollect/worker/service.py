@@ -12,16 +12,17 @@ from recollect.store.protocol import Store
 from recollect.wiring import AGENTS, Home, searcher
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
+from recollect.worker.announcing import Announcing
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.gate import Gate
-from recollect.worker.health import waiting
+from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner, lease
 from recollect.worker.listener import Answer, Listener
 from recollect.worker.memory_work import MemoryWork
-from recollect.worker.orders import Orders
+from recollect.worker.orders import Orders, as_json
 from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
@@ -29,6 +30,7 @@ from recollect.worker.report import Report
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
+from recollect.worker.web import Web
 
 LOSS_SECONDS = 1.0  # how long a deletion may take
 LEAST_WAIT = 0.05  # seconds
@@ -45,10 +47,11 @@ class Service:
         self._store, self._clock = store, clock
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
-        self._active_at = time.monotonic()
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
         self._choice, self._gate = choose_provider(home, clock), Gate(clock)
+        self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
+        self._report.on_fault = announcing.fault
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
@@ -57,7 +60,9 @@ class Service:
         )
         self._changed: set[int] = set()
         told = self._changed.add, finder.repository, search.encoder
-        self._memories = MemoryWork(home, store, self._choice, self._gate, clock, *told)
+        self._memories = MemoryWork(
+            home, store, self._choice, self._gate, clock, *told, announcing=announcing
+        )
         self._briefs = Briefs(
             self._paths,
             store,
@@ -72,7 +77,7 @@ class Service:
             first,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._ingest = Ingest(self._paths, store, AGENTS, finder, boring, clock)
+        self._ingest = Ingest(home.paths, store, AGENTS, finder, boring, clock, announcing.captured)
         self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
         importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
@@ -87,19 +92,14 @@ class Service:
         )
         self._runner = self._job_runner()
         self._orders = Orders(
-            store,
-            self._choice,
-            self._gate,
-            self._briefs,
-            finder,
-            self._busy,
-            self._jobs_wake,
-            clock,
-            backfill,
-            self._transcripts.look,
-            self._indexing.wake,
-            self._memories,
+            *(store, self._choice, self._gate, self._briefs, finder, self._busy, self._jobs_wake),
+            *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories),
         )
+        self.web = Web(
+            *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
+            *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way),
+        )
+        self._idleness = self._make_idleness()
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
@@ -113,7 +113,19 @@ class Service:
             self._changed.add,
             self._briefs.sessions.write,
             self._memories.extractor,
+            self._announcing.done,
         )
+
+    def _make_idleness(self) -> Idleness:
+        resting = (
+            lambda: not self._orders.imports.at_work(),
+            self._transcripts.idle,
+            self._indexing.idle,
+            lambda: not self._changed,
+        )
+        seconds = self._settings.number("worker.idle_minutes") * 60
+        shared = (self._paths, self._store, self._clock)
+        return Idleness(*shared, seconds, self._busy, resting, self.web.is_wanted)
 
     def open(self) -> Listener:
         return Listener(
@@ -123,6 +135,7 @@ class Service:
                 "ask": self._answer,
                 "status": lambda _: json.dumps(self.status()).encode(),
                 "stop": self._told_to_stop,
+                "web": as_json(self.web.open),
                 **self._orders.verbs(),
             },
         )
@@ -137,10 +150,12 @@ class Service:
         )
         for thread in others:
             thread.start()
+        self.web.begin()
         try:
             self._run_ingest(watch)
         finally:
             self.stop()
+            self.web.close()
             for thread in others:
                 thread.join()
             watch.close()
@@ -157,7 +172,7 @@ class Service:
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        return self._report.status(idle=self._idle()) | {"import": under_way}
+        return self._report.status(idle=self._idleness.now()) | {"import": under_way}
 
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
@@ -185,7 +200,7 @@ class Service:
                     chores.run(self._paths, self._store, self._clock)
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
                     self._transcripts.look()
-                if self._is_idle_for_long():
+                if self._idleness.for_long():
                     log.action("worker.idle")
                     return
                 self._report.note_fault("ingest", None)
@@ -197,12 +212,14 @@ class Service:
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()
-            self._spool_wake.wait(min(watch.longest_wait, max(LEAST_WAIT, self._idle_seconds())))
+            self._spool_wake.wait(
+                min(watch.longest_wait, max(LEAST_WAIT, self._idleness.seconds_left()))
+            )
 
     def _drain(self) -> None:
         ingested = self._ingest.drain(self._goes_on)
         if ingested.added or ingested.duplicates:
-            self._active_at = time.monotonic()
+            self._idleness.interrupted()
             self._briefs.prepare_missing(ingested.projects)
             self._transcripts.after(ingested)
             self._indexing.wake()
@@ -215,7 +232,7 @@ class Service:
         self._jobs_wake.set()
 
     def _healed(self) -> None:
-        self._active_at = time.monotonic()
+        self._idleness.interrupted()
         self._jobs_wake.set()
 
     def _run_jobs(self) -> None:
@@ -228,7 +245,7 @@ class Service:
             try:
                 with self._busy:
                     if self._runner.run_due(self._goes_on):
-                        self._active_at = time.monotonic()
+                        self._idleness.interrupted()
                     self._memories.dreamer.if_due()
                     while self._changed:
                         self._indexing.wake()
@@ -248,19 +265,19 @@ class Service:
 
     def _until_next_job(self) -> float:
         """Seconds. A model that was asked a while ago is looked after: what it keeps open may go."""
-        wait = max(LEAST_WAIT, self._idle_seconds())
+        wait = max(LEAST_WAIT, self._idleness.seconds_left())
         due = self._store.next_due()
         if due is not None:
             closed = self._runner.rests()
             wait = max(0.01, (max(due, closed.until if closed else 0) - self._clock()) / SECOND)
         if self._choice.model is not None:
             self._choice.model.idle()
-            if time.monotonic() - self._active_at < LOOK_AFTER_SECONDS:
+            if self._idleness.since() < LOOK_AFTER_SECONDS:
                 wait = min(wait, LOOK_EVERY_SECONDS)
         return wait
 
     def _answer(self, request: bytes) -> Answer:
-        self._active_at = time.monotonic()
+        self._idleness.interrupted()
         answer = self._briefs.answer(request)
 
         def done(heard: bool) -> None:
@@ -274,27 +291,3 @@ class Service:
         log.action("worker.told_to_stop")
         self.stop()
         return b"stopping\n"
-
-    def _idle(self) -> bool:
-        """Nothing waits and nothing is being done."""
-        if (
-            waiting(self._paths)
-            or self._orders.imports.at_work()
-            or not self._transcripts.idle()
-            or not self._indexing.idle()
-            or not self._busy.acquire(blocking=False)
-        ):
-            return False
-        try:
-            due = self._store.next_due()
-            return (due is None or due > self._clock()) and not self._changed
-        finally:
-            self._busy.release()
-
-    def _idle_seconds(self) -> float:
-        """Until nothing has happened for long enough."""
-        limit = self._settings.number("worker.idle_minutes") * 60
-        return limit - (time.monotonic() - self._active_at)
-
-    def _is_idle_for_long(self) -> bool:
-        return self._idle_seconds() <= 0 and self._idle() and self._store.next_due() is None

@@ -17,7 +17,7 @@ from recollect.worker.service import Service
 def run(paths: Paths) -> None:
     paths.make()
     log.to_file(paths.log_file)
-    home = wiring.home()
+    home = wiring.living_home()
     log.set_level(home.settings.text("worker.log_level"))
     again = False
     try:

@@ -12,7 +12,7 @@ from recollect.memory.storage.checking import LINK, linked
 from recollect.memory.storage.format import ENDING
 
 LABEL = re.compile(r"\[([^\]\n]*)\]\(")
-OTHER_LABEL = re.compile(r"\[\[[^\]|#\n]+(?:#[^\]|\n]*)?\|([^\]\n]*)\]\]")
+OTHER_LABEL = re.compile(r"\[\[[^\[\]|#\n]+(?:#[^\[\]|\n]*)?\|([^\[\]\n]*)\]\]")
 Where = Callable[[str], str | None]
 
 

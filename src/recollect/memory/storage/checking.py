@@ -17,9 +17,10 @@ from recollect.memory.storage.format import ENDING, INDEX_FILE
 from recollect.memory.storage.names import same_name
 from recollect.model.memories import Memory, StoredMemory
 
-# [text](name.md) and [[name]]: what people link notes with.
+# [text](name.md) and [[name]]: what people link notes with. No part goes beyond the next bracket: a memory
+# that is full of them is read in one pass.
 LINK = re.compile(
-    r"\[[^\]\n]*\]\(<?([^()<>\s]+?\.md)(?:#[^()\s]*)?>?\)|\[\[([^\]|#\n]+)(?:[|#][^\]\n]*)?\]\]"
+    r"\[[^\[\]\n]*\]\(<?([^()<>\s]+?\.md)(?:#[^()\s]*)?>?\)|\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]"
 )
 
 

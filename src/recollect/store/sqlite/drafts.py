@@ -41,18 +41,6 @@ def replace_observations(
     )
 
 
-def edit_observation(
-    connection: sqlite3.Connection, observation_id: int, draft: ObservationDraft
-) -> bool:
-    owner = {"id": observation_id}
-    if not write(connection, "observations", "edit", _texts(draft) | owner).rowcount:
-        return False
-    for parts in ("drop_facts", "drop_concepts", "drop_doubts"):
-        write(connection, "observations", parts, owner)
-    _add_words(connection, observation_id, draft)
-    return True
-
-
 def replace_summary(
     connection: sqlite3.Connection, job: Job, author: Author, draft: SummaryDraft | None, at: int
 ) -> int | None:
@@ -99,10 +87,10 @@ def _add_observation(connection: sqlite3.Connection, place: Values, draft: Obser
         "subagent_type": safe(draft.subagent_type),
         "revision": safe(draft.revision),
     }
-    row = write_one(connection, "observations", "add", place | _texts(draft) | links)
+    row = write_one(connection, "observations", "add", place | texts(draft) | links)
     assert row is not None
     key = int(row["id"])
-    _add_words(connection, key, draft)
+    add_words(connection, key, draft)
     owner: Values = {"observation_id": key}
     blobs = {sqlite_safe(path): blob for path, blob in draft.blobs}
     for role, paths in (("read", draft.files_read), ("modified", draft.files_modified)):
@@ -118,7 +106,7 @@ def _add_observation(connection: sqlite3.Connection, place: Values, draft: Obser
     return key
 
 
-def _texts(draft: ObservationDraft) -> Values:
+def texts(draft: ObservationDraft) -> Values:
     return {
         "type": draft.type if draft.type in TYPES else FALLBACK_TYPE,
         "title": safe(draft.title),
@@ -127,9 +115,7 @@ def _texts(draft: ObservationDraft) -> Values:
     }
 
 
-def _add_words(
-    connection: sqlite3.Connection, observation_id: int, draft: ObservationDraft
-) -> None:
+def add_words(connection: sqlite3.Connection, observation_id: int, draft: ObservationDraft) -> None:
     owner: Values = {"observation_id": observation_id}
     for number, fact in enumerate(draft.facts):
         values = owner | {"ordinal": number, "text": sqlite_safe(fact)}

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from recollect.clock import DAY
-from recollect.model.jobs import MAX_TRIES, SKIPPED, Again, Fenced, Job, JobRow
+from recollect.model.jobs import MAX_TRIES, Again, Fenced, Job, JobRow, Queued
 from recollect.model.observations import Author, ObservationDraft, SummaryDraft
 from recollect.model.sessions import UNTITLED, SessionTitle
 from recollect.model.stored import Health
@@ -105,8 +105,23 @@ class Jobs(Database):
         return row[0] if row else None
 
     def skipped_jobs(self) -> list[JobRow]:
-        rows = self.rows("jobs", "jobs_in_state", state=SKIPPED, limit=LISTED)
+        """The latest first, and not all of many."""
+        rows = self.rows("jobs", "skipped", limit=LISTED)
         return [JobRow(**dict(row)) for row in rows]
+
+    def pending_jobs(self) -> list[JobRow]:
+        """Those that are due first, and not all of many."""
+        return [JobRow(**dict(row)) for row in self.rows("jobs", "pending", limit=LISTED)]
+
+    def pending_of_session(self, session_id: int) -> int:
+        row = self.row("jobs", "pending_of_session", session_id=session_id)
+        assert row is not None
+        return int(row[0])
+
+    def queued(self) -> Queued:
+        row = self.row("jobs", "waiting")
+        assert row is not None
+        return Queued(**dict(row))
 
     def health(self) -> Health:
         row = self.row("jobs", "counts")

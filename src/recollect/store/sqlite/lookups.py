@@ -15,6 +15,8 @@ ORDER = (
     OBSERVATION,
 )  # of what stands at the same moment; everything else comes behind them
 MOST_FILES = 30  # of one observation
+MOST_SHARING = 100  # others that have one name in common: of what many have, few are worth a look
+COMMON = 1_000  # from then on nobody counts
 
 
 class Lookups(Observations, Summaries, Search):
@@ -39,15 +41,23 @@ class Lookups(Observations, Summaries, Search):
         return [(row["id"], row["what"]) for row in rows]
 
     def observations_sharing(self, observation: Observation) -> list[Shared]:
-        """Files and concepts that others of the project have in common with it."""
-        whose = {"id": observation.id, "project_id": observation.project_id}
-        files = self.rows("lookups", "sharing_files", **whose, most=MOST_FILES)
-        concepts = self.rows("lookups", "sharing_concepts", **whose)
+        """Files and concepts that others of the project have in common with it; of many, the newest."""
+        draft = observation.draft
+        files = list(dict.fromkeys((*draft.files_modified, *draft.files_read)))[:MOST_FILES]
         return [
-            Shared(row["id"], what, row["name"], row["spread"])
-            for what, rows in (("file", files), ("concept", concepts))
-            for row in rows
+            *(self._sharing(observation, "file", path) for path in files),
+            *(self._sharing(observation, "concept", concept) for concept in draft.concepts),
         ]
+
+    def _sharing(self, observation: Observation, what: str, name: str) -> Shared:
+        whose = {"id": observation.id, "project_id": observation.project_id}
+        named = whose | {"name": name, "file": file_name(name)}
+        rows = self.rows("lookups", f"sharing_{what}", **named, most=MOST_SHARING)
+        spread = len(rows)
+        if spread == MOST_SHARING:
+            counted = self.row("lookups", f"how_many_share_{what}", **named, most=COMMON)
+            spread = int(counted[0]) if counted else spread
+        return Shared(what, name, tuple(row["id"] for row in rows), spread)
 
     def observations_on(self, project_id: int, path: str, limit: int) -> list[Observation]:
         """What read or changed a file, the most telling first. A name, or the end of a path, will do."""

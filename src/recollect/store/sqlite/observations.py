@@ -1,4 +1,4 @@
-"""Observations, as they are read, and what people do to them.
+"""Observations, as they are read.
 
 One that repeats another is folded into it: it is found by its id and in its session only. What is told
 unasked leaves out more: what a later one carries on, and what is doubted.
@@ -7,9 +7,9 @@ unasked leaves out more: what a later one carries on, and what is doubted.
 from collections.abc import Iterable
 
 from recollect.model.jobs import Job
+from recollect.model.lookups import NamedFiles
 from recollect.model.observations import Doubt, Observation, ObservationDraft
-from recollect.store.sqlite import drafts
-from recollect.store.sqlite.database import Row, write
+from recollect.store.sqlite.database import Row
 from recollect.store.sqlite.indexing import Indexing
 from recollect.store.sqlite.values import matching
 from recollect.terms import asked
@@ -73,16 +73,6 @@ class Observations(Indexing):
         )
         return frozenset((row[0], row[1]) for row in rows)
 
-    def pin(self, observation_id: int, *, pinned: bool) -> bool:
-        values = {"id": observation_id, "pinned": pinned}
-        with self.transaction() as connection:
-            return write(connection, "observations", "pin", values).rowcount == 1
-
-    def edit(self, observation_id: int, draft: ObservationDraft) -> bool:
-        """Files and events stay as they were: they are what happened, not what was said of it."""
-        with self.transaction() as connection:
-            return drafts.edit_observation(connection, observation_id, draft)
-
     def _observation(self, row: Row) -> Observation:
         key = row["id"]
         return Observation(
@@ -95,11 +85,21 @@ class Observations(Indexing):
             model=row["model"],
             pinned=bool(row["pinned"]),
             draft=self._draft(row),
+            edited=bool(row["edited"]),
+        )
+
+    def files_of(self, observation_id: int) -> NamedFiles:
+        """None at all where there is no such observation."""
+        rows = self.rows("observations", "files", id=observation_id)
+        return NamedFiles(
+            files_read=tuple(r["path"] for r in rows if r["role"] == "read"),
+            files_modified=tuple(r["path"] for r in rows if r["role"] == "modified"),
+            blobs=tuple({r["path"]: r["blob"] for r in rows if r["blob"]}.items()),
         )
 
     def _draft(self, row: Row) -> ObservationDraft:
         key = row["id"]
-        files = self.rows("observations", "files", id=key)
+        files = self.files_of(key)
         doubts = self.rows("observations", "doubts", id=key)
         return ObservationDraft(
             type=row["type"],
@@ -108,13 +108,13 @@ class Observations(Indexing):
             facts=tuple(r[0] for r in self.rows("observations", "facts", id=key)),
             narrative=row["narrative"],
             concepts=tuple(r[0] for r in self.rows("observations", "concepts", id=key)),
-            files_read=tuple(r["path"] for r in files if r["role"] == "read"),
-            files_modified=tuple(r["path"] for r in files if r["role"] == "modified"),
+            files_read=files.files_read,
+            files_modified=files.files_modified,
             subagent_type=row["subagent_type"],
             evidence=tuple(r[0] for r in self.rows("observations", "events", id=key)),
             doubts=tuple(Doubt(r["part"], r["reason"]) for r in doubts),
             repeats=row["repeats"],
             follows=row["follows"],
             revision=row["revision"],
-            blobs=tuple({r["path"]: r["blob"] for r in files if r["blob"]}.items()),
+            blobs=files.blobs,
         )

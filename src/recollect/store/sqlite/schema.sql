@@ -43,6 +43,12 @@ CREATE TABLE documents (
   UNIQUE (kind, source)
 );
 
+CREATE TABLE edits (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
+  before TEXT NOT NULL
+);
+
 CREATE TABLE event_texts (
   event_id INTEGER PRIMARY KEY REFERENCES events ON DELETE CASCADE,
   project_id INTEGER NOT NULL,
@@ -107,6 +113,13 @@ CREATE TABLE jobs (
   finished_at INTEGER
 , written_by TEXT);
 
+CREATE TABLE merges (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  observation_id INTEGER NOT NULL UNIQUE REFERENCES observations ON DELETE CASCADE,
+  into_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
+  at INTEGER NOT NULL
+);
+
 CREATE TABLE observation_concepts (
   observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
   concept TEXT NOT NULL,
@@ -161,6 +174,13 @@ CREATE TABLE observations (
   pinned INTEGER NOT NULL DEFAULT 0, model TEXT, edited INTEGER NOT NULL DEFAULT 0, repeats INTEGER REFERENCES observations ON DELETE SET NULL, follows INTEGER REFERENCES observations ON DELETE SET NULL, revision TEXT,
   UNIQUE (job_id, ordinal)
 );
+
+CREATE TABLE parted (
+  observation_id INTEGER NOT NULL,
+  link TEXT NOT NULL CHECK (link IN ('repeats', 'follows')),
+  target INTEGER NOT NULL,
+  PRIMARY KEY (observation_id, link)
+) WITHOUT ROWID;
 
 CREATE TABLE project_dirs (
   dir TEXT PRIMARY KEY,
@@ -309,6 +329,13 @@ CREATE TABLE unindexed (
   PRIMARY KEY (kind, source)
 ) WITHOUT ROWID;
 
+CREATE TABLE unmerged (
+  observation_id INTEGER PRIMARY KEY REFERENCES observations ON DELETE CASCADE,
+  repeats INTEGER REFERENCES observations ON DELETE SET NULL,
+  follows INTEGER REFERENCES observations ON DELETE SET NULL,
+  pinned INTEGER NOT NULL
+);
+
 CREATE VIEW doubted_facts AS
   SELECT id, observation_id FROM observation_facts AS f
   WHERE EXISTS (
@@ -327,6 +354,11 @@ CREATE VIEW doubted_observations AS
           AND NOT EXISTS (SELECT 1 FROM doubted_facts AS d WHERE d.id = f.id)
       )
     );
+
+CREATE VIEW in_hand AS
+  SELECT id FROM observations WHERE pinned OR edited
+  UNION ALL SELECT observation_id FROM merges
+  UNION ALL SELECT into_id FROM merges;
 
 CREATE VIEW passed_over AS
   SELECT id, follows FROM observations AS o
@@ -351,6 +383,8 @@ CREATE INDEX documents_by_session ON documents (session_id, at, kind, source) WH
 
 CREATE INDEX documents_by_time ON documents (at);
 
+CREATE INDEX edits_by_observation ON edits (observation_id, id);
+
 CREATE INDEX events_by_content ON events (session_id, content_hash);
 
 CREATE INDEX events_by_job ON events (job_id);
@@ -373,7 +407,11 @@ CREATE INDEX jobs_by_turn ON jobs (session_id, prompt_number, id);
 
 CREATE INDEX jobs_due ON jobs (due_at) WHERE state = 'pending';
 
+CREATE INDEX jobs_skipped ON jobs (id) WHERE state = 'skipped';
+
 CREATE INDEX jobs_waiting ON jobs (session_id, id) WHERE state = 'pending';
+
+CREATE INDEX merges_by_into ON merges (into_id);
 
 CREATE INDEX observation_concepts_by_concept ON observation_concepts (concept);
 
@@ -389,7 +427,13 @@ CREATE INDEX observations_by_repeats ON observations (repeats) WHERE repeats IS 
 
 CREATE INDEX observations_by_session ON observations (session_id, prompt_number);
 
+CREATE INDEX observations_by_time ON observations (at);
+
+CREATE INDEX observations_by_type ON observations (type, at);
+
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned;
+
+CREATE INDEX parted_by_target ON parted (target);
 
 CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
 
@@ -409,7 +453,13 @@ CREATE INDEX sessions_by_project ON sessions (project_id, last_event_at);
 
 CREATE INDEX sessions_by_status ON sessions (status, last_event_at);
 
+CREATE INDEX sessions_by_time ON sessions (last_event_at);
+
 CREATE INDEX summaries_by_project ON summaries (project_id, at);
+
+CREATE INDEX unmerged_by_follows ON unmerged (follows) WHERE follows IS NOT NULL;
+
+CREATE INDEX unmerged_by_repeats ON unmerged (repeats) WHERE repeats IS NOT NULL;
 
 CREATE TRIGGER documents_added AFTER INSERT ON documents BEGIN
   INSERT INTO document_words (rowid, title, body, labels, dates, scope)

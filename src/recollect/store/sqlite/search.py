@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from recollect import clock
-from recollect.model.search import Document, Filters, FoundEvent, FoundText, StoredVector
+from recollect.model.search import (
+    OBSERVATION,
+    Document,
+    Filters,
+    FoundEvent,
+    FoundText,
+    StoredVector,
+)
 from recollect.store.sqlite.database import Row
 from recollect.store.sqlite.document_texts import month
 from recollect.store.sqlite.indexing import Indexing
@@ -89,6 +96,23 @@ class Search(Indexing):
         if found is None:
             return None
         return FoundText(found.title, found.body, found.type, found.files)
+
+    def document_texts(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], FoundText]:
+        """Of many, by kind and number; what is gone is left out."""
+        named = list(wanted)
+        ids = [source for kind, source in named if kind == OBSERVATION]
+        found: dict[tuple[str, int], FoundText] = {}
+        for row in self.rows("search", "observation_texts", ids=_json(ids)):
+            said = (row["subtitle"], *json.loads(row["facts"]), row["narrative"])
+            body = "\n".join(part for part in said if part)
+            files = tuple(json.loads(row["files"]))
+            text = FoundText(row["title"] or "", body, row["type"], files)
+            found[OBSERVATION, row["id"]] = text
+        for kind, source in named:
+            other = self.document_text(kind, source) if kind != OBSERVATION else None
+            if other is not None:
+                found[kind, source] = other
+        return found
 
     def matching_events(
         self, terms: Sequence[str], filters: Filters, limit: int

@@ -9,29 +9,29 @@ from recollect.text import sqlite_safe
 class Sessions(Database):
     def session(self, session_id: int) -> Session | None:
         row = self.row("sessions", "one", id=session_id)
-        return _session(row) if row else None
+        return as_session(row) if row else None
 
     def session_by_ref(self, agent: str, ref: str) -> Session | None:
         row = self.row("sessions", "by_ref", agent=agent, ref=sqlite_safe(ref))
-        return _session(row) if row else None
+        return as_session(row) if row else None
 
     def sessions(self, project_id: int | None, limit: int) -> list[Session]:
         """Newest first."""
         rows = self.rows("sessions", "newest", project_id=project_id, limit=limit)
-        return [_session(row) for row in rows]
+        return [as_session(row) for row in rows]
 
     def sessions_by_prefix(self, prefix: str) -> list[Session]:
         rows = self.rows("sessions", "by_prefix", prefix=escaped(sqlite_safe(prefix)))
-        return [_session(row) for row in rows]
+        return [as_session(row) for row in rows]
 
     def stale_sessions(self, before: int) -> list[Session]:
         """Those that `interrupt_stale` would take."""
-        return [_session(row) for row in self.rows("sessions", "stale", before=before)]
+        return [as_session(row) for row in self.rows("sessions", "stale", before=before)]
 
     def summarized_sessions(self, project_id: int, limit: int) -> list[Session]:
         """Sessions that have something to tell, newest first."""
         rows = self.rows("sessions", "summarized", project_id=project_id, limit=limit)
-        return [_session(row) for row in rows]
+        return [as_session(row) for row in rows]
 
     def sessions_since(self, project_id: int, at: int) -> int:
         """How many have had work in them since."""
@@ -47,5 +47,5 @@ class Sessions(Database):
         return Prompt(**dict(row)) if row else None
 
 
-def _session(row: Row) -> Session:
+def as_session(row: Row) -> Session:
     return Session(**{name: row[name] for name in Session.__dataclass_fields__})

@@ -1,11 +1,14 @@
 """The SQLite store: the protocol of `store/protocol.py`, one file per noun."""
 
+from recollect.store.sqlite.editing import Editing
 from recollect.store.sqlite.events import Events
 from recollect.store.sqlite.forgotten import ForgottenThings
 from recollect.store.sqlite.healing import Healing
 from recollect.store.sqlite.jobs import Jobs
 from recollect.store.sqlite.ledger import Ledger
+from recollect.store.sqlite.listings import Listings
 from recollect.store.sqlite.lookups import Lookups
+from recollect.store.sqlite.merges import Merges
 from recollect.store.sqlite.observations import Observations
 from recollect.store.sqlite.opened_files import OpenedFiles
 from recollect.store.sqlite.projects import Projects
@@ -26,8 +29,11 @@ class SqliteStore(
     Transcripts,
     Tallies,
     Jobs,
+    Editing,
     ForgottenThings,
+    Listings,
     Lookups,
+    Merges,
     OpenedFiles,
     Observations,
     Summaries,

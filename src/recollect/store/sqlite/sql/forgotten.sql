@@ -1,9 +1,25 @@
--- The observation first, then those that are folded into it.
--- name: with_folded
-SELECT * FROM observations WHERE id = :id OR repeats = :id ORDER BY id <> :id, id;
+-- name: named
+SELECT * FROM observations WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id;
 
+-- Who is folded into one of these, or was before somebody merged that one. Who was merged goes with what it was
+-- merged into.
+-- name: folded_into
+SELECT id FROM observations WHERE repeats IN (SELECT value FROM json_each(:ids))
+UNION SELECT observation_id FROM merges WHERE into_id IN (SELECT value FROM json_each(:ids))
+UNION SELECT u.observation_id FROM unmerged AS u
+WHERE u.repeats IN (SELECT value FROM json_each(:ids))
+  AND NOT EXISTS (SELECT 1 FROM merges AS m WHERE m.observation_id = u.observation_id)
+  AND EXISTS (SELECT 1 FROM observations AS o WHERE o.id = u.observation_id AND o.repeats IS NOT NULL);
+
+-- By themselves, whatever a merge has made of it.
 -- name: followers
-SELECT id FROM observations WHERE follows = :id AND repeats IS NOT :id ORDER BY id;
+SELECT o.id FROM observations AS o
+WHERE o.follows = :id AND NOT EXISTS (SELECT 1 FROM unmerged AS u WHERE u.observation_id = o.id)
+UNION SELECT observation_id FROM unmerged WHERE follows = :id ORDER BY 1;
+
+-- Who would be folded into it, and stands or is folded into another because of a merge.
+-- name: repeaters
+SELECT observation_id AS id FROM unmerged WHERE repeats = :id ORDER BY 1;
 
 -- name: add
 INSERT INTO forgotten (observation_id, session_id, project_id, at, record)
@@ -22,6 +38,11 @@ SELECT * FROM forgotten WHERE observation_id = :id;
 -- name: of_project
 SELECT * FROM forgotten WHERE project_id = :project_id ORDER BY at DESC, observation_id DESC;
 
+-- name: page
+SELECT * FROM forgotten
+WHERE project_id = :project_id AND (at, observation_id) < (:at, :id)
+ORDER BY at DESC, observation_id DESC LIMIT :limit;
+
 -- name: drop
 DELETE FROM forgotten WHERE observation_id = :id;
 
@@ -35,8 +56,7 @@ SELECT :id, s.id, s.project_id, (SELECT id FROM jobs WHERE id = :job_id),
     ELSE (SELECT max(ordinal) + 1 FROM observations WHERE job_id = :job_id)
   END,
   :prompt_number, :at, :provider, :model, :type, :title, :subtitle, :narrative, :subagent_type, :pinned,
-  :edited, :revision,
-  (SELECT id FROM observations WHERE id = :repeats), (SELECT id FROM observations WHERE id = :follows)
+  :edited, :revision, NULL, NULL
 FROM sessions AS s WHERE s.id = :session_id
 ON CONFLICT DO NOTHING
 RETURNING id;
@@ -45,6 +65,3 @@ RETURNING id;
 INSERT INTO observation_events (observation_id, event_id)
 SELECT :observation_id, id FROM events WHERE id = :event_id
 ON CONFLICT DO NOTHING;
-
--- name: follow_again
-UPDATE observations SET follows = :follows WHERE id = :id AND follows IS NULL;

@@ -112,9 +112,22 @@ UPDATE jobs SET state = 'pending', tries = 0, due_at = :now, created_at = :now, 
                 finished_at = NULL
 WHERE id = :id;
 
--- name: jobs_in_state
+-- name: skipped
 SELECT id, kind, session_id, prompt_number, state, tries, due_at, last_error FROM jobs
-WHERE state = :state ORDER BY id DESC LIMIT :limit;
+WHERE state = 'skipped' ORDER BY id DESC LIMIT :limit;
+
+-- In the order in which they may be done.
+-- name: pending_of_session
+SELECT count(*) FROM jobs WHERE session_id = :session_id AND state = 'pending';
+
+-- name: pending
+SELECT id, kind, session_id, prompt_number, state, tries, due_at, last_error FROM jobs
+WHERE state = 'pending' ORDER BY due_at, id LIMIT :limit;
+
+-- name: waiting
+SELECT (SELECT count(*) FROM jobs WHERE state = 'pending') AS pending,
+  (SELECT count(*) FROM jobs WHERE state = 'skipped') AS skipped,
+  (SELECT min(created_at) FROM jobs WHERE state = 'pending') AS oldest_at;
 
 -- name: counts
 SELECT

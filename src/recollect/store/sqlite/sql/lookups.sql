@@ -30,24 +30,32 @@ SELECT repeats, 'same' FROM observations WHERE id = :id AND repeats IS NOT NULL
 UNION ALL
 SELECT id, 'same' FROM observations WHERE repeats = :id;
 
--- A file that everything is about tells little: how many there are comes with it.
--- name: sharing_files
-SELECT o.id, mine.path AS name, count(*) OVER (PARTITION BY mine.path) AS spread
-FROM (
-  SELECT DISTINCT path, name FROM observation_files WHERE observation_id = :id ORDER BY path LIMIT :most
-) AS mine
-JOIN observation_files AS f ON f.name = mine.name AND f.path = mine.path
-JOIN observations AS o ON o.id = f.observation_id
-WHERE o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL
-GROUP BY o.id, mine.path;
+-- Others that have a file or a concept in common with one, the newest first. CROSS JOIN: the name is the narrowest
+-- way in, and the planner does not know that.
+-- name: sharing_file
+SELECT DISTINCT o.id FROM observation_files AS f CROSS JOIN observations AS o ON o.id = f.observation_id
+WHERE f.name = :file AND f.path = :name AND o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL
+ORDER BY f.observation_id DESC LIMIT :most;
 
--- CROSS JOIN: its few concepts are the narrowest way in, and the planner does not know that.
--- name: sharing_concepts
-SELECT o.id, mine.concept AS name, count(*) OVER (PARTITION BY mine.concept) AS spread
-FROM observation_concepts AS mine
-CROSS JOIN observation_concepts AS c ON c.concept = mine.concept
-CROSS JOIN observations AS o ON o.id = c.observation_id
-WHERE mine.observation_id = :id AND o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL;
+-- name: sharing_concept
+SELECT o.id FROM observation_concepts AS c CROSS JOIN observations AS o ON o.id = c.observation_id
+WHERE c.concept = :name AND o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL
+ORDER BY c.observation_id DESC LIMIT :most;
+
+-- A file or a concept that everything is about tells little: how many thousands there are, nobody needs to know.
+-- name: how_many_share_file
+SELECT count(*) FROM (
+  SELECT DISTINCT o.id FROM observation_files AS f CROSS JOIN observations AS o ON o.id = f.observation_id
+  WHERE f.name = :file AND f.path = :name AND o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL
+  LIMIT :most
+);
+
+-- name: how_many_share_concept
+SELECT count(*) FROM (
+  SELECT o.id FROM observation_concepts AS c CROSS JOIN observations AS o ON o.id = c.observation_id
+  WHERE c.concept = :name AND o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL
+  LIMIT :most
+);
 
 -- What changed the file before what read it, what still holds before what does not, then the newest.
 -- name: on_file

@@ -1,6 +1,7 @@
--- What a person has pinned or edited is theirs; everything else of the job is written anew.
+-- What a person has pinned, edited or merged is theirs; everything else of the job is written anew.
 -- name: drop_of_job
-DELETE FROM observations WHERE job_id = :job_id AND NOT pinned AND NOT edited;
+DELETE FROM observations
+WHERE job_id = :job_id AND NOT EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = observations.id);
 
 -- name: kept_of_job
 SELECT title, ordinal FROM observations WHERE job_id = :job_id;
@@ -23,7 +24,7 @@ RETURNING id;
 SELECT said.id, said.at FROM observations AS target
 JOIN observations AS said ON said.id = coalesce(target.repeats, target.id)
 WHERE target.id = :id AND said.project_id = :project_id
-  AND (said.job_id IS NOT :job_id OR said.pinned OR said.edited);
+  AND (said.job_id IS NOT :job_id OR EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = said.id));
 
 -- name: add_fact
 INSERT INTO observation_facts (observation_id, ordinal, text) VALUES (:observation_id, :ordinal, :text);
@@ -47,11 +48,29 @@ INSERT INTO observation_events (observation_id, event_id)
 SELECT :observation_id, id FROM events WHERE id = :event_id AND session_id = :session_id
 ON CONFLICT DO NOTHING;
 
--- A person has spoken: it is doubted no longer, and stands by itself.
--- name: edit
+-- name: set_words
 UPDATE observations
-SET type = :type, title = :title, subtitle = :subtitle, narrative = :narrative, edited = 1, repeats = NULL
+SET type = :type, title = :title, subtitle = :subtitle, narrative = :narrative, edited = :edited
 WHERE id = :id;
+
+-- name: add_edit
+INSERT INTO edits (observation_id, before) VALUES (:id, :before);
+
+-- name: put_back_edit
+INSERT INTO edits (id, observation_id, before) VALUES (:id, :observation_id, :before)
+ON CONFLICT DO NOTHING;
+
+-- name: last_edit
+SELECT id, before FROM edits WHERE observation_id = :id ORDER BY id DESC LIMIT 1;
+
+-- name: edits
+SELECT id, observation_id, before FROM edits WHERE observation_id = :id ORDER BY id;
+
+-- name: how_many_edits
+SELECT count(*) FROM edits WHERE observation_id = :id;
+
+-- name: drop_edit
+DELETE FROM edits WHERE id = :id;
 
 -- name: drop_facts
 DELETE FROM observation_facts WHERE observation_id = :id;
@@ -61,9 +80,6 @@ DELETE FROM observation_concepts WHERE observation_id = :id;
 
 -- name: drop_doubts
 DELETE FROM observation_doubts WHERE observation_id = :id;
-
--- name: pin
-UPDATE observations SET pinned = :pinned WHERE id = :id;
 
 -- name: one
 SELECT * FROM observations WHERE id = :id;
@@ -106,7 +122,7 @@ SELECT * FROM observations WHERE project_id = :project_id AND pinned ORDER BY at
 SELECT title FROM observations AS o
 WHERE session_id = :session_id AND title IS NOT NULL AND repeats IS NULL
   AND (
-    pinned OR edited
+    EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = o.id)
     OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
   )
 ORDER BY at, id;
@@ -115,7 +131,7 @@ ORDER BY at, id;
 SELECT type, title FROM observations AS o
 WHERE session_id = :session_id AND prompt_number = :prompt_number AND job_id IS NOT :job_id
   AND (
-    pinned OR edited
+    EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = o.id)
     OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
   );
 
@@ -129,7 +145,7 @@ WITH found AS MATERIALIZED (
   JOIN observations AS o ON o.id = d.source
   WHERE d.kind = 'observation' AND o.repeats IS NULL
     AND (
-      o.pinned OR o.edited
+      EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = o.id)
       OR o.job_id IS NOT :job_id
          AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = o.job_id AND state = 'pending')
     )

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from recollect.text import clean, fenced, one_line
 
-Kind = Literal["text", "names", "number", "switch"]
+# `texts` and `flag` are None where nothing was said: then nothing is to be changed.
+Kind = Literal["text", "names", "texts", "number", "switch", "flag", "json"]
 Schema = dict[str, Any]
 
 LONGEST = 100_000  # characters; nobody asks a longer question
@@ -50,14 +51,18 @@ class Parameter:
         match self.kind:
             case "text":
                 found["type"] = "string"
-            case "names":
+            case "names" | "texts":
                 found |= {"type": "array", "items": {"type": "string"}}
             case "number":
                 found |= {"type": "integer", "minimum": self.least, "maximum": self.most}
-            case "switch":
+            case "switch" | "flag":
                 found["type"] = "boolean"
+            case "json":
+                pass  # any value, as it is
         if self.choices:
-            (found["items"] if self.kind == "names" else found)["enum"] = list(self.choices)
+            (found["items"] if self.kind in ("names", "texts") else found)["enum"] = list(
+                self.choices
+            )
         if self.default is not None:
             found["default"] = self.default
         if self.about:
@@ -69,7 +74,7 @@ class Parameter:
         match self.kind:
             case "text":
                 return self._chosen(self._text(value))
-            case "names":
+            case "names" | "texts":
                 items = value if isinstance(value, list | tuple) else [value]
                 if len(items) > MOST_NAMES:
                     raise Misused(f"`{self.name}` takes at most {MOST_NAMES} items.")
@@ -77,8 +82,10 @@ class Parameter:
                 return tuple(self._chosen(text) for text in texts if text)
             case "number":
                 return self._number(value)
-            case "switch":
+            case "switch" | "flag":
                 return self._switch(value)
+            case "json":
+                return value
 
     def _text(self, value: object) -> str:
         if isinstance(value, bool) or not isinstance(value, str | int):
@@ -137,7 +144,8 @@ def read(parameters: Iterable[Parameter], given: Mapping[str, object] | None) ->
             values[name] = () if parameter.kind == "names" else parameter.default
         if parameter.kind == "switch":
             values[name] = bool(values[name])
-        if parameter.required and values[name] in (None, "", ()):
+        nothing = (None,) if parameter.kind == "json" else (None, "", ())
+        if parameter.required and values[name] in nothing:
             raise Misused(f"`{name}` is missing: {parameter.about or 'it must be given'}")
     return values
 

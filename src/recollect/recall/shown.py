@@ -1,0 +1,141 @@
+"""Findings with what a reader needs beside them: whose they are, whether they still hold, and why."""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, replace
+from typing import Any
+
+from recollect import freshness
+from recollect.freshness import Freshness
+from recollect.model.observations import Observation
+from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, SESSION, Hit, Reason
+from recollect.model.sessions import Project
+from recollect.recall.excerpts import marked
+from recollect.recall.telling import name
+from recollect.store.protocol import Reading
+from recollect.terms import whole
+from recollect.text import one_line
+
+TITLE_LENGTH = 100
+MATCHED = re.compile(f"{MATCH_START}(.*?){MATCH_END}")
+MOST_WORDS = 8
+SHORT_ID = 8  # letters of a session's id, where they are enough
+
+
+class Shown:
+    """What hits need beside themselves, looked up once per session. `everywhere`: they may be of any project,
+    so each says of which. `terms`: what was asked for."""
+
+    def __init__(
+        self, store: Reading, *, everywhere: bool = False, terms: Collection[str] = ()
+    ) -> None:
+        self.everywhere = everywhere
+        self.terms = terms
+        self._store = store
+        self._short_ids: dict[str, str] = {}
+        self._sessions: dict[int, tuple[str | None, str]] = {}
+        self._projects: dict[int, Project] = {}
+
+    def ref(self, hit: Hit) -> str | None:
+        """The agent's own id of the session; None: it is gone."""
+        return self._session(hit.session_id, hit.project_id)[0]
+
+    def short_id(self, ref: str | None) -> str:
+        """Of a session, by which other commands take it."""
+        if ref and ref not in self._short_ids:
+            self._short_ids[ref] = short_id(self._store, ref)
+        return self._short_ids[ref] if ref else ""
+
+    def project(self, hit: Hit) -> str:
+        return self._project(hit.project_id).name
+
+    def observation(self, hit: Hit) -> Observation | None:
+        return self._store.observation(hit.id) if hit.kind == OBSERVATION else None
+
+    def freshness(self, hit: Hit) -> Freshness | None:
+        """Of the files that an observation speaks of; None: it speaks of none."""
+        if hit.kind != OBSERVATION or not hit.files:
+            return None
+        _, folder = self._session(hit.session_id, hit.project_id)
+        return freshness.of(self._store.files_of(hit.id), folder)
+
+    def freshness_of(self, observation: Observation) -> Freshness:
+        _, folder = self._session(observation.session_id, observation.project_id)
+        return freshness.of(observation, folder)
+
+    def name(self, hit: Hit) -> str:
+        """By which other commands take it."""
+        return self.short_id(self.ref(hit)) if hit.kind == SESSION else name(hit.kind, hit.id)
+
+    def title(self, hit: Hit) -> str:
+        """With the matches marked."""
+        return marked(one_line(hit.title, TITLE_LENGTH), self.terms)
+
+    def reasons(self, hit: Hit) -> tuple[Reason, ...]:
+        """With the words and the names as they are written in the hit."""
+        because = {"words": self._matched, "names": self._names}
+        return tuple(
+            replace(each, because=because[each.name](hit, each)) if each.name in because else each
+            for each in hit.reasons
+        )
+
+    def _matched(self, hit: Hit, reason: Reason) -> str:
+        words: dict[str, str] = {}
+        for word in MATCHED.findall(f"{self.title(hit)} {hit.excerpt}"):
+            words.setdefault(word.lower(), word)
+        return ", ".join(list(words.values())[:MOST_WORDS]) or reason.because
+
+    def _names(self, hit: Hit, reason: Reason) -> str:
+        observation = self.observation(hit)
+        concepts = observation.draft.concepts if observation else ()
+        ends = (path.rpartition("/")[2] for path in hit.files)
+        written = {whole(each): each for each in (*ends, *hit.files, *concepts)}
+        return ", ".join(written.get(each, each) for each in reason.because.split(", "))
+
+    def json(self, hit: Hit) -> dict[str, Any]:
+        """The excerpt without its marks."""
+        fresh = self.freshness(hit)
+        told = {name: getattr(hit, name) for name in Hit.__dataclass_fields__}
+        return told | {
+            "reasons": [
+                {"name": each.name, "points": each.points, "because": each.because}
+                for each in self.reasons(hit)
+            ],
+            "name": self.name(hit),
+            "excerpt": plain(hit.excerpt),
+            "project": self.project(hit),
+            "session": self.ref(hit),
+            "freshness": asdict(fresh) if fresh else None,
+        }
+
+    def _project(self, project_id: int) -> Project:
+        if project_id not in self._projects:
+            self._projects[project_id] = self._store.project(project_id)
+        return self._projects[project_id]
+
+    def _session(self, session_id: int, project_id: int) -> tuple[str | None, str]:
+        if session_id not in self._sessions:
+            session = self._store.session(session_id)
+            root = self._project(project_id).root
+            folder = freshness.directory(session.project_dir if session else root, root)
+            self._sessions[session_id] = (session.ref if session else None, folder)
+        return self._sessions[session_id]
+
+
+def plain(excerpt: str) -> str:
+    return excerpt.replace(MATCH_START, "").replace(MATCH_END, "")
+
+
+def said(reasons: Iterable[Reason]) -> str:
+    """What speaks against it comes last, and as such."""
+    told = [(f"{one.name}: {one.because}" if one.because else one.name, one) for one in reasons]
+    for_it = "; ".join(text for text, one in told if one.points > 0)
+    return ", though in the ".join([for_it, *(text for text, one in told if one.points < 0)])
+
+
+def short_id(store: Reading, ref: str) -> str:
+    """The first letters of a session's id, as many as tell it from all others."""
+    for length in range(SHORT_ID, len(ref)):
+        if all(each.ref == ref for each in store.sessions_by_prefix(ref[:length])):
+            return ref[:length]
+    return ref

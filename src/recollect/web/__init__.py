@@ -1,0 +1,1 @@
+"""The worker's HTTP API and the viewer: on loopback, for the owner alone."""

@@ -1,0 +1,58 @@
+"""A search says how much it leaves out, and a filter holds with or without words."""
+
+from urllib.parse import quote
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.browsing import Served
+from tests.browser.conftest import Visit
+
+
+def count(page: Page) -> str:
+    return page.locator(".count").inner_text()
+
+
+def test_filters_hold_without_words(visit: Visit, big: Served) -> None:
+    watched = visit("/search?file=nothing-like-this.py&agent=nobody")
+    expect(watched.page.locator(".results")).to_contain_text("Nothing like that is remembered")
+    file = big.ask("GET", "/api/observations/9990")["files_modified"][0]
+    page = watched.open(f"/search?file={quote(file)}&type=bugfix&project=1")
+    rows = page.locator(".hit")
+    expect(rows.first).to_be_visible()
+    assert set(page.locator(".hit .type").all_text_contents()) == {"bugfix"}
+    assert "with these filters" in count(page)
+    first = rows.first.get_attribute("href")
+    assert first is not None
+    found = big.ask("GET", f"/api{first}")
+    assert file in [*found["files_modified"], *found["files_read"]]
+
+
+def test_the_best_are_said_to_be_some_of_many_and_more_can_be_had(visit: Visit) -> None:
+    page = visit("/search?q=why was stock reserved twice").page
+    rows = page.locator(".hit")
+    before = rows.count()
+    assert "The best" in count(page)
+    assert " of " in count(page)
+    more = page.get_by_role("button", name="Show more")
+    more.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("n => document.querySelectorAll('.hit').length >= n + 20", arg=before)
+    expect(page.get_by_role("button", name="Show more")).to_be_focused()
+
+
+def test_the_newest_go_on_page_by_page(visit: Visit) -> None:
+    page = visit("/search?type=decision").page
+    assert page.locator(".hit").count() == 30
+    page.get_by_role("button", name="Show more").click()
+    page.wait_for_function("() => document.querySelectorAll('.hit').length === 60")
+    assert len(set(page.locator(".hit").evaluate_all("all => all.map(e => e.href)"))) == 60
+
+
+def test_a_search_that_fails_says_so_and_nothing_else(visit: Visit) -> None:
+    watched = visit("/search?q=lock")
+    page = watched.page
+    page.route("**/api/search**", lambda route: route.abort())
+    page.get_by_role("searchbox").fill("lock order")
+    expect(page.locator(".results .note.bad")).to_contain_text("does not answer")
+    assert count(page) == ""
+    watched.faults.clear()  # the browser notes the request that failed

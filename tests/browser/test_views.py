@@ -1,0 +1,162 @@
+"""Every view on a home with 10,000 observations: it shows what it is for, in both themes, wide and narrow."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.browsing import VIEWS
+from tests.browser.conftest import Visit
+
+PATHS = (
+    *(f"/{view}" for view in VIEWS),
+    "/search?q=lock",
+    "/sessions/200",
+    "/observations/9990",
+    "/memories/address-form-1?project=1",
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PATHS)
+def test_axe_finds_nothing_to_complain_of(visit: Visit, path: str, scheme: str) -> None:
+    page = visit(path, scheme=scheme).page
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_phone_never_scrolls_sideways(visit: Visit, path: str) -> None:
+    page = visit(path, width=360, height=740).page
+    page.wait_for_load_state("load")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_now_shows_health_and_the_newest_session(visit: Visit) -> None:
+    page = visit("/now").page
+    assert "healthy" in page.get_by_label("Health").inner_text()
+    feed = page.get_by_label("Live feed")
+    assert feed.locator("li.entry-observation").count() >= 40
+    assert "calls:" in feed.locator("li.entry-fold").first.inner_text()
+
+
+def test_the_timeline_has_bands_marks_and_heat_and_zooms(visit: Visit) -> None:
+    watched = visit("/timeline")
+    page = watched.page
+    assert "10,000" in page.get_by_label("Activity", exact=True).inner_text()
+    bands = page.locator(".band")
+    assert bands.count() > 5
+    before = bands.first.locator("rect.body").bounding_box()
+    watched.go("+", "+")
+    after = bands.first.locator("rect.body").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] > before["width"]
+    watched.go("-", "-")
+    days = page.locator(".day").first.get_attribute("data-day")
+    page.get_by_label("Two weeks back").click()
+    page.wait_for_function("d => document.querySelector('.day')?.dataset.day < d", arg=days)
+    page.locator(".heat .can").last.click()
+    page.wait_for_function("d => document.querySelector('.day')?.dataset.day >= d", arg=days)
+    bands.first.click()
+    page.wait_for_url("**/sessions/*")
+
+
+def test_search_finds_as_you_type_and_says_why(visit: Visit) -> None:
+    page = visit("/search").page
+    page.keyboard.type("voucher codes rounded")
+    page.wait_for_selector("mark")
+    hit = page.locator(".hit").first
+    assert "tok" in hit.inner_text()
+    assert hit.locator(".reason").count() > 0
+    page.get_by_role("button", name="bugfix").click()
+    page.wait_for_url("**type=bugfix*")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.hit .type')].every(e => e.textContent === 'bugfix')"
+    )
+    assert page.locator(".hit").count() > 0
+
+
+def test_a_list_of_many_comes_page_by_page(visit: Visit) -> None:
+    page = visit("/sessions").page
+    rows = page.get_by_label("Sessions", exact=True).locator("li")
+    assert 50 <= rows.count() < 200
+    while rows.count() < 200:
+        page.keyboard.press("End")
+        page.wait_for_timeout(50)
+    assert rows.count() == 200
+
+
+def test_a_session_shows_its_turns_its_events_its_cost_and_what_it_was_told(visit: Visit) -> None:
+    page = visit("/sessions/200").page
+    assert page.locator(".turn").count() == 5
+    assert "$" in page.get_by_label("About this session").inner_text()
+    assert "newest of the project" in (page.locator(".told").first.text_content() or "")
+    page.get_by_text("as the agent sent them").click()
+    page.locator(".event").first.locator("summary").first.click()
+    page.locator(".raw summary").first.click()
+    page.wait_for_selector(".raw pre >> text=hook_event_name")
+
+
+def test_the_brief_follows_its_knobs(visit: Visit) -> None:
+    page = visit("/brief?project=1").page
+    text = page.locator(".brief-text")
+    assert "<recollect-memory" in text.inner_text()
+    page.get_by_role("slider").fill("300")
+    page.wait_for_function("() => document.querySelector('.brief-text').textContent.length < 1600")
+    before = text.inner_text()
+    assert "## Memories" in before
+    page.get_by_label("The index of memories").uncheck()
+    page.wait_for_function(
+        "() => !document.querySelector('.brief-text').textContent.includes('## Memories')"
+    )
+
+
+def test_cost_is_drawn_by_day_and_told_by_model(visit: Visit) -> None:
+    page = visit("/cost").page
+    assert page.locator(".day-bar").count() == 30
+    page.get_by_role("button", name="90 days").click()
+    page.wait_for_url("**days=90*")
+    page.wait_for_function("() => document.querySelectorAll('.day-bar').length === 90")
+    assert "claude-haiku-4-5" in page.get_by_role("table").first.inner_text()
+
+
+def test_the_project_that_is_chosen_holds_everywhere(visit: Visit) -> None:
+    page = visit("/sessions").page
+    page.get_by_label("Project").select_option(label="tide-tables")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.session-row .sub')]"
+        ".every(e => e.textContent.startsWith('tide-tables'))"
+    )
+    page.get_by_role("link", name="Memories").click()
+    page.wait_for_selector("h1 >> text=of tide-tables")
+
+
+def test_the_theme_is_toggled_and_kept(visit: Visit) -> None:
+    watched = visit("/now", scheme="light")
+    page = watched.page
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colour)
+    page.get_by_label("Dark or light").click()
+    dark = page.evaluate(colour)
+    assert dark != light
+    watched.open("/cost")
+    assert page.evaluate(colour) == dark
+
+
+def test_what_is_not_there_is_said_to_be_missing(visit: Visit) -> None:
+    watched = visit("/observations/999999")
+    assert "999999" in watched.page.locator("#main").inner_text()
+    assert watched.page.get_by_role("button", name="Try again").is_visible()
+    (fault,) = watched.faults  # the browser notes every answer of 404
+    assert "404" in fault
+    watched.faults.clear()
+
+
+def test_a_first_visit_transfers_little(visit: Visit) -> None:
+    """What there is to look at when the first view is drawn, packed as it travels."""
+    watched = visit()
+    sizes: list[int] = []
+    watched.page.on(
+        "requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"])
+    )
+    watched.open("/sessions")
+    assert 0 < sum(sizes) < 200_000

@@ -1,0 +1,163 @@
+"""Merging, forgetting and what is folded by itself, in any order: nothing is stranded, and without what
+people said everything is as it was."""
+
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from recollect.model.observations import Observation, ObservationDraft
+from recollect.store.sqlite.store import SqliteStore
+from tests.support.arrivals import START
+from tests.support.finding import assert_index_is_sound, index_of
+from tests.support.memory import Memory
+
+LATER = START + 10**9
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # durable commits, but quick ones
+MOST = 7
+WHICH = st.integers(0, MOST - 1)
+Own = tuple[int | None, int | None, bool]  # repeats, follows, pinned
+
+
+class Folding(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(dir=MEMORY))
+        self.store = SqliteStore(self.folder / "recollect.db", writer=True)
+        self.memory = Memory.of(self.store, "shop")
+        self.own: dict[int, Own] = {}  # what each was when it was written
+
+    def teardown(self) -> None:
+        self.store.close()
+        shutil.rmtree(self.folder)
+
+    @precondition(lambda self: len(self.own) < MOST)
+    @rule(repeats=st.none() | WHICH, follows=st.none() | WHICH, pinned=st.booleans())
+    def write(self, repeats: int | None, follows: int | None, pinned: bool) -> None:
+        title = f"Thing {len(self.own)}"
+        draft = ObservationDraft("change", title, facts=("x",))
+        draft = replace(draft, repeats=self._id(repeats), follows=self._id(follows))
+        session = self.memory.turn("p", draft)
+        (found,) = self.store.observations_of_session(session.id)
+        if pinned:
+            self.store.pin(found.id, pinned=True)
+        self.own[found.id] = (found.draft.repeats, found.draft.follows, pinned)
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH, other=WHICH)
+    def merge(self, one: int, other: int) -> None:
+        self.store.merge(self._some(one), self._some(other), LATER)
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH)
+    def unmerge(self, one: int) -> None:
+        self.store.unmerge(self._some(one))
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH)
+    def forget(self, one: int) -> None:
+        self.store.forget_observation(self._some(one), LATER)
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH)
+    def restore(self, one: int) -> None:
+        self.store.restore_observation(self._some(one))
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH)
+    def edit(self, one: int) -> None:
+        self.store.edit(self._some(one), ObservationDraft("change", "Mine"))
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH)
+    def unedit(self, one: int) -> None:
+        self.store.unedit(self._some(one))
+
+    @precondition(lambda self: self.own)
+    @rule(one=WHICH)
+    def edit_and_think_better_of_it(self, one: int) -> None:
+        key = self._some(one)
+        before = list(self._there()), self.store.merge_of(key), self._documents()
+        if self.store.edit(key, ObservationDraft("change", "Mine")):
+            assert self.store.unedit(key)
+        assert (list(self._there()), self.store.merge_of(key), self._documents()) == before
+
+    @rule(order=st.randoms(use_true_random=False))
+    def take_everything_back(self, order: random.Random) -> None:
+        self._the_index_is_what_a_new_one_would_be()
+        while forgotten := self.store.forgotten(self.memory.project_id):
+            assert self.store.restore_observation(order.choice(forgotten).observation_id)
+        for key in order.sample(sorted(self.own), len(self.own)):
+            while self.store.unedit(key):
+                self.nothing_is_folded_into_what_is_folded()
+            self.store.unmerge(key)
+            self.nothing_is_folded_into_what_is_folded()
+        now = {o.id: (o.draft.repeats, o.draft.follows, o.pinned) for o in self._there()}
+        assert now == {key: (self._root(key), *self.own[key][1:]) for key in self.own}
+        assert not any(each.edited for each in self._there())
+
+    @invariant()
+    def nothing_is_folded_into_what_is_folded(self) -> None:
+        standing = {each.id for each in self._there() if each.draft.repeats is None}
+        assert {each.draft.repeats for each in self._there()} - {None} <= standing
+
+    @invariant()
+    def who_was_merged_is_folded_and_who_is_folded_has_a_reason(self) -> None:
+        for each in self._there():
+            folded, merged = each.draft.repeats is not None, self.store.merge_of(each.id)
+            assert folded or not merged
+            assert merged or not folded or self.own[each.id][0] is not None
+
+    @invariant()
+    def no_story_leads_back(self) -> None:
+        follows = {each.id: each.draft.follows for each in self._there()}
+        for key in follows:
+            seen = {key}
+            at: int | None = key
+            while at is not None and (at := follows[at]) is not None:
+                assert at not in seen
+                seen.add(at)
+
+    @invariant()
+    def the_index_follows(self) -> None:
+        found = {row[1] for row in self._documents() if row[0] == "observation"}
+        assert found == {each.id for each in self._there() if each.draft.repeats is None}
+        assert self.store.index_health().waiting == 0
+
+    def _the_index_is_what_a_new_one_would_be(self) -> None:
+        assert_index_is_sound(self.store)
+        before = self._documents()
+        self.store.forget_index()
+        while self.store.index_waiting(100):
+            pass
+        assert self._documents() == before
+
+    def _documents(self) -> list[tuple[Any, ...]]:
+        return index_of(self.store)["documents"]
+
+    def _there(self) -> Iterator[Observation]:
+        return filter(None, map(self.store.observation, self.own))
+
+    def _some(self, which: int) -> int:
+        return sorted(self.own)[which % len(self.own)]
+
+    def _id(self, which: int | None) -> int | None:
+        return None if which is None or not self.own else self._some(which)
+
+    def _root(self, key: int) -> int | None:
+        """What it was folded into by itself, and that in turn."""
+        root = self.own[key][0]
+        while root is not None and self.own[root][0] is not None:
+            root = self.own[root][0]
+        return root
+
+
+TestFolding = Folding.TestCase
+TestFolding.settings = settings(max_examples=30, stateful_step_count=20)

@@ -1,0 +1,49 @@
+"""What is not allowed, sent to the running server over the network: it gets no handler to run."""
+
+import socket
+import sys
+from collections import Counter
+from contextlib import suppress
+
+import pytest
+
+from recollect.paths import Paths, write_private
+from recollect.web import connections
+from recollect.web.serving import Server
+from tests.support.web import PORT, TOKEN
+from tests.support.web_links import served
+from tests.support.web_tries import Spy, Try, everything
+
+
+def status_of(server: Server, each: Try) -> int:
+    """0: it was let go without a word."""
+    _, method, path, given, body = each
+    parts = [body] if isinstance(body, bytes) else list(body)
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in given)]
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as link:
+        with suppress(ConnectionError):  # it need not wait for the end of what it refuses
+            link.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
+            for part in parts if len(parts) > 1 else []:
+                link.sendall(b"%x\r\n%b\r\n" % (len(part), part))
+        with suppress(ConnectionError):
+            return int(link.recv(12)[9:] or 0)
+    return 0
+
+
+def test_nothing_that_is_refused_reaches_a_handler(
+    home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SECONDS", 1000.0)
+    write_private(home.web_token, TOKEN.encode())
+    for server in served(home, PORT):
+        if server.port != PORT:
+            pytest.skip("another program has the port")
+        spy, found = Spy(), Counter[int]()
+        server.application._guard._app = spy
+        for each in everything(server.application.table):
+            status = status_of(server, each)
+            found[status] += 1
+            assert status == 0 or 400 <= status < 500, (status, each[:4])
+        sys.stdout.write(f"{found.total()} requests over the network refused: {dict(found)}\n")
+        assert spy.calls == 0
+        assert found[0] * 100 < found.total()

@@ -1,0 +1,131 @@
+"""Every route against every way in that is not allowed: refused, and no handler runs."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from recollect.paths import Paths
+from recollect.web.entering import CODE_SECONDS, COOKIE_DAYS, DAY_SECONDS, Entrance
+from recollect.web.security import Guard
+from tests.support.web import HOST, PORT, TOKEN, Answer, Site, ask, headers, security, site
+from tests.support.web_tries import Spy, cookie, everything, filled
+
+
+@pytest.fixture
+def web(home: Paths) -> Iterator[Site]:
+    with site(home) as found:
+        yield found
+
+
+async def refuse_all(web: Site) -> tuple[int, list[str]]:
+    """How many were tried; and which were not refused, or not as they should be."""
+    spy, table, wrong, count = Spy(), web.app.table, [], 0
+    guard = Guard(table, security(), spy)
+    for status, method, path, given, body in everything(table):
+        count += 1
+        answer = await ask(guard, method, path, given, body)
+        if answer.status != status or spy.calls or not _is_safe(answer):
+            wrong.append(f"{method} {path} {given}: {answer.status}, not {status}")
+            spy.calls = 0
+    return count, wrong
+
+
+def _is_safe(answer: Answer) -> bool:
+    names = set(answer.headers)
+    return (
+        not any(name.startswith("access-control-") for name in names)
+        and "default-src 'none'" in answer.headers["content-security-policy"]
+        and answer.headers["x-content-type-options"] == "nosniff"
+        and answer.headers["cache-control"] == "no-store"
+    )
+
+
+def test_no_route_can_be_reached_in_a_way_that_is_not_allowed(web: Site) -> None:
+    count, wrong = asyncio.run(refuse_all(web))
+    sys.stdout.write(f"{count} combinations over {len(web.app.table.routes())} routes refused\n")
+    assert wrong == []
+    assert count > 1000
+
+
+def test_every_route_can_be_reached_with_the_token_and_with_the_cookie(web: Site) -> None:
+    """Otherwise the test above would prove nothing."""
+
+    async def reach() -> int:
+        spy = Spy()
+        guard = Guard(web.app.table, security(), spy)
+        by_cookie = {"authorization": None, "cookie": f"a=b; recollect-{PORT}={cookie()}"}
+        own = {"origin": f"http://{HOST}", "sec_fetch_site": "same-origin", "x_recollect": "1"}
+        for route in web.app.table.routes():
+            for given in (
+                headers(),
+                headers(**by_cookie, **own),
+                headers(host=f"LOCALHOST:{PORT}"),
+            ):
+                answer = await ask(guard, route.method, filled(route), given)
+                assert answer.body == b"handled", (route.path, answer)
+        return spy.calls
+
+    assert asyncio.run(reach()) == 3 * len(web.app.table.routes())
+
+
+def test_a_link_is_good_once_and_leaves_a_cookie_that_scripts_cannot_read(web: Site) -> None:
+    link = web.app._security.entrance.link("search")
+    path = link.partition(HOST)[2]
+    looked = web.ask("HEAD", path, authorization=None)
+    assert looked.status == 403  # a preview uses nothing up
+    first = web.ask("GET", path, authorization=None)
+    assert (first.status, first.headers["location"]) == (303, "/search")
+    given = first.headers["set-cookie"]
+    for said in ("HttpOnly", "SameSite=strict", "Path=/"):
+        assert said in given
+    assert TOKEN not in given
+    assert web.ask("GET", path, authorization=None).status == 403
+    again = web.ask("GET", "/health", authorization=None, cookie=given.partition(";")[0])
+    assert again.status == 200
+
+
+def test_a_link_leads_to_our_own_pages_only(web: Site) -> None:
+    for view in (
+        "//evil.example",
+        "https://evil.example",
+        "a\r\nSet-Cookie: x=y",
+        "\\\\evil.example",
+    ):
+        path = web.app._security.entrance.link(view).partition(HOST)[2]
+        answer = web.ask("GET", path, authorization=None)
+        assert answer.headers["location"].startswith("/")
+        assert not answer.headers["location"].startswith(("//", "/\\"))
+        assert "\r" not in str(answer.headers)
+
+
+def test_codes_and_cookies_grow_old() -> None:
+    now = 1_000_000.0
+    entrance = Entrance(TOKEN, PORT, seconds=lambda: now)
+    late, early = (entrance.link().rpartition("code=")[2] for _ in range(2))
+    given = entrance.admit(early)
+    assert given is not None
+    assert entrance.knows_cookie(given)
+    now += CODE_SECONDS + 1
+    assert entrance.admit(late) is None
+    now += COOKIE_DAYS * DAY_SECONDS
+    assert not entrance.knows_cookie(given)
+
+
+def test_a_cookie_outlives_a_restart_of_the_worker() -> None:
+    """The token does, and the cookie is signed with it."""
+    assert Entrance(TOKEN, PORT).knows_cookie(cookie())
+
+
+def test_a_browser_without_a_cookie_is_told_what_to_do(web: Site) -> None:
+    answer = web.ask("GET", "/", authorization=None, accept="text/html,*/*")
+    assert answer.status == 401
+    assert b"recollect open" in answer.body
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_a_head_is_a_get_without_a_body(web: Site) -> None:
+    answer = web.ask("HEAD", "/health")
+    assert (answer.status, answer.body) == (200, b"")
+    assert web.ask("HEAD", "/api/stream").body == b""
