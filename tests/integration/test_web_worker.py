@@ -15,6 +15,13 @@ from tests.support.product import recollect, settled, until, work
 from tests.support.web_browser import Browser, opened
 
 
+@pytest.fixture(autouse=True)
+def own_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else takes it while a worker is away."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    monkeypatch.setenv("RECOLLECT_WEB_PORT", str(47400 + number))
+
+
 def test_open_starts_everything_and_prints_a_link_that_is_good_once(home: Paths) -> None:
     first = recollect("open", "--print").stdout.strip()
     browser = Browser(first)

@@ -17,7 +17,7 @@ from recollect.web.routes import Application
 from recollect.web.security import Security
 from recollect.worker.service import Service
 
-PORT = 47391
+PORT = 47399  # not that of the setting, where others may be served meanwhile
 TOKEN = "a-token-for-tests"
 HOST = f"127.0.0.1:{PORT}"
 Headers = Sequence[tuple[str, str]]
