@@ -26,6 +26,7 @@ ROUNDS = {1: 40, 8: 12}  # at once: rounds
 TYPED = 400  # searches
 SECONDS = 15.0  # for the worker to load the web server
 HOST = "127.0.0.1"
+AT_FIRST = 12  # findings, as views/search.js asks for them
 FRAME = "16.7"  # milliseconds, at sixty a second
 BARE = "SELECT rowid FROM document_words WHERE document_words MATCH ? ORDER BY rank LIMIT 50"
 
@@ -153,7 +154,8 @@ def _as_typed(home: Home, viewers: _Viewers, typed: list[str]) -> table.Table:
             database.execute(BARE, (match,)).fetchall()
             bare.append((time.perf_counter() - began) * 1000)
             began = time.perf_counter()
-            link.request("GET", f"/api/search?{urlencode({'q': text})}", headers=head)
+            asked = urlencode({"q": text, "limit": AT_FIRST})
+            link.request("GET", f"/api/search?{asked}", headers=head)
             answer = link.getresponse()
             body = answer.read()
             answered.append((time.perf_counter() - began) * 1000)

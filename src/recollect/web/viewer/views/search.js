@@ -19,7 +19,8 @@ const FACETS = [
   ["day", "Day"],
 ];
 const FILTERS = ["type", "concept", "file", "agent", "project", "since", "until"];
-const AT_ONCE = 30,
+const AT_FIRST = 12, // a screenful, while one types
+  AT_ONCE = 30,
   MOST = 200, // hits of one search
   VALUES = 8;
 
@@ -44,7 +45,7 @@ export default async function search({ query, signal }) {
 
   const asked = () => ({ q: field.value.trim(), ...state, project: state.project || chosen() });
   const narrowed = () => FILTERS.some((name) => state[name]);
-  async function look(limit = AT_ONCE) {
+  async function look(limit = AT_FIRST) {
     running?.abort();
     running = new AbortController();
     const mine = running;
