@@ -1,9 +1,8 @@
 """Reads what a request says, by its row: the path, the query and the JSON body.
 
 Stricter than for a model: a number out of its range is refused, not moved into it, and so is a number for a
-text. A large body is text, as
-the output of a tool is: one of very many values would take hundreds of megabytes and, while it is read,
-everybody else's time.
+text. A large body is text, as the output of a tool is: one of very many values would take hundreds of
+megabytes and, while it is read, everybody else's time.
 """
 
 import json

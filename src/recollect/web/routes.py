@@ -80,9 +80,8 @@ class Application:
         self._backend, self._security = backend, security
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
         self._slow = ThreadPoolExecutor(SLOW_THREADS, thread_name_prefix="web-slow")
-        self._large = (
-            threading.Lock()
-        )  # one large body at a time: each takes several times its size
+        # One large body at a time: each takes several times its size.
+        self._large = threading.Lock()
         self._under_way: set[Future[Response]] = set()
         self.table = Table.of(self._routes(files or ViewerFiles()))
         self._guard = Guard(self.table, security, _dispatch)
