@@ -20,20 +20,25 @@ STOP_WORDS = frozenset(
     )
 )
 ENDINGS = (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
+SHORTEST_STEM = 3  # letters, which are those that the word begins with
 
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """Without the commonest endings, so that `retries` and `retried` are one word. In small letters."""
-    if not (word.isascii() and word.isalpha()) or len(word) < 4:
+    if not (word.isascii() and word.isalpha()) or len(word) <= SHORTEST_STEM:
         return word
     for ending, put in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+        if (
+            word.endswith(ending)
+            and len(word) - len(ending) >= SHORTEST_STEM
+            and not word.endswith("ss")
+        ):
             word = word.removesuffix(ending) + put
             break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
+    if len(word) > SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":
         word = word[:-1]
-    return word.removesuffix("e") if len(word) > 3 else word
+    return word.removesuffix("e") if len(word) > SHORTEST_STEM else word
 
 
 def count(number: int, noun: str) -> str:

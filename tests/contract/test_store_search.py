@@ -1,6 +1,5 @@
 """What every store finds: what was asked for, where it was asked for; its index follows what is stored."""
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -140,7 +139,7 @@ def test_the_columns_of_a_document_are_its_fields(memory: Memory) -> None:
     """They are taken by their places."""
     assert isinstance(memory.store, SqliteStore)
     cursor = memory.store._reader().execute(queries.load("search")["documents"], {"ids": "[]"})
-    assert [column[0] for column in cursor.description] == [each.name for each in fields(Document)]
+    assert [column[0] for column in cursor.description] == [*Document._fields]
 
 
 def test_names_of_code_are_found_whole_and_by_their_parts(memory: Memory) -> None:

@@ -49,13 +49,13 @@ BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
     ("part", "document", "question", "evidence"),
     [
         ("words", PLAIN, ASKED, Evidence({1: 5.0, **BEST}, {}, {}, NOW)),
-        ("words before it", replace(PLAIN, previous=9), ASKED, Evidence(BEST, {}, {}, NOW)),
-        ("words after it", replace(PLAIN, next=9), ASKED, Evidence(BEST, {}, {}, NOW)),
+        ("words before it", PLAIN._replace(previous=9), ASKED, Evidence(BEST, {}, {}, NOW)),
+        ("words after it", PLAIN._replace(next=9), ASKED, Evidence(BEST, {}, {}, NOW)),
         ("its session", PLAIN, ASKED, Evidence(BEST, {1: 10.0}, {}, NOW)),
         ("meaning", PLAIN, ASKED, Evidence({}, {}, {1: 2.0}, NOW)),
         (
             "names",
-            replace(PLAIN, labels=frozenset({"tax_py", "other"})),
+            PLAIN._replace(labels=frozenset({"tax_py", "other"})),
             replace(ASKED, names=frozenset({"tax_py", "shop"})),
             NOTHING,
         ),
@@ -65,10 +65,10 @@ BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
             replace(ASKED, mentions=(Mention("yesterday", NOW - 2 * DAY, NOW, True, 0, 9),)),
             NOTHING,
         ),
-        ("answers", replace(PLAIN, says_when=True), replace(ASKED, asks_when=True), NOTHING),
-        ("answers", replace(PLAIN, says_number=True), replace(ASKED, asks_how_many=True), NOTHING),
-        ("pinned", replace(PLAIN, pinned=True), ASKED, NOTHING),
-        ("the user's words", replace(PLAIN, by_user=True), ASKED, NOTHING),
+        ("answers", PLAIN._replace(says_when=True), replace(ASKED, asks_when=True), NOTHING),
+        ("answers", PLAIN._replace(says_number=True), replace(ASKED, asks_how_many=True), NOTHING),
+        ("pinned", PLAIN._replace(pinned=True), ASKED, NOTHING),
+        ("the user's words", PLAIN._replace(by_user=True), ASKED, NOTHING),
     ],
 )
 def test_what_speaks_for_a_document(
@@ -90,28 +90,28 @@ def test_what_speaks_for_a_document(
     ],
 )
 def test_what_speaks_against_it(part: str, change: dict[str, Any]) -> None:
-    worse = replace(PLAIN, **change)
+    worse = PLAIN._replace(**change)
     given = rank.points(worse, ASKED, NOTHING)
     assert sum(given) < score()
     assert part in [reason.name for reason in rank.reasons(given, worse, ASKED)]
 
 
 def test_age_is_a_gentle_weight_and_no_cut_off() -> None:
-    old, older = (replace(PLAIN, at=NOW - days * DAY) for days in (30, 3_000))
+    old, older = (PLAIN._replace(at=NOW - days * DAY) for days in (30, 3_000))
     assert score() > score(old) > score(older)
     assert score() - score(older) <= Weights().recent
 
 
 def test_half_of_the_names_count_half() -> None:
-    one = replace(PLAIN, labels=frozenset({"a"}))
-    both = replace(PLAIN, labels=frozenset({"a", "b"}))
+    one = PLAIN._replace(labels=frozenset({"a"}))
+    both = PLAIN._replace(labels=frozenset({"a", "b"}))
     asked = replace(ASKED, names=frozenset({"a", "b"}))
     assert score(both, asked) - score() == pytest.approx(2 * (score(one, asked) - score()))
 
 
 def test_a_session_is_as_near_as_the_best_in_it() -> None:
     others = [
-        replace(PLAIN, id=key, session_id=session) for key, session in ((1, 1), (2, 1), (3, 2))
+        PLAIN._replace(id=key, session_id=session) for key, session in ((1, 1), (2, 1), (3, 2))
     ]
     assert rank.session_bests(others, {1: 1.0, 2: 4.0}) == {1: 4.0, 2: 0.0}
 

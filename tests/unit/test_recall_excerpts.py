@@ -51,3 +51,17 @@ def test_an_excerpt_of_anything_is_short_and_of_one_line(text: str, terms: list[
     assert len(shown) <= LENGTH + 2
     assert "\n" not in shown
     assert plain(excerpt(whole, terms)).count(ELLIPSIS) <= 2 + whole.count(ELLIPSIS)
+
+
+NAMES = st.text("aeHT12-_./: ", max_size=40)
+TERMS = st.lists(st.text("aeht12_", min_size=1, max_size=6), max_size=3)
+
+
+@given(NAMES, TERMS)
+def test_only_words_with_such_a_begin_are_taken_apart_and_no_match_is_missed(
+    text: str, terms: list[str]
+) -> None:
+    looked_at_closely = marked(
+        text + " é", terms
+    )  # whatever is not ASCII may be written in many ways
+    assert looked_at_closely == marked(text, terms) + " é"

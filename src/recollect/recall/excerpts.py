@@ -1,9 +1,10 @@
 """The part of a text that shows best why it was found, with the matched words marked."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 
-from recollect.english import stem
+from recollect.english import SHORTEST_STEM, stem
 from recollect.model.search import MATCH_END, MATCH_START
 from recollect.terms import LONGEST_NAME, prepared
 from recollect.text import ELLIPSIS, clean
@@ -63,11 +64,34 @@ def marked(text: str, terms: Collection[str]) -> str:
 
 def _matches(text: str, terms: Collection[str]) -> list[Match]:
     wanted, known = stems(terms), _stems
+    begins = _begins(wanted) if text.replace(BETWEEN, "").isascii() else None
+    looked_at = _spaced(text, begins) if begins else [(0, len(text))]
     return [
         (word.start(), word.end(), wanted & own)
-        for word in WORD.finditer(text)
+        for first, last in looked_at
+        for word in WORD.finditer(text, first, last)
         if not wanted.isdisjoint(own := known[word[0]])
     ]
+
+
+@lru_cache(maxsize=64)
+def _begins(wanted: frozenset[str]) -> re.Pattern[str] | None:
+    """What the words begin with, somewhere in which a stem is found: no ending is longer than what it leaves.
+    None: it might be anything."""
+    found = {each.partition("_")[0][:SHORTEST_STEM] for each in wanted}
+    return re.compile("|".join(map(re.escape, found))) if found and all(found) else None
+
+
+def _spaced(text: str, begins: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """What stands between spaces and has such a begin in it: most of a text has not, and need not be taken
+    apart."""
+    small, place = text.lower(), 0
+    while match := begins.search(small, place):
+        first = small.rfind(" ", 0, match.start()) + 1
+        place = small.find(" ", match.end())
+        if place < 0:
+            place = len(text)
+        yield first, place
 
 
 def _marked(text: str, begin: int, end: int, found: list[Match]) -> str:

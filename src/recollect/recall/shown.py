@@ -32,6 +32,7 @@ class Shown:
         self.everywhere = everywhere
         self.terms = terms
         self._store = store
+        self._titles: dict[str, str] = {}
         self._short_ids: dict[str, str] = {}
         self._sessions: dict[int, tuple[str | None, str]] = {}
         self._projects: dict[int, Project] = {}
@@ -69,7 +70,10 @@ class Shown:
 
     def title(self, hit: Hit) -> str:
         """With the matches marked."""
-        return marked(one_line(hit.title, TITLE_LENGTH), self.terms)
+        title = one_line(hit.title, TITLE_LENGTH)
+        if title not in self._titles:
+            self._titles[title] = marked(title, self.terms)
+        return self._titles[title]
 
     def reasons(self, hit: Hit) -> tuple[Reason, ...]:
         """With the words and the names as they are written in the hit."""

@@ -205,4 +205,4 @@ def _document(row: Row) -> Document:
     values = [*row]
     values[6:14] = map(bool, values[6:14])
     values[14] = frozenset(values[14].split())
-    return Document(*values)
+    return Document._make(values)

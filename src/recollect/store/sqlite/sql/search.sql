@@ -28,18 +28,41 @@ SELECT count(*) FROM documents;
 -- name: how_many_of_project
 SELECT count(*) FROM documents WHERE project_id = :project_id;
 
+-- A row value would go through all documents of the same moment, and a long turn has many.
 -- name: documents
 SELECT d.id, d.kind, d.source, d.session_id, d.project_id, d.at, d.asks, d.says_when, d.says_number,
        d.pinned, d.doubted, d.superseded, d.by_user, d.dead_end, d.labels,
-       CASE WHEN d.kind <> 'session' THEN (
-         SELECT p.id FROM documents AS p
-         WHERE p.session_id = d.session_id AND p.kind <> 'session' AND (p.at, p.kind, p.source) < (d.at, d.kind, d.source)
-         ORDER BY p.at DESC, p.kind DESC, p.source DESC LIMIT 1
+       CASE WHEN d.kind <> 'session' THEN coalesce(
+         (
+           SELECT p.id FROM documents AS p
+           WHERE p.session_id = d.session_id AND p.kind <> 'session'
+             AND p.at = d.at AND p.kind = d.kind AND p.source < d.source
+           ORDER BY p.source DESC LIMIT 1
+         ), (
+           SELECT p.id FROM documents AS p
+           WHERE p.session_id = d.session_id AND p.kind <> 'session' AND p.at = d.at AND p.kind < d.kind
+           ORDER BY p.kind DESC, p.source DESC LIMIT 1
+         ), (
+           SELECT p.id FROM documents AS p
+           WHERE p.session_id = d.session_id AND p.kind <> 'session' AND p.at < d.at
+           ORDER BY p.at DESC, p.kind DESC, p.source DESC LIMIT 1
+         )
        ) END AS previous,
-       CASE WHEN d.kind <> 'session' THEN (
-         SELECT n.id FROM documents AS n
-         WHERE n.session_id = d.session_id AND n.kind <> 'session' AND (n.at, n.kind, n.source) > (d.at, d.kind, d.source)
-         ORDER BY n.at, n.kind, n.source LIMIT 1
+       CASE WHEN d.kind <> 'session' THEN coalesce(
+         (
+           SELECT n.id FROM documents AS n
+           WHERE n.session_id = d.session_id AND n.kind <> 'session'
+             AND n.at = d.at AND n.kind = d.kind AND n.source > d.source
+           ORDER BY n.source LIMIT 1
+         ), (
+           SELECT n.id FROM documents AS n
+           WHERE n.session_id = d.session_id AND n.kind <> 'session' AND n.at = d.at AND n.kind > d.kind
+           ORDER BY n.kind, n.source LIMIT 1
+         ), (
+           SELECT n.id FROM documents AS n
+           WHERE n.session_id = d.session_id AND n.kind <> 'session' AND n.at > d.at
+           ORDER BY n.at, n.kind, n.source LIMIT 1
+         )
        ) END AS next
 FROM json_each(:ids) AS wanted JOIN documents AS d ON d.id = wanted.value;
 
