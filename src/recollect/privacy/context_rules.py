@@ -1,4 +1,5 @@
-"""Secrets that look like anything, known by what stands before them: a name, a header, an option, an address."""
+"""Secrets that look like anything, known by what stands before them: a name, a header, an option, an
+address."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +13,8 @@ KEYS = "secret token credential key auth dsn"
 # A closing quote of the name, the sign, an opening quote; each may be escaped, in JSON within JSON.
 _IS = r"(?:\\{0,3}[\"'`])?\]?\s{0,3}(?P<is>:=|=>|==|=|:)\s{0,3}"
 _OPEN = r"(?:[fbru]{1,2}(?=[\"']))?(?P<open>\\{0,3}[\"'`])?"
-_ASSIGNED = rf"[\w.-]{{0,30}}?{_IS}{_OPEN}(?P<secret>(?<=[\"'`])[^\"'`\n\\]{{6,300}}|[^\s\"'`,;<>()\[\]{{}}\\|&]{{6,300}})"
+_QUOTED, _BARE = r"(?<=[\"'`])[^\"'`\n\\]{6,300}", r"[^\s\"'`,;<>()\[\]{}\\|&]{6,300}"
+_ASSIGNED = rf"[\w.-]{{0,30}}?{_IS}{_OPEN}(?P<secret>{_QUOTED}|{_BARE})"
 _NAME = re.compile(r"[\w.-]{0,40}\Z", re.ASCII)
 # `key` alone is the key of a dictionary, and a public one is for everybody.
 _TELLING = re.compile(
@@ -27,7 +29,9 @@ def _named(match: re.Match[str]) -> str:
     """The whole name that is assigned to."""
     begin = match.start()
     before = _NAME.search(match.string, max(0, begin - 40), begin)
-    return (before[0] if before else "") + match.string[begin : match.start("is")].rstrip("\"'`\\] \t\n")
+    return (before[0] if before else "") + match.string[begin : match.start("is")].rstrip(
+        "\"'`\\] \t\n"
+    )
 
 
 def _password(match: re.Match[str]) -> bool:
@@ -167,7 +171,13 @@ CONTEXT: tuple[Rule, ...] = (
         'prompt="Password: ", stream=None',
     ),
     _rule(
-        "pwd", "pwd" + _ASSIGNED, "pwd", _password, f"Pwd={mixed(10)};", "PWD=/home/me", "pwd = os.getcwd()"
+        "pwd",
+        "pwd" + _ASSIGNED,
+        "pwd",
+        _password,
+        f"Pwd={mixed(10)};",
+        "PWD=/home/me",
+        "pwd = os.getcwd()",
     ),
     _rule(
         "assignment",

@@ -1,4 +1,5 @@
-"""Files whose content is never kept, only that they were read or changed: keys, passwords, settings with such.
+"""Files whose content is never kept, only that they were read or changed: keys, passwords, settings with
+such.
 
 Asked of a path, of a command's words, of `grep` lines and of a diff's parts.
 """
@@ -11,22 +12,105 @@ from fnmatch import translate
 MARK = "[not kept: a file that may hold secrets]"
 # A name alone matches in any folder; with a folder, at the end of a path.
 PATTERNS = (
-    *(".env", ".env.*", "*.env", ".envrc", ".flaskenv", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_rsa"),
-    *("*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.p8", "*.agekey", "*.tfvars"),
-    *(".netrc", "_netrc", ".npmrc", ".yarnrc.yml", ".pypirc", ".pgpass", ".my.cnf", ".git-credentials", ".htpasswd"),
-    *(".dockercfg", ".docker/config.json", ".aws/credentials", ".kube/config", "kubeconfig", "*.kubeconfig"),
-    *("credentials", "credentials.json", ".credentials.json", "credentials.y*ml", "credentials.toml"),
-    *("service[-_]account*.json", "secrets.y*ml", "secrets.json", "secrets.toml", "secrets.env", ".secrets"),
-    *(".ssh/*", ".gnupg/*", ".vault-token", "*.tfstate", "*.tfstate.backup", "gh/hosts.yml", ".boto", ".s3cfg"),
-    *("etc/shadow", "etc/gshadow", "master.key", "gcloud/*.json", "gcloud/*.db", ".terraformrc", ".terraform.d/*.json"),
+    *(
+        ".env",
+        ".env.*",
+        "*.env",
+        ".envrc",
+        ".flaskenv",
+        "id_rsa*",
+        "id_dsa*",
+        "id_ecdsa*",
+        "id_ed25519*",
+        "*_rsa",
+    ),
+    *(
+        "*.pem",
+        "*.key",
+        "*.p12",
+        "*.pfx",
+        "*.jks",
+        "*.keystore",
+        "*.kdbx",
+        "*.ppk",
+        "*.p8",
+        "*.agekey",
+        "*.tfvars",
+    ),
+    *(
+        ".netrc",
+        "_netrc",
+        ".npmrc",
+        ".yarnrc.yml",
+        ".pypirc",
+        ".pgpass",
+        ".my.cnf",
+        ".git-credentials",
+        ".htpasswd",
+    ),
+    *(
+        ".dockercfg",
+        ".docker/config.json",
+        ".aws/credentials",
+        ".kube/config",
+        "kubeconfig",
+        "*.kubeconfig",
+    ),
+    *(
+        "credentials",
+        "credentials.json",
+        ".credentials.json",
+        "credentials.y*ml",
+        "credentials.toml",
+    ),
+    *(
+        "service[-_]account*.json",
+        "secrets.y*ml",
+        "secrets.json",
+        "secrets.toml",
+        "secrets.env",
+        ".secrets",
+    ),
+    *(
+        ".ssh/*",
+        ".gnupg/*",
+        ".vault-token",
+        "*.tfstate",
+        "*.tfstate.backup",
+        "gh/hosts.yml",
+        ".boto",
+        ".s3cfg",
+    ),
+    *(
+        "etc/shadow",
+        "etc/gshadow",
+        "master.key",
+        "gcloud/*.json",
+        "gcloud/*.db",
+        ".terraformrc",
+        ".terraform.d/*.json",
+    ),
 )
 HARMLESS = (
-    *("*.example", "*.sample", "*.template", "*.dist", "*.defaults", "*.schema", "*.pub", "*.md", "*.py", "*.ts"),
+    *(
+        "*.example",
+        "*.sample",
+        "*.template",
+        "*.dist",
+        "*.defaults",
+        "*.schema",
+        "*.pub",
+        "*.md",
+        "*.py",
+        "*.ts",
+    ),
     *("*.js", ".ssh/config", ".ssh/known_hosts", ".ssh/authorized_keys"),
 )
 _WORD = re.compile(r"[\w.~/@%+*\\:-]{2,300}")
 _GREP = re.compile(r"(?P<path>[\w.~/@+-]{2,200})(?P<at>[:-]\d{1,7})?[:-](?P<rest>.*)")
-_DIFF = re.compile(r"(?:diff --git a/(?P<old>\S{1,300}) b/|\+\+\+ (?:b/)?(?P<new>\S{1,300})|--- (?:a/)?(?P<was>\S{1,300}))")
+_DIFF = re.compile(
+    r"(?:diff --git a/(?P<old>\S{1,300}) b/|\+\+\+ (?:b/)?(?P<new>\S{1,300})|--- (?:a/)?(?P<was>\S{1,300}))"
+)
 
 
 def _matcher(patterns: Iterable[str]) -> re.Pattern[str]:
@@ -34,7 +118,7 @@ def _matcher(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("(?:" + "|".join(parts) + r")\Z" if parts else r"(?!)", re.IGNORECASE)
 
 
-_HARMLESS = _matcher(HARMLESS)
+_LISTED, _HARMLESS, _NOTHING = map(_matcher, (PATTERNS, HARMLESS, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +126,7 @@ class Guarded:
     """`own`: the user's own patterns. They hold whatever else is harmless."""
 
     own: tuple[str, ...] = ()
-    _listed: re.Pattern[str] = _matcher(PATTERNS)
-    _own: re.Pattern[str] = _matcher(())
+    _own: re.Pattern[str] = _NOTHING
 
     @classmethod
     def of(cls, own: Iterable[str] = ()) -> "Guarded":
@@ -54,12 +137,14 @@ class Guarded:
         path = path.replace("\\", "/").strip("\"'")
         if self._own.match(path):
             return True
-        return bool(self._listed.match(path)) and not _HARMLESS.match(path)
+        return bool(_LISTED.match(path)) and not _HARMLESS.match(path)
 
     def named_in(self, command: str) -> bool:
         """Whether one of a command's words is such a file."""
-        return any(self.holds(word.partition(":")[0]) or self.holds(word.rpartition(":")[2])
-                   for word in _WORD.findall(command[:20_000]))
+        return any(
+            self.holds(word.partition(":")[0]) or self.holds(word.rpartition(":")[2])
+            for word in _WORD.findall(command[:20_000])
+        )
 
     def without_content(self, text: str) -> str:
         """Lines that `grep` shows of such files, and their parts of a diff, without what they say."""
@@ -103,9 +188,53 @@ class Guarded:
 
 # One of them is in every path that PATTERNS match.
 _HINTS = (
-    *(".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "_rsa", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"),
-    *(".kdbx", ".ppk", ".p8", ".agekey", ".tfvars", "netrc", ".npmrc", ".yarnrc", ".pypirc", ".pgpass", ".my.cnf"),
-    *("credentials", ".htpasswd", ".docker", "kubeconfig", ".kube/", "service-account", "service_account", "secrets."),
-    *(".secrets", ".ssh/", ".gnupg/", ".vault-token", ".tfstate", "gh/hosts", ".boto", ".s3cfg", "etc/shadow"),
+    *(
+        ".env",
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        "_rsa",
+        ".pem",
+        ".key",
+        ".p12",
+        ".pfx",
+        ".jks",
+        ".keystore",
+    ),
+    *(
+        ".kdbx",
+        ".ppk",
+        ".p8",
+        ".agekey",
+        ".tfvars",
+        "netrc",
+        ".npmrc",
+        ".yarnrc",
+        ".pypirc",
+        ".pgpass",
+        ".my.cnf",
+    ),
+    *(
+        "credentials",
+        ".htpasswd",
+        ".docker",
+        "kubeconfig",
+        ".kube/",
+        "service-account",
+        "service_account",
+        "secrets.",
+    ),
+    *(
+        ".secrets",
+        ".ssh/",
+        ".gnupg/",
+        ".vault-token",
+        ".tfstate",
+        "gh/hosts",
+        ".boto",
+        ".s3cfg",
+        "etc/shadow",
+    ),
     *("etc/gshadow", "master.key", "gcloud/", ".terraform", ".flaskenv"),
 )

@@ -1,10 +1,11 @@
-"""Whether a value that stands where a secret would is one, or a word, a name in a program, or a placeholder."""
+"""Whether a value that stands where a secret would is one, or a word, a name in a program, or a
+placeholder."""
 
 import re
 
 _PLACEHOLDER = re.compile(
-    r"example|changeme|change[-_]me|placeholder|your[-_ ]?|xxx|\*\*\*|\.\.\.|…|redacted|dummy|insert[-_]|replace[-_]"
-    r"|<[^>]{0,80}>|^\[(?:secret|private|file)\b|\$\{|\$\(|%\(|\{\{|^[$%{<]|\{[\w.]{0,40}\}|not[-_]set|undefined|null$",
+    r"example|changeme|change[-_]me|placeholder|your[-_ ]?|xxx|\*\*\*|\.\.\.|…|redacted|dummy"
+    r"|insert[-_]|replace[-_]|<[^>]{0,80}>|^\[(?:secret|private|file)\b|\$\{|\$\(|%\(|\{\{|^[$%{<]|\{[\w.]{0,40}\}|not[-_]set|undefined|null$",
     re.IGNORECASE,
 )
 # A word with a number that is part of its name.
@@ -15,7 +16,9 @@ _NAMED = re.compile(
 )
 _PART = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+|\d{1,2}")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_./:,;|@#()\[\]{}\\-]+")
-_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|self\.|this\.|os\.|process\.|env\.")
+_CALL = re.compile(
+    r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|self\.|this\.|os\.|process\.|env\."
+)
 _PATH = re.compile(r"(?:~|\.{0,2})/[\w./ -]*$|[A-Za-z]:\\|\w+(?:/[\w.-]+)+$")
 
 

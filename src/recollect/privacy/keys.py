@@ -1,5 +1,5 @@
-"""Private keys in their armour, read line by line: a pattern over such a text would look at it again from every
-line that begins one.
+"""Private keys in their armour, read line by line: a pattern over such a text would look at it again from
+every line that begins one.
 
 A key whose end or beginning is cut off is one too. What only speaks of a key, as programs do, has no body.
 """

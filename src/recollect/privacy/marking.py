@@ -1,11 +1,12 @@
-"""What stands in a secret's place: `[secret:github:1f3a]`. The same secret has the same mark, so that one still
-sees that two are equal; the hash is keyed, so that nobody can try values against it.
+"""What stands in a secret's place: `[secret:github:1f3a]`. The same secret has the same mark, so that one
+still sees that two are equal; the hash is keyed, so that nobody can try values against it.
 
 Two in 65,536 share a mark by chance: it says "equal, most likely", and no more.
 """
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -28,6 +29,18 @@ def keyed(key: bytes) -> Mark:
     return mark
 
 
+def keyed_by(file: Path) -> Mark:
+    """The key is read, or made, when the first secret is found."""
+    made: list[Mark] = []
+
+    def mark(kind: str, value: str) -> str:
+        if not made:
+            made.append(keyed(key_in(file)))
+        return made[0](kind, value)
+
+    return mark
+
+
 def key_in(file: Path) -> bytes:
     """The key, made if there is none. Two who make it at once end up with the same one."""
     try:
@@ -43,10 +56,8 @@ def key_in(file: Path) -> bytes:
         if found:  # damaged: later marks differ from earlier ones, and that is all
             fresh.replace(file)
         else:
-            try:
+            with suppress(FileExistsError):
                 os.link(fresh, file)
-            except FileExistsError:
-                pass
     finally:
         fresh.unlink(missing_ok=True)
     return file.read_bytes()

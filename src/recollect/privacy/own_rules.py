@@ -1,7 +1,7 @@
 """Rules of the user's own, from `privacy.patterns`: regular expressions that cannot run away.
 
-Every text passes them, so one that takes long stops everything. Refused are quantifiers without an end, quantifiers
-within quantifiers, back references, and more ways to match than can be tried.
+Every text passes them, so one that takes long stops everything. Refused are quantifiers without an end,
+quantifiers within quantifiers, back references, and more ways to match than can be tried.
 """
 
 import importlib
@@ -35,7 +35,9 @@ def _rule(pattern: str, where: str) -> Rule:
             raise _Unsafe(f"it has more than {LONGEST} characters")
         made = re.compile(pattern)
         if made.search("") is not None:
-            raise _Unsafe("it matches nothing at all: name at least one character that must be there")
+            raise _Unsafe(
+                "it matches nothing at all: name at least one character that must be there"
+            )
         if _ways(_parser.parse(pattern), within=False) > MOST_WAYS:
             raise _Unsafe("it can match in too many ways: make its quantifiers narrower")
     except (re.error, RecursionError, OverflowError) as error:
@@ -59,7 +61,9 @@ def _of(operation: str, argument: Any, within: bool) -> int:
     if operation in REPEATS:
         least, most, inner = argument
         if most == _parser.MAXREPEAT or int(most) > MOST_REPEATS:
-            raise _Unsafe(f"`+`, `*` and `{{n,}}` have no end: write {{1,200}}, at most {MOST_REPEATS}")
+            raise _Unsafe(
+                f"`+`, `*` and `{{n,}}` have no end: write {{1,200}}, at most {MOST_REPEATS}"
+            )
         if within and most != least:
             raise _Unsafe("a quantifier stands within another one")
         return (int(most) - int(least) + 1) * _ways(inner, within=within or int(most) > 1)

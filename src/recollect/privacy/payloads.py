@@ -1,6 +1,7 @@
 """A whole payload: JSON of any shape, its texts redacted one by one, its shape kept.
 
-Bytes without a secret come back as they were, to the byte. What a tool read from a guarded file is not kept at all.
+Bytes without a secret come back as they were, to the byte. What a tool read from a guarded file is not kept
+at all.
 """
 
 import json
@@ -15,7 +16,16 @@ Json = Any
 # What is kept of a guarded file: where it is, and what reads the event later on.
 KEPT = frozenset(
     (
-        *("file_path", "notebook_path", "path", "filePath", "type", "description", "edit_mode", "cell_type"),
+        *(
+            "file_path",
+            "notebook_path",
+            "path",
+            "filePath",
+            "type",
+            "description",
+            "edit_mode",
+            "cell_type",
+        ),
         *("output_mode", "command", "subagent_type"),
     )
 )
@@ -45,7 +55,8 @@ def value(redactor: Redactor, before: Json, *, may_be_private: bool = True) -> J
 
 
 def raw(redactor: Redactor, data: bytes) -> bytes:
-    """Anything, such as a payload that was cut off. Escapes are read as what they stand for, if that matters."""
+    """Anything, such as a payload that was cut off. Escapes are read as what they stand for, if that
+    matters."""
     text = data.decode("utf-8", "surrogateescape")
     plain = _ESCAPE.sub(_unescaped, text)
     shown, shown_plain = redactor.text(text), redactor.text(plain)
@@ -67,8 +78,8 @@ def _may_be_private(text: str) -> bool:
 
 
 def _without_files(redactor: Redactor, payload: Json) -> Json:
-    """A tool's event, without what it says of a guarded file. The command itself is kept to its first line: what
-    follows may be the file."""
+    """A tool's event, without what it says of a guarded file. The command itself is kept to its first line:
+    what follows may be the file."""
     given = payload.get("tool_input") if isinstance(payload, dict) else None
     if not isinstance(given, dict):
         return payload

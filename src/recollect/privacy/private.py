@@ -1,9 +1,9 @@
 """`<private>…</private>`: what stands in it is never kept.
 
 It fails closed. A tag that is not closed hides the rest of its field; one that only closes hides what stands
-before it, because clients show files and output in parts, and the part may begin in the middle. Tags may nest, have
-any letter case and attributes, and be escaped as JSON or HTML. `hook/capture.py` does the same to the bytes of
-a prompt, before they reach the disk; a contract test keeps the two equal.
+before it, because clients show files and output in parts, and the part may begin in the middle. Tags may
+nest, have any letter case and attributes, and be escaped as JSON or HTML. `hook/capture.py` does the same
+to the bytes of a prompt, before they reach the disk; a contract test keeps the two equal.
 """
 
 import re
@@ -19,7 +19,8 @@ TAG = re.compile(
 
 
 def spans(text: str, *, inside: bool = False) -> tuple[list[tuple[int, int]], bool]:
-    """What is hidden, in order, and whether a tag is still open at the end. `inside`: one was at the start."""
+    """What is hidden, in order, and whether a tag is still open at the end. `inside`: one was at the
+    start."""
     found: list[tuple[int, int]] = []
     depth, begin = int(inside), 0
     for tag in TAG.finditer(text):

@@ -1,8 +1,8 @@
 """Private words in a payload of many texts.
 
-Texts of one list are parts of one: lines of a diff, blocks of a message. A tag that one of them opens, another may
-close. What is private in one text is hidden in all others of the payload, line by line: an edit tells a file in
-several parts, and only some of them show the tags.
+Texts of one list are parts of one: lines of a diff, blocks of a message. A tag that one of them opens,
+another may close. What is private in one text is hidden in all others of the payload, line by line: an edit
+tells a file in several parts, and only some of them show the tags.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,6 +12,21 @@ from recollect.privacy import private
 
 Json = Any
 LEAST = 6  # characters of a line that is looked for elsewhere; shorter ones are everywhere
+# Of an event: where it belongs. Private words do not reach there.
+PLACE = frozenset(
+    (
+        *(
+            "session_id",
+            "hook_event_name",
+            "transcript_path",
+            "cwd",
+            "tool_use_id",
+            "prompt_id",
+            "agent_id",
+        ),
+        *("agent_type", "tool_name", "permission_mode", "source", "session", "kind", "id"),
+    )
+)
 SHAPE = frozenset(("type", "role", "id"))  # of a block in a list: what it is, not what it says
 _JOINT = "\0"
 
@@ -23,6 +38,11 @@ def hidden(value: Json) -> Json:
     if not lines:
         return after
     longest = sorted(lines, key=lambda line: (-len(line), line))
+    if isinstance(after, dict):
+        return {
+            name: each if name in PLACE else mapped(each, lambda text: _without(text, longest))
+            for name, each in after.items()
+        }
     return mapped(after, lambda text: _without(text, longest))
 
 
@@ -76,7 +96,8 @@ def _text(text: str, lines: set[str]) -> str:
 def _joined(parts: list[str], lines: set[str]) -> list[str]:
     whole = _JOINT.join(parts)
     spans, _ = private.spans(whole)
-    shown, done = [], 0
+    shown: list[str] = []
+    done = 0
     for start, end in spans:
         inside = whole[start:end]
         for line in private.TAG.sub("\n", inside).replace(_JOINT, "\n").splitlines():

@@ -1,7 +1,7 @@
 """The one who replaces secrets. Everything that comes from outside passes it, before anything else sees it.
 
-What has none comes back as it is, the same object. To redact twice changes nothing. A redactor of no home at all
-still knows every rule: whoever forgets to hand one over has not forgotten to redact.
+What has none comes back as it is, the same object. To redact twice changes nothing. A redactor of no home
+at all still knows every rule: whoever forgets to hand one over has not forgotten to redact.
 """
 
 from bisect import bisect_right
@@ -29,8 +29,8 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """`values`: secrets that are known word for word. `on_found`: told a kind, for each that is replaced; never
-    what it was."""
+    """`values`: secrets that are known word for word. `on_found`: told a kind, for each that is replaced;
+    never what it was."""
 
     mark: Mark = marking.plain
     values: tuple[str, ...] = ()
@@ -94,7 +94,8 @@ class Redactor:
     def _replaced(self, text: str, found: list[Found]) -> str:
         if not found:
             return text
-        parts, done = [], 0
+        parts: list[str] = []
+        done = 0
         for kind, start, end in found:
             self.on_found(kind)
             mark = private.MARK if kind == PRIVATE else self.mark(kind, text[start:end])

@@ -1,15 +1,16 @@
 """A rule: what a kind of secret looks like, with an example and texts that are none. Both are tests.
 
-Every rule is linear, and cheap where there is nothing: a text is searched for short literal `needles`, and only
-where one stands is the pattern tried. Patterns have bounded quantifiers, and a token begins only where none goes on.
+Every rule is linear, and cheap where there is nothing: a text is searched for short literal `needles`, and
+only where one stands is the pattern tried. Patterns have bounded quantifiers, and a token begins only where
+none goes on.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-# Behind a character that may stand in a token no token begins. An escaped line end is no such character, though
-# it ends in a letter: output often is JSON in JSON. Nor is a character of an encoded address.
+# Behind a character that may stand in a token no token begins. An escaped line end is no such character,
+# though it ends in a letter: output often is JSON in JSON. Nor is a character of an encoded address.
 START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 END = r"(?![A-Za-z0-9_-])"
 VALUE = "secret"  # the group that is replaced, where that is not the whole
@@ -17,9 +18,9 @@ VALUE = "secret"  # the group that is replaced, where that is not the whole
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The pattern begins with a needle, or at most `back` characters before it. Without needles it is searched for
-    everywhere. `folded`: the needles are looked for in lower case. `judge`: has the last word on a match. `grow`:
-    how far the secret reaches back from there."""
+    """The pattern begins with a needle, or at most `back` characters before it. Without needles it is
+    searched for everywhere. `folded`: the needles are looked for in lower case. `judge`: has the last word
+    on a match. `grow`: how far the secret reaches back from there."""
 
     name: str
     pattern: re.Pattern[str]

@@ -66,7 +66,11 @@ CLOUDS: tuple[Rule, ...] = (
         "pscale_tkn_x",
     ),
     token(
-        "doppler", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,100}", "dp.", f"dp.pt.{mixed(43)}", "dp.pt"
+        "doppler",
+        r"dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,100}",
+        "dp.",
+        f"dp.pt.{mixed(43)}",
+        "dp.pt",
     ),
 )
 CODE_HOSTS: tuple[Rule, ...] = (
@@ -98,12 +102,30 @@ CODE_HOSTS: tuple[Rule, ...] = (
     ),
     token("npm", r"npm_[A-Za-z0-9]{36}" + END, "npm_", f"npm_{mixed(36)}", "npm_config_registry"),
     token("pypi", r"pypi-AgE[\w-]{50,1000}", "pypi-AgE", f"pypi-AgE{mixed(150)}", "pypi-server"),
-    token("rubygems", r"rubygems_[0-9a-f]{48}" + END, "rubygems_", f"rubygems_{hexed(48)}", "rubygems_api"),
+    token(
+        "rubygems",
+        r"rubygems_[0-9a-f]{48}" + END,
+        "rubygems_",
+        f"rubygems_{hexed(48)}",
+        "rubygems_api",
+    ),
     token("crates", r"cio[A-Za-z0-9]{32}" + END, "cio", f"cio{mixed(32)}", "ciobanu"),
     token("docker", r"dckr_[a-z]{3}_[\w-]{20,60}", "dckr_", f"dckr_pat_{mixed(27)}", "dckr_pat_"),
     token("sourcegraph", r"sgp_[\w]{40,100}", "sgp_", f"sgp_{hexed(40)}", "sgp_name"),
-    token("buildkite", r"bk(?:ua|at|ct)_[0-9a-f]{40}" + END, "bkua_ bkat_ bkct_", f"bkua_{hexed(40)}", "bkua_"),
-    token("circleci", r"CCI(?:PAT|PRJ)_[\w]{30,100}", "CCIPAT_ CCIPRJ_", f"CCIPAT_{mixed(62)}", "CCIPAT_"),
+    token(
+        "buildkite",
+        r"bk(?:ua|at|ct)_[0-9a-f]{40}" + END,
+        "bkua_ bkat_ bkct_",
+        f"bkua_{hexed(40)}",
+        "bkua_",
+    ),
+    token(
+        "circleci",
+        r"CCI(?:PAT|PRJ)_[\w]{30,100}",
+        "CCIPAT_ CCIPRJ_",
+        f"CCIPAT_{mixed(62)}",
+        "CCIPAT_",
+    ),
     token("artifactory", r"AKCp[A-Za-z0-9]{60,80}", "AKCp", f"AKCp{mixed(69)}", "AKCp8"),
 )
 MODELS: tuple[Rule, ...] = (
@@ -117,8 +139,13 @@ MODELS: tuple[Rule, ...] = (
         "task-management-of-everything-at-once",
         "sk-spinner-and-sk-fading-circle-dot",
     ),
-    token("huggingface", r"(?:hf|api_org)_[A-Za-z]{0,40}[A-Za-z0-9]{30,40}" + END, "hf_ api_org_",
-          f"hf_{mixed(34)}", "hf_hub_download"),
+    token(
+        "huggingface",
+        r"(?:hf|api_org)_[A-Za-z]{0,40}[A-Za-z0-9]{30,40}" + END,
+        "hf_ api_org_",
+        f"hf_{mixed(34)}",
+        "hf_hub_download",
+    ),
     token("groq", r"gsk_[A-Za-z0-9]{40,80}", "gsk_", f"gsk_{mixed(52)}", "gsk_renderer_new"),
     token("xai", r"xai-[A-Za-z0-9]{60,100}", "xai-", f"xai-{mixed(80)}", "xai-grok"),
     token("perplexity", r"pplx-[A-Za-z0-9]{40,60}", "pplx-", f"pplx-{mixed(48)}", "pplx-7b-online"),
@@ -166,11 +193,19 @@ SERVICES: tuple[Rule, ...] = (
         f"https://discord.com/api/webhooks/{digits(18)}/{mixed(68)}",
         "https://discord.com/api/webhooks/1/x",
     ),
-    token("telegram", r"\d{8,10}:A[\w-]{34}" + END, ":A", f"{digits(9)}:AA{mixed(33)}", "12345678:Again", back=10),
+    token(
+        "telegram",
+        r"\d{8,10}:A[\w-]{34}" + END,
+        ":A",
+        f"{digits(9)}:AA{mixed(33)}",
+        "12345678:Again",
+        back=10,
+    ),
     token(
         "stripe",
         r"(?:[rps]k_(?:live|test|prod)_[A-Za-z0-9]{16,250}|whsec_[A-Za-z0-9+/=]{32,100})",
-        " ".join(f"{kind}k_{mode}_" for kind in "rps" for mode in ("live", "test", "prod")) + " whsec_",
+        " ".join(f"{kind}k_{mode}_" for kind in "rps" for mode in ("live", "test", "prod"))
+        + " whsec_",
         f"sk_live_{mixed(24)}",
         "pk_test_mode",
         "run_test_cases",
@@ -199,9 +234,23 @@ SERVICES: tuple[Rule, ...] = (
         "key-value",
         "0b0d3f5e-8a5c-4b0e-9d0b-2f1d4f6f7a10",
     ),
-    token("mailchimp", r"[0-9a-f]{32}-us\d{1,2}" + END, "-us", f"{hexed(32)}-us14", "en-us", back=32),
-    token("sendinblue", r"xkeysib-[0-9a-f]{64}-[\w]{16}", "xkeysib-", f"xkeysib-{hexed(64)}-{mixed(16)}", "xkeysib-"),
-    token("linear", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,80}", "lin_", f"lin_api_{mixed(40)}", "lin_api_x"),
+    token(
+        "mailchimp", r"[0-9a-f]{32}-us\d{1,2}" + END, "-us", f"{hexed(32)}-us14", "en-us", back=32
+    ),
+    token(
+        "sendinblue",
+        r"xkeysib-[0-9a-f]{64}-[\w]{16}",
+        "xkeysib-",
+        f"xkeysib-{hexed(64)}-{mixed(16)}",
+        "xkeysib-",
+    ),
+    token(
+        "linear",
+        r"lin_(?:api|oauth)_[A-Za-z0-9]{32,80}",
+        "lin_",
+        f"lin_api_{mixed(40)}",
+        "lin_api_x",
+    ),
     token(
         "notion",
         r"(?:secret_|ntn_)(?=[A-Za-z0-9]{0,40}\d)[A-Za-z0-9]{40,60}" + END,
@@ -209,12 +258,32 @@ SERVICES: tuple[Rule, ...] = (
         f"ntn_{mixed(46)}",
         "secret_name",
     ),
-    token("postman", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}", "PMAK-", f"PMAK-{hexed(24)}-{hexed(34)}", "PMAK-"),
+    token(
+        "postman",
+        r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}",
+        "PMAK-",
+        f"PMAK-{hexed(24)}-{hexed(34)}",
+        "PMAK-",
+    ),
     token("newrelic", r"NRAK-[A-Z0-9]{27}" + END, "NRAK-", f"NRAK-{upper(27)}", "NRAK-1"),
-    token("grafana", r"(?:glc|glsa)_[\w+/=]{32,400}", "glc_ glsa_", f"glsa_{mixed(32)}_{hexed(8)}", "glsa_x"),
-    token("sentry", r"sntry[su]_[\w+/=]{50,400}", "sntrys_ sntryu_", f"sntryu_{hexed(64)}", "sntrys_"),
+    token(
+        "grafana",
+        r"(?:glc|glsa)_[\w+/=]{32,400}",
+        "glc_ glsa_",
+        f"glsa_{mixed(32)}_{hexed(8)}",
+        "glsa_x",
+    ),
+    token(
+        "sentry", r"sntry[su]_[\w+/=]{50,400}", "sntrys_ sntryu_", f"sntryu_{hexed(64)}", "sntrys_"
+    ),
     token("figma", r"figd_[\w-]{36,60}", "figd_", f"figd_{mixed(40)}", "figd_x"),
-    token("airtable", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}" + END, "pat", f"pat{mixed(14)}.{hexed(64)}", "path.name"),
+    token(
+        "airtable",
+        r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}" + END,
+        "pat",
+        f"pat{mixed(14)}.{hexed(64)}",
+        "path.name",
+    ),
     token("dropbox", r"sl\.(?:u\.)?[\w-]{100,1500}", "sl.", f"sl.{mixed(130)}", "sl.py"),
     token(
         "age",
