@@ -314,7 +314,7 @@ BROKEN: tuple[Rule, ...] = (
     ),
     token(
         "password-hash",
-        r"(?<![\w$])\$(?:2[aby]|5|6|y|gy|7|argon2(?:id|i|d)|apr1|1)\$[\w./,=$+-]{20,300}",
+        r"\$(?:2[aby]|5|6|y|gy|7|argon2(?:id|i|d)|apr1|1)\$[\w./,=$+-]{20,300}",
         "$2 $5$ $6$ $y$ $gy$ $7$ $argon2 $apr1$ $1$",
         f"$2b$12${mixed(53)}",
         "costs $5$ or $6$",
