@@ -195,11 +195,11 @@ SERVICES: tuple[Rule, ...] = (
     ),
     token(
         "telegram",
-        r"\d{8,10}:A[\w-]{34}" + END,
+        r"(?:bot)?\d{8,10}:A[\w-]{34}" + END,
         ":A",
         f"{digits(9)}:AA{mixed(33)}",
         "12345678:Again",
-        back=10,
+        back=13,
     ),
     token(
         "stripe",
