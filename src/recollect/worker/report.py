@@ -23,6 +23,7 @@ class Report:
     started_at: int
     faults: dict[str, str] = field(default_factory=dict)  # by thread
     on_fault: Callable[[str, str], None] = lambda *_: None
+    redacted: Callable[[], dict[str, int]] = dict
 
     def note_fault(self, thread: str, error: Exception | None) -> None:
         """Shown until the thread gets on again: None."""
@@ -50,6 +51,7 @@ class Report:
             "fault": self._fault(),
             "problem": self.problem(),
             "queue": asdict(health),
+            "redacted": self.redacted(),
             "index": asdict(self.store.index_health()),
         }
 
