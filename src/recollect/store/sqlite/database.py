@@ -67,6 +67,13 @@ class Database:
         except sqlite3.DatabaseError as error:
             raise translate(error, self._path) from error
 
+    def each(self, noun: str, name: str, /, **values: Any) -> Iterator[Row]:
+        """One at a time: for rows that together may be larger than memory."""
+        try:
+            yield from self._reader().execute(queries.load(noun)[name], values)
+        except sqlite3.DatabaseError as error:
+            raise translate(error, self._path) from error
+
     def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
         found = self.rows(noun, name, **values)
         return found[0] if found else None
