@@ -36,7 +36,7 @@ def read(file: SpoolFile) -> Capture | Unreadable:
         return Unreadable(f"it belongs to another user ({file.owner}): it is none of ours")
     try:
         with file.path.open("rb") as source:
-            if file.size > LOSSLESS:
+            if file.size > LOSSLESS + LONGEST_HEADER:
                 return _read_large(file, source)
             capture = parse_capture(file.path.name, source.read(), file.at)
         if isinstance(capture, Unreadable):
