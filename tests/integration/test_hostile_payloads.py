@@ -1,5 +1,5 @@
-"""Payloads of any size and shape through the real worker: each is an event or lies in `bad` with a reason, and
-the worker lives on within its memory."""
+"""Payloads of any size and shape through the real worker: each is an event or lies in `bad` with a reason,
+and the worker lives on within its memory."""
 
 import json
 import sqlite3

@@ -1,8 +1,5 @@
 """What is done now and then: sessions that went silent, and files that nobody will come back for."""
 
-import os
-import time
-from pathlib import Path
 from typing import Protocol
 
 from recollect import log
@@ -12,11 +9,11 @@ from recollect.paths import Paths
 from recollect.store.protocol import Store
 from recollect.wiring import AGENTS
 from recollect.worker.session_memory import SessionMemories
+from recollect.worker.sweeping import sweep
 
 DOCTORS = "doctor-"
 LEFT_BEHIND = 10 * MINUTE
 EVERY_SECONDS = 3600.0
-ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
 
 
 class Healer(Protocol):
@@ -30,9 +27,7 @@ def run(paths: Paths, store: Store, clock: Clock) -> None:
             session.last_event_at < now - LEFT_BEHIND
         ):  # a proof that failed arrived after its clean-up
             store.drop_session(session.id, session.project_id)
-    for folder in (paths.spool_tmp, paths.run / "claims", paths.file_lists):
-        if swept := _sweep(folder):
-            log.action("spool.swept", folder=folder.name, count=swept)
+    sweep(paths, store, clock)
     if swept := SessionMemories(paths, store, AGENTS, clock).sweep():
         log.action("session_memory.swept", count=swept)
 
@@ -47,20 +42,3 @@ def interrupt(store: Store, reconciler: Healer, clock: Clock) -> None:
     read = frozenset(session.id for session in stale)
     if interrupted := store.interrupt_stale(now - DAY, now, read):
         log.action("session.interrupted", count=interrupted)
-
-
-def _sweep(folder: Path) -> int:
-    limit = time.time() - ORPHAN_SECONDS
-    swept = 0
-    try:
-        entries = list(os.scandir(folder))
-    except FileNotFoundError:
-        return 0
-    for entry in entries:
-        try:
-            if entry.stat().st_mtime < limit:
-                Path(entry.path).unlink()
-                swept += 1
-        except OSError:
-            continue
-    return swept

@@ -1,5 +1,5 @@
 """How much room recollect takes, and how much it may: `limits.home_mb` for all its folders together, and
-`limits.free_mb` that it leaves to others. At four fifths it is said; what happens beyond is in `making_room.py`.
+`limits.free_mb` that it leaves to others. At four fifths it is said; `making_room.py` sees to what is beyond.
 """
 
 import os

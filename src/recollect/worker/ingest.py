@@ -19,12 +19,19 @@ from recollect.clock import Clock
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Ingested, SessionRef
 from recollect.model.captures import Capture, Unreadable
-from recollect.model.events import Event, Happening, SessionEnded, SessionStarted, TurnEnded
+from recollect.model.events import (
+    Event,
+    Happening,
+    SessionEnded,
+    SessionStarted,
+    ToolUsed,
+    TurnEnded,
+)
 from recollect.paths import Paths, private_dir
 from recollect.store.protocol import Store
 from recollect.worker import spool_files
 from recollect.worker.projects import ProjectFinder
-from recollect.worker.spool_files import SpoolFile
+from recollect.worker.spool_files import SpoolFile, shortened
 
 BATCH_FILES = 256
 BATCH_BYTES = 16 * 1024 * 1024
@@ -42,6 +49,7 @@ class Ingest:
     boring: tuple[str, ...]
     clock: Clock
     on_stored: Callable[[list[Arrival]], None] = lambda _: None
+    thrift: Callable[[], int] = lambda: 0  # see worker/disk.py
     _places: dict[SessionRef, str] = field(default_factory=dict)
 
     def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
@@ -112,6 +120,8 @@ class Ingest:
         capture = replace(capture, project_dir=self._directory(capture, event))
         project_id = self.finder.of(capture.project_dir)
         boring = event.tool is not None and is_boring(event.tool, self.boring)
+        if isinstance(event.what, ToolUsed) and self.thrift() > (0 if boring else 1):
+            capture = replace(capture, body=shortened(capture.body))
         return Arrival(capture, event, project_id, boring)
 
     def _directory(self, capture: Capture, event: Event) -> str:

@@ -1,22 +1,46 @@
 """What goes when there is too little room, in this order, until there is enough:
 
-captures that could not be read; prepared answers, which are made anew; backups but the two newest; raw events
-that have aged, if somebody can let them go (`age_out`). Never a capture that waits, an observation, a summary
-or a memory. If that is not enough, new events go on being stored, with the outputs of tools cut short: first of
-boring ones, then of all (`Room.thrift`). The events' keys, prompts and the agents' last words are always whole.
+captures that could not be read; prepared answers, which are made anew; backups but the two newest; raw
+events that have aged, if somebody can let them go (`age_out`). Never a capture that waits, an observation,
+a summary or a memory. If that is not enough, new events go on being stored, with the outputs of tools cut
+short: first of boring ones, then of all (`Room.thrift`). Prompts and the agents' last words are always
+whole.
 """
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from recollect import log
 from recollect.paths import Paths
-from recollect.worker.disk import Room
+from recollect.settings import Settings
+from recollect.worker.disk import Room, measure
 
 KEPT_BACKUPS = 2
 
 AgeOut = Callable[[int], int]  # so many bytes should go; how many went
+
+
+@dataclass(slots=True)
+class Housekeeper:
+    """Knows how much room there was at its last look, and makes some where it is too little."""
+
+    paths: Paths
+    settings: Settings
+    age_out: AgeOut | None = None
+    room: Room = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.room = measure(self.paths, self.settings)
+
+    def look(self) -> None:
+        self.room = measure(self.paths, self.settings)
+        if make_room(self.paths, self.room, self.age_out):
+            self.room = measure(self.paths, self.settings)
+
+    def thrift(self) -> int:
+        return self.room.thrift
 
 
 def make_room(paths: Paths, room: Room, age_out: AgeOut | None = None) -> int:
@@ -41,7 +65,9 @@ def _prepared(paths: Paths) -> Iterator[Path]:
 
 def _old_backups(paths: Paths) -> list[Path]:
     """Their names begin with when they were made."""
-    return sorted(path for path in _entries(paths.data / "backups") if path.is_dir())[:-KEPT_BACKUPS]
+    return sorted(path for path in _entries(paths.data / "backups") if path.is_dir())[
+        :-KEPT_BACKUPS
+    ]
 
 
 def _oldest(folder: Path) -> list[Path]:

@@ -20,7 +20,9 @@ from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner, lease
+from recollect.worker.jumps import Jumps
 from recollect.worker.listener import Answer, Listener
+from recollect.worker.making_room import Housekeeper
 from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders, as_json
 from recollect.worker.precedence import MOMENT, Precedence
@@ -48,6 +50,7 @@ class Service:
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
+        self._jumps = Jumps(clock)
         self._choice, self._gate = choose_provider(home, clock), Gate(clock)
         self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
@@ -77,7 +80,11 @@ class Service:
             first,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._ingest = Ingest(home.paths, store, AGENTS, finder, boring, clock, announcing.captured)
+        self._report.disk = self._disk = Housekeeper(self._paths, self._settings)
+        self._ingest = Ingest(
+            *(home.paths, store, AGENTS, finder, boring, clock, announcing.captured),
+            thrift=self._disk.thrift,
+        )
         self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
         importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
@@ -150,10 +157,12 @@ class Service:
         )
         for thread in others:
             thread.start()
+        self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
         self.web.begin()
         try:
             self._run_ingest(watch)
         finally:
+            self._report.ended = list
             self.stop()
             self.web.close()
             for thread in others:
@@ -195,9 +204,12 @@ class Service:
                 return
             try:
                 self._precedence.give_way(MOMENT)
+                if self._jumps.back():
+                    log.warning("worker.clock_set_back", due=self._store.make_due(self._clock()))
                 self._drain()
                 if time.monotonic() >= next_chores:
                     chores.run(self._paths, self._store, self._clock)
+                    self._disk.look()
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
                     self._transcripts.look()
                 if self._idleness.for_long():
@@ -209,6 +221,7 @@ class Service:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
                 # over. Whatever it is, a thread that died in silence would be worse.
                 self._report.note_fault("ingest", error)
+                self._disk.look()
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()

@@ -7,14 +7,17 @@ copy would cost what the cut has saved.
 
 import os
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 from recollect.model.captures import HEADER_END, Capture, Unreadable, parse_capture
-from recollect.payload.cutting import NotJson, cut
+from recollect.payload.cutting import Keep, NotJson, cut
 from recollect.payload.fitting import fitted
 from recollect.payload.limits import LOSSLESS
 
+NO_ROOM = "there is no room for more (`limits.home_mb`, `limits.free_mb`)"
+LITTLE = Keep(head=512, tail=256, out=4096)
 LONGEST_HEADER = 1024 * 1024  # bytes: the agent, the hook and a directory
 
 
@@ -44,6 +47,16 @@ def read(file: SpoolFile) -> Capture | Unreadable:
         return replace(capture, body=fitted(capture.body))
     except NotJson as error:
         return Unreadable(f"the payload is not JSON ({error}), and too much to be kept as it is")
+
+
+def shortened(body: bytes) -> bytes:
+    """What is kept of a payload where there is no room. One that takes no more than that stays whole."""
+    if len(body) <= 2 * LITTLE.out:
+        return body
+    try:
+        return cut(BytesIO(body), NO_ROOM, LITTLE)
+    except NotJson:  # in another encoding
+        return body
 
 
 def _read_large(file: SpoolFile, source: BinaryIO) -> Capture | Unreadable:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from recollect import log
 from recollect.clock import DAY, Clock
-from recollect.paths import Paths, write_private
+from recollect.paths import PRIVATE_FILE, Paths
 from recollect.store.protocol import Store
+from recollect.worker.health import failures_in
 
 ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
 DAY_SECONDS = 24 * 3600
@@ -15,6 +16,7 @@ BAD_SECONDS, BAD_BYTES = 30 * DAY_SECONDS, 256 * 1024 * 1024  # of captures that
 REASONS_KEPT, MOST_REASONS = 90 * DAY, 10_000  # why they could not
 BRIEF_SECONDS, GONE_SECONDS = 90 * DAY_SECONDS, 7 * DAY_SECONDS
 FAILURES_BYTES = 4096
+APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 
 def sweep(paths: Paths, store: Store, clock: Clock) -> None:
@@ -69,20 +71,18 @@ def _directory_of(brief: Path) -> bool:
 
 
 def _fold_failures(file: Path) -> None:
-    """A line for each that was lost becomes one with their number. Hooks may add lines meanwhile: to a new
-    file, so none is lost."""
-    from recollect.worker.health import failures_in
-
+    """A line for each that was lost becomes one with their number. Hooks may add lines meanwhile: they go
+    to a new file, and ours behind them."""
     aside = file.with_name(f"{file.name}.folded")
     try:
         if file.stat().st_size <= FAILURES_BYTES:
             return
         file.rename(aside)
-        lost = failures_in(aside.read_bytes())
-        if file.exists():
-            lost += failures_in(file.read_bytes())
-        write_private(file, b"+%d\n" % lost)
+        with os.fdopen(os.open(file, APPEND, PRIVATE_FILE), "ab") as kept:
+            kept.write(b"+%d\n" % failures_in(aside.read_bytes()))
         aside.unlink()
+    except FileNotFoundError:
+        return
     except OSError as error:  # the disk is full: it stays as it is
         log.warning("capture_failures.unfolded", error=log.cause(error))
 

@@ -71,6 +71,14 @@ class Events(Database):
         with self.transaction() as connection:
             write(connection, "events", "quarantine", values)
 
+    def trim_quarantine(self, before: int, most: int) -> int:
+        """Reasons that are older, and the oldest of too many. How many went."""
+        if not self.rows("events", "old_quarantine", before=before, most=most):
+            return 0  # no transaction for nothing
+        with self.transaction() as connection:
+            values = {"before": before, "most": most}
+            return write(connection, "events", "trim_quarantine", values).rowcount
+
     def events_of_job(self, job_id: int) -> list[StoredEvent]:
         return stored(self.each("events", "of_job", job_id=job_id))
 
