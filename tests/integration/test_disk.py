@@ -3,6 +3,7 @@ else."""
 
 import json
 import os
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from recollect.worker.projects import ProjectFinder
 from tests.support import payloads
 from tests.support.product import close_stores, fire, recollect, settled, until
 from tests.support.stored import events_of
+from tests.support.transcripts import Written
 
 HEADER = b"recollect/1 claude-code save /home/dev/shop\0\n"
 Mount = Callable[[str], None]
@@ -72,6 +74,10 @@ def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
     waiting = old(home.spool_new / "waits", days=99, data=large)
     asked: list[int] = []
 
+    def age_out(missing: int) -> int:
+        asked.append(missing)
+        return 7
+
     def there() -> list[bool]:
         return [path.exists() for path in (*bad, brief, *backups, waiting)]
 
@@ -80,7 +86,7 @@ def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
     assert there() == [False, True, True, True, True, True, True, True]
     make_room(home, room(103))
     assert there() == [False, False, False, False, True, True, True, True]
-    make_room(home, room(105), lambda missing: asked.append(missing) or 7)
+    make_room(home, room(105), age_out)
     assert there() == [False, False, False, False, False, True, True, True]
     assert asked == [4 * MB]
 
@@ -211,6 +217,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_what_was_not(
     contact.start(home)
     project = tmp_path / "shop"
     project.mkdir()
+    (tmp_path / "user/.claude/projects/-shop").mkdir(parents=True)
     transcript = tmp_path / "user/.claude/projects/-shop/s1.jsonl"
     common = {"session_id": "s1", "transcript_path": str(transcript)}
     tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -236,7 +243,20 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_what_was_not(
     resize("64m")
     until(lambda: not list(home.spool_new.iterdir()), seconds=90)
     until(lambda: contact.status(home)["fault"] is None, seconds=90)
+    assert settled(home).health().events == 9 - lost
+    written = Written(session="s1")
+    written.prompt("List everything")
+    for number in range(9):
+        written.call(f"t{number}", command="ls")
+        written.result(f"t{number}", "listed")
+    written.write(transcript.parent)
+    fire("Stop", common | {"last_assistant_message": "Done."}, project=project)
+    until(lambda: tools_in(home) == {f"tool:t{number}" for number in range(9)})
     store = settled(home)
-    assert store.health().events == 9 - lost
     assert store.health().quarantined == 0
     store.check()
+
+
+def tools_in(home: Paths) -> set[str]:
+    with closing(sqlite3.connect(home.database)) as connection:
+        return {key for (key,) in connection.execute("SELECT key FROM events WHERE kind = 'tool'")}
