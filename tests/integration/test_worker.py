@@ -24,6 +24,7 @@ from recollect.settings import Settings
 from recollect.store.protocol import Store
 from recollect.worker import contact, wake
 from recollect.worker import service as service_module
+from recollect.worker.jobs import JobRunner
 from recollect.worker.service import Service
 from tests.support import payloads
 from tests.support.product import close_stores, fire, settled, until, work
@@ -258,8 +259,8 @@ def test_a_worker_whose_jobs_thread_has_died_is_not_well(
 ) -> None:
     """T24: the socket answers, and the answer says that something is wrong."""
     store = wiring.open_for_writing(home)
+    monkeypatch.setattr(JobRunner, "run_due", lambda *_: sys.exit())
     service = Service(wiring.home(), store, clock.now)
-    monkeypatch.setattr(service._runner, "run_due", lambda _: sys.exit())
     running = threading.Thread(target=service.run)
     running.start()
     try:

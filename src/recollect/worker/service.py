@@ -3,7 +3,6 @@
 import json
 import os
 import threading
-import time
 
 from recollect import __version__, log
 from recollect.clock import SECOND, Clock
@@ -20,9 +19,7 @@ from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner, lease
-from recollect.worker.jumps import Jumps
 from recollect.worker.listener import Answer, Listener
-from recollect.worker.making_room import Housekeeper
 from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders, as_json
 from recollect.worker.precedence import MOMENT, Precedence
@@ -50,7 +47,6 @@ class Service:
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self._jumps = Jumps(clock)
         self._choice, self._gate = choose_provider(home, clock), Gate(clock)
         self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
@@ -80,11 +76,8 @@ class Service:
             first,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._report.disk = self._disk = Housekeeper(self._paths, self._settings)
-        self._ingest = Ingest(
-            *(home.paths, store, AGENTS, finder, boring, clock, announcing.captured),
-            thrift=self._disk.thrift,
-        )
+        self._chores = chores.Chores(home, store, clock)
+        self._ingest = self._make_ingest(boring)
         self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
         importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
@@ -107,6 +100,11 @@ class Service:
             *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way),
         )
         self._idleness = self._make_idleness()
+
+    def _make_ingest(self, boring: tuple[str, ...]) -> Ingest:
+        self._report.disk = disk = self._chores.disk
+        found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
+        return Ingest(*found, self._announcing.captured, disk.thrift)
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
@@ -193,7 +191,6 @@ class Service:
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
         pause = FAULT_SECONDS[0]
-        next_chores = 0.0
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
@@ -204,13 +201,9 @@ class Service:
                 return
             try:
                 self._precedence.give_way(MOMENT)
-                if self._jumps.back():
-                    log.warning("worker.clock_set_back", due=self._store.make_due(self._clock()))
+                self._chores.before()
                 self._drain()
-                if time.monotonic() >= next_chores:
-                    chores.run(self._paths, self._store, self._clock)
-                    self._disk.look()
-                    next_chores = time.monotonic() + chores.EVERY_SECONDS
+                if self._chores.if_due():
                     self._transcripts.look()
                 if self._idleness.for_long():
                     log.action("worker.idle")
@@ -221,7 +214,7 @@ class Service:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
                 # over. Whatever it is, a thread that died in silence would be worse.
                 self._report.note_fault("ingest", error)
-                self._disk.look()
+                self._chores.disk.look()
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()
