@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from recollect.model.origins import Origin
 from recollect.model.stored import StoredEvent
 
 MATCH_START, MATCH_END = "\x02", "\x03"  # stand around the matched words of an excerpt
@@ -119,6 +120,16 @@ class UnreadEvent:
     project_id: int
     project_dir: str
     event: StoredEvent
+    project_root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEvent:
+    """And what there is to find of it: nothing, where its text is empty."""
+
+    unread: UnreadEvent
+    text: str
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

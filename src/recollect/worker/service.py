@@ -55,10 +55,13 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
-        self._indexing = IndexingThread(
-            Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
-        )
         self._changed: set[int] = set()
+        self._indexing = IndexingThread(
+            Indexer(store, AGENTS, self._retell),
+            search,
+            first.give_way,
+            lambda error: faulty("indexing", error),
+        )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
             home, store, self._choice, self._gate, clock, *told, announcing=announcing
@@ -100,6 +103,11 @@ class Service:
             *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way),
         )
         self._idleness = self._make_idleness()
+
+    def _retell(self, project_id: int) -> None:
+        """Less is told of it than its prepared brief tells."""
+        self._changed.add(project_id)
+        self._jobs_wake.set()
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(

@@ -103,6 +103,11 @@ class Events(Database):
         )
         return [stored(row) for row in reversed(rows)]
 
+    def recalling_events(self, session_id: int, limit: int) -> list[StoredEvent]:
+        """What the session has asked recollect itself, newest first."""
+        rows = self.rows("events", "recalling", session_id=session_id, limit=limit)
+        return [stored(row) for row in rows]
+
     def last_compaction(self, session_id: int) -> int | None:
         row = self.row("events", "last_compaction", session_id=session_id)
         return row[0] if row else None

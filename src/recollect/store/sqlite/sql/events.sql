@@ -55,3 +55,9 @@ ON CONFLICT (name) DO NOTHING;
 -- name: last_compaction
 SELECT max(at) FROM events
 WHERE session_id = :session_id AND kind = 'compact' AND kind <> 'tool' AND kind <> 'subagent_stop';
+
+-- name: recalling
+SELECT * FROM events
+WHERE session_id = :session_id AND kind = 'tool'
+  AND (tool LIKE 'mcp\_\_recollect\_\_%' ESCAPE '\' OR tool LIKE 'mcp\_\_plugin\_recollect\_%' ESCAPE '\')
+ORDER BY at DESC, id DESC LIMIT :limit;
