@@ -16,8 +16,10 @@ TAG = re.compile(
 BRACKETED = re.compile(r"\[(/?\s*(?:INST|SYS|SYSTEM|ASSISTANT|USER|HUMAN)\b[^\]\n]{0,40})\]", re.I)
 SPEAKER = re.compile(r"(?<=\n)([ \t]*)(Human|Assistant)([ \t]*:)", re.IGNORECASE)
 MARKS = re.compile(rf"{OPENING}|\[|\n[ \t]*(?:human|assistant)", re.IGNORECASE)
+ANY = re.compile(OPENING, re.IGNORECASE)
+NESTED = 4
 LOOKED_AT = 60  # characters of a name
-BEFORE = " \t\n/\\!?|:;.,-_'\"#*"  # may stand between a bracket and a name
+BEFORE = "‹› \t\n/\\!?|:;.,-_'\"#*"  # may stand between a bracket and a name
 # Letters without a shape: they hide in words, and carry text that nobody sees.
 UNSEEN = dict.fromkeys(
     (
@@ -110,7 +112,11 @@ def disarmed(text: str) -> str:
     if not MARKS.search(text):
         return text
     plain = BRACKETED.sub(r"(\1)", SPEAKER.sub(r"\1‹\2›\3", text))
-    return TAG.sub(_disarmed, plain)
+    for _ in range(NESTED):
+        before, plain = plain, TAG.sub(_disarmed, plain)
+        if plain == before:
+            return plain
+    return ANY.sub("‹", plain)  # nobody nests tags like that for a good reason
 
 
 def _disarmed(tag: re.Match[str]) -> str:

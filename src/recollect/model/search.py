@@ -110,6 +110,7 @@ class FoundEvent:
     tool: str | None
     text: str
     score: float
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,8 @@ class Reason:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One finding. `doubted`: the events do not bear it out; `superseded`: a later one carries its story
-    on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same."""
+    on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same;
+    `origin`: of an event, whose words it brought."""
 
     kind: str
     id: int
@@ -176,6 +178,7 @@ class Hit:
     tokens: int = 0
     folded: tuple[int, ...] = ()
     files: tuple[str, ...] = ()
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,13 @@ from recollect.synthesis.trust.passages import Passages, clauses
 
 BETTER = (Origin.USER, Origin.REPOSITORY, Origin.COMMAND)
 SUMMED_UP = ("investigated", "learned", "completed", "next_steps", "notes")
-NARRATIVE = "narrative"  # it is never told unasked: who asks sees the origins
 
 
 def weighed(draft: ObservationDraft, turn: Turn) -> ObservationDraft:
-    """With its origins, and doubts on what must not be told unasked."""
+    """With its origins, and doubts on what must not be told unasked. Its narrative never is."""
     parts = [("title", draft.title), ("subtitle", draft.subtitle)]
     parts += [(f"facts {number}", fact) for number, fact in enumerate(draft.facts)]
-    found, doubts = _weigh([*parts, (NARRATIVE, draft.narrative)], turn, draft.evidence)
+    found, doubts = _weigh(parts, turn, draft.evidence)
     sources = passages.web_sources(turn) if Origin.WEB in found else ()
     return replace(draft, origins=found, sources=sources, doubts=(*draft.doubts, *doubts))
 
@@ -45,7 +44,7 @@ def _weigh(
         Doubt(part, REASONS[origin])
         for part, found in origins.items()
         for origin in HELD_BACK
-        if origin in found and part != NARRATIVE
+        if origin in found
     ]
     every = {origin for found in origins.values() for origin in found}
     return tuple(sorted(every, key=lambda origin: origin.rank)), doubts

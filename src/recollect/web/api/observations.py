@@ -76,6 +76,9 @@ def one(backend: Backend, *, id: int) -> Json:
         "model": found.model,
         "pinned": found.pinned,
         "edited": found.edited,
+        "confirmed": found.confirmed,
+        "origins": list(draft.origins or ()),
+        "sources": list(draft.sources),
         "edits": store.edits_of(id),
         "version": editing.version_of(draft),
         "freshness": asdict(freshness.of(found, folder)),
@@ -119,6 +122,11 @@ def pin(backend: Backend, *, id: int, pinned: bool) -> Json:
     _must_be_there(backend, id, backend.order("pin", id=id, pinned=pinned))
     bearer = _observation(backend, _observation(backend, id).draft.repeats or id)
     return {"id": bearer.id, "pinned": bearer.pinned}
+
+
+def confirm(backend: Backend, *, id: int, confirmed: bool) -> Json:
+    answer = _must_be_there(backend, id, backend.order("confirm", id=id, confirmed=confirmed))
+    return {"id": answer["id"], "confirmed": confirmed}
 
 
 def forget(backend: Backend, *, id: int) -> Json:
@@ -200,6 +208,9 @@ WHOLE = shape(
     evidence=many(EVENT),
     evidence_of={"enum": ["itself", "turn"]},
     related=many(shape(id=NUMBER, title=TEXT, type=MAYBE_TEXT, at=NUMBER, why=TEXT)),
+    confirmed=FLAG,
+    origins=many(TEXT),
+    sources=many(TEXT),
     edits=NUMBER,
     version=TEXT,
     folded=many(NUMBER),
@@ -258,6 +269,16 @@ ROWS = (
         place=(ID,),
         body=(Parameter("pinned", "Whether it is.", "flag", required=True),),
         answer=shape(id=NUMBER, pinned=FLAG),
+    ),
+    Row(
+        "POST",
+        f"{PLACE}/confirm",
+        "Say that it holds, though only the web says so, or no longer. `id`: the one that bears it, which is "
+        "another where it is folded into one.",
+        confirm,
+        place=(ID,),
+        body=(Parameter("confirmed", "Whether it is.", "flag", required=True),),
+        answer=shape(id=NUMBER, confirmed=FLAG),
     ),
     Row(
         "DELETE",
