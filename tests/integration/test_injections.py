@@ -112,8 +112,8 @@ def test_no_injection_leaves_the_envelope_and_none_of_the_web_is_told_unasked(
         seen |= {one.canary for said in answers.values() if one.canary in said}
         if way in WAYS_OF_THE_WEB:
             assert [out for out, said in by_hook.items() if one.canary in said] == [], one.style
-    for one in store.sessions(project_id, 200):
-        memory = briefs.sessions.current(one)
+    for session in store.sessions(project_id, 200):
+        memory = briefs.sessions.current(session)
         assert tags(session_text.keep(memory).text) == []
         assert tags(session_text.page(memory).text) == []
         combinations += 2
