@@ -20,7 +20,7 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.worker.briefs import Briefs
 from tests.support import briefs as briefs_support
 from tests.support.injected import ROOT, WAYS_IN, WAYS_OF_THE_WEB, Sessions, feed, prompt, stop
-from tests.support.injections import INJECTIONS, Injection, escapes, tags
+from tests.support.injections import INJECTIONS, Injection, escapes, long_lines, tags
 
 BUDGET = 20_000
 TOGETHER = 5  # in one session
@@ -73,8 +73,8 @@ def unasked(sessions: Sessions, briefs: Briefs, one: Injection) -> Answers:
 
 def asked_for(place: Place, one: Injection) -> Answers:
     found = call(place, "search", {"query": f"{one.canary} builds release", "limit": 5}).text
-    lines = [line for line in found.splitlines() if line.startswith("#")]
-    number = lines[0].split(" |")[0] if lines else "#1"
+    names = [line.split(" |")[0] for line in found.splitlines() if " | " in line][1:]
+    number = next(iter(sorted(names, key=lambda name: name[:1] != "#")))
     return {
         "MCP search": found,
         "MCP get": call(place, "get", {"ids": [number], "level": "full"}).text,
@@ -110,6 +110,7 @@ def test_no_injection_leaves_the_envelope_and_none_of_the_web_is_told_unasked(
             assert escapes(answer) == [], (way, out, one.style)
             combinations += 1
         seen |= {one.canary for said in answers.values() if one.canary in said}
+        assert [line for said in by_hook.values() for line in long_lines(said)] == []
         if way in WAYS_OF_THE_WEB:
             assert [out for out, said in by_hook.items() if one.canary in said] == [], one.style
     for session in store.sessions(project_id, 200):

@@ -142,6 +142,11 @@ def escapes(answer: str) -> list[str]:
     return wrong
 
 
+def long_lines(answer: str) -> list[str]:
+    """In what nobody has asked for."""
+    return [line[:60] for line in answer.split("\n") if len(line) > LONGEST_LINE]
+
+
 def tags(text: str) -> list[str]:
     """What a model could take for the client's words, or for ours, in text that must have none."""
     wrong = [
@@ -151,7 +156,6 @@ def tags(text: str) -> list[str]:
             tuple(map(folded, FORBIDDEN))
         )
     ]
-    wrong += [f"a long line: {len(line)}" for line in text.split("\n") if len(line) > LONGEST_LINE]
     wrong += [
         f"a speaker: {line[:40]!r}" for line in text.split("\n") if re.match(r"\s*Human\s*:", line)
     ]

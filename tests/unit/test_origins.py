@@ -80,4 +80,4 @@ def test_the_order_is_the_order_of_trust() -> None:
 def test_the_views_know_a_part_that_is_held_back_by_the_same_words() -> None:
     """They are written in SQL, which cannot ask for a constant."""
     script = next(text for number, text in queries.migrations() if number == 8)
-    assert script.count(f"'{ONLY_WEB}', '{ONLY_RECALLED}'") == 2
+    assert script.count(f"'{ONLY_WEB}', '{ONLY_RECALLED}'") == 3

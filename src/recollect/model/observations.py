@@ -118,6 +118,11 @@ class SummaryDraft:
     origins: tuple[Origin, ...] | None = None
 
     @property
+    def held_back(self) -> bool:
+        """Whether some of it stems from the web alone."""
+        return any(doubt.reason in HELD_REASONS for doubt in self.doubts)
+
+    @property
     def sure(self) -> "SummaryDraft":
         """Without the parts that the events do not bear out."""
         empty: dict[str, Any] = {d.part: None for d in self.doubts if d.part in SUMMARY_PARTS}

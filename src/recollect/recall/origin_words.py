@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from recollect.model.observations import Observation, ObservationDraft
+from recollect.model.observations import Observation, ObservationDraft, Summary, SummaryDraft
 from recollect.model.origins import HELD_BACK, Origin
 
-NOT_TOLD = "not told unasked; `recollect confirm {}` if it holds"
+NOT_TOLD = "what only the web says is not told unasked; `recollect confirm {}` if it holds"
 
 
-def label(draft: ObservationDraft) -> str:
+def label(draft: ObservationDraft | SummaryDraft) -> str:
     """The worst that what is told of it stems from. Empty for the repository's files, as most are, and where
     nobody can know."""
     told = [each for each in draft.origins or () if not (draft.held_back and each in HELD_BACK)]
@@ -21,14 +21,16 @@ def listed(origins: Iterable[Origin] | None) -> str:
     return ", ".join(origins or ()) or "unknown"
 
 
-def provenance(observation: Observation) -> str:
+def provenance(said: Observation | Summary) -> str:
     """A line for who looks at it."""
-    draft = observation.draft
+    draft = said.draft
     parts = [f"stems from {listed(draft.origins)}"]
-    if draft.sources:
+    if isinstance(draft, ObservationDraft) and draft.sources:
         parts[0] += f" ({', '.join(draft.sources)})"
-    if draft.held_back:
-        parts.append(NOT_TOLD.format(observation.id))
-    elif observation.confirmed:
+    if isinstance(said, Summary):
+        parts += ["in parts not told unasked"] if draft.held_back else []
+    elif draft.held_back:
+        parts.append(NOT_TOLD.format(said.id))
+    elif said.confirmed:
         parts.append("confirmed")
     return "; ".join(parts)

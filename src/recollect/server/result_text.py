@@ -10,7 +10,7 @@ from recollect import clock
 from recollect.freshness import UNKNOWN
 from recollect.model.observations import Author, Observation, Summary
 from recollect.model.origins import Origin
-from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, FoundEvent, Hit
+from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, SUMMARY, FoundEvent, Hit
 from recollect.model.sessions import Prompt, Session
 from recollect.recall.envelope import wrap
 from recollect.recall.hits import HANDED_OVER
@@ -137,8 +137,8 @@ def origin(place: Place, thing: Thing) -> str:
         f"session {session.ref[:8]}" if session else "a session that is gone",
         _who(thing),
     ]
-    if thing.observation is not None:
-        parts.append(provenance(thing.observation))
+    if isinstance(thing.said, Observation | Summary):
+        parts.append(provenance(thing.said))
     if thing.observation is not None and (files := str(place.freshness(thing.observation))):
         parts.append(f"its files: {files}")
     return f"({', '.join(parts)})"
@@ -167,14 +167,15 @@ def _files(place: Place, line: Line) -> str:
 
 def _whose(place: Place, line: Line) -> str:
     """Empty for the repository's files."""
-    if line.kind != OBSERVATION or not isinstance(line.id, int):
+    said: Observation | Summary | None = None
+    if isinstance(line.id, int) and line.kind in (OBSERVATION, SUMMARY):
+        store = place.store
+        said = store.observation(line.id) if line.kind == OBSERVATION else store.summary(line.id)
+    if said is None:
         return f"from {line.origin}" if line.origin else ""
-    observation = place.store.observation(line.id)
-    if observation is None:
-        return ""
-    if observation.draft.held_back:
-        return "from the web only" if Origin.WEB in (observation.draft.origins or ()) else ""
-    return f"from {whose}" if (whose := label(observation.draft)) else ""
+    if said.draft.held_back:
+        return "from the web only" if Origin.WEB in (said.draft.origins or ()) else ""
+    return f"from {whose}" if (whose := label(said.draft)) else ""
 
 
 def _title(line: Line, whose: str) -> str:

@@ -22,8 +22,8 @@ from recollect.worker.projects import ProjectFinder
 Json = dict[str, Any]
 MOST_FILES = 20
 OF_THE_WEB = (
-    "It was not kept: only the web or an MCP server says so, and that is not remembered unasked. Show it to the "
-    "user, who can keep it with `recollect remember`."
+    "It was not kept: only the web or an MCP server says so, and that is not remembered unasked. Show it to "
+    "the user, who can keep it with `recollect remember`."
 )
 
 

@@ -361,6 +361,11 @@ CREATE VIEW in_hand AS
   UNION ALL SELECT observation_id FROM merges
   UNION ALL SELECT into_id FROM merges;
 
+CREATE VIEW made_up_narratives AS
+  SELECT observation_id AS id FROM observation_doubts
+  WHERE part = 'narrative'
+    AND reason NOT IN ('only the web or an MCP server says so', 'only recollect itself has said so');
+
 CREATE VIEW passed_over AS
   SELECT id, follows FROM observations AS o
   WHERE repeats IS NOT NULL OR EXISTS (SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id);

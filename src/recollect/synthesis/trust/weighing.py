@@ -22,10 +22,10 @@ SUMMED_UP = ("investigated", "learned", "completed", "next_steps", "notes")
 
 
 def weighed(draft: ObservationDraft, turn: Turn) -> ObservationDraft:
-    """With its origins, and doubts on what must not be told unasked. Its narrative never is."""
+    """With its origins, and doubts on what must not be told unasked."""
     parts = [("title", draft.title), ("subtitle", draft.subtitle)]
     parts += [(f"facts {number}", fact) for number, fact in enumerate(draft.facts)]
-    found, doubts = _weigh(parts, turn, draft.evidence)
+    found, doubts = _weigh([*parts, ("narrative", draft.narrative)], turn, draft.evidence)
     sources = passages.web_sources(turn) if Origin.WEB in found else ()
     return replace(draft, origins=found, sources=sources, doubts=(*draft.doubts, *doubts))
 

@@ -57,6 +57,12 @@ CREATE VIEW ungrounded_facts AS
       AND d.reason NOT IN ('only the web or an MCP server says so', 'only recollect itself has said so')
   );
 
+-- That a story repeats a page is no fault of it; who asks for it sees that it does.
+CREATE VIEW made_up_narratives AS
+  SELECT observation_id AS id FROM observation_doubts
+  WHERE part = 'narrative'
+    AND reason NOT IN ('only the web or an MCP server says so', 'only recollect itself has said so');
+
 DROP VIEW in_hand;
 CREATE VIEW in_hand AS
   SELECT id FROM observations WHERE pinned OR edited OR confirmed

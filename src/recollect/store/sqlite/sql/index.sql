@@ -15,7 +15,7 @@ DELETE FROM documents WHERE kind = :kind AND source = :source;
 SELECT o.*, s.agent,
        EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
        OR EXISTS (
-         SELECT 1 FROM standing_doubts AS d WHERE d.observation_id = o.id AND d.part = 'narrative'
+         SELECT 1 FROM made_up_narratives AS d WHERE d.id = o.id
        ) AS doubted,
        EXISTS (SELECT 1 FROM superseded_observations AS p WHERE p.id = o.id) AS superseded
 FROM observations AS o JOIN sessions AS s ON s.id = o.session_id
