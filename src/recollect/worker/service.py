@@ -105,7 +105,6 @@ class Service:
         self._idleness = self._make_idleness()
 
     def _retell(self, project_id: int) -> None:
-        """Less is told of it than its prepared brief tells."""
         self._changed.add(project_id)
         self._jobs_wake.set()
 

@@ -105,7 +105,7 @@ def edit(backend: Backend, *, id: int, version: str | None, **given: Any) -> Jso
         raise Wrong(400, "bad_request", why, changed.field)
     if changed:
         answer = backend.order("edit", id=id, version=version, **changed)
-        if _must_be_there(backend, id, answer).get("meanwhile"):
+        if must_be_there(backend, id, answer).get("meanwhile"):
             raise Wrong(409, "edited_meanwhile", MEANWHILE.format(id))
     return one(backend, id=id)
 
@@ -119,18 +119,13 @@ def unedit(backend: Backend, *, id: int) -> Json:
 
 def pin(backend: Backend, *, id: int, pinned: bool) -> Json:
     """What is stored: of what is folded, the one that it is folded into bears the pin."""
-    _must_be_there(backend, id, backend.order("pin", id=id, pinned=pinned))
+    must_be_there(backend, id, backend.order("pin", id=id, pinned=pinned))
     bearer = _observation(backend, _observation(backend, id).draft.repeats or id)
     return {"id": bearer.id, "pinned": bearer.pinned}
 
 
-def confirm(backend: Backend, *, id: int, confirmed: bool) -> Json:
-    answer = _must_be_there(backend, id, backend.order("confirm", id=id, confirmed=confirmed))
-    return {"id": answer["id"], "confirmed": confirmed}
-
-
 def forget(backend: Backend, *, id: int) -> Json:
-    answer = _must_be_there(backend, id, backend.order("forget-observation", id=id))
+    answer = must_be_there(backend, id, backend.order("forget-observation", id=id))
     return {"id": id, "title": answer["title"], "count": answer["count"], "undo": True}
 
 
@@ -165,7 +160,7 @@ def _missing(backend: Backend, id: int) -> Wrong:
     return not_found(f"There is no observation #{id}. GET /api/observations lists them.")
 
 
-def _must_be_there(backend: Backend, id: int, answer: Json) -> Json:
+def must_be_there(backend: Backend, id: int, answer: Json) -> Json:
     if not answer["found"]:
         raise _missing(backend, id)
     return answer
@@ -269,16 +264,6 @@ ROWS = (
         place=(ID,),
         body=(Parameter("pinned", "Whether it is.", "flag", required=True),),
         answer=shape(id=NUMBER, pinned=FLAG),
-    ),
-    Row(
-        "POST",
-        f"{PLACE}/confirm",
-        "Say that it holds, though only the web says so, or no longer. `id`: the one that bears it, which is "
-        "another where it is folded into one.",
-        confirm,
-        place=(ID,),
-        body=(Parameter("confirmed", "Whether it is.", "flag", required=True),),
-        answer=shape(id=NUMBER, confirmed=FLAG),
     ),
     Row(
         "DELETE",
