@@ -56,11 +56,9 @@ class Service:
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
         self._changed: set[int] = set()
+        indexer = Indexer(store, AGENTS, self._retell)
         self._indexing = IndexingThread(
-            Indexer(store, AGENTS, self._retell),
-            search,
-            first.give_way,
-            lambda error: faulty("indexing", error),
+            indexer, search, first.give_way, lambda error: faulty("indexing", error)
         )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
