@@ -54,10 +54,11 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
-        self._indexing = IndexingThread(
-            Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
-        )
         self._changed: set[int] = set()
+        indexer = Indexer(store, AGENTS, self._retell)
+        self._indexing = IndexingThread(
+            indexer, search, first.give_way, lambda error: faulty("indexing", error)
+        )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
             home, store, self._choice, self._gate, clock, *told, announcing=announcing
@@ -105,6 +106,10 @@ class Service:
         self._report.disk = disk = self._chores.disk
         found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
         return Ingest(*found, self._announcing.captured, disk.thrift)
+
+    def _retell(self, project_id: int) -> None:
+        self._changed.add(project_id)
+        self._jobs_wake.set()
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(

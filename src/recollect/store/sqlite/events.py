@@ -101,6 +101,11 @@ class Events(Database):
         values = {"session_id": first.session_id, "at": first.at, "id": first.id, "limit": limit}
         return stored(self.each("events", "before", **values))[::-1]
 
+    def recalling_events(self, session_id: int, limit: int) -> list[StoredEvent]:
+        """What the session has asked recollect itself, newest first."""
+        rows = self.rows("events", "recalling", session_id=session_id, limit=limit)
+        return stored(rows)
+
     def last_compaction(self, session_id: int) -> int | None:
         row = self.row("events", "last_compaction", session_id=session_id)
         return row[0] if row else None

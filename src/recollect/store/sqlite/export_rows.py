@@ -86,7 +86,7 @@ def observation(row: Row, session: str, place: int, jobs: dict[int, int]) -> Obs
     values = _parts(row)
     del values["id"]
     job = jobs.get(values.pop("job_id"))
-    values |= {"pinned": bool(values["pinned"]), "edited": bool(values["edited"])}
+    values |= {flag: bool(values[flag]) for flag in ("pinned", "edited", "confirmed")}
     values["blobs"] = tuple(BlobRecord(*pair) for pair in json.loads(values["blobs"]))
     return ObservationRecord(session=session, observation=f"{session}#{place}", job=job, **values)
 

@@ -64,3 +64,9 @@ WHERE at < :before OR name NOT IN (SELECT name FROM quarantine ORDER BY at DESC,
 -- name: last_compaction
 SELECT max(at) FROM events
 WHERE session_id = :session_id AND kind = 'compact' AND kind <> 'tool' AND kind <> 'subagent_stop';
+
+-- name: recalling
+SELECT * FROM events
+WHERE session_id = :session_id AND kind = 'tool'
+  AND (tool LIKE 'mcp\_\_recollect\_\_%' ESCAPE '\' OR tool LIKE 'mcp\_\_plugin\_recollect\_%' ESCAPE '\')
+ORDER BY at DESC, id DESC LIMIT :limit;
