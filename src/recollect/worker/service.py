@@ -3,11 +3,11 @@
 import json
 import os
 import threading
-import time
 
 from recollect import __version__, log
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.wiring import AGENTS, Home, redactor, searcher
 from recollect.wiring import provider as choose_provider
@@ -58,10 +58,11 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
-        self._indexing = IndexingThread(
-            Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
-        )
         self._changed: set[int] = set()
+        indexer = Indexer(store, AGENTS, self._retell)
+        self._indexing = IndexingThread(
+            indexer, search, first.give_way, lambda error: faulty("indexing", error)
+        )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
             home, store, self._choice, self._gate, clock, *told, announcing=announcing, hides=hides
@@ -81,9 +82,8 @@ class Service:
             hides,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._ingest = Ingest(
-            *(home.paths, store, AGENTS, finder, boring, clock, announcing.captured, hides)
-        )
+        self._chores = chores.Chores(home, store, clock)
+        self._ingest = self._make_ingest(boring, hides)
         told_by = (store, AGENTS, finder, clock, os.environ, boring)
         self._reconciler = Reconciler(*told_by, redactor=hides)
         importer = Reconciler(*told_by, importing=True, redactor=hides)
@@ -107,6 +107,15 @@ class Service:
             *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way, hides),
         )
         self._idleness = self._make_idleness()
+
+    def _make_ingest(self, boring: tuple[str, ...], hides: Redactor) -> Ingest:
+        self._report.disk = disk = self._chores.disk
+        found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
+        return Ingest(*found, self._announcing.captured, disk.thrift, hides)
+
+    def _retell(self, project_id: int) -> None:
+        self._changed.add(project_id)
+        self._jobs_wake.set()
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
@@ -157,10 +166,12 @@ class Service:
         )
         for thread in others:
             thread.start()
+        self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
         self.web.begin()
         try:
             self._run_ingest(watch)
         finally:
+            self._report.ended = list
             self.stop()
             self.web.close()
             for thread in others:
@@ -191,7 +202,6 @@ class Service:
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
         pause = FAULT_SECONDS[0]
-        next_chores = 0.0
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
@@ -202,10 +212,9 @@ class Service:
                 return
             try:
                 self._precedence.give_way(MOMENT)
+                self._chores.before()
                 self._drain()
-                if time.monotonic() >= next_chores:
-                    chores.run(self._paths, self._store, self._clock)
-                    next_chores = time.monotonic() + chores.EVERY_SECONDS
+                if self._chores.if_due():
                     self._transcripts.look()
                 if self._idleness.for_long():
                     log.action("worker.idle")
@@ -216,6 +225,7 @@ class Service:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
                 # over. Whatever it is, a thread that died in silence would be worse.
                 self._report.note_fault("ingest", error)
+                self._chores.disk.look()
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()
