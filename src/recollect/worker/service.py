@@ -68,18 +68,8 @@ class Service:
             home, store, self._choice, self._gate, clock, *told, announcing=announcing, hides=hides
         )
         self._briefs = Briefs(
-            self._paths,
-            store,
-            AGENTS,
-            finder,
-            self._settings,
-            clock,
-            self._report.problem,
-            search,
-            self._memories.telling,
-            self._indexing.expect_a_question,
-            first,
-            hides,
+            *(self._paths, store, AGENTS, finder, self._settings, clock, self._report.problem),
+            *(search, self._memories.telling, self._indexing.expect_a_question, first, hides),
         )
         boring = self._settings.names("capture.boring_tools")
         self._chores = chores.Chores(home, store, clock)
