@@ -3,7 +3,6 @@
 import json
 import os
 import threading
-import time
 
 from recollect import __version__, log
 from recollect.clock import SECOND, Clock
@@ -78,7 +77,8 @@ class Service:
             first,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._ingest = Ingest(home.paths, store, AGENTS, finder, boring, clock, announcing.captured)
+        self._chores = chores.Chores(home, store, clock)
+        self._ingest = self._make_ingest(boring)
         self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
         importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
@@ -101,6 +101,11 @@ class Service:
             *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way),
         )
         self._idleness = self._make_idleness()
+
+    def _make_ingest(self, boring: tuple[str, ...]) -> Ingest:
+        self._report.disk = disk = self._chores.disk
+        found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
+        return Ingest(*found, self._announcing.captured, disk.thrift)
 
     def _retell(self, project_id: int) -> None:
         self._changed.add(project_id)
@@ -155,10 +160,12 @@ class Service:
         )
         for thread in others:
             thread.start()
+        self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
         self.web.begin()
         try:
             self._run_ingest(watch)
         finally:
+            self._report.ended = list
             self.stop()
             self.web.close()
             for thread in others:
@@ -189,7 +196,6 @@ class Service:
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
         pause = FAULT_SECONDS[0]
-        next_chores = 0.0
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
@@ -200,10 +206,9 @@ class Service:
                 return
             try:
                 self._precedence.give_way(MOMENT)
+                self._chores.before()
                 self._drain()
-                if time.monotonic() >= next_chores:
-                    chores.run(self._paths, self._store, self._clock)
-                    next_chores = time.monotonic() + chores.EVERY_SECONDS
+                if self._chores.if_due():
                     self._transcripts.look()
                 if self._idleness.for_long():
                     log.action("worker.idle")
@@ -214,6 +219,7 @@ class Service:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
                 # over. Whatever it is, a thread that died in silence would be worse.
                 self._report.note_fault("ingest", error)
+                self._chores.disk.look()
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()

@@ -16,9 +16,10 @@ from recollect.encoders.protocol import Encoder
 from recollect.encoders.vectors import chunks, packed
 from recollect.model.search import SESSION, IndexHealth, ReadEvent, UnreadEvent
 from recollect.store.sqlite import document_texts
+from recollect.store.sqlite.bodies import unpacked
 from recollect.store.sqlite.database import Database, translate, write, write_one
 from recollect.store.sqlite.document_texts import DocumentText
-from recollect.store.sqlite.events import stored
+from recollect.store.sqlite.events import stored_event
 from recollect.terms import prepared
 from recollect.text import sqlite_safe
 
@@ -103,13 +104,14 @@ class Indexing(Database):
     def events_unread(self, limit: int) -> list[UnreadEvent]:
         """Events whose texts were not indexed yet, in order."""
         row = self.row("index", "state", name="events")
-        rows = self.rows("index", "events_after", after=int(row[0]) if row else 0, limit=limit)
+        values = {"after": int(row[0]) if row else 0, "limit": limit}
+        found = unpacked(self.each("index", "events_after", **values))
         return [
             UnreadEvent(
-                *(each["agent"], each["project_id"], each["project_dir"], stored(each)),
+                *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
                 project_root=each["root"],
             )
-            for each in rows
+            for each, body in found
         ]
 
     def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
