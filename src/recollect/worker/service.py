@@ -14,6 +14,7 @@ from recollect.worker import chores
 from recollect.worker.announcing import Announcing
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.changed import Changed
 from recollect.worker.gate import Gate
 from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
@@ -54,8 +55,8 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
-        self._changed: set[int] = set()
-        indexer = Indexer(store, AGENTS, self._retell)
+        self._changed = Changed(self._jobs_wake)
+        indexer = Indexer(store, AGENTS, self._changed.at_once)
         self._indexing = IndexingThread(
             indexer, search, first.give_way, lambda error: faulty("indexing", error)
         )
@@ -106,10 +107,6 @@ class Service:
         self._report.disk = disk = self._chores.disk
         found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
         return Ingest(*found, self._announcing.captured, disk.thrift)
-
-    def _retell(self, project_id: int) -> None:
-        self._changed.add(project_id)
-        self._jobs_wake.set()
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
