@@ -56,9 +56,9 @@ class Service:
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
         self._changed = Changed(self._jobs_wake)
-        indexer = Indexer(store, AGENTS, self._changed.at_once)
         self._indexing = IndexingThread(
-            indexer, search, first.give_way, lambda error: faulty("indexing", error)
+            Indexer(store, AGENTS, self._changed.at_once),
+            *(search, first.give_way, lambda error: faulty("indexing", error)),
         )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
