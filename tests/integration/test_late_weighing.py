@@ -109,6 +109,12 @@ def test_an_agent_cannot_have_a_page_kept_for_good(
         "team": False,
         "pin": False,
     }
-    order |= {"by": "agent", "files": [], "agent": "claude-code", "session": f"{way}-0"}
+    order |= {
+        "pin": False,
+        "by": "agent",
+        "files": [],
+        "agent": "claude-code",
+        "session": f"{way}-0",
+    }
     answer = remembering.remember(order)
     assert (answer.get("refused") != OF_THE_WEB) == kept
