@@ -28,9 +28,11 @@ from recollect.model.events import (
     TurnEnded,
 )
 from recollect.paths import Paths, private_dir
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.worker import spool_files
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.redacting import redacted_capture, set_aside
 from recollect.worker.spool_files import SpoolFile, shortened
 
 BATCH_FILES = 256
@@ -50,6 +52,7 @@ class Ingest:
     clock: Clock
     on_stored: Callable[[list[Arrival]], None] = lambda _: None
     thrift: Callable[[], int] = lambda: 0  # see worker/disk.py
+    redactor: Redactor = field(default_factory=Redactor)
     _places: dict[SessionRef, str] = field(default_factory=dict)
 
     def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
@@ -103,7 +106,7 @@ class Ingest:
         if isinstance(capture, Unreadable):
             self._quarantine(file, capture.why)
             return None
-        return self._understand(file, capture)
+        return self._understand(file, redacted_capture(self.redactor, capture))
 
     def _understand(self, file: SpoolFile, capture: Capture) -> Arrival | None:
         agent = self.agents.get(capture.agent)
@@ -138,11 +141,11 @@ class Ingest:
 
     def _quarantine(self, file: SpoolFile, why: str) -> None:
         """The row first: a kill in between leaves the file to be judged again."""
-        name = file.path.name
+        name, why = file.path.name, self.redactor.text(why)
         self.store.add_quarantine(name, why, file.size, self.clock())
         private_dir(self.paths.spool_bad)  # somebody may have tidied up
         try:
-            file.path.replace(self.paths.spool_bad / name)
+            set_aside(self.redactor, file.path, self.paths.spool_bad / name)
         except FileNotFoundError:
             return
         log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
