@@ -15,6 +15,7 @@ from recollect.worker import chores
 from recollect.worker.announcing import Announcing
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.changed import Changed
 from recollect.worker.gate import Gate
 from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
@@ -58,10 +59,10 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
-        self._changed: set[int] = set()
-        indexer = Indexer(store, AGENTS, self._retell)
+        self._changed = Changed(self._jobs_wake)
         self._indexing = IndexingThread(
-            indexer, search, first.give_way, lambda error: faulty("indexing", error)
+            Indexer(store, AGENTS, self._changed.at_once),
+            *(search, first.give_way, lambda error: faulty("indexing", error)),
         )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
@@ -112,10 +113,6 @@ class Service:
         self._report.disk = disk = self._chores.disk
         found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
         return Ingest(*found, self._announcing.captured, disk.thrift, hides)
-
-    def _retell(self, project_id: int) -> None:
-        self._changed.add(project_id)
-        self._jobs_wake.set()
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
