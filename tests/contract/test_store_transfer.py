@@ -20,6 +20,7 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.transfer import export, importing
 from recollect.transfer.import_file import ExportFile
 from tests.support.arrivals import START, Told, repository
+from tests.support.blank import laid
 from tests.support.canonical import dump
 from tests.support.generated_stores import DEEDS, Deed, Doer
 from tests.support.memory import Memory
@@ -45,7 +46,7 @@ class Stores:
         self._folder, self._opened = folder, list[SqliteStore]()
 
     def new(self, name: str) -> SqliteStore:
-        store = SqliteStore(self._folder / name / "recollect.db", writer=True)
+        store = SqliteStore(laid(self._folder / name / "recollect.db"), writer=True)
         self._opened.append(store)
         return store
 

@@ -29,7 +29,10 @@ WORKER = "recollect.worker.main"
 PRELOADED = (
     *(f"recollect.cli.{row.module}" for row in COMMANDS),
     *("recollect.worker.startup", "recollect.store.sqlite.store"),
-    *("rich.console", "rich.table", "rich.progress", "rich.markdown"),
+    *("recollect.cli.columns", "recollect.encoders.static_table"),
+    *("recollect.recall.matrix", "recollect.providers.rules", "recollect.providers.claude_login"),
+    *("rich.console", "rich.table", "rich.progress", "rich.markdown", "rich._emoji_codes"),
+    *("importlib.resources.readers", "encodings.utf_8_sig", "encodings.unicode_escape"),
 )
 BEFORE = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
 
@@ -92,11 +95,12 @@ def _server() -> Path:
     if os.getpid() not in _started:
         folder = tempfile.TemporaryDirectory(prefix="forked-")
         path = Path(folder.name, "socket")
-        # A worker is known by its command line, and the end of a test by the home in the first environment.
+        # A worker is known by its command line. The home in its first environment is nobody's, so that the
+        # end of a test does not take this one for it.
         served = subprocess.Popen(
             [sys.executable, "-m", "tests.support.forked", str(path), WORKER],
             cwd=Path(__file__).parents[2],
-            env=os.environ | {"HOME": "/nowhere", "RECOLLECT_HOME": "/nowhere"},
+            env=os.environ | {"HOME": "/nowhere"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

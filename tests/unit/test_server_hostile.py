@@ -19,6 +19,7 @@ from recollect.server.tools import TOOLS
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact
 from tests.support.arrivals import START
+from tests.support.blank import laid
 from tests.support.memory import Memory
 
 HOSTILE = (
@@ -66,7 +67,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def memory(env: dict[str, str]) -> Iterator[Memory]:
-    store = SqliteStore(Paths.of(env).database, writer=True)
+    store = SqliteStore(laid(Paths.of(env).database), writer=True)
     memory = Memory.of(store, "shop")
     memory.turn("a plain prompt", ObservationDraft("change", "plain title", facts=("plain",)))
     yield memory
