@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import TransferError
@@ -38,6 +38,7 @@ from recollect.transfer import export, import_file, importing
 from recollect.transfer.import_file import ExportFile
 from tests.support.arrivals import START
 from tests.support.blank import laid
+from tests.support.examples import examples
 
 ROOT = Path(__file__).parents[2]
 QUICK = "/dev/shm" if Path("/dev/shm").is_dir() else None  # a sync costs nothing there
@@ -143,7 +144,7 @@ KEPT = st.lists(
 )
 
 
-@settings(max_examples=40)
+@examples(15)
 @given(KEPT)
 def test_any_text_comes_back_byte_for_byte(
     kept: list[tuple[ProjectRecord | None, str, str, bool]],

@@ -17,6 +17,7 @@ from recollect.model.observations import Observation, ObservationDraft
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START
 from tests.support.blank import laid
+from tests.support.examples import examples
 from tests.support.finding import assert_index_is_sound, index_of
 from tests.support.memory import Memory
 
@@ -161,4 +162,4 @@ class Folding(RuleBasedStateMachine):
 
 
 TestFolding = Folding.TestCase
-TestFolding.settings = settings(max_examples=30, stateful_step_count=20)
+TestFolding.settings = settings(examples(10), stateful_step_count=20)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from recollect.clock import DAY, HOUR
 from recollect.errors import TransferError
@@ -22,6 +22,7 @@ from recollect.transfer.import_file import ExportFile
 from tests.support.arrivals import START, Told, repository
 from tests.support.blank import laid
 from tests.support.canonical import dump
+from tests.support.examples import examples
 from tests.support.generated_stores import DEEDS, Deed, Doer
 from tests.support.memory import Memory
 
@@ -68,7 +69,7 @@ def stores(tmp_path: Path) -> Iterable[Stores]:
     found.close()
 
 
-@settings(max_examples=30)
+@examples(8)
 @given(DEEDS)
 def test_an_export_enters_an_empty_store_as_the_same_content(deeds: list[Deed]) -> None:
     folder = Path(tempfile.mkdtemp(dir=MEMORY))
@@ -93,7 +94,7 @@ def test_an_export_enters_an_empty_store_as_the_same_content(deeds: list[Deed]) 
         shutil.rmtree(folder)
 
 
-@settings(max_examples=15)
+@examples(5)
 @given(DEEDS, DEEDS)
 def test_a_later_export_brings_what_was_missing(early: list[Deed], late: list[Deed]) -> None:
     """Only additions: pins, edits and jobs of the early part that were finished later stay as they are."""
