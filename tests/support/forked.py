@@ -100,7 +100,7 @@ def _server() -> Path:
         served = subprocess.Popen(
             [sys.executable, "-m", "tests.support.forked", str(path), WORKER],
             cwd=Path(__file__).parents[2],
-            env=os.environ | {"HOME": "/nowhere"},
+            env=os.environ | {"HOME": "/nowhere", "RECOLLECT_HOME": "/nowhere"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
