@@ -10,7 +10,7 @@ demo: $(VENV)/.ready ## Replay two example sessions and show what is remembered
 	@$(BIN)/recollect demo
 
 test: $(VENV)/.ready-test ## Run all tests, with the real Claude Code client
-	@$(BIN)/python -m tests.support.run -n auto $(ARGS)
+	@$(BIN)/python -m tests.support.run -n auto --dist worksteal $(ARGS)
 
 check: $(VENV)/.ready-test ## Format, lint, types, import layers, docs: before every commit
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

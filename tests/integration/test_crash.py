@@ -20,7 +20,7 @@ from recollect.paths import Paths
 from tests.support.crash import Crash
 from tests.support.finding import check_words
 
-ROUNDS = int(os.environ.get("RECOLLECT_CRASH_ROUNDS", "200"))
+ROUNDS = int(os.environ.get("RECOLLECT_CRASH_ROUNDS", "60"))
 SEED = int(os.environ.get("RECOLLECT_CRASH_SEED", random.randrange(1 << 32)))
 LOOK_EVERY = 20
 
