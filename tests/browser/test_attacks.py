@@ -55,6 +55,7 @@ def paths() -> list[str]:
 
 
 def test_nothing_stored_runs_anywhere(browser: Browser, hostile: Served) -> None:
+    """T46: every view, in a browser."""
     with visiting(browser, hostile) as watched:
         page = watched.page
         for path in paths():
@@ -70,6 +71,7 @@ def test_nothing_stored_runs_anywhere(browser: Browser, hostile: Served) -> None
 
 
 def test_nothing_stored_runs_in_an_editor_or_a_dialog(browser: Browser, hostile: Served) -> None:
+    """T46: editors and dialogs."""
     with visiting(browser, hostile) as watched:
         page = watched.page
         for number in range(len(ATTACKS)):
@@ -110,6 +112,7 @@ def test_no_word_is_too_long_for_the_page(browser: Browser, hostile: Served, wid
 def test_nothing_runs_that_arrives_while_one_watches(
     browser: Browser, hostile: Served, tmp_path: Path
 ) -> None:
+    """T46: over the live stream."""
     project = tmp_path / "live"
     project.mkdir()
     env = {"RECOLLECT_HOME": str(hostile.home)}

@@ -86,6 +86,7 @@ def test_without_a_project_directory_the_working_directory_stands_in(
 
 
 def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -> None:
+    """T3: none waits for another, and each has a file of its own."""
     env = environment(RECOLLECT_HOME=str(state))
     bodies = [b'{"n":%d}' % number for number in range(96)]
     for start in range(0, len(bodies), 32):
@@ -117,6 +118,7 @@ def test_files_are_for_the_owner_alone_whatever_the_umask(writer: Writer, state:
 def test_a_sender_that_dies_in_the_middle_leaves_a_file_to_be_judged_later(
     writer: Writer, state: Path
 ) -> None:
+    """T2: the hook cannot know, so the reader judges."""
     half = '{"session_id":"s","tool_response":"cut of'
     code = (
         f"import os, signal; os.write(1, {half.encode()!r}); os.kill(os.getpid(), signal.SIGKILL)"

@@ -161,6 +161,7 @@ def test_a_third_of_the_spool_is_lost_and_nothing_is_missing(
 def test_a_hook_that_comes_after_healing_is_dropped(
     project: Project, home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T21: the transcript first, then the hook."""
     captures = project.fire(home)
     held = {capture: capture.read_bytes() for capture in captures[::2]}
     for capture in held:

@@ -9,9 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from tests.support.rounds import SEED, TORTURE
 from tests.torture.results import Result
