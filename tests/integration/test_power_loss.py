@@ -62,7 +62,10 @@ def stored(database: Path) -> set[str]:
     if not database.exists():
         return set()
     with closing(sqlite3.connect(database)) as connection:
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'events'").fetchone() is None:
+        if (
+            connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'events'").fetchone()
+            is None
+        ):
             return set()
         assert connection.execute("PRAGMA quick_check").fetchall() == [("ok",)]
         bodies = connection.execute("SELECT body FROM events").fetchall()
@@ -95,7 +98,9 @@ def test_a_file_leaves_the_spool_only_when_its_event_is_on_the_disk(
     removals = WAVES * (FILES_OF_A_WAVE + 1)
     assert cut_after_removals(traced, home, tmp_path / "found") == (removals, 0)
     # The same worker, had it not synced: then this would be seen.
-    careless = [call for call in traced if not call.path.endswith("-wal") or call.name != "fdatasync"]
+    careless = [
+        call for call in traced if not call.path.endswith("-wal") or call.name != "fdatasync"
+    ]
     _, losses = cut_after_removals(careless, home, tmp_path / "careless")
     assert losses > removals // 2
 

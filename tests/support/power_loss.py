@@ -29,7 +29,9 @@ class Disk:
 
     database: Path
     files: dict[str, _File] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)  # names in other folders that were removed or renamed
+    gone: set[str] = field(
+        default_factory=set
+    )  # names in other folders that were removed or renamed
     _calls: int = 0
 
     def happens(self, call: Call) -> None:
