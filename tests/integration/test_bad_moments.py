@@ -1,4 +1,4 @@
-"""Single bad moments of a real worker: killed between two calls, stopped beyond its lease, killed by its job."""
+"""Bad moments of a real worker: killed between two calls, stopped beyond its lease, killed by its job."""
 
 import os
 import signal
@@ -97,11 +97,15 @@ def test_a_worker_that_is_stopped_beyond_its_lease_has_no_say_afterwards(
     server.may_answer.set()
     os.kill(pid, signal.SIGCONT)
     until(lambda: "job.fenced" in home.log_file.read_text(), seconds=60)
-    assert rows(home.database, f"SELECT count(*) FROM observations WHERE job_id = {job.id}") == [(0,)]
+    assert rows(home.database, f"SELECT count(*) FROM observations WHERE job_id = {job.id}") == [
+        (0,)
+    ]
     assert contact.stop(home)
     contact.start(home)  # a new worker takes over what the other one has left
     settled(home)
-    assert rows(home.database, f"SELECT count(*) FROM observations WHERE job_id = {job.id}") == [(1,)]
+    assert rows(home.database, f"SELECT count(*) FROM observations WHERE job_id = {job.id}") == [
+        (1,)
+    ]
     assert rows(home.database, "SELECT DISTINCT state FROM jobs") == [("done",)]
 
 
@@ -139,7 +143,9 @@ def test_a_job_that_kills_its_worker_is_parked_after_three_and_the_others_are_do
     until(parked, seconds=240)
     settled(home)
     assert server.killed == 2 * MAX_TRIES  # what was learned, and the summary
-    poisoned = "SELECT count(*) FROM jobs JOIN sessions ON sessions.id = session_id WHERE ref = 's1'"
+    poisoned = (
+        "SELECT count(*) FROM jobs JOIN sessions ON sessions.id = session_id WHERE ref = 's1'"
+    )
     assert rows(home.database, f"{poisoned} AND state = 'skipped'") == [(2,)]
     assert rows(home.database, "SELECT count(*) FROM jobs WHERE state = 'done'") == [(2,)]
     assert contact.running_pid(home) is not None

@@ -1,8 +1,8 @@
 """A disk that loses its power: which bytes of a database are left, if it happened after a given call.
 
-The worst that the rules allow: of what was written and not synced nothing is left, or any part of it; what was
-removed or renamed is gone at once; a new file is there only once its folder was synced. A sync keeps what was
-written before it began.
+The worst that the rules allow: of what was written and not synced nothing is left, or any part of it; what
+was removed or renamed is gone at once; a new file is there only once its folder was synced. A sync keeps what
+was written before it began.
 """
 
 import os

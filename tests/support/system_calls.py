@@ -39,14 +39,27 @@ def needs_strace() -> None:
     found = shutil.which("strace")
     if not found:
         pytest.skip("needs strace")
-    if subprocess.run([found, "-qq", "true"], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        [found, "-f", "--seccomp-bpf", "-qq", "true"], capture_output=True, check=False
+    ).returncode:
         pytest.skip("strace may not watch processes here")
 
 
 def watched(command: Sequence[str], trace: Path, calls: str, *more: str) -> list[str]:
     """The command line that runs a command and writes down its calls."""
     return [
-        *("strace", "-f", "-qq", "-y", "-xx", "-s", str(LONGEST), "-e", f"trace={calls}"),
+        *(
+            "strace",
+            "-f",
+            "--seccomp-bpf",
+            "-qq",
+            "-y",
+            "-xx",
+            "-s",
+            str(LONGEST),
+            "-e",
+            f"trace={calls}",
+        ),
         *("-e", "signal=none", *more, "-o", str(trace), *command),
     ]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.support.netns import reexec_in_namespace
 from tests.torture.kills import Kills
-from tests.torture.parts import PARTS, run_tests
+from tests.torture.parts import KILLS, PARTS, run
 from tests.torture.results import Result, table
 
 ROUNDS = 5000
@@ -42,7 +42,8 @@ def _kills(chosen: argparse.Namespace) -> Kills:
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("make torture", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", choices=[part.name for part in PARTS])
+    names = [part.name for part in PARTS]
+    parser.add_argument("parts", nargs="*", metavar="PART", choices=names, help=", ".join(names))
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="kill rounds (default: 5000)")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     parser.add_argument("--jobs", type=int, default=2, help="segments side by side (default: 2)")
