@@ -19,7 +19,7 @@ from recollect.web.serving import LOOPBACK
 from recollect.worker import contact
 from tests.support import payloads
 from tests.support.netns import in_namespace
-from tests.support.product import HOOK_DIR, recollect, settled, until, work
+from tests.support.product import HOOK_DIR, recollect, settled, work
 from tests.support.system_calls import NETWORK, addresses_in, needs_strace, watched
 from tests.support.web_browser import opened
 

@@ -68,12 +68,12 @@ class Disk:
 
     def _sync(self, call: Call) -> None:
         if call.path == os.fspath(self.database.parent):
-            for file in self.files.values():
-                file.is_listed |= file.made_at < call.begun
+            for each in self.files.values():
+                each.is_listed |= each.made_at < call.begun
         elif (file := self.files.get(call.path)) is not None:
-            for _, write in [each for each in file.pending if each[0] < call.begun]:
+            for _, write in [one for one in file.pending if one[0] < call.begun]:
                 _apply(file.durable, write)
-            file.pending = [each for each in file.pending if each[0] >= call.begun]
+            file.pending = [one for one in file.pending if one[0] >= call.begun]
 
 
 def _apply(content: bytearray, call: Call) -> None:
