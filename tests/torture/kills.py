@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,6 @@ class Kills:
     _counts: dict[int, Counter[str]] = field(default_factory=dict)
     _failures: list[str] = field(default_factory=list)
     _begin: float = field(default_factory=time.monotonic)
-    _told: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self) -> Result:
@@ -45,8 +44,14 @@ class Kills:
         ]
         _say(f"kills: {self.rounds} rounds in {len(segments)} segments, first seed {self.seed}")
         with ThreadPoolExecutor(self.jobs) as pool:
-            seeds = range(self.seed, self.seed + len(segments))
-            list(pool.map(self._segment, seeds, segments))
+            running = [
+                pool.submit(self._segment, self.seed + number, rounds)
+                for number, rounds in enumerate(segments)
+            ]
+            while wait(running, TELL_SECONDS).not_done:
+                _say(f"kills: {self._seen()}")
+            for each in running:
+                each.result()  # a fault of the harness is not hidden
         return Result(
             "kills",
             not self._failures,
@@ -87,12 +92,10 @@ class Kills:
                 for fault in (*told["damage"], *verdict["faults"]):
                     _say(f"kills: seed {seed}: {fault}")
             self._counts[seed] = counts
-            if time.monotonic() - self._told > TELL_SECONDS:
-                self._told = time.monotonic()
-                _say(f"kills: {self._seen()}")
 
     def _seen(self) -> str:
-        total = sum(self._counts.values(), Counter[str]())
+        with self._lock:
+            total = sum(self._counts.values(), Counter[str]())
         minutes = max(time.monotonic() - self._begin, 1.0) / 60
         kills = total["hooks killed"] + total["workers killed"]
         return (
