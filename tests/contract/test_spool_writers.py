@@ -9,6 +9,7 @@ import pytest
 
 from recollect.errors import ConfigError
 from recollect.paths import Paths
+from tests.support.rounds import rounds
 from tests.support.writers import (
     Writer,
     environment,
@@ -88,7 +89,7 @@ def test_without_a_project_directory_the_working_directory_stands_in(
 def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -> None:
     """T3: none waits for another, and each has a file of its own."""
     env = environment(RECOLLECT_HOME=str(state))
-    bodies = [b'{"n":%d}' % number for number in range(96)]
+    bodies = [b'{"n":%d}' % number for number in range(rounds(96, 3200))]
     for start in range(0, len(bodies), 32):
         hooks = [
             subprocess.Popen(

@@ -40,6 +40,7 @@ class Pace:
     hooks: int = 8
     at_once: int = 4
     sessions: int = 3
+    tools: tuple[int, int] = (1, 4)  # of a turn
     cut: float = 0.0  # the share of payloads whose sender dies half-way
     early: float = SOMETIMES  # how likely a worker dies in a round in which it is still starting
 
@@ -216,7 +217,7 @@ class Crash:
             yield [("new", payloads.prompt(session, prompt_id, f"Write the files of turn {name}"))]
             yield [
                 ("save", self._tool(session, f"t{name}_{use}", prompt_id))
-                for use in range(self.chance.randint(1, 4))
+                for use in range(self.chance.randint(*self.pace.tools))
             ]
             if self.chance.random() > SOMETIMES:
                 yield [("summary", payloads.stop(session, prompt_id, f"Wrote those of {name}."))]

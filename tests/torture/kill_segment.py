@@ -18,7 +18,9 @@ from tests.support.crash_verdict import judge, unsound
 
 LOOK_EVERY = 25  # rounds after which everybody is killed and the database looked at
 TELL_EVERY = 5
-DENSE = Pace(seconds=(0.05, 0.2), hooks=21, at_once=8, sessions=8, cut=0.03, early=0.04)
+DENSE = Pace(
+    seconds=(0.05, 0.2), hooks=21, at_once=8, sessions=8, tools=(4, 8), cut=0.03, early=0.04
+)
 
 
 def main(folder: Path, seed: int, rounds: int) -> int:
