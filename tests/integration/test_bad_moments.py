@@ -24,7 +24,7 @@ from tests.support.product import settled, until, work
 from tests.support.scripted_models import ScriptedOpenAi
 from tests.support.scripted_notes import use
 from tests.support.stub_model import rows
-from tests.support.system_calls import needs_strace, watched
+from tests.support.system_calls import disturbed, needs_strace
 
 HEADER = b"recollect/1 claude-code save /home/dev/shop\0\n"
 WORKER = (sys.executable, "-I", "-m", "recollect.worker.main")
@@ -67,9 +67,8 @@ def test_a_worker_that_is_killed_before_it_removes_a_file_doubles_nothing(
     names = [f"t{number}" for number in range(5)]
     for name in names:
         (home.spool_new / name).write_bytes(HEADER + payloads.tool("s1", name))
-    of_spool = [part for name in names for part in ("-P", str(home.spool_new / name))]
-    fault = ("-e", f"inject=unlink,unlinkat:signal=SIGKILL:when={removal}")
-    command = watched(WORKER, tmp_path / "trace", "unlink,unlinkat", *of_spool, *fault)
+    fault, files = f"signal=SIGKILL:when={removal}", [home.spool_new / name for name in names]
+    command = disturbed(WORKER, tmp_path / "trace", "unlink,unlinkat", fault, files)
     done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False, timeout=120)
     assert done.returncode != 0
     # The signal arrives with the call, which may still have done its work.

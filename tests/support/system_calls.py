@@ -45,23 +45,22 @@ def needs_strace() -> None:
         pytest.skip("strace may not watch processes here")
 
 
-def watched(command: Sequence[str], trace: Path, calls: str, *more: str) -> list[str]:
-    """The command line that runs a command and writes down its calls."""
-    return [
-        *(
-            "strace",
-            "-f",
-            "--seccomp-bpf",
-            "-qq",
-            "-y",
-            "-xx",
-            "-s",
-            str(LONGEST),
-            "-e",
-            f"trace={calls}",
-        ),
-        *("-e", "signal=none", *more, "-o", str(trace), *command),
-    ]
+def watched(command: Sequence[str], trace: Path, calls: str) -> list[str]:
+    """The command line that runs a command and writes down its calls. Only these are stopped at."""
+    return _strace(command, trace, calls, "--seccomp-bpf")
+
+
+def disturbed(
+    command: Sequence[str], trace: Path, calls: str, fault: str, paths: Sequence[Path]
+) -> list[str]:
+    """The same, with a fault in those calls that name one of the paths."""
+    places = [part for path in paths for part in ("-P", str(path))]
+    return _strace(command, trace, calls, *places, "-e", f"inject={calls}:{fault}")
+
+
+def _strace(command: Sequence[str], trace: Path, calls: str, *more: str) -> list[str]:
+    shown = ("-qq", "-y", "-xx", "-s", str(LONGEST), "-e", "signal=none")
+    return ["strace", "-f", *shown, "-e", f"trace={calls}", *more, "-o", str(trace), *command]
 
 
 def calls_in(trace: Path) -> list[Call]:
