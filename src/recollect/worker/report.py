@@ -26,6 +26,7 @@ class Report:
     ended: Callable[[], list[str]] = list  # threads that should run and do not
     disk: Housekeeper | None = None
     on_fault: Callable[[str, str], None] = lambda *_: None
+    redacted: Callable[[], dict[str, int]] = dict
 
     def note_fault(self, thread: str, error: Exception | None) -> None:
         """Shown until the thread gets on again: None."""
@@ -54,6 +55,7 @@ class Report:
             "problem": self.problem(),
             "disk": asdict(self.disk.room) if self.disk else None,
             "queue": asdict(health),
+            "redacted": self.redacted(),
             "index": asdict(self.store.index_health()),
         }
 
