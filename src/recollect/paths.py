@@ -56,6 +56,20 @@ class Paths:
         return self.data / "memory"
 
     @property
+    def erasing_file(self) -> Path:
+        """What is being erased, until it is: after a kill the next worker goes on."""
+        return self.data / "erasing.json"
+
+    @property
+    def backups(self) -> Path:
+        return self.data / "backups"
+
+    @property
+    def damaged(self) -> Path:
+        """Databases that were put aside."""
+        return self.data / "damaged"
+
+    @property
     def spool(self) -> Path:
         return self.state / "spool"
 

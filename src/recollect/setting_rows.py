@@ -103,6 +103,20 @@ ROWS = (
         "Tools whose calls are stored but never summarised. `*` at the end matches any rest.",
     ),
     Row(
+        "capture.skip_dirs",
+        (),
+        "Directories in which nothing is recorded and nothing told, with all below them.",
+        live=True,
+    ),
+    Row(
+        "retention.days",
+        0,
+        "After so many days an event loses what was captured; what was made of it stays. 0: never.",
+        least=0,
+        most=36_500,
+        live=True,
+    ),
+    Row(
         "brief.tokens",
         1500,
         "The most tokens that a session's opening brief may cost. 0 turns the brief off.",

@@ -15,6 +15,7 @@ import time
 VERSION = "0.1.0"
 # Seconds; the user is waiting. A compaction takes many of its own.
 DEADLINE = {"context": 0.8, "new": 0.3, "file": 0.15, "compact": 1.0}
+PAUSED = "paused"
 STALE_START = 10  # seconds after which a start that came to nothing is forgotten
 
 
@@ -24,8 +25,20 @@ def main(hook: str, body: bytes | None = None) -> int:
     os.umask(0o077)
     state = state_dir()
     project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
-    data = header(hook, project) + (read_all(0) if body is None else body)
+    body = read_all(0) if body is None else body
+    why = paused(project)
+    data = header(PAUSED, project) + session_only(body) if why else header(hook, project) + body
     try:
+        if why:
+            if hook != "file":
+                keep(state, hook, data)
+                start_if_down(state)
+            if hook == "context":
+                show(
+                    b'{"systemMessage":"recollect is paused here: %s. Nothing is recorded or told."}'
+                    % why
+                )
+            return 0
         if hook == "file":
             show(about_file(state, data))
             return 0
@@ -50,6 +63,19 @@ def state_dir() -> str:
             env.pop("HOME", None)  # then expanduser asks the password database
         base = os.path.expanduser("~") + "/.local/state"
     return base + "/recollect"
+
+
+def paused(project: str) -> bytes:
+    """Why nothing is to be recorded; empty where it is. The same rule as capture.sh."""
+    if os.environ.get("RECOLLECT_PAUSED", "") not in ("", "0"):
+        return b"RECOLLECT_PAUSED is set"
+    return b"there is a file .recollect/off" if os.path.exists(project + "/.recollect/off") else b""
+
+
+def session_only(body: bytes) -> bytes:
+    """All that is noted of a paused one: whoever reads its transcript later has to know."""
+    value = body.partition(b'"session_id"')[2].partition(b'"')[2].partition(b'"')[0]
+    return b'{"session_id":"%s"}' % value
 
 
 def header(hook: str, project: str) -> bytes:

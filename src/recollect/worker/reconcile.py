@@ -21,6 +21,7 @@ from recollect.model.transcripts import Told, TranscriptFile
 from recollect.store.protocol import Store
 from recollect.worker.chores import DOCTORS
 from recollect.worker.ingest import is_boring
+from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
 
 # A transaction is cut where a turn ends, once it has enough; it may hold one long turn, but not any.
@@ -48,6 +49,7 @@ class Reconciler:
     clock: Clock
     env: Mapping[str, str]
     boring: tuple[str, ...] = ()
+    pausing: Pausing | None = None
     importing: bool = False  # then whoever imports lets the work begin; see worker/backfill.py
     _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path; see _state
     _faulty: set[str] = field(default_factory=set)
@@ -123,6 +125,8 @@ class Reconciler:
         state = self._state(file)
         if file.session.startswith(DOCTORS) or self._read.get(file.path) == state:
             return
+        if self.pausing is not None and self.pausing.is_off(file.cwd):
+            return
         try:
             whole = yield from self._parts(agent, file)
         except StoreError:
@@ -174,7 +178,11 @@ class Reconciler:
     def _keep(
         self, agent: Agent, file: TranscriptFile, project_id: int, part: list[Told], *, hold: bool
     ) -> Healed:
-        arrivals = [self._arrival(told, project_id) for told in part]
+        arrivals = [
+            self._arrival(told, project_id)
+            for told in part
+            if not self._is_covered(agent, file, project_id, told.capture.at)
+        ]
         healed = self.store.heal(arrivals, self.clock() + (HOLD if hold else 0))
         if healed.added:
             counts = {"events": healed.added, "turns": healed.turns}
@@ -182,6 +190,11 @@ class Reconciler:
         if part[-1].mark != self.store.transcript_mark(agent.name, file.session):
             self.store.set_transcript_mark(agent.name, file.session, part[-1].mark, self.clock())
         return healed
+
+    def _is_covered(self, agent: Agent, file: TranscriptFile, project_id: int, at: int) -> bool:
+        """By a pause, or it was erased."""
+        session = (agent.name, file.session)
+        return self.pausing is not None and self.pausing.covered(session, project_id, at)
 
     def _arrival(self, told: Told, project_id: int) -> Arrival:
         tool = told.event.tool

@@ -15,6 +15,7 @@ from recollect.worker import chores
 from recollect.worker.announcing import Announcing
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.erasing import Eraser
 from recollect.worker.gate import Gate
 from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
@@ -23,10 +24,12 @@ from recollect.worker.jobs import JobRunner, lease
 from recollect.worker.listener import Answer, Listener
 from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders, as_json
+from recollect.worker.pausing import Pausing
 from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
+from recollect.worker.retention import Retention
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
@@ -55,6 +58,10 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
+        settings = self._settings
+        self._pausing = pausing = Pausing(
+            store, finder, clock, lambda: settings.names("capture.skip_dirs")
+        )
         self._indexing = IndexingThread(
             Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
         )
@@ -75,11 +82,14 @@ class Service:
             self._memories.telling,
             self._indexing.expect_a_question,
             first,
+            pausing,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._ingest = Ingest(home.paths, store, AGENTS, finder, boring, clock, announcing.captured)
-        self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
-        importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
+        self._ingest = Ingest(
+            home.paths, store, AGENTS, finder, boring, clock, announcing.captured, pausing
+        )
+        reading = (store, AGENTS, finder, clock, os.environ, boring, pausing)
+        self._reconciler, importer = Reconciler(*reading), Reconciler(*reading, importing=True)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
         self._transcripts = TranscriptThread(
             self._reconciler,
@@ -91,9 +101,19 @@ class Service:
             give_way=first.give_way,
         )
         self._runner = self._job_runner()
+        self._eraser = Eraser(
+            *(home.paths, store, clock, self._busy, self._briefs, finder, self._memories),
+            redact=lambda text: text,
+            new_backup=lambda: None,
+            go_on=self._goes_on,
+            wake=self._spool_wake.set,
+            on_fault=lambda error: faulty("erasing", error),
+        )
+        self._retention = Retention(store, settings, clock)
         self._orders = Orders(
             *(store, self._choice, self._gate, self._briefs, finder, self._busy, self._jobs_wake),
             *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories),
+            pausing.verbs() | self._eraser.verbs(),
         )
         self.web = Web(
             *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
@@ -122,6 +142,7 @@ class Service:
             self._transcripts.idle,
             self._indexing.idle,
             lambda: not self._changed,
+            lambda: not self._eraser.at_work(),
         )
         seconds = self._settings.number("worker.idle_minutes") * 60
         shared = (self._paths, self._store, self._clock)
@@ -151,11 +172,13 @@ class Service:
         for thread in others:
             thread.start()
         self.web.begin()
+        self._eraser.resume()
         try:
             self._run_ingest(watch)
         finally:
             self.stop()
             self.web.close()
+            self._eraser.wait()
             for thread in others:
                 thread.join()
             watch.close()
@@ -172,7 +195,8 @@ class Service:
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        return self._report.status(idle=self._idleness.now()) | {"import": under_way}
+        told = self._report.status(idle=self._idleness.now())
+        return told | {"import": under_way, "paused": self._pausing.status()}
 
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
@@ -251,6 +275,7 @@ class Service:
                         self._indexing.wake()
                         self._briefs.prepare(self._changed.pop())
                     self._memories.tidy()
+                    self._retention.if_due(self._goes_on)
                 wait = self._until_next_job()
                 self._report.note_fault("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest

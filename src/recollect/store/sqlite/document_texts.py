@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.periods import date_words, says
+from recollect.model.erasing import ERASED
 from recollect.store.sqlite.database import Row, write, write_one
 from recollect.store.sqlite.values import file_name
 from recollect.terms import prepared, whole
@@ -110,7 +111,7 @@ def read(connection: sqlite3.Connection, kind: str, source: int) -> DocumentText
                 doubted=bool(row["doubted"]),
             )
         case "prompt":
-            return DocumentText(row, "", row["text"])
+            return None if row["text"] == ERASED else DocumentText(row, "", row["text"])
         case _:
             titles = _column(connection, "session_titles", source)
             requests = _column(connection, "session_requests", source)

@@ -130,6 +130,8 @@ SELECT (SELECT count(*) FROM documents WHERE kind <> 'session') AS documents,
 SELECT e.*, s.agent, s.project_id, s.project_dir FROM events AS e JOIN sessions AS s ON s.id = e.session_id
 WHERE e.id > :after ORDER BY e.id LIMIT :limit;
 
+-- Not of one that was erased while its text was read.
 -- name: add_event_text
 INSERT OR REPLACE INTO event_texts (event_id, project_id, scope, words, text)
-SELECT :event_id, :project_id, :scope, :words, :text WHERE EXISTS (SELECT 1 FROM events WHERE id = :event_id);
+SELECT :event_id, :project_id, :scope, :words, :text
+WHERE EXISTS (SELECT 1 FROM events WHERE id = :event_id AND size > 0);
