@@ -1,7 +1,7 @@
-"""What turns recording off without a command: a variable, a file in the repository, and a list of directories.
+"""What turns recording off without a command: a variable, a file in the repository, a list of directories.
 
-The hooks look for the first two by the same rules, on their own (`hook/capture.sh`, `hook/capture.py`), and only
-in the project's own directory; a contract test keeps them equal.
+The hooks look for the first two by the same rules, on their own (`hook/capture.sh`, `hook/capture.py`), and
+only in the project's own directory; a contract test keeps them equal.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ OFF_FILE = ".recollect/off"
 
 
 def off(directory: str, skipped: Iterable[str] = ()) -> str | None:
-    """Why nothing is recorded in a directory; None where it is. `skipped`: directories, with all below them."""
+    """Why nothing is recorded there; None where it is. `skipped`: directories, with all below them."""
     place = Path(directory)
     for each in skipped:
         if place.is_relative_to(Path(each).expanduser()):

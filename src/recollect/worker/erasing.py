@@ -1,7 +1,7 @@
 """Erasing for good, in a thread of its own: rows, index, memories and their history, files, backups.
 
-One at a time, and no job runs meanwhile: what it has read could come back with what it writes. The order is on
-the disk before anything goes, and is taken away when nothing is left to do; a worker that finds one goes on.
+One at a time, and no job runs meanwhile: what it has read could come back with what it writes. The order is
+on the disk before anything goes, and is taken away when nothing is left; a worker that finds one goes on.
 """
 
 import os
@@ -17,14 +17,17 @@ from recollect.clock import Clock
 from recollect.errors import RecollectError
 from recollect.memory.storage import files
 from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.erasing import every_file
+from recollect.memory.storage.folders import is_memory_file
 from recollect.memory.storage.outgoing import places_of_user
-from recollect.model.erasing import Changing, Erasure, Matching, Reach, Rows, read
+from recollect.model.erasing import Changing, Erasure, Reach, Rows, read
 from recollect.needle import Needle
 from recollect.paths import Paths
 from recollect.store.protocol import Store
 from recollect.worker import erasing_plan
 from recollect.worker.briefs import Briefs
 from recollect.worker.erasing_files import ErasingFiles
+from recollect.worker.erasing_names import Names
 from recollect.worker.erasing_places import places_of
 from recollect.worker.erasing_plan import Plan, Sieve
 from recollect.worker.memory_work import MemoryWork
@@ -222,26 +225,37 @@ class Eraser:
         self.briefs.sessions.sweep()
         for session_id in touched.sessions:
             self.briefs.sessions.refresh(session_id)
-        Memories(places_of_user(self.paths.memory), self.clock).erase(sieve)
-        self.memories.look_again()
+        self._memories(run)
+        names = Names(run.plan.names)
         if sieve.matching and sieve.changing:
             own.erase(sieve.matching, sieve.changing, run.plan.at)
+        if names:
+            sum(self.store.replace_text(names.found, names.changed, self._shown(run)))
+            own.erase(names.found, names.changed, run.plan.at)
         own.drop_lists()
         own.drop_briefs()
         known = {each.id for each in self.store.projects()}
         for project_id in touched.projects & known if not sieve.matching else known:
             self.briefs.prepare(project_id)
 
-    def _memories_with(self, sieve: Sieve) -> int:
-        from recollect.memory.storage.erasing import every_file
+    def _memories(self, run: Run) -> None:
+        """And then their names, wherever memories name each other."""
+        every = Memories(places_of_user(self.paths.memory), self.clock)
+        sieve = self._sieve(run.plan)
+        every.erase(sieve)
+        if sieve.dropped - run.plan.names:
+            run.plan = run.plan.knowing(names=sieve.dropped)
+            run.plan.save(self.paths)
+            every.erase(self._sieve(run.plan))
+        self.memories.look_again()
 
+    def _memories_with(self, sieve: Sieve) -> int:
+        """Told and retired; a session's own is no memory that somebody would miss."""
         root = self.paths.memory
-        named = ((path.relative_to(root).as_posix(), path) for path in every_file(root))
-        return sum(
-            name.endswith(".md") and sieve(name, path.read_bytes()) != path.read_bytes()
-            for name, path in named
-            if not name.startswith("sessions/")
-        )
+        found = (path for path in every_file(root) if is_memory_file(path.name))
+        named = {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+        own = {name: data for name, data in named.items() if not name.startswith("sessions/")}
+        return sum(sieve(name, data) != data for name, data in own.items())
 
     def _backups(self) -> list[str]:
         found = [self.paths.backups, self.paths.damaged]

@@ -1,4 +1,4 @@
-"""Files beside the database that may hold what is erased: what waits, was put aside, was prepared, was logged.
+"""Files beside the database that may hold what is erased: what waits, was put aside, prepared or logged.
 
 What can be made again, or was never stored, is deleted; in all other files the text is taken out. The user's
 own file of settings is left alone, and said.

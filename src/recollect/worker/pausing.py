@@ -57,7 +57,7 @@ class Pausing:
         return {"paused": self._told(added)}
 
     def resume(self, order: Json) -> Json:
-        """What holds for `dir`, for `session`, or `everything`. What was ended, and what still holds there."""
+        """What holds for `dir`, for `session`, or `everything`. What was ended, and what is still off."""
         now = self.clock()
         project = self.store.project_of_dir(order["dir"]) if order["dir"] else None
         session = tuple(order["session"]) if order["session"] else None

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.periods import date_words, says
 from recollect.model.erasing import ERASED
+from recollect.periods import date_words, says
 from recollect.store.sqlite.database import Row, write, write_one
 from recollect.store.sqlite.values import file_name
 from recollect.terms import prepared, whole

@@ -1,7 +1,7 @@
 """A text, wherever it stands: found in every column that can hold words, or replaced there.
 
-The asker says what matches and what takes its place. Afterwards `scrub` leaves no byte of what was deleted: not
-in the index, not in free pages, not in the write-ahead log.
+The asker says what matches and what takes its place. Afterwards `scrub` leaves no byte of what was deleted:
+not in the index, not in free pages, not in the write-ahead log.
 """
 
 import json
