@@ -156,12 +156,12 @@ class Database:
         return connection
 
 
-def migrate(connection: sqlite3.Connection) -> None:
+def migrate(connection: sqlite3.Connection, until: int | None = None) -> None:
     """The missing steps are one transaction: a kill leaves the old or the new schema, and nobody reads one
-    that is half made."""
+    that is half made. `until`: no further than to that version."""
     _check_version(connection)
-    before = _version(connection)
-    missing = [(number, script) for number, script in queries.migrations() if number > before]
+    before, newest = _version(connection), until or queries.migrations()[-1][0]
+    missing = [each for each in queries.migrations() if before < each[0] <= newest]
     if missing:
         scripts = "\n".join(script for _, script in missing)
         version = missing[-1][0]
