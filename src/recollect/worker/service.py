@@ -6,6 +6,7 @@ import threading
 import time
 
 from recollect import __version__, log
+from recollect.backups import accounts
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
 from recollect.store.protocol import Store
@@ -27,6 +28,7 @@ from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
+from recollect.worker.safekeeping import Safekeeping
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
@@ -55,6 +57,8 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
+        self.safekeeping = Safekeeping(home, store, clock, first.give_way, self._damaged)
+        self._report.on_damage = self.safekeeping.met
         self._indexing = IndexingThread(
             Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
         )
@@ -78,7 +82,11 @@ class Service:
         )
         boring = self._settings.names("capture.boring_tools")
         self._ingest = Ingest(home.paths, store, AGENTS, finder, boring, clock, announcing.captured)
-        self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
+        self._memories.dreamer.before = self.safekeeping.before_dream
+        again = accounts.replay_since(self._paths)
+        self._reconciler = Reconciler(
+            store, AGENTS, finder, clock, os.environ, boring, replay_since=again
+        )
         importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
         self._transcripts = TranscriptThread(
@@ -122,6 +130,7 @@ class Service:
             self._transcripts.idle,
             self._indexing.idle,
             lambda: not self._changed,
+            self.safekeeping.idle,
         )
         seconds = self._settings.number("worker.idle_minutes") * 60
         shared = (self._paths, self._store, self._clock)
@@ -147,12 +156,14 @@ class Service:
             threading.Thread(target=self._run_jobs, name="jobs"),
             threading.Thread(target=self._transcripts.run, name="healing"),
             threading.Thread(target=self._indexing.run, name="indexing"),
+            threading.Thread(target=self.safekeeping.run, name="backups"),
         )
         for thread in others:
             thread.start()
         self.web.begin()
         try:
             self._run_ingest(watch)
+            self.must_restart |= self.safekeeping.damaged
         finally:
             self.stop()
             self.web.close()
@@ -167,6 +178,7 @@ class Service:
         self._jobs_wake.set()
         self._transcripts.stop()
         self._indexing.stop()
+        self.safekeeping.stop()
         if self._choice.model is not None:
             self._choice.model.close()  # a request may take minutes; its job is given back
 
@@ -179,7 +191,7 @@ class Service:
         next worker, which is started as long as we hold the lock in vain."""
         self._memories.telling.close()
         once = iter([True])
-        if not self._vitals.lost():
+        if not self._vitals.lost() and not self.safekeeping.damaged:
             self._ingest.drain(lambda: next(once, False))
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
@@ -200,6 +212,7 @@ class Service:
                     chores.run(self._paths, self._store, self._clock)
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
                     self._transcripts.look()
+                    self.safekeeping.wake()
                 if self._idleness.for_long():
                     log.action("worker.idle")
                     return
@@ -224,12 +237,19 @@ class Service:
             self._transcripts.after(ingested)
             self._indexing.wake()
         self._briefs.record()
+        self.safekeeping.note()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._jobs_wake.set()
 
     def _looked(self) -> None:
         chores.interrupt(self._store, self._reconciler, self._clock)
+        accounts.replayed(self._paths)
         self._jobs_wake.set()
+
+    def _damaged(self) -> None:
+        """From any thread, in the middle of anything: only the word is passed on."""
+        self._stopping.set()
+        self._spool_wake.set()
 
     def _healed(self) -> None:
         self._idleness.interrupted()

@@ -1,7 +1,8 @@
 """Is a database sound? Three answers: at a glance, within a moment, and for certain.
 
 `glance` costs the same however large the file is: it is for a database that was closed well and not touched
-since. `quick` is SQLite's own look at every page, for as long as one can wait. `certain` also reads every row.
+since. `quick` is SQLite's own look at every page, for as long as one can wait. `certain` also reads every
+row.
 """
 
 import sqlite3

@@ -6,30 +6,17 @@ Every copy is opened and checked before anybody may rely on it.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
+from recollect.store.files import Contents, Progress, nothing
 from recollect.store.sqlite import tables
 from recollect.store.sqlite.database import translate
 from recollect.store.sqlite.tables import Table
 
 STEP = 500  # rows between two chances to give way
-Progress = Callable[[int, int], None]  # rows done, and of how many
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a database holds, counted."""
-
-    schema: int
-    rows: dict[str, int]
-
-
-def nothing(_done: int, _total: int) -> None:
-    pass
 
 
 def copy(source: Path, target: Path, progress: Progress = nothing) -> Contents:
@@ -113,7 +100,9 @@ def _filled(connection: sqlite3.Connection, progress: Progress) -> Contents:
     connection.execute("COMMIT")
     found = tables.counts(connection)
     if found != expected:
-        raise StoreDamaged("The copy lacks rows; its source may be damaged. Run `recollect doctor`.")
+        raise StoreDamaged(
+            "The copy lacks rows; its source may be damaged. Run `recollect doctor`."
+        )
     return Contents(schema, found)
 
 

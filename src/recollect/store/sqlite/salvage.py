@@ -9,29 +9,16 @@ from what was meant; SQLite keeps no checksums.
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from recollect.errors import StoreDamaged
+from recollect.store.files import Progress, Salvaged, nothing
 from recollect.store.sqlite import copying, scanning, tables
-from recollect.store.sqlite.copying import Progress, nothing
-from recollect.store.sqlite.database import migrate
+from recollect.store.sqlite.database import migrate, translate
 from recollect.store.sqlite.scanning import Gap
 from recollect.store.sqlite.tables import Table
 
 BATCH = 500
-
-
-@dataclass(slots=True)
-class Salvaged:
-    """By table. `lost`: ids that neither the file nor the backup can tell of; `at_least`: tables whose end
-    cannot be read, so that there may have been more."""
-
-    read: dict[str, int] = field(default_factory=dict)
-    filled: dict[str, int] = field(default_factory=dict)
-    lost: dict[str, int] = field(default_factory=dict)
-    at_least: set[str] = field(default_factory=set)
-    orphans: int = 0
 
 
 def is_sound(path: Path) -> str | None:
@@ -67,7 +54,11 @@ def salvage(
                     return None
                 migrate(connection)
         copying.check(target)
-    except (sqlite3.DatabaseError, StoreDamaged):
+    except sqlite3.DatabaseError as error:
+        if "full" in str(error):  # the disk: there will be another try
+            raise translate(error, target) from error
+        return None
+    except StoreDamaged:
         return None
     return found
 
@@ -110,7 +101,23 @@ def _read(
         else:
             count += target.execute(query, row).rowcount
     found.read[table.name] = count
-    return gaps
+    return gaps + _missing(source, target, table, gaps)
+
+
+def _missing(
+    source: sqlite3.Connection, target: sqlite3.Connection, table: Table, gaps: list[Gap]
+) -> list[Gap]:
+    """Rows that an index knows, and nothing else does."""
+    if not table.has_rowid:
+        return []
+    here = {row[0] for row in target.execute(f'SELECT rowid FROM "{table.name}"')}
+    wanted = scanning.ids_by_index(source, table) - here
+    return [Gap(key, key) for key in sorted(wanted) if not any(_holds(gap, key) for gap in gaps)]
+
+
+def _holds(gap: Gap, key: int) -> bool:
+    assert gap.first is not None
+    return gap.first <= key and (gap.last is None or key <= gap.last)
 
 
 def _keep_numbers(source: sqlite3.Connection, target: sqlite3.Connection) -> None:

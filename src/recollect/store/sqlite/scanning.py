@@ -9,6 +9,7 @@ the ones that were packed.
 import sqlite3
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from recollect.store.sqlite.tables import Table
 Values = tuple[Any, ...]
 BROKEN = object()  # in the place of a text that is none
 HIGHEST = 2**63 - 1
+SANE = 2**53  # no id is ever as high
 TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "BLOB": (bytes,)}
 BODY = ("events", "body")
 
@@ -54,12 +56,24 @@ def rows(connection: sqlite3.Connection, table: Table) -> Iterator[Values | Gap]
     return _by_id(connection, table) if table.has_rowid else _by_key(connection, table)
 
 
+def ids_by_index(connection: sqlite3.Connection, table: Table) -> set[int]:
+    """Which rows there should be, as far as an index of the table can still be read. A page that has lost
+    some of its rows may look sound; the index remembers them."""
+    found: set[int] = set()
+    indexes = connection.execute(f'PRAGMA index_list("{table.name}")').fetchall()
+    for _, name, _, _, partial in indexes:
+        if not partial:
+            with suppress(sqlite3.DatabaseError):
+                query = f'SELECT rowid FROM "{table.name}" INDEXED BY "{name}"'
+                found.update(row[0] for row in connection.execute(query) if 0 < row[0] < SANE)
+    return found
+
+
 def _by_id(connection: sqlite3.Connection, table: Table) -> Iterator[Values | Gap]:
     after = 0
     while True:
         try:
-            for after, row in _in_order(connection, table, after):  # noqa: B020 - begins anew there
-                yield row
+            yield from _in_order(connection, table, after)
             return
         except _Broken as broken:
             gap = _gap(connection, table, broken.after)
@@ -76,9 +90,7 @@ class _Broken(Exception):
         self.after = after
 
 
-def _in_order(
-    connection: sqlite3.Connection, table: Table, after: int
-) -> Iterator[tuple[int, Values | Gap]]:
+def _in_order(connection: sqlite3.Connection, table: Table, after: int) -> Iterator[Values | Gap]:
     """Each row once the one behind it has confirmed its place: an id that was altered must not hide those
     that follow."""
     query = f'SELECT rowid, {table.listed} FROM "{table.name}" WHERE rowid > ? ORDER BY rowid'
@@ -89,20 +101,20 @@ def _in_order(
                 break
             if held is not None and held[0] < key:
                 after = held[0]
-                yield after, _judged(table, *held)
+                yield _judged(table, *held)
             elif held is not None:
                 after, held = key - 1, None
-                yield after, Gap(after, after)
+                yield Gap(after, after)
             held = key, tuple(values)
         else:
             if held is not None:
-                yield held[0], _judged(table, *held)
+                yield _judged(table, *held)
             return
     except sqlite3.DatabaseError:
         pass
     if held is not None:
         after = held[0]
-        yield after, _judged(table, *held)
+        yield _judged(table, *held)
     raise _Broken(after)
 
 

@@ -8,19 +8,12 @@ https://sqlite.org/walformat.html#the_wal_index_header_format: 32-bit numbers in
 import sqlite3
 import struct
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+
+from recollect.store.files import Reach
 
 HEADER = struct.Struct("=4s4sI2B1H II 8s 8s")  # the first of two copies, without its checksum
 VERSION = struct.pack("=I", 3007000)
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """`salt` is another one each time the log begins anew; `frames`: pages that were committed to it."""
-
-    salt: str
-    frames: int
 
 
 def reach(database: Path) -> Reach | None:
