@@ -207,6 +207,23 @@ ROWS = (
         live=True,
     ),
     Row(
+        "backup.every_hours",
+        24,
+        "How old the last backup may be while there is work, before the worker makes another. 0: it makes "
+        "none but before a migration or a restore.",
+        least=0,
+        most=8760,
+        live=True,
+    ),
+    Row(
+        "backup.keep",
+        3,
+        "How many backups are kept: the latest, of as many weeks one each, and of those made by hand.",
+        least=1,
+        most=100,
+        live=True,
+    ),
+    Row(
         "worker.idle_minutes",
         30,
         "After this long without work the worker ends; the next capture starts it again.",

@@ -56,6 +56,8 @@ COMMANDS = (
     CommandRow("retry", "retry", "Try failed jobs again.", SETUP),
     CommandRow("synthesize", "synthesize", "Work up what waits now, or anew.", SETUP),
     CommandRow("rebuild", "rebuild", "Make the search index again.", SETUP),
+    CommandRow("backup", "backup", "Back up what is remembered; list and check backups.", SETUP),
+    CommandRow("restore", "restore", "Put a backup in the place of what is here.", SETUP),
     CommandRow("export", "export", "Write everything that is remembered into a file.", SETUP),
     CommandRow("import", "import_", "Take in what was remembered elsewhere.", SETUP),
     CommandRow(

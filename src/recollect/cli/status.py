@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from recollect import clock, wiring
-from recollect.cli import doctor_client, indexed
+from recollect.backups import accounts
+from recollect.cli import doctor_backups, doctor_client, indexed
 from recollect.cli.findings import Finding
 from recollect.cli.output import count, heading, json_option, print_json, say, styled
 from recollect.errors import StoreMissing, WorkerError
@@ -60,6 +61,7 @@ class Look:
     index: IndexHealth | None
     memories: Counter[str]  # by where they stand; `broken`: files that are none
     viewer: Viewer
+    backup: str
 
 
 @click.command()
@@ -72,6 +74,7 @@ def status(as_json: bool) -> None:
         _print_json(home.paths, look)
     else:
         _print(home.paths, look)
+    accounts.see(home.paths)
     if look.fault:
         raise SystemExit(4)
 
@@ -103,6 +106,7 @@ def _look(home: wiring.Home) -> Look:
         index,
         _memories(home),
         Viewer(home.settings.text("web.start"), _address(home.paths)),
+        doctor_backups.line(home, clock.now),
     )
 
 
@@ -134,6 +138,7 @@ def _print_json(paths: Paths, look: Look) -> None:
             "spool": waiting(paths),
             "capture_failures": capture_failures(paths),
             "hooks": [asdict(finding) for finding in look.hooks],
+            "backup": look.backup,
             "problem": look.fault,
             "paths": {
                 "config": str(paths.config),
@@ -159,6 +164,7 @@ def _print(paths: Paths, look: Look) -> None:
         lines.append(("Index", indexed.line(look.index)))
     if (found := (look.worker or {}).get("import")) is not None:
         lines.append(("Import", f"{found['done']:,} of {count(found['sessions'], 'session')}"))
+    lines.append(("Backup", look.backup))
     lines.append(("Spool", f"{waiting(paths)} waiting"))
     lines.append(("Viewer", look.viewer.line))
     lines.append(("Data", str(paths.data)))

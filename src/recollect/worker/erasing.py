@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from recollect import log
@@ -76,7 +77,7 @@ class Eraser:
     finder: ProjectFinder
     memories: MemoryWork
     redact: Changing
-    new_backup: Callable[[], None]
+    new_backup: Callable[[], str | None]  # its name, if it could be made
     go_on: Callable[[], bool]  # waits while a hook is answered; False: the worker ends
     wake: Callable[[], None]  # has the spool read
     on_fault: Callable[[Exception | None], None]
@@ -168,7 +169,7 @@ class Eraser:
         if sieve.matching:
             found = ErasingFiles(self.paths, self.store).with_text(sieve.matching, plan.at)
             run.counts["files"] = len(found)
-        run.counts["backups"] = sum(1 for each in self._backups())
+        run.counts["backups"] = len(self._backups())
         return reach
 
     def _erase(self, run: Run) -> None:
@@ -257,18 +258,20 @@ class Eraser:
         own = {name: data for name, data in named.items() if not name.startswith("sessions/")}
         return sum(sieve(name, data) != data for name, data in own.items())
 
-    def _backups(self) -> list[str]:
-        found = [self.paths.backups, self.paths.damaged]
-        return [str(each) for folder in found if folder.is_dir() for each in folder.iterdir()]
+    def _backups(self) -> list[Path]:
+        """And databases that were put aside."""
+        shelves = (each for each in (self.paths.backups, self.paths.damaged) if each.is_dir())
+        return [each for shelf in shelves for each in shelf.iterdir() if each.is_dir()]
 
     def _drop_backups(self) -> None:
-        """They hold what was erased, and cannot be opened to change them without being new ones. Those that
-        there were go; one is made anew."""
-        old = self._backups()
-        if old:
-            self.new_backup()
-        for each in old:
-            shutil.rmtree(each, ignore_errors=True)
+        """They hold what was erased. One is made anew, of what there is now; then all others go, also one that
+        was just being made."""
+        if not self._backups():
+            return
+        new = self.new_backup()
+        for each in self._backups():
+            if each.name != new:
+                shutil.rmtree(each)
 
     def _step(self) -> None:
         """Between two: the order is on the disk, and the next worker goes on."""

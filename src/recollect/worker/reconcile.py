@@ -51,6 +51,7 @@ class Reconciler:
     boring: tuple[str, ...] = ()
     pausing: Pausing | None = None
     importing: bool = False  # then whoever imports lets the work begin; see worker/backfill.py
+    replay_since: int | None = None  # what was told since then may have been lost with a database
     _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path; see _state
     _faulty: set[str] = field(default_factory=set)
     _look: Iterator[Healed] | None = None
@@ -117,6 +118,8 @@ class Reconciler:
     def _is_ours(self, agent: Agent, file: TranscriptFile) -> bool:
         if self.store.session_by_ref(agent.name, file.session) is not None:
             return True
+        if self.replay_since is not None and file.modified >= self.replay_since:
+            return True  # hooks were at work then, wherever it was
         project = self.store.project_of_dir(file.cwd) if file.cwd else None
         return project is not None and file.modified >= self.store.project_known_since(project)
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 from recollect import __version__, log
+from recollect.backups import accounts
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
 from recollect.store.protocol import Store
@@ -30,6 +31,7 @@ from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
 from recollect.worker.retention import Retention
+from recollect.worker.safekeeping import Safekeeping
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
@@ -62,6 +64,8 @@ class Service:
         self._pausing = pausing = Pausing(
             store, finder, clock, lambda: settings.names("capture.skip_dirs")
         )
+        self.safekeeping = Safekeeping(home, store, clock, first.give_way, self._damaged)
+        self._report.on_damage = self.safekeeping.met
         self._indexing = IndexingThread(
             Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
         )
@@ -88,8 +92,11 @@ class Service:
         self._ingest = Ingest(
             home.paths, store, AGENTS, finder, boring, clock, announcing.captured, pausing
         )
+        self._memories.dreamer.before = self.safekeeping.before_dream
         reading = (store, AGENTS, finder, clock, os.environ, boring, pausing)
-        self._reconciler, importer = Reconciler(*reading), Reconciler(*reading, importing=True)
+        again = accounts.replay_since(self._paths)
+        self._reconciler = Reconciler(*reading, replay_since=again)
+        importer = Reconciler(*reading, importing=True)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
         self._transcripts = TranscriptThread(
             self._reconciler,
@@ -104,7 +111,7 @@ class Service:
         self._eraser = Eraser(
             *(home.paths, store, clock, self._busy, self._briefs, finder, self._memories),
             redact=lambda text: text,
-            new_backup=lambda: None,
+            new_backup=self.safekeeping.anew,
             go_on=self._goes_on,
             wake=self._spool_wake.set,
             on_fault=lambda error: faulty("erasing", error),
@@ -143,6 +150,7 @@ class Service:
             self._indexing.idle,
             lambda: not self._changed,
             lambda: not self._eraser.at_work(),
+            self.safekeeping.idle,
         )
         seconds = self._settings.number("worker.idle_minutes") * 60
         shared = (self._paths, self._store, self._clock)
@@ -168,6 +176,7 @@ class Service:
             threading.Thread(target=self._run_jobs, name="jobs"),
             threading.Thread(target=self._transcripts.run, name="healing"),
             threading.Thread(target=self._indexing.run, name="indexing"),
+            threading.Thread(target=self.safekeeping.run, name="backups"),
         )
         for thread in others:
             thread.start()
@@ -175,6 +184,7 @@ class Service:
         self._eraser.resume()
         try:
             self._run_ingest(watch)
+            self.must_restart |= self.safekeeping.damaged
         finally:
             self.stop()
             self.web.close()
@@ -190,6 +200,7 @@ class Service:
         self._jobs_wake.set()
         self._transcripts.stop()
         self._indexing.stop()
+        self.safekeeping.stop()
         if self._choice.model is not None:
             self._choice.model.close()  # a request may take minutes; its job is given back
 
@@ -203,7 +214,7 @@ class Service:
         next worker, which is started as long as we hold the lock in vain."""
         self._memories.telling.close()
         once = iter([True])
-        if not self._vitals.lost():
+        if not self._vitals.lost() and not self.safekeeping.damaged:
             self._ingest.drain(lambda: next(once, False))
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
@@ -224,6 +235,7 @@ class Service:
                     chores.run(self._paths, self._store, self._clock)
                     next_chores = time.monotonic() + chores.EVERY_SECONDS
                     self._transcripts.look()
+                    self.safekeeping.wake()
                 if self._idleness.for_long():
                     log.action("worker.idle")
                     return
@@ -248,12 +260,19 @@ class Service:
             self._transcripts.after(ingested)
             self._indexing.wake()
         self._briefs.record()
+        self.safekeeping.note()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._jobs_wake.set()
 
     def _looked(self) -> None:
         chores.interrupt(self._store, self._reconciler, self._clock)
+        accounts.replayed(self._paths)
         self._jobs_wake.set()
+
+    def _damaged(self) -> None:
+        """From any thread, in the middle of anything: only the word is passed on."""
+        self._stopping.set()
+        self._spool_wake.set()
 
     def _healed(self) -> None:
         self._idleness.interrupted()

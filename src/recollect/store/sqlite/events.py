@@ -20,7 +20,7 @@ from recollect.model.events import (
 from recollect.model.stored import StoredEvent
 from recollect.store.sqlite import turns
 from recollect.store.sqlite.database import Database, Row, write, write_one
-from recollect.store.sqlite.values import safe
+from recollect.store.sqlite.values import safe, unpacked
 from recollect.text import sqlite_safe
 
 Values = dict[str, object]
@@ -102,6 +102,11 @@ class Events(Database):
             limit=limit,
         )
         return [stored(row) for row in reversed(rows)]
+
+    def newest_event(self) -> int:
+        """Its id; 0 if there is none."""
+        row = self.row("events", "newest")
+        return int(row[0]) if row else 0
 
     def last_compaction(self, session_id: int) -> int | None:
         row = self.row("events", "last_compaction", session_id=session_id)
@@ -244,7 +249,5 @@ def stored(row: Row) -> StoredEvent:
         prompt_number=row["prompt_number"],
         at=row["at"],
         boring=bool(row["boring"]),
-        capture=Capture(
-            row["capture_id"], "", row["hook"], "", zlib.decompress(row["body"]), row["at"]
-        ),
+        capture=Capture(row["capture_id"], "", row["hook"], "", unpacked(row["body"]), row["at"]),
     )

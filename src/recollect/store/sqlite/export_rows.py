@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +22,7 @@ from recollect.model.records import (
     session_name,
 )
 from recollect.store.sqlite.database import Row, write
+from recollect.store.sqlite.values import unpacked
 
 LISTS = ("facts", "concepts", "files_read", "files_modified", "files_edited", "evidence")
 
@@ -77,7 +77,7 @@ def session_records(
 def _event(row: Row, session: str, jobs: dict[int, int]) -> EventRecord:
     values = dict(row)
     job = jobs.get(values.pop("job_id"))
-    body = zlib.decompress(values.pop("body"))
+    body = unpacked(values.pop("body"))
     values |= {"boring": bool(values["boring"]), "healed": bool(values["healed"])}
     return EventRecord(session=session, job=job, body=body, **values)
 
@@ -111,5 +111,5 @@ def request(
     values |= {"estimated": bool(values["estimated"]), "stored": bool(values["stored"])}
     reply = values.pop("reply")
     if replies and reply is not None:
-        values["reply"] = zlib.decompress(reply).decode("utf-8", "surrogatepass")
+        values["reply"] = unpacked(reply).decode("utf-8", "surrogatepass")
     return RequestRecord(session=session, project=project, job=job, **values)

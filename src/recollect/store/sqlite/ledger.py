@@ -4,7 +4,7 @@ import zlib
 
 from recollect.model.ledger import GROUPINGS, Entry, Kept, Quality, Spent, Written
 from recollect.store.sqlite.database import Database, write, write_one
-from recollect.store.sqlite.values import safe
+from recollect.store.sqlite.values import safe, unpacked
 from recollect.text import sqlite_safe
 
 QUERIES = {grouping: f"spent_by_{grouping}" for grouping in GROUPINGS}
@@ -76,4 +76,4 @@ def _packed(reply: str) -> bytes:
 
 
 def _unpacked(reply: bytes) -> str:
-    return zlib.decompress(reply).decode("utf-8", "surrogatepass")
+    return unpacked(reply).decode("utf-8", "surrogatepass")

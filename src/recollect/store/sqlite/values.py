@@ -1,10 +1,21 @@
-"""Text on its way into SQLite."""
+"""Values on their way into SQLite and back."""
 
+import zlib
+
+from recollect.errors import StoreDamaged
 from recollect.text import sqlite_safe
 
 
 def safe(text: str | None) -> str | None:
     return None if text is None else sqlite_safe(text)
+
+
+def unpacked(data: bytes) -> bytes:
+    """What `zlib.compress` has packed; it keeps a checksum."""
+    try:
+        return zlib.decompress(data)
+    except (zlib.error, TypeError) as error:
+        raise StoreDamaged from error
 
 
 def escaped(text: str) -> str:
