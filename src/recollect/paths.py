@@ -51,6 +51,11 @@ class Paths:
         return self.data / "recollect.db"
 
     @property
+    def redaction_key(self) -> Path:
+        """What makes the marks of replaced secrets ours alone."""
+        return self.data / "redaction.key"
+
+    @property
     def memory(self) -> Path:
         """Curated memories, as Markdown files that people may edit."""
         return self.data / "memory"

@@ -117,6 +117,21 @@ ROWS = (
         live=True,
     ),
     Row(
+        "privacy.patterns",
+        (),
+        "Secrets of your own kinds, as regular expressions with bounded quantifiers.",
+    ),
+    Row(
+        "privacy.paths",
+        (),
+        "Files of your own whose content is never kept: names or ends of paths, with `*`.",
+    ),
+    Row(
+        "privacy.keep_variables",
+        (),
+        "Environment variables that look like secrets and are none: their values are not replaced.",
+    ),
+    Row(
         "brief.tokens",
         1500,
         "The most tokens that a session's opening brief may cost. 0 turns the brief off.",

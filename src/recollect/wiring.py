@@ -2,7 +2,7 @@
 none, and would wait for them."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -24,6 +24,8 @@ from recollect.errors import ConfigError
 from recollect.model.jobs import Job
 from recollect.model.observations import Author
 from recollect.paths import Paths
+from recollect.privacy import marking, own_rules
+from recollect.privacy.redactor import Redactor
 from recollect.recall.search import Searcher
 from recollect.repository import Repository
 from recollect.settings import Settings
@@ -63,6 +65,24 @@ def living_home(env: Mapping[str, str] | None = None) -> Home:
     env = os.environ if env is None else env
     paths = Paths.of(env)
     return Home(paths, following.follow(paths.config_file, env))
+
+
+def redactor(
+    home: Home,
+    env: Mapping[str, str] | None = None,
+    on_found: Callable[[str], None] = lambda _: None,
+) -> Redactor:
+    """Knows the secrets of this user: the rules, the settings, and the environment."""
+    env = os.environ if env is None else env
+    settings = home.settings
+    return Redactor.made(
+        mark=marking.keyed_by(home.paths.redaction_key),
+        env=env,
+        leave=settings.names("privacy.keep_variables"),
+        own=own_rules.compiled(settings.names("privacy.patterns")),
+        paths=settings.names("privacy.paths"),
+        on_found=on_found,
+    )
 
 
 def open_for_reading(paths: Paths) -> Reading:
@@ -119,6 +139,7 @@ def memories(
     clock: Clock,
     env: Mapping[str, str] | None = None,
     repository: Repository | None = None,
+    hides: Redactor | None = None,
 ) -> "Memories":
     """The curated memories that hold in a directory. `repository`: if it is known already; to ask git takes a
     while, in a large repository seconds."""
@@ -128,7 +149,8 @@ def memories(
 
     env = os.environ if env is None else env
     folder = theirs(directory, env, home.settings.text("memory.client"))
-    return Memories(places(home.paths, directory, home.settings, folder, repository), clock)
+    found = places(home.paths, directory, home.settings, folder, repository)
+    return Memories(found, clock, hides or redactor(home, env))
 
 
 def open_scratch(folder: Path) -> Scratch:
@@ -175,7 +197,12 @@ class Choice:
         return Rules()
 
 
-def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> Choice:
+def provider(
+    home: Home,
+    clock: Clock,
+    env: Mapping[str, str] | None = None,
+    hides: Redactor | None = None,
+) -> Choice:
     """As the settings say; `auto` never sends anything to a party that the agent does not talk to."""
     env = os.environ if env is None else env
     wanted = home.settings.text("synthesis.provider")
@@ -186,6 +213,7 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
     settings = home.settings
     if wanted == "rules":
         return Choice(RULES, why, settings.text("synthesis.provider") == "auto")
+    from recollect.providers.discreet import Discreet
     from recollect.providers.wrong_settings import WrongSettings
     from recollect.synthesis.asking import Terms
     from recollect.synthesis.budget import Budget
@@ -195,6 +223,7 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
     model: Model
     try:
         model, free = _model(wanted, home, clock)
+        model = Discreet(model, hides or redactor(home, env))
         prices = Prices.of(settings.names("cost.prices"), all_free=free)
     except ConfigError as error:
         # Said at session start and in `status`; capture goes on, and the work waits.

@@ -21,9 +21,11 @@ from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.erasing import every_file
 from recollect.memory.storage.folders import is_memory_file
 from recollect.memory.storage.outgoing import places_of_user
-from recollect.model.erasing import Changing, Erasure, Reach, Rows, read
+from recollect.model.erasing import Erasure, Reach, Rows, read
 from recollect.needle import Needle
 from recollect.paths import Paths
+from recollect.privacy import payloads
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.worker import erasing_plan
 from recollect.worker.briefs import Briefs
@@ -76,7 +78,7 @@ class Eraser:
     briefs: Briefs
     finder: ProjectFinder
     memories: MemoryWork
-    redact: Changing
+    redactor: Redactor
     new_backup: Callable[[], str | None]  # its name, if it could be made
     go_on: Callable[[], bool]  # waits while a hook is answered; False: the worker ends
     wake: Callable[[], None]  # has the spool read
@@ -264,8 +266,8 @@ class Eraser:
         return [each for shelf in shelves for each in shelf.iterdir() if each.is_dir()]
 
     def _drop_backups(self) -> None:
-        """They hold what was erased. One is made anew, of what there is now; then all others go, also one that
-        was just being made."""
+        """They hold what was erased. One is made anew, of what there is now; then all others go, also one
+        that was just being made."""
         if not self._backups():
             return
         new = self.new_backup()
@@ -285,12 +287,16 @@ class Eraser:
                 needle = Needle(text)
                 return Sieve(plan, needle.found, needle.changed)
             case Erasure(what="secrets"):
-                return Sieve(plan, self._has_secret, self.redact)
+                return Sieve(plan, self._has_secret, self._redacted)
             case _:
                 return Sieve(plan)
 
+    def _redacted(self, text: str) -> str:
+        body = text.encode("utf-8", "surrogateescape")
+        return payloads.redacted(self.redactor, body).decode("utf-8", "surrogateescape")
+
     def _has_secret(self, text: str) -> bool:
-        return self.redact(text) != text
+        return self._redacted(text) != text
 
     def _shown(self, run: Run) -> Callable[[int, int], None]:
         def shown(done: int, total: int) -> None:

@@ -21,9 +21,11 @@ from recollect.model.arrivals import Arrival, Ingested, SessionRef
 from recollect.model.captures import PAUSED, Capture, Unreadable, parse_capture
 from recollect.model.events import Event, Happening, SessionEnded, SessionStarted, TurnEnded
 from recollect.paths import Paths, private_dir
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.redacting import redacted_capture, set_aside
 
 BATCH_FILES = 256
 BATCH_BYTES = 16 * 1024 * 1024
@@ -49,6 +51,7 @@ class Ingest:
     boring: tuple[str, ...]
     clock: Clock
     on_stored: Callable[[list[Arrival]], None] = lambda _: None
+    redactor: Redactor = field(default_factory=Redactor)
     pausing: Pausing | None = None
     _places: dict[SessionRef, str] = field(default_factory=dict)
 
@@ -107,7 +110,7 @@ class Ingest:
         if isinstance(capture, Unreadable):
             self._quarantine(file, capture.why)
             return None
-        return self._understand(file, capture)
+        return self._understand(file, redacted_capture(self.redactor, capture))
 
     def _understand(self, file: _File, capture: Capture) -> Arrival | None:
         agent = self.agents.get(capture.agent)
@@ -154,11 +157,11 @@ class Ingest:
 
     def _quarantine(self, file: _File, why: str) -> None:
         """The row first: a kill in between leaves the file to be judged again."""
-        name = file.path.name
+        name, why = file.path.name, self.redactor.text(why)
         self.store.add_quarantine(name, why, file.size, self.clock())
         private_dir(self.paths.spool_bad)  # somebody may have tidied up
         try:
-            file.path.replace(self.paths.spool_bad / name)
+            set_aside(self.redactor, file.path, self.paths.spool_bad / name)
         except FileNotFoundError:
             return
         log.warning("ingest.quarantined", capture=name, why=why, size=file.size)

@@ -10,7 +10,7 @@ from recollect.backups import accounts
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
 from recollect.store.protocol import Store
-from recollect.wiring import AGENTS, Home, searcher
+from recollect.wiring import AGENTS, Home, redactor, searcher
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
 from recollect.worker.announcing import Announcing
@@ -32,6 +32,7 @@ from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
 from recollect.worker.retention import Retention
 from recollect.worker.safekeeping import Safekeeping
+from recollect.worker.tally import Tally
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
@@ -53,7 +54,9 @@ class Service:
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self._choice, self._gate = choose_provider(home, clock), Gate(clock)
+        self._tally = Tally()
+        hides = redactor(home, on_found=self._tally.add)
+        self._choice, self._gate = choose_provider(home, clock, hides=hides), Gate(clock)
         self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
         self._report.on_fault = announcing.fault
@@ -72,7 +75,7 @@ class Service:
         self._changed: set[int] = set()
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
-            home, store, self._choice, self._gate, clock, *told, announcing=announcing
+            home, store, self._choice, self._gate, clock, *told, announcing=announcing, hides=hides
         )
         self._briefs = Briefs(
             self._paths,
@@ -86,17 +89,19 @@ class Service:
             self._memories.telling,
             self._indexing.expect_a_question,
             first,
+            hides,
             pausing,
         )
         boring = self._settings.names("capture.boring_tools")
         self._ingest = Ingest(
-            home.paths, store, AGENTS, finder, boring, clock, announcing.captured, pausing
+            *(home.paths, store, AGENTS, finder, boring, clock, announcing.captured, hides),
+            pausing,
         )
         self._memories.dreamer.before = self.safekeeping.before_dream
-        reading = (store, AGENTS, finder, clock, os.environ, boring, pausing)
+        told_by = (store, AGENTS, finder, clock, os.environ, boring, pausing)
         again = accounts.replay_since(self._paths)
-        self._reconciler = Reconciler(*reading, replay_since=again)
-        importer = Reconciler(*reading, importing=True)
+        self._reconciler = Reconciler(*told_by, redactor=hides, replay_since=again)
+        importer = Reconciler(*told_by, importing=True, redactor=hides)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
         self._transcripts = TranscriptThread(
             self._reconciler,
@@ -110,7 +115,7 @@ class Service:
         self._runner = self._job_runner()
         self._eraser = Eraser(
             *(home.paths, store, clock, self._busy, self._briefs, finder, self._memories),
-            redact=lambda text: text,
+            redactor=hides,
             new_backup=self.safekeeping.anew,
             go_on=self._goes_on,
             wake=self._spool_wake.set,
@@ -119,12 +124,12 @@ class Service:
         self._retention = Retention(store, settings, clock)
         self._orders = Orders(
             *(store, self._choice, self._gate, self._briefs, finder, self._busy, self._jobs_wake),
-            *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories),
+            *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories, hides),
             pausing.verbs() | self._eraser.verbs(),
         )
         self.web = Web(
             *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
-            *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way),
+            *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way, hides),
         )
         self._idleness = self._make_idleness()
 
@@ -206,8 +211,9 @@ class Service:
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        told = self._report.status(idle=self._idleness.now())
-        return told | {"import": under_way, "paused": self._pausing.status()}
+        told = {"import": under_way, "redacted": self._tally.counts()}
+        told |= {"paused": self._pausing.status()}
+        return self._report.status(idle=self._idleness.now()) | told
 
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
