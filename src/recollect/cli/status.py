@@ -14,6 +14,7 @@ from recollect.backups import accounts
 from recollect.cli import doctor_backups, doctor_client, indexed
 from recollect.cli.findings import Finding
 from recollect.cli.output import count, heading, json_option, print_json, say, styled
+from recollect.cli.paused import paused_lines
 from recollect.errors import StoreMissing, WorkerError
 from recollect.model.jobs import JobRow
 from recollect.model.ledger import Quality
@@ -62,6 +63,7 @@ class Look:
     memories: Counter[str]  # by where they stand; `broken`: files that are none
     viewer: Viewer
     backup: str
+    paused: list[str]  # what is off, a line each
 
 
 @click.command()
@@ -107,6 +109,7 @@ def _look(home: wiring.Home) -> Look:
         _memories(home),
         Viewer(home.settings.text("web.start"), _address(home.paths)),
         doctor_backups.line(home, clock.now),
+        paused_lines(home, clock.now()),
     )
 
 
@@ -135,6 +138,7 @@ def _print_json(paths: Paths, look: Look) -> None:
             "memories": look.memories,
             "viewer": asdict(look.viewer),
             "skipped_jobs": [asdict(job) for job in look.skipped],
+            "paused": look.paused,
             "spool": waiting(paths),
             "capture_failures": capture_failures(paths),
             "hooks": [asdict(finding) for finding in look.hooks],
@@ -165,6 +169,7 @@ def _print(paths: Paths, look: Look) -> None:
     if (found := (look.worker or {}).get("import")) is not None:
         lines.append(("Import", f"{found['done']:,} of {count(found['sessions'], 'session')}"))
     lines.append(("Backup", look.backup))
+    lines += [("Paused", each) for each in look.paused]
     lines.append(("Spool", f"{waiting(paths)} waiting"))
     lines.append(("Viewer", look.viewer.line))
     lines.append(("Data", str(paths.data)))

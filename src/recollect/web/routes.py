@@ -18,6 +18,7 @@ from recollect.web import errors, json_answers, openapi, parameters, stream, vie
 from recollect.web.api import (
     agents,
     brief,
+    control,
     cost,
     dreams,
     forgotten,
@@ -54,6 +55,7 @@ NOUNS = (
     brief,
     cost,
     queue,
+    control,
     settings,
 )
 THREADS, SLOW_THREADS = 6, 4

@@ -211,8 +211,8 @@ class Service:
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        told = {"import": under_way, "redacted": self._tally.counts()}
-        told |= {"paused": self._pausing.status()}
+        told: dict[str, object] = {"import": under_way, "redacted": self._tally.counts()}
+        told["paused"] = self._pausing.status()
         return self._report.status(idle=self._idleness.now()) | told
 
     def last_look(self) -> None:
