@@ -56,7 +56,8 @@ def test_a_paused_session_is_told_nothing_but_that(home: Paths, project: Path) -
 
 
 def test_a_pause_for_a_while_ends_by_itself(home: Paths, project: Path) -> None:
-    contact.order(home, "pause", scope="everything", dir=str(project), session=None, seconds=1.5)
+    order = {"scope": "everything", "dir": None, "session": None, "milliseconds": 2_500}
+    contact.order(home, "pause", **order)
     work(project, "while")
     settled(home)
     assert settled(home).health().sessions == 0
@@ -77,6 +78,7 @@ def test_other_switches_leave_nothing_either(home: Paths, project: Path, way: st
     else:
         (project / ".recollect").mkdir()
         (project / ".recollect/off").touch()
+    contact.start(home)
     start = {"session_id": "s", "source": "startup"}
     said = json.loads(fire("SessionStart", start, project=place, env=env).stdout)
     assert "paused" in said["systemMessage"]

@@ -17,7 +17,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 LENGTH = re.compile(r"(\d{1,5})\s*([mhdw])")
 
 
-def length(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+def seconds_of(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
     """In seconds."""
     if value is None:
         return None
@@ -45,7 +45,9 @@ def session(name: str | None) -> tuple[str, str] | None:
 )
 @click.option("--session", "name", metavar="ID", callback=places.not_empty, help="One session.")
 @click.option("--all", "everything", is_flag=True, help="Everything, in all projects.")
-@click.option("--for", "seconds", metavar="LENGTH", callback=length, help="Such as 30m, 2h, 1d.")
+@click.option(
+    "--for", "seconds", metavar="LENGTH", callback=seconds_of, help="Such as 30m, 2h, 1d."
+)
 @json_option
 def pause(
     scope: str, name: str | None, everything: bool, seconds: int | None, as_json: bool
@@ -58,7 +60,8 @@ def pause(
     if name and everything:
         raise click.UsageError("Give either --session or --all.")
     scope = "session" if name else "everything" if everything else scope
-    order = {"scope": scope, "dir": directory(), "session": session(name), "seconds": seconds}
+    length = None if seconds is None else seconds * clock.SECOND
+    order = {"scope": scope, "dir": directory(), "session": session(name), "milliseconds": length}
     paused = contact.order(Paths.of(os.environ), "pause", **order)["paused"]
     if as_json:
         print_json(paused)

@@ -186,6 +186,10 @@ class Eraser:
                 touched.projects | reach.projects,
                 touched.sessions | reach.sessions,
             )
+            # What memories are called has to be known before the first one goes.
+            sieve = self._sieve(run.plan)
+            self._every_memory().look(sieve)
+            run.plan = run.plan.knowing(names=sieve.dropped)
             run.plan.save(self.paths)
             self._rows(run, reach.rows)
         self._others(run, touched)
@@ -228,7 +232,8 @@ class Eraser:
         self.briefs.sessions.sweep()
         for session_id in touched.sessions:
             self.briefs.sessions.refresh(session_id)
-        self._memories(run)
+        self._every_memory().erase(sieve)
+        self.memories.look_again()
         names = Names(run.plan.names)
         if sieve.matching and sieve.changing:
             own.erase(sieve.matching, sieve.changing, run.plan.at)
@@ -241,16 +246,8 @@ class Eraser:
         for project_id in touched.projects & known if not sieve.matching else known:
             self.briefs.prepare(project_id)
 
-    def _memories(self, run: Run) -> None:
-        """And then their names, wherever memories name each other."""
-        every = Memories(places_of_user(self.paths.memory), self.clock)
-        sieve = self._sieve(run.plan)
-        every.erase(sieve)
-        if sieve.dropped - run.plan.names:
-            run.plan = run.plan.knowing(names=sieve.dropped)
-            run.plan.save(self.paths)
-            every.erase(self._sieve(run.plan))
-        self.memories.look_again()
+    def _every_memory(self) -> Memories:
+        return Memories(places_of_user(self.paths.memory), self.clock)
 
     def _memories_with(self, sieve: Sieve) -> int:
         """Told and retired; a session's own is no memory that somebody would miss."""

@@ -41,10 +41,10 @@ class Pausing:
         return {"pause": self.pause, "resume": self.resume}
 
     def pause(self, order: Json) -> Json:
-        """`scope` (project, session or everything), `dir` or `session` (agent and its own id), `seconds` or
-        None. One that is asked for twice holds as long as was said last."""
+        """`scope` (project, session or everything), `dir` or `session` (agent and its own id), `milliseconds`
+        or None. One that is asked for twice holds as long as was said last."""
         now = self.clock()
-        ends = None if order["seconds"] is None else now + int(order["seconds"] * 1000)
+        ends = None if order["milliseconds"] is None else now + order["milliseconds"]
         scope = order["scope"]
         project = self.finder.of(order["dir"]) if scope == "project" else None
         session = tuple(order["session"]) if scope == "session" else None

@@ -28,16 +28,28 @@ LEFT_OVER = ("fast_import_crash_*", "objects/**/tmp_*")
 def erase(root: Path, keeping: Keeping, lock: int | None = None) -> int:
     """How many contents and reasons were taken out. Only for whoever holds the lock. Raises GitFailed."""
     folder = root / FOLDER
-    if not folder.is_dir() or not git(folder, "for-each-ref", BRANCH, lock=lock):
-        return 0
-    said = git(folder, "fast-export", BRANCH, lock=lock, seconds=SECONDS)
     filtered = _Filtered(keeping)
-    stream = b"".join(filtered.of(io.BytesIO(said)))
+    stream = _shown(folder, filtered, lock)
+    if not stream:
+        return 0
     if filtered.count:
         order = ("fast-import", "--quiet", "--force", "--done")
         git(folder, *order, data=stream, lock=lock, seconds=SECONDS)
     _forget_old(folder, lock)
     return filtered.count
+
+
+def look(root: Path, keeping: Keeping, lock: int | None = None) -> None:
+    """Shows everything to the asker, and leaves it as it is."""
+    _shown(root / FOLDER, _Filtered(keeping), lock)
+
+
+def _shown(folder: Path, filtered: "_Filtered", lock: int | None) -> bytes:
+    """The new history; empty where there is none."""
+    if not folder.is_dir() or not git(folder, "for-each-ref", BRANCH, lock=lock):
+        return b""
+    said = git(folder, "fast-export", BRANCH, lock=lock, seconds=SECONDS)
+    return b"".join(filtered.of(io.BytesIO(said)))
 
 
 def _forget_old(folder: Path, lock: int | None) -> None:

@@ -5,7 +5,8 @@ happens to the history, the memories themselves do not depend on it: a failure i
 """
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -136,14 +137,24 @@ class History:
     def erase(self, keeping: Keeping) -> int:
         """Takes contents out of all that was ever recorded. How many. Raises MemoryRefused where that cannot
         be done: nobody may be told that something is gone which is not."""
+        with self._readable_by_git():
+            count = git_erasing.erase(self._root, keeping, self._lock)
+        return count + self._snapshots.erase(keeping)
+
+    def look(self, keeping: Keeping) -> None:
+        """Shows the asker all that `erase` would."""
+        with self._readable_by_git():
+            git_erasing.look(self._root, keeping, self._lock)
+        self._snapshots.look(keeping)
+
+    @contextmanager
+    def _readable_by_git(self) -> Iterator[None]:
         if self._git.exists and not self._git.is_there():
             raise MemoryRefused(
                 "The history of the memories was recorded by git. Install git and try again."
             )
         try:
-            return git_erasing.erase(self._root, keeping, self._lock) + self._snapshots.erase(
-                keeping
-            )
+            yield
         except GitFailed as error:
             _failed("erase", error)
             raise MemoryRefused(

@@ -173,6 +173,16 @@ class SnapshotHistory:
         self.prune(0)
         return count
 
+    def look(self, keeping: Callable[[str, bytes], bytes | None]) -> None:
+        """Shows every content to the asker, with each path that it ever had."""
+        for number in self._numbers():
+            said = self._json(f"s{number}.json")
+            files_ = said["files"] if isinstance(said, dict) else {}
+            for path, pair in files_.items():
+                for name in filter(None, pair):
+                    with suppress(OSError):
+                        keeping(path, self.content(name) or b"")
+
     def _erased(
         self, path: str, name: str | None, keeping: Callable[[str, bytes], bytes | None]
     ) -> str | None:

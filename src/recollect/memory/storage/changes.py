@@ -131,6 +131,17 @@ class Memories:
         log.action("memory.erased", files=len(changed), recorded=count)
         return changed
 
+    def look(self, keeping: Keeping) -> None:
+        """Shows the asker every file and every version that `erase` would."""
+        root = self.places.root
+        if not root.is_dir():
+            return
+        with locks.writing(root) as lock:
+            self._finish(lock)
+            for path in erasing.every_file(root):
+                keeping(_below(root, path), path.read_bytes())
+            History(root, lock).look(keeping)
+
     def _prepare(self, lock: int) -> None:
         root = self.places.root
         self._finish(lock)

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import cast
 
+from recollect.clock import SECOND
 from recollect.model.erasing import Erasure, What
 from recollect.parameters import Parameter
 from recollect.web.api.parts import (
@@ -34,7 +35,8 @@ def pause(
     backend: Backend, *, scope: str, project: int | None, session: int | None, seconds: int | None
 ) -> Json:
     directory, ref = _place(backend, scope, project, session)
-    order = {"scope": scope, "dir": directory, "session": ref, "seconds": seconds or None}
+    length = None if seconds is None else seconds * SECOND
+    order = {"scope": scope, "dir": directory, "session": ref, "milliseconds": length}
     return cast(Json, backend.order("pause", **order)["paused"])
 
 
