@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect import following
+from recollect import following, hiding
 from recollect import settings as settings_module
 from recollect.agents.api_agent import ApiAgent
 from recollect.agents.claude_code import ClaudeCode
@@ -24,7 +24,6 @@ from recollect.errors import ConfigError
 from recollect.model.jobs import Job
 from recollect.model.observations import Author
 from recollect.paths import Paths
-from recollect.privacy import marking, own_rules
 from recollect.privacy.redactor import Redactor
 from recollect.recall.search import Searcher
 from recollect.repository import Repository
@@ -72,17 +71,8 @@ def redactor(
     env: Mapping[str, str] | None = None,
     on_found: Callable[[str], None] = lambda _: None,
 ) -> Redactor:
-    """Knows the secrets of this user: the rules, the settings, and the environment."""
     env = os.environ if env is None else env
-    settings = home.settings
-    return Redactor.made(
-        mark=marking.keyed_by(home.paths.redaction_key),
-        env=env,
-        leave=settings.names("privacy.keep_variables"),
-        own=own_rules.compiled(settings.names("privacy.patterns")),
-        paths=settings.names("privacy.paths"),
-        on_found=on_found,
-    )
+    return hiding.redactor(home.paths, home.settings, env, on_found)
 
 
 def open_for_reading(paths: Paths) -> Reading:

@@ -11,8 +11,8 @@ import pytest
 
 from recollect.paths import Paths
 from recollect.worker import contact
-from tests.support.planted import SAID, plant, plant_everywhere, traces
 from tests.support.product import recollect, settled, until, work
+from tests.support.sentence import SAID, plant, plant_everywhere, traces
 from tests.support.transcripts import Written
 
 

@@ -10,8 +10,8 @@ import pytest
 from recollect import clock
 from recollect.paths import Paths
 from recollect.worker import contact
-from tests.support.planted import SAID, traces
 from tests.support.product import fire, recollect, settled, until, work
+from tests.support.sentence import SAID, traces
 from tests.support.transcripts import Written
 
 

@@ -1,144 +1,155 @@
-"""A sentence that nothing else says, planted through every way in, and looked for in every byte."""
+"""Secrets that are planted: made at run time from parts, of alphabets and a seed of their own, and not by
+the rules' own samples. No line here looks like a live key."""
 
+import base64
 import json
-import os
-import sqlite3
-import subprocess
-import uuid
-import zlib
-from collections.abc import Iterator
-from contextlib import closing, suppress
-from pathlib import Path
+import string
+from dataclasses import dataclass
+from random import Random
 
-from recollect.paths import Paths
-from recollect.worker import contact
-from tests.support.product import fire, recollect, settled, until
-
-# No stem and no split makes these into other words, and no two begin alike.
-WORDS = ("zorblaxi", "quenfidu", "mistrop", "vurdlagu")
-SAID = 'The zorblaxi "quenfidu" answers to mistropö vurdlagu'
-BROKEN_OFF = SAID.upper().replace(" ", "\n    ", 3)  # the same, as far as people are concerned
-FTS = ("document_words", "event_words", "fact_words")
+LOWER_HEX, WORD = "0123456789abcdef", string.ascii_letters + string.digits
+BASE64 = WORD + "+/"
 
 
-def plant(paths: Paths, project: Path, session: str, sentence: str = SAID) -> None:
-    """One turn in which a prompt, a command, a file and the agent's own words say it, then a compaction."""
-    common = {"session_id": session, "prompt_id": str(uuid.uuid4())}
-    file = str(project / "notes.py")
-    fire("SessionStart", {"session_id": session, "source": "startup"}, project=project)
-    fire("UserPromptSubmit", common | {"prompt": f"Fix this: {sentence}."}, project=project)
-    tools = (
-        ("Bash", {"command": "cat notes"}, {"stdout": f"error: {sentence}", "stderr": ""}),
-        ("Write", {"file_path": file, "content": sentence}, {"type": "create", "filePath": file}),
-        ("WebFetch", {"url": "https://example.org"}, {"result": sentence}),
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """`secret` must not be found anywhere afterwards; `text` is how it is met."""
+
+    kind: str
+    secret: str
+    text: str
+
+
+def planted(count: int = 100, seed: int = 60) -> list[Planted]:
+    """Every kind at least once, in turn."""
+    random = Random(seed)
+    made = [kind(random) for _ in range(count // len(KINDS) + 1) for kind in KINDS]
+    return made[:count]
+
+
+def _of(random: Random, alphabet: str, length: int) -> str:
+    """With a digit and letters of both cases, where the alphabet has them: real ones do."""
+    while True:
+        value = "".join(random.choices(alphabet, k=length))
+        if any(c.isdigit() for c in value) and any(c.isalpha() for c in value):
+            return value
+
+
+def _prefixed(kind: str, prefix: str, alphabet: str, length: int, how: str = "{}"):  # type: ignore[no-untyped-def]
+    def make(random: Random) -> Planted:
+        secret = prefix + _of(random, alphabet, length)
+        return Planted(kind, secret, how.format(secret))
+
+    return make
+
+
+def _password(random: Random) -> str:
+    return _of(random, WORD, 9) + random.choice("!#%*+?") + _of(random, WORD, 3)
+
+
+def _context(kind: str, how: str):  # type: ignore[no-untyped-def]
+    def make(random: Random) -> Planted:
+        secret = _password(random)
+        return Planted(kind, secret, how.format(secret))
+
+    return make
+
+
+def _jwt(random: Random) -> Planted:
+    def part(value: dict[str, str]) -> str:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+    claims = part({"sub": _of(random, WORD, 12), "iss": "https://id.example.org"})
+    token = ".".join((part({"alg": "HS256", "typ": "JWT"}), claims, _of(random, WORD + "-_", 43)))
+    return Planted("jwt", token, f"the session token was {token} in the reply")
+
+
+def _pem(label: str):  # type: ignore[no-untyped-def]
+    def make(random: Random) -> Planted:
+        lines = [_of(random, BASE64, 64) for _ in range(12)]
+        edge = "-" * 5
+        body = "\n".join(lines)
+        whole = f"{edge}BEGIN {label}{edge}\n{body}\n{_of(random, BASE64, 22)}==\n{edge}END {label}{edge}"
+        return Planted(label.lower(), lines[5], f"$ cat key\n{whole}\ndone")
+
+    return make
+
+
+def _hash(random: Random) -> Planted:
+    secret = "$2y$10$" + _of(random, WORD + "./", 53)
+    return Planted("bcrypt", secret, f"admin:{secret}:0:0")
+
+
+def _discord(random: Random) -> Planted:
+    secret = ".".join(("O" + _of(random, WORD, 25), _of(random, WORD, 6), _of(random, WORD, 38)))
+    return Planted("discord", secret, f"client.run('{secret}')")
+
+
+def _twilio(random: Random) -> Planted:
+    secret = _of(random, LOWER_HEX, 32)
+    return Planted("twilio auth", secret, f"TWILIO_AUTH_TOKEN={secret}")
+
+
+def _aws_secret(random: Random) -> Planted:
+    secret = _of(random, BASE64, 40)
+    return Planted("aws secret", secret, f"aws_secret_access_key = {secret}")
+
+
+def _azure(random: Random) -> Planted:
+    secret = _of(random, BASE64, 86) + "=="
+    text = (
+        f"DefaultEndpointsProtocol=https;AccountName=shop;AccountKey={secret};EndpointSuffix=core"
     )
-    for name, given, came in tools:
-        about = {"tool_name": name, "tool_use_id": f"toolu_{uuid.uuid4().hex}"}
-        made = {"tool_input": given, "tool_response": came}
-        fire("PostToolUse", common | about | made, project=project)
-    message = f"I decided that {sentence}. Next: tell {WORDS[0]} about it."
-    fire("Stop", common | {"last_assistant_message": message}, project=project)
-    fire("PreCompact", {"session_id": session, "trigger": "auto"}, project=project)
-    settled(paths)
+    return Planted("azure storage", secret, text)
 
 
-def plant_everywhere(paths: Paths, project: Path) -> None:
-    """Also as a memory with a history, a forgotten observation, an edit, something told, a quarantined
-    capture, a backup, and in the log."""
-    plant(paths, project, "first")
-    other = "Use tabs in this repository"
-    for text in (other, f"Always remember that {SAID.lower()}"):
-        assert recollect("remember", text, cwd=project).returncode == 0
-    listed = json.loads(recollect("memory", "list", "--json", cwd=project).stdout)
-    assert len(listed) >= 2
-    store = settled(paths)
-    ids = [each.id for each in store.observations_of_session(1)]
-    assert ids
-    contact.order(paths, "edit", id=ids[0], title="A note", narrative=f"By hand: {SAID}.")
-    contact.order(paths, "edit", id=ids[0], title="A note", narrative="By hand, anew.")
-    plant(paths, project, "second", BROKEN_OFF)
-    forgotten = [each.id for each in settled(paths).observations_of_session(2)]
-    contact.order(paths, "forget-observation", id=forgotten[-1])
-    fire("UserPromptSubmit", {"session_id": "third", "prompt": f"What of {SAID}?"}, project=project)
-    bad = b"recollect/1 claude-code save %s\0\n{broken %s" % (os.fsencode(project), SAID.encode())
-    (paths.spool_new / "bad-one").write_bytes(bad)
-    until((paths.spool_bad / "bad-one").exists)
-    settled(paths)
-    backup = paths.data / "backups" / "20261101T000000Z-daily"
-    backup.mkdir(parents=True)
-    with (
-        closing(sqlite3.connect(paths.database)) as live,
-        closing(sqlite3.connect(backup / "recollect.db")) as copy,
-    ):
-        live.backup(copy)
-    with paths.log_file.open("a") as log:
-        log.write(f"2026-11-01 ERROR something quoted {SAID}\n")
-
-
-def traces(root: Path, words: tuple[str, ...] = WORDS) -> list[str]:
-    """Where any of the words stands, in any form that a byte can have here."""
-    return sorted(
-        {
-            f"{name}: {word}"
-            for name, data in _everything(root)
-            for word in words
-            if _holds(data, word)
-        }
-    )
-
-
-def _holds(data: bytes, word: str) -> bool:
-    low = data.lower()
-    return any(word.encode(form) in low for form in ("utf-8", "utf-16-le", "utf-16-be"))
-
-
-def _everything(root: Path) -> Iterator[tuple[str, bytes]]:
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root).as_posix()
-        yield f"name of {name}", name.encode()
-        if not path.is_file():
-            continue
-        data = path.read_bytes()
-        yield name, data
-        yield from ((f"{name} unpacked", found) for found in _unpacked(data))
-        if path.suffix == ".db":
-            yield from _rows(path)
-    for git in root.rglob(".git"):
-        order = ["git", f"--git-dir={git}", "cat-file", "--batch-all-objects", "--batch"]
-        yield (
-            f"objects of {git.name}",
-            subprocess.run(order, capture_output=True, check=True).stdout,
-        )
-
-
-def _unpacked(data: bytes) -> Iterator[bytes]:
-    """Whatever begins as zlib does, also in a page that nobody uses."""
-    for mark in (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"):
-        at = data.find(mark)
-        while at >= 0:
-            with suppress(zlib.error):
-                yield zlib.decompressobj().decompress(data[at : at + 100_000], 1_000_000)
-            at = data.find(mark, at + 1)
-
-
-def _rows(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Everything that SQL can see, and every word of the full-text indexes."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-        for (table,) in db.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table'"
-        ).fetchall():
-            with suppress(sqlite3.OperationalError):
-                for row in db.execute(f'SELECT * FROM "{table}"'):
-                    for value in row:
-                        raw = (
-                            value
-                            if isinstance(value, bytes)
-                            else str(value).encode("utf-8", "replace")
-                        )
-                        yield f"{path.name} {table}", raw
-        for index in FTS:
-            db.execute(
-                f"CREATE VIRTUAL TABLE temp.v_{index} USING fts5vocab('main', '{index}', 'row')"
-            )
-            for (term,) in db.execute(f"SELECT term FROM temp.v_{index}"):
-                yield f"{path.name} words of {index}", str(term).encode()
+KINDS = (
+    _prefixed("aws", "AK" + "IA", string.ascii_uppercase + "234567", 16, "key id {} is in use"),
+    _aws_secret,
+    _prefixed("google api", "AI" + "za", WORD + "_-", 35, "maps?v=3&x={}"),
+    _prefixed("google oauth", "ya" + "29.", WORD + "_-", 120, "access: {}"),
+    _azure,
+    _prefixed("github", "gh" + "p_", WORD, 36, "remote: https://{}@github.com/a/b"),
+    _prefixed("github app", "gh" + "s_", WORD, 36, "echo {} | login"),
+    _prefixed("github fine", "github" + "_pat_", WORD + "_", 82, "GH={}"),
+    _prefixed("gitlab", "gl" + "pat-", WORD + "_-", 20, "PRIVATE-TOKEN: {}"),
+    _prefixed("slack bot", "xo" + "xb-", string.digits + "-" + WORD, 50, "slack says {}"),
+    _prefixed("slack webhook", "T0", WORD, 40, "https://hooks." + "slack.com/services/{}"),
+    _prefixed("stripe", "sk" + "_live_", WORD, 24, "stripe.api = {}"),
+    _prefixed("stripe webhook", "wh" + "sec_", WORD, 32, "signing {}"),
+    _twilio,
+    _prefixed("twilio key", "S" + "K", LOWER_HEX, 32, "sid {}"),
+    _prefixed("npm", "np" + "m_", WORD, 36, "//registry.npmjs.org/:_authToken={}"),
+    _prefixed("pypi", "pypi-" + "AgE", WORD + "_-", 160, "twine -p {}"),
+    _prefixed("docker", "dckr" + "_pat_", WORD + "_-", 27, "docker login with {}"),
+    _prefixed("huggingface", "h" + "f_", WORD, 34, "hub {}"),
+    _prefixed("openai", "sk-" + "proj-", WORD + "_-", 120, "the key {} works"),
+    _prefixed("anthropic", "sk-" + "ant-api03-", WORD + "_-", 93, "x: {}"),
+    _prefixed(
+        "telegram", "".join(("73", "5501", "92")) + ":A" + "A", WORD + "_-", 33, "bot{}/getMe"
+    ),
+    _discord,
+    _prefixed("databricks", "da" + "pi", LOWER_HEX, 32, "host with {}"),
+    _prefixed("digitalocean", "dop" + "_v1_", LOWER_HEX, 64, "doctl auth init -t {}"),
+    _prefixed("shopify", "shp" + "at_", LOWER_HEX, 32, "X-Shopify-Access-Token: {}"),
+    _prefixed("square", "sq0" + "csp-", WORD + "_-", 43, "square {}"),
+    _prefixed("mailgun", "ke" + "y-", LOWER_HEX, 32, "api:{}"),
+    _jwt,
+    _pem("RSA PRIVATE" + " KEY"),
+    _pem("OPENSSH PRIVATE" + " KEY"),
+    _pem("PGP PRIVATE" + " KEY BLOCK"),
+    _hash,
+    _context("url", "psql postgres://app:{}@db.internal:5432/shop"),
+    _prefixed("basic header", "", BASE64, 28, "> Authorization: Basic {}"),
+    _prefixed("bearer header", "", WORD + "-._", 48, "curl -H 'Authorization: Bearer {}'"),
+    _prefixed("cookie", "", WORD, 40, "< Set-Cookie: session={}; HttpOnly; Path=/"),
+    _context("shell variable", "export DB_PASSWORD={}"),
+    _context("json password", '{{"user": "shop", "password": "{}"}}'),
+    _context("yaml password", "  password: {}"),
+    _context("option", "mysqldump --password={} shop"),
+    _context("curl user", "curl -u deploy:{} https://repo.example.org/"),
+    _context("connection string", "Server=db;Database=shop;User Id=sa;Password={};"),
+    _context("said", "By the way, the password for the staging box is {} and nobody knows"),
+    _prefixed("secret key", "", WORD, 50, "SECRET_KEY = '{}'"),
+    _prefixed("sendgrid", "SG." + "aB3dE6gH9jK2mN5pQ8sT1v" + ".", WORD + "_-", 43, "mail via {}"),
+)

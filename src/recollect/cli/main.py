@@ -51,6 +51,7 @@ COMMANDS = (
     CommandRow("uninstall", "uninstall", "Undo install exactly.", SETUP),
     CommandRow("status", "status", "Is it working? Queue, worker, provider.", SETUP),
     CommandRow("doctor", "doctor", "Prove the whole path; name each fault and its fix.", SETUP),
+    CommandRow("redact", "redact", "Print a text as it would be kept: without secrets.", SETUP),
     CommandRow("config", "config", "Show and change settings.", SETUP),
     CommandRow("worker", "worker", "Start, stop and look at the background worker.", SETUP),
     CommandRow("retry", "retry", "Try failed jobs again.", SETUP),

@@ -46,14 +46,25 @@ def _key(match: re.Match[str]) -> bool:
 
 def _is_assigned(match: re.Match[str], name: str, least: int) -> bool:
     """Programs assign what they compute; only files and shells assign bare values."""
-    value = match[VALUE]
+    value, text = match[VALUE], match.string
+    if _is_type(match):
+        return False
     if match["open"]:
         return judging.is_secret(value, least)
-    if name.isupper() and match["is"] == "=":
+    if text[match.end() : match.end() + 1] in ("(", "["):
+        return False
+    if name.isupper() and match["is"] == "=" and not text[match.end("is")].isspace():
         word = least == 8 and len(value) >= least and value.isalpha()
         return not judging.is_placeholder(value) if word else judging.is_secret(value, least)
     strong = judging.is_random if value.isidentifier() else judging.is_secret
     return strong(value, least)
+
+
+def _is_type(match: re.Match[str]) -> bool:
+    """`AWS::IAM::AccessKey` is what something is, and what follows says no more than that."""
+    name = _NAME.search(match.string, max(0, match.start() - 40), match.start())
+    begin = name.start() if name else match.start()
+    return match.string[max(0, begin - 2) : begin] == "::"
 
 
 def _in_address(match: re.Match[str]) -> bool:
@@ -72,7 +83,7 @@ def _argument(match: re.Match[str]) -> bool:
 
 
 def _random(match: re.Match[str]) -> bool:
-    return judging.is_random(match[VALUE], 12)
+    return judging.is_random(match[VALUE], 12) and not _is_type(match)
 
 
 def _netrc(match: re.Match[str]) -> bool:

@@ -16,10 +16,8 @@ _NAMED = re.compile(
 )
 _PART = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+|\d{1,2}")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_./:,;|@#()\[\]{}\\-]+")
-_CALL = re.compile(
-    r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|self\.|this\.|os\.|process\.|env\."
-)
-_PATH = re.compile(r"(?:~|\.{0,2})/[\w./ -]*$|[A-Za-z]:\\|\w+(?:/[\w.-]+)+$")
+_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|self\.|this\.|os\.|process\.|env\.")
+_PATH = re.compile(r"(?:~|\.{1,2})/|/[\w.-]+/|[A-Za-z]:\\")
 
 
 def is_placeholder(value: str) -> bool:

@@ -13,16 +13,15 @@ WORD = "private"
 # The bytes of a payload may have it all escaped once more.
 TAG = re.compile(
     r"(?:<|\\{1,4}u003c|&lt;)\s{0,8}(?P<closes>\\{0,4}/)?\s{0,8}private(?![\w-])"
-    r"(?:(?(closes)\s{0,8}|[^<>\"\\]{0,200})(?:>|\\{1,4}u003e|&gt;))?",
+    r"(?:(?(closes)\s{0,8}|[^<>\\]{0,200}?)(?:>|\\{1,4}u003e|&gt;))?",
     re.IGNORECASE,
 )
 
 
-def spans(text: str, *, inside: bool = False) -> tuple[list[tuple[int, int]], bool]:
-    """What is hidden, in order, and whether a tag is still open at the end. `inside`: one was at the
-    start."""
+def spans(text: str) -> list[tuple[int, int]]:
+    """What is hidden, in order."""
     found: list[tuple[int, int]] = []
-    depth, begin = int(inside), 0
+    depth = begin = 0
     for tag in TAG.finditer(text):
         if not tag["closes"]:
             begin = begin if depth else tag.start()
@@ -35,7 +34,7 @@ def spans(text: str, *, inside: bool = False) -> tuple[list[tuple[int, int]], bo
             depth = 0
     if depth:
         found.append((begin, len(text)))
-    return found, depth > 0
+    return found
 
 
 def has_tag(text: str) -> bool:

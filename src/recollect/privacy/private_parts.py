@@ -95,10 +95,9 @@ def _text(text: str, lines: set[str]) -> str:
 
 def _joined(parts: list[str], lines: set[str]) -> list[str]:
     whole = _JOINT.join(parts)
-    spans, _ = private.spans(whole)
     shown: list[str] = []
     done = 0
-    for start, end in spans:
+    for start, end in private.spans(whole):
         inside = whole[start:end]
         for line in private.TAG.sub("\n", inside).replace(_JOINT, "\n").splitlines():
             lines.update(each for each in (line.strip(), line.strip(" \t+-")) if len(each) >= LEAST)

@@ -69,7 +69,7 @@ class Redactor:
         """Every secret and private part, in order; none overlaps another."""
         taken = _Taken()
         if private.WORD in (lowered := lower(text)):
-            for start, end in private.spans(text)[0]:
+            for start, end in private.spans(text):
                 taken.add(PRIVATE, start, end)
         for kind, start, end in self._secrets(text, lowered):
             taken.add(kind, start, end)

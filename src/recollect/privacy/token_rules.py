@@ -195,11 +195,11 @@ SERVICES: tuple[Rule, ...] = (
     ),
     token(
         "telegram",
-        r"\d{8,10}:A[\w-]{34}" + END,
+        r"(?:bot)?\d{8,10}:A[\w-]{34}" + END,
         ":A",
         f"{digits(9)}:AA{mixed(33)}",
         "12345678:Again",
-        back=10,
+        back=13,
     ),
     token(
         "stripe",
@@ -314,7 +314,7 @@ BROKEN: tuple[Rule, ...] = (
     ),
     token(
         "password-hash",
-        r"(?<![\w$])\$(?:2[aby]|5|6|y|gy|7|argon2(?:id|i|d)|apr1|1)\$[\w./,=$+-]{20,300}",
+        r"\$(?:2[aby]|5|6|y|gy|7|argon2(?:id|i|d)|apr1|1)\$[\w./,=$+-]{20,300}",
         "$2 $5$ $6$ $y$ $gy$ $7$ $argon2 $apr1$ $1$",
         f"$2b$12${mixed(53)}",
         "costs $5$ or $6$",

@@ -32,7 +32,7 @@ class Change(Staged):
         self, places: Places, clock: Clock, reason: str = "", redactor: Redactor | None = None
     ) -> None:
         super().__init__(clock)
-        self._redactor = redactor or Redactor()
+        self.redactor = redactor or Redactor()
         self.reason = reason
         self._places = places
         self._there: dict[Path, dict[str, str]] = {}
@@ -68,7 +68,7 @@ class Change(Staged):
         target = self._target(memory, old, found[0] if found else None, scope)
         self._guard(target, memory.name, old, expected, new=found is None)
         path = target.file(memory.name)
-        memory = discretion.written(self._redactor, memory, old.memory if old else None)
+        memory = discretion.written(self.redactor, memory, old.memory if old else None)
         memory = stamped(memory, old.memory if old else None, self._clock())
         if old and old.path == path and same(memory, old.memory):
             return old
