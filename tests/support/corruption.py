@@ -87,6 +87,11 @@ def zero_run(chance: random.Random, database: Path) -> None:
         file.write(bytes(65_536))
 
 
+def lose_log_and_index(database: Path) -> None:
+    for end in ("-wal", "-shm"):
+        Path(f"{database}{end}").unlink()
+
+
 def log_of(database: Path) -> Path:
     return Path(f"{database}-wal")
 
@@ -104,7 +109,7 @@ DAMAGES: dict[str, Damage] = {
     "log lost": lambda _, file: log_of(file).unlink(),
     "log truncated": lambda chance, file: cut(chance, log_of(file)),
     "log garbled": lambda chance, file: flip(chance, log_of(file), 5),
-    "log and index lost": lambda _, file: [p.unlink() for p in _beside(file)] and None,
+    "log and index lost": lambda _, file: lose_log_and_index(file),
     "-shm lost": lambda _, file: Path(f"{file}-shm").unlink(),
     "-shm garbled": lambda chance, file: overwrite(chance, Path(f"{file}-shm"), 0, 4096),
     "header garbled": lambda chance, file: overwrite(chance, file, 0, 100),
@@ -112,10 +117,6 @@ DAMAGES: dict[str, Damage] = {
     "all garbage": lambda chance, file: overwrite(chance, file, 0, file.stat().st_size),
     "file lost": lambda _, file: file.unlink(),
 }
-
-
-def _beside(database: Path) -> list[Path]:
-    return [Path(f"{database}{end}") for end in ("-wal", "-shm")]
 
 
 def cases(count: int) -> Iterator[tuple[int, str]]:

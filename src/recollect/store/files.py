@@ -81,5 +81,5 @@ class DatabaseFiles(Protocol):
         ...
 
     def parts(self, database: Path) -> tuple[Path, ...]:
-        """The file and what belongs to it."""
+        """The file, its log, and what else belongs to it."""
         ...

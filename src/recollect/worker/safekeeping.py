@@ -19,7 +19,9 @@ from recollect.settings import Settings
 from recollect.store.protocol import Store
 from recollect.worker.opening import suspect
 
-FRESH = HOUR  # before a dream: a backup that is no older will do
+FRESH = (
+    HOUR  # so old is the first work that is backed up, and the backup that is enough before a dream
+)
 
 
 class _Stopped(Exception):
@@ -96,7 +98,7 @@ class Safekeeping:
             return False
         newest = next(iter(self._shelf.all()), None)
         if newest is None:
-            return self._store.newest_event() > 0
+            return self._store.newest_event() > 0 and self._clock() - self._first_start() >= FRESH
         made_at = newest.manifest.made_at
         return self._clock() - made_at >= every and self._written_at() > made_at
 
@@ -129,7 +131,11 @@ class Safekeeping:
         if self._stopping.is_set():
             raise _Stopped
 
+    def _first_start(self) -> int:
+        return self._paths.lock_file.stat().st_mtime_ns // 1_000_000
+
     def _written_at(self) -> int:
-        parts = self._shelf.files.parts(self._paths.database)
-        times = [path.stat().st_mtime_ns for path in parts if path.exists()]
+        # Readers touch what else belongs to it.
+        written = self._shelf.files.parts(self._paths.database)[:2]
+        times = [path.stat().st_mtime_ns for path in written if path.exists()]
         return max(times, default=0) // (1_000_000_000 // SECOND)
