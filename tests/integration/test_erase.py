@@ -3,7 +3,10 @@
 import json
 import os
 import signal
+import sqlite3
 import time
+import zlib
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -194,3 +197,32 @@ def purged(project: Path, *arguments: str) -> dict[str, int]:
     assert done.returncode == 0, done.stderr
     counts: dict[str, int] = json.loads(done.stdout)["counts"]
     return counts
+
+
+def test_secrets_that_were_stored_before_are_replaced_everywhere(
+    home: Paths, project: Path
+) -> None:
+    """As if today's rules had been there: rows, events, memories and their history, files and backups."""
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9" * 2
+    plant(home, project, "first", "a plain sentence about nothing")
+    assert recollect("remember", "Use tabs in this repository", cwd=project).returncode == 0
+    settled(home)
+    contact.stop(home)
+    with closing(sqlite3.connect(home.database)) as db, db:
+        db.execute("UPDATE prompts SET text = ?", (f"push with {secret} please",))
+        db.execute("UPDATE observation_facts SET text = text || ?", (f" by {secret}",))
+        for key, body in db.execute("SELECT id, body FROM events WHERE kind = 'tool'").fetchall():
+            told = json.loads(zlib.decompress(body))
+            told["tool_input"]["description"] = f"with {secret}"
+            changed = zlib.compress(json.dumps(told).encode())
+            db.execute("UPDATE events SET body = ? WHERE id = ?", (changed, key))
+    (memory,) = home.memory.glob("projects/*/*tabs*.md")
+    memory.write_text(f"{memory.read_text()}\nThe token is {secret}.\n")
+    assert traces(home.data, (secret.lower(),))
+    counts = purged(project, "--secrets")
+    assert counts["rows"] >= 4
+    assert not (left := traces(home.data, (secret.lower(),))), "\n".join(left)
+    assert "[secret:" in memory.read_text()
+    assert "[secret:" in settled(home).prompts(1)[0].text
+    assert purged(project, "--secrets").get("rows", 0) == 0
+    settled(home).check()

@@ -65,7 +65,7 @@ alive() {
   case $pid in *') Z '*) return 1 ;; esac
 }
 write() { { printf 'recollect/1 claude-code %s %s\0\n' "${paused:-$1}" "${CLAUDE_PROJECT_DIR:-$PWD}" && body; } >"$file"; }
-body() { if [ -z "$paused" ]; then cat; else LC_ALL=C grep -o '"session_id" *: *"[^"]*"' | { read -r id && printf '{%s}' "$id" && cat >/dev/null; }; fi; }
+body() { if [ -z "$paused" ]; then cat; else LC_ALL=C grep -ao '"session_id" *: *"[^"]*"' | { read -r id; printf '{%s}' "$id"; cat >/dev/null; }; fi; }
 publish() { mv "$file" "$state/spool/new/${file##*/}"; }
 {
   file=$state/spool/tmp/
