@@ -206,6 +206,23 @@ ROWS = (
         live=True,
     ),
     Row(
+        "limits.home_mb",
+        4096,
+        "The most megabytes that all of recollect's files may take. 0: no limit. From four fifths on it is "
+        "said; see docs/reference/limits.md for what happens then.",
+        least=0,
+        most=100_000_000,
+        live=True,
+    ),
+    Row(
+        "limits.free_mb",
+        200,
+        "How many megabytes of the disk are left to others. 0: none are.",
+        least=0,
+        most=100_000_000,
+        live=True,
+    ),
+    Row(
         "web.start",
         "on-demand",
         "When the API and the viewer are served: once somebody opens them, or `always`; then the "

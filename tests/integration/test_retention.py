@@ -10,7 +10,7 @@ from recollect.paths import Paths
 from recollect.settings import load
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact
-from recollect.worker.retention import Retention, make_room
+from recollect.worker.retention import Retention, let_go
 from tests.support.product import recollect, settled, work
 
 
@@ -68,9 +68,9 @@ def test_room_is_made_by_contents_first_and_then_by_what_search_finds_of_them(
 ) -> None:
     store = worked(home, tmp_path / "shop")
     texts = stored(home, TEXTS)
-    make_room(store, lambda: clock.now() + DAY, 1, always)
+    let_go(store, lambda: clock.now() + 2 * DAY, always, 1)
     assert (stored(home, KEPT), stored(home, TEXTS)) == (0, texts)
-    make_room(store, lambda: clock.now() + DAY, 10**9, always)
+    let_go(store, lambda: clock.now() + 2 * DAY, always, 10**9)
     assert stored(home, TEXTS) == 0
     assert store.health().observations == 1
     store.close()

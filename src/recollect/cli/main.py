@@ -34,6 +34,7 @@ COMMANDS = (
     CommandRow("sessions", "sessions", "List sessions, newest first.", EVERYDAY),
     CommandRow("why", "why", "What a session was told unasked, and why.", EVERYDAY),
     CommandRow("pin", "pin", "Put an observation first in every brief, or no longer.", EVERYDAY),
+    CommandRow("confirm", "confirm", "Vouch for what only the web says, or no longer.", EVERYDAY),
     CommandRow("edit", "edit", "Put an observation into your own words.", EVERYDAY),
     CommandRow("merge", "merge", "Fold an observation into another one, or undo that.", EVERYDAY),
     CommandRow("memory", "memory", "Look at curated memories, change and undo them.", EVERYDAY),

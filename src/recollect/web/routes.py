@@ -18,6 +18,7 @@ from recollect.web import errors, json_answers, openapi, parameters, stream, vie
 from recollect.web.api import (
     agents,
     brief,
+    confirming,
     control,
     cost,
     dreams,
@@ -46,6 +47,7 @@ NOUNS = (
     projects,
     sessions,
     observations,
+    confirming,
     forgotten,
     search,
     timeline,

@@ -1,4 +1,4 @@
-"""What people do to observations: pin, put into their own words, merge, forget; and all of it taken back.
+"""What people do to observations: pin, confirm, edit, merge, forget; and all of it taken back.
 
 The worker does it, because only the worker writes. What is told of the project and of the sessions follows,
 and whoever watches is told.
@@ -37,6 +37,7 @@ class Curating:
     def verbs(self) -> dict[str, Callable[[Json], Json]]:
         return {
             "pin": self.pin,
+            "confirm": self.confirm,
             "edit": self.edit,
             "unedit": self.unedit,
             "forget-observation": self.forget,
@@ -50,6 +51,14 @@ class Curating:
         found = self.store.pin(order["id"], pinned=order["pinned"])
         self._follow("pinned" if order["pinned"] else "unpinned", order["id"])
         return {"found": found}
+
+    def confirm(self, order: Json) -> Json:
+        """`id`, `confirmed`. The answer's `id` is the one that bears it: None where there is none."""
+        bearer = self.store.confirm(order["id"], confirmed=order["confirmed"])
+        if bearer is not None:
+            log.action("observation.confirmed", observation=bearer, confirmed=order["confirmed"])
+            self._follow("confirmed" if order["confirmed"] else "unconfirmed", bearer)
+        return {"id": bearer, "found": bearer is not None}
 
     def edit(self, order: Json) -> Json:
         """`id`, and some fields of the observation, in a person's words. With `version` only if its words are

@@ -1,6 +1,6 @@
 """What was captured long ago loses its content, as the settings say; what was made of it stays.
 
-In small steps that give way to hooks. Where space is short, `make_room` goes on with the oldest, whatever the
+In small steps that give way to hooks. Where space is short, `let_go` goes on with the oldest, whatever the
 settings say: contents first, then what search finds of them, never what is remembered.
 """
 
@@ -43,11 +43,12 @@ class Retention:
         return count
 
 
-def make_room(store: Store, clock: Clock, size: int, go_on: Callable[[], bool]) -> int:
-    """So many bytes, if there are as many to give. How many were given back to the disk."""
+def let_go(store: Store, clock: Clock, go_on: Callable[[], bool], size: int) -> int:
+    """So many bytes, if there are as many to give: of what is older than a day, as a session that goes on may
+    want its own. How many were given back to the disk."""
     freed = 0
     steps: tuple[Callable[[], Freed], ...] = (
-        lambda: store.age_out(clock(), AT_ONCE, keep_texts=True),
+        lambda: store.age_out(clock() - DAY, AT_ONCE, keep_texts=True),
         lambda: store.drop_old_texts(AT_ONCE),
     )
     for step in steps:
@@ -56,5 +57,5 @@ def make_room(store: Store, clock: Clock, size: int, go_on: Callable[[], bool]) 
     if not freed:
         return 0
     given_back = store.shrink(at_once=True)
-    log.action("retention.made_room", freed=freed, given_back=given_back)
+    log.action("retention.let_go", freed=freed, given_back=given_back)
     return given_back

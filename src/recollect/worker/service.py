@@ -3,12 +3,13 @@
 import json
 import os
 import threading
-import time
+from functools import partial
 
 from recollect import __version__, log
 from recollect.backups import accounts
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.wiring import AGENTS, Home, redactor, searcher
 from recollect.wiring import provider as choose_provider
@@ -30,7 +31,7 @@ from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
-from recollect.worker.retention import Retention
+from recollect.worker.retention import Retention, let_go
 from recollect.worker.safekeeping import Safekeeping
 from recollect.worker.tally import Tally
 from recollect.worker.transcript_thread import TranscriptThread
@@ -69,10 +70,11 @@ class Service:
         )
         self.safekeeping = Safekeeping(home, store, clock, first.give_way, self._damaged)
         self._report.on_damage = self.safekeeping.met
-        self._indexing = IndexingThread(
-            Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
-        )
         self._changed: set[int] = set()
+        indexer = Indexer(store, AGENTS, self._retell)
+        self._indexing = IndexingThread(
+            indexer, search, first.give_way, lambda error: faulty("indexing", error)
+        )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
             home, store, self._choice, self._gate, clock, *told, announcing=announcing, hides=hides
@@ -93,10 +95,8 @@ class Service:
             pausing,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._ingest = Ingest(
-            *(home.paths, store, AGENTS, finder, boring, clock, announcing.captured, hides),
-            pausing,
-        )
+        self._chores = chores.Chores(home, store, clock)
+        self._ingest = self._make_ingest(boring, hides)
         self._memories.dreamer.before = self.safekeeping.before_dream
         told_by = (store, AGENTS, finder, clock, os.environ, boring, pausing)
         again = accounts.replay_since(self._paths)
@@ -132,6 +132,16 @@ class Service:
             *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way, hides),
         )
         self._idleness = self._make_idleness()
+
+    def _make_ingest(self, boring: tuple[str, ...], hides: Redactor) -> Ingest:
+        self._report.disk = disk = self._chores.disk
+        disk.age_out = partial(let_go, self._store, self._clock, self._goes_on)
+        found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
+        return Ingest(*found, self._announcing.captured, disk.thrift, hides, self._pausing)
+
+    def _retell(self, project_id: int) -> None:
+        self._changed.add(project_id)
+        self._jobs_wake.set()
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
@@ -185,12 +195,14 @@ class Service:
         )
         for thread in others:
             thread.start()
+        self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
         self.web.begin()
         self._eraser.resume()
         try:
             self._run_ingest(watch)
             self.must_restart |= self.safekeeping.damaged
         finally:
+            self._report.ended = list
             self.stop()
             self.web.close()
             self._eraser.wait()
@@ -225,7 +237,6 @@ class Service:
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
         pause = FAULT_SECONDS[0]
-        next_chores = 0.0
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
@@ -236,10 +247,9 @@ class Service:
                 return
             try:
                 self._precedence.give_way(MOMENT)
+                self._chores.before()
                 self._drain()
-                if time.monotonic() >= next_chores:
-                    chores.run(self._paths, self._store, self._clock)
-                    next_chores = time.monotonic() + chores.EVERY_SECONDS
+                if self._chores.if_due():
                     self._transcripts.look()
                     self.safekeeping.wake()
                 if self._idleness.for_long():
@@ -251,6 +261,7 @@ class Service:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
                 # over. Whatever it is, a thread that died in silence would be worse.
                 self._report.note_fault("ingest", error)
+                self._chores.disk.look()
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()

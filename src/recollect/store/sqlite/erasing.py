@@ -6,17 +6,17 @@ there; a session that is erased as a whole leaves a hash of its name. Neither ho
 """
 
 import json
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from recollect.ids import digest
 from recollect.model.erasing import ERASED, Erasure, Reach, Rows
 from recollect.store.sqlite import merges
+from recollect.store.sqlite.bodies import pack
 from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.forgotten import with_folded
 
-EMPTY = zlib.compress(b"")
+EMPTY = pack(b"")
 AT_ONCE = 500  # rows in a transaction: hooks and captures come in between
 BEFORE = (
     60_000  # milliseconds that the answer to a prompt's hook may be noted before the prompt itself

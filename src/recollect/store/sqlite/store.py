@@ -23,6 +23,7 @@ from recollect.store.sqlite.told import ToldThings
 from recollect.store.sqlite.traces import Traces
 from recollect.store.sqlite.transcripts import Transcripts
 from recollect.store.sqlite.transfer import Transfer
+from recollect.store.sqlite.weights import Weights
 
 
 class SqliteStore(
@@ -45,6 +46,7 @@ class SqliteStore(
     Ledger,
     ToldThings,
     Transfer,
+    Weights,
     Pauses,
     Retention,
     Erasing,

@@ -7,7 +7,6 @@ not in the index, not in free pages, not in the write-ahead log.
 import json
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,11 +14,12 @@ from recollect.errors import StoreError
 from recollect.ids import digest
 from recollect.model.erasing import Changing, Matching, Progress, Rows
 from recollect.store.sqlite import queries
+from recollect.store.sqlite.bodies import pack, unpack
 from recollect.store.sqlite.database import Database, Row, translate, write, write_one
 from recollect.terms import prepared
 from recollect.text import sqlite_safe
 
-AT_ONCE = 200  # events that are unpacked in one go
+AT_ONCE = 32  # events that are read in one go: some are large
 OWNED = ("prompts", "observations", "summaries", "forgotten")
 COLUMNS = ("key", "tool", "subagent_type", "prompt_id", "capture_id")
 INDEXES = ("rebuild_document_words", "rebuild_event_words", "rebuild_fact_words")
@@ -108,7 +108,7 @@ class Traces(Database):
                 values = {name: _changed(row[name], changing) for name in COLUMNS}
                 content = {
                     "id": row["id"],
-                    "body": zlib.compress(body, 1),
+                    "body": pack(body),
                     "size": len(body),
                     "content_hash": digest(body, 32),
                 }
@@ -163,4 +163,4 @@ def _has(row: Row, matching: Matching) -> bool:
 
 
 def _text(packed: bytes) -> str:
-    return zlib.decompress(packed).decode("utf-8", "surrogateescape")
+    return unpack(packed).decode("utf-8", "surrogateescape")
