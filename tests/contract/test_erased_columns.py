@@ -43,7 +43,14 @@ OURS = {
         "transcript_marks.agent",
         "transcript_marks.mark",
     ),
-    *("unindexed.kind", "erased_sessions.session", "quarantine.name"),
+    *(
+        "unindexed.kind",
+        "events.origin",
+        "observations.origins",
+        "summaries.origins",
+        "erased_sessions.session",
+        "quarantine.name",
+    ),
 }
 MADE_ANEW = ("documents.", "event_texts.", "observation_facts.words")
 

@@ -16,7 +16,7 @@ SELECT id FROM prompts WHERE found(text);
 
 -- name: observations
 SELECT id FROM observations
-WHERE found(title) OR found(subtitle) OR found(narrative) OR found(subagent_type)
+WHERE found(title) OR found(subtitle) OR found(narrative) OR found(subagent_type) OR found(sources)
 UNION SELECT observation_id FROM observation_facts WHERE found(text)
 UNION SELECT observation_id FROM observation_concepts WHERE found(concept)
 UNION SELECT observation_id FROM observation_doubts WHERE found(part) OR found(reason)
@@ -38,8 +38,8 @@ SELECT observation_id AS id FROM forgotten WHERE found(record);
 -- name: replace_observation_words
 UPDATE observations
 SET title = changed(title), subtitle = changed(subtitle), narrative = changed(narrative),
-    subagent_type = changed(subagent_type)
-WHERE found(title) OR found(subtitle) OR found(narrative) OR found(subagent_type);
+    subagent_type = changed(subagent_type), sources = changed(sources)
+WHERE found(title) OR found(subtitle) OR found(narrative) OR found(subagent_type) OR found(sources);
 
 -- name: index_facts
 INSERT OR IGNORE INTO unindexed SELECT 'observation', observation_id FROM observation_facts WHERE found(text)
