@@ -1,10 +1,13 @@
-"""Secrets through every way in, with the real hooks and the real worker; afterwards nothing of them is anywhere."""
+"""Secrets through every way in, with the real hooks and the real worker; afterwards nothing of them is
+anywhere."""
 
 import asyncio
 import http.client
 import json
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +46,8 @@ def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 def test_planted_secrets_leave_no_trace_whichever_way_they_come_in(
     home: Paths, project: Path, tmp_path: Path
 ) -> None:
-    """T60, T62: a hundred of them, of at least 25 kinds, through every way in; then every byte is searched."""
+    """T60, T62: a hundred of them, of at least 25 kinds, through every way in; then every byte is
+    searched."""
     secrets = planted()
     every = "\n\n".join([*(each.text for each in secrets), OWN, SAID])
     hooks(project, every, secrets)
@@ -171,9 +175,6 @@ def transcript(project: Path, every: str) -> None:
 
 def claude_mem(folder: Path, every: str) -> None:
     database = claude_mem_databases.current(folder / "claude-mem.db")
-    import sqlite3
-    from contextlib import closing
-
     with closing(sqlite3.connect(database)) as connection:
         connection.execute(
             "UPDATE observations SET narrative = ?, facts = ?", (every, json.dumps([every]))
@@ -230,7 +231,8 @@ def remember(project: Path, secrets: list[Planted]) -> None:
 
 
 def cut_off(home: Paths, every: str) -> None:
-    """A payload whose sender died, and one of an agent that nobody knows: set aside, without what is secret."""
+    """A payload whose sender died, and one of an agent that nobody knows: set aside, without what is
+    secret."""
     whole = json.dumps({"hook_event_name": "Stop", "last_assistant_message": every, "x": "y"})
     for name, head in (("cut-1", b"claude-code"), ("cut-2", b"nobody")):
         data = b"recollect/1 %s save /srv\0\n" % head + whole[:-8].encode()

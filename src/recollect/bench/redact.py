@@ -84,7 +84,7 @@ def _lock_file(random: Random) -> Iterator[str]:
     """As of npm and of Python: hashes in hexadecimal and base64, addresses, versions."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     while True:
-        lines = []
+        lines: list[str] = []
         for number in range(200):
             name = f"package-{random.randrange(10_000)}"
             version = f"{random.randrange(20)}.{random.randrange(40)}.{number}"
@@ -105,15 +105,15 @@ def _lock_file(random: Random) -> Iterator[str]:
 def _log(random: Random) -> Iterator[str]:
     """Requests, ids, commits, container names, times."""
     while True:
-        lines = []
+        lines: list[str] = []
         for number in range(400):
             raw = random.randbytes(20).hex()
             uuid = f"{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:32]}"
             lines += (
-                f"2026-11-16T02:08:{number % 60:02d}.{number:03d}Z INFO request_id={uuid} status=200 took=12ms",
+                f"2026-11-16T02:08:{number % 60:02d}Z INFO request_id={uuid} status=200 took=12ms",
                 f"commit {raw}",
                 f"{raw[:12]}  registry.example.org/app@sha256:{random.randbytes(32).hex()}  Up 3 hours",
-                f"GET /api/v1/items/{raw[:24]}?page={number}&session={number} 200 - key cache miss for item:{uuid}",
+                f"GET /items/{raw[:24]}?page={number}&session={number} 200, key cache miss: {uuid}",
                 f"[worker-{number}] token bucket refilled, password reset mail queued for user {number}",
             )
         yield "\n".join(lines)

@@ -178,9 +178,9 @@ def _print(paths: Paths, look: Look) -> None:
     lines.append(("Backup", look.backup))
     lines += [("Paused", each) for each in look.paused]
     lines.append(("Spool", f"{waiting(paths)} waiting"))
+    lines.append(("Disk", _disk_line(look.room)))
     if replaced := sum((look.worker or {}).get("redacted", {}).values()):
         lines.append(("Secrets", f"{replaced:,} replaced since the worker started"))
-    lines.append(("Disk", _disk_line(look.room)))
     lines.append(("Viewer", look.viewer.line))
     lines.append(("Data", str(paths.data)))
     for name, text in lines:

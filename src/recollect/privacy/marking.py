@@ -5,6 +5,7 @@ Two in 65,536 share a mark by chance: it says "equal, most likely", and no more.
 """
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b
@@ -13,6 +14,8 @@ from pathlib import Path
 from recollect.paths import private_dir, write_private
 
 SIZE = 32
+OPENING = "[secret:"
+MARK = re.compile(r"\[secret:[a-z0-9-]{2,20}(?::[0-9a-f]{4})?\]")
 Mark = Callable[[str, str], str]
 
 

@@ -17,6 +17,7 @@ from recollect.privacy.rules import ELSEWHERE, TOKENS
 from recollect.privacy.runs import Excerpt
 
 PRIVATE, KEY, OWN_VALUE = "private", "private-key", "environment"
+MARKED = ""  # replaced already
 
 
 class Found(NamedTuple):
@@ -71,9 +72,11 @@ class Redactor:
         if private.WORD in (lowered := lower(text)):
             for start, end in private.spans(text):
                 taken.add(PRIVATE, start, end)
+        for mark in marking.MARK.finditer(text) if marking.OPENING in text else ():
+            taken.add(MARKED, *mark.span())
         for kind, start, end in self._secrets(text, lowered):
             taken.add(kind, start, end)
-        return taken.found
+        return [each for each in taken.found if each.kind != MARKED]
 
     def _secrets(self, text: str, lowered: str) -> Iterator[Found]:
         for value in self.values:
