@@ -5,12 +5,10 @@ on the disk before anything goes, and is taken away when nothing is left; a work
 """
 
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from recollect import log
@@ -18,8 +16,6 @@ from recollect.clock import Clock
 from recollect.errors import RecollectError
 from recollect.memory.storage import files
 from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.erasing import every_file
-from recollect.memory.storage.folders import is_memory_file
 from recollect.memory.storage.outgoing import places_of_user
 from recollect.model.erasing import Erasure, Reach, Rows, read
 from recollect.needle import Needle
@@ -27,12 +23,13 @@ from recollect.paths import Paths
 from recollect.privacy import payloads
 from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
-from recollect.worker import erasing_plan
+from recollect.worker import erasing_backups, erasing_plan
 from recollect.worker.briefs import Briefs
 from recollect.worker.erasing_files import ErasingFiles
 from recollect.worker.erasing_names import Names
-from recollect.worker.erasing_places import places_of
+from recollect.worker.erasing_places import memories_with, places_of
 from recollect.worker.erasing_plan import Plan, Sieve
+from recollect.worker.erasing_run import Ends, Run
 from recollect.worker.memory_work import MemoryWork
 from recollect.worker.projects import ProjectFinder
 
@@ -41,32 +38,6 @@ SPOOL_SECONDS, PAUSE = 60.0, 0.05
 ROUNDS = 3  # what is written while we look is found the next time
 INDEXED = 64  # rows in a step
 NOTHING_LEFT = Reach(Rows(), {}, frozenset(), frozenset())
-
-
-class _Ends(Exception):
-    """The worker ends."""
-
-
-@dataclass(slots=True)
-class Run:
-    """`counts`: what it comes to, once that is known."""
-
-    name: str
-    plan: Plan
-    dry: bool
-    step: str = "waiting"
-    done: int = 0
-    total: int = 0
-    counts: dict[str, int] = field(default_factory=dict)
-    error: str | None = None
-    over: bool = False
-
-    def shown(self, done: int, total: int) -> None:
-        self.done, self.total = done, total
-
-    def told(self) -> Json:
-        names = ("name", "step", "done", "total", "counts", "error", "over")
-        return {each: getattr(self, each) for each in names}
 
 
 @dataclass(slots=True)
@@ -136,7 +107,7 @@ class Eraser:
             with self.busy:
                 self._look(run) if run.dry else self._erase(run)
             self.on_fault(None)
-        except _Ends:
+        except Ends:
             log.action("erase.waits", what=run.plan.wanted.what)
         except Exception as error:
             self.on_fault(error)
@@ -167,11 +138,13 @@ class Eraser:
             rows |= self.store.rows_with(sieve.matching, self._shown(run))
         reach = self.store.reach(rows)
         plan = run.plan = run.plan.knowing(reach.rows.observations | reach.rows.forgotten)
-        run.counts = reach.counts | {"memories": self._memories_with(self._sieve(plan))}
+        run.counts = reach.counts | {
+            "memories": memories_with(self.paths.memory, self._sieve(plan))
+        }
         if sieve.matching:
             found = ErasingFiles(self.paths, self.store).with_text(sieve.matching, plan.at)
             run.counts["files"] = len(found)
-        run.counts["backups"] = len(self._backups())
+        run.counts["backups"] = len(erasing_backups.every(self.paths))
         return reach
 
     def _erase(self, run: Run) -> None:
@@ -197,7 +170,7 @@ class Eraser:
         while self.store.index_waiting(INDEXED):
             self._step()
         self.store.scrub()
-        self._drop_backups()
+        erasing_backups.replace(self.paths, self.new_backup)
         files.remove(self.paths.erasing_file)
         log.action("erase.done", what=run.plan.wanted.what, **run.counts)
 
@@ -249,33 +222,10 @@ class Eraser:
     def _every_memory(self) -> Memories:
         return Memories(places_of_user(self.paths.memory), self.clock)
 
-    def _memories_with(self, sieve: Sieve) -> int:
-        """Told and retired; a session's own is no memory that somebody would miss."""
-        root = self.paths.memory
-        found = (path for path in every_file(root) if is_memory_file(path.name))
-        named = {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
-        own = {name: data for name, data in named.items() if not name.startswith("sessions/")}
-        return sum(sieve(name, data) != data for name, data in own.items())
-
-    def _backups(self) -> list[Path]:
-        """And databases that were put aside."""
-        shelves = (each for each in (self.paths.backups, self.paths.damaged) if each.is_dir())
-        return [each for shelf in shelves for each in shelf.iterdir() if each.is_dir()]
-
-    def _drop_backups(self) -> None:
-        """They hold what was erased. One is made anew, of what there is now; then all others go, also one
-        that was just being made."""
-        if not self._backups():
-            return
-        new = self.new_backup()
-        for each in self._backups():
-            if each.name != new:
-                shutil.rmtree(each)
-
     def _step(self) -> None:
         """Between two: the order is on the disk, and the next worker goes on."""
         if not self.go_on():
-            raise _Ends
+            raise Ends
 
     def _sieve(self, plan: Plan) -> Sieve:
         """Raises ConfigError for a text that means nothing."""

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Protocol
 
+from recollect.memory.history.git_erasing import Keeping
 from recollect.memory.storage import projects
-from recollect.memory.storage.folders import PLAIN
+from recollect.memory.storage.erasing import every_file
+from recollect.memory.storage.folders import PLAIN, is_memory_file
 from recollect.memory.storage.journal import RETIRED
 from recollect.model.erasing import Erasure
 from recollect.paths import Paths
@@ -39,6 +41,14 @@ def places_of(asking: Asking, wanted: Erasure) -> tuple[str, ...]:
             own = _below(root, folder)
             return own, f"{RETIRED}/{own}", f"{PLAIN}/{folder.name}"
     return ()
+
+
+def memories_with(root: Path, keeping: Keeping) -> int:
+    """How many would change, told and retired; a session's own is no memory that somebody would miss."""
+    found = (path for path in every_file(root) if is_memory_file(path.name))
+    named = {_below(root, path): path.read_bytes() for path in found}
+    own = {name: data for name, data in named.items() if not name.startswith("sessions/")}
+    return sum(keeping(name, data) != data for name, data in own.items())
 
 
 def _below(root: Path, path: Path) -> str:

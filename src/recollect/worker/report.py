@@ -28,6 +28,7 @@ class Report:
     disk: Housekeeper | None = None
     on_fault: Callable[[str, str], None] = lambda *_: None
     on_damage: Callable[[StoreDamaged], None] = lambda _: None
+    redacted: Callable[[], dict[str, int]] = dict
 
     def note_fault(self, thread: str, error: Exception | None) -> None:
         """Shown until the thread gets on again: None."""
@@ -58,6 +59,7 @@ class Report:
             "problem": self.problem(),
             "disk": asdict(self.disk.room) if self.disk else None,
             "queue": asdict(health),
+            "redacted": self.redacted(),
             "index": asdict(self.store.index_health()),
         }
 

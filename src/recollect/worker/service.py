@@ -55,12 +55,12 @@ class Service:
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self._tally = Tally()
-        hides = redactor(home, on_found=self._tally.add)
+        tally = Tally()
+        hides = redactor(home, on_found=tally.add)
         self._choice, self._gate = choose_provider(home, clock, hides=hides), Gate(clock)
         self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
-        self._report.on_fault = announcing.fault
+        self._report.on_fault, self._report.redacted = announcing.fault, tally.counts
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
@@ -223,8 +223,7 @@ class Service:
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        told: dict[str, object] = {"import": under_way, "redacted": self._tally.counts()}
-        told["paused"] = self._pausing.status()
+        told: dict[str, object] = {"import": under_way, "paused": self._pausing.status()}
         return self._report.status(idle=self._idleness.now()) | told
 
     def last_look(self) -> None:
