@@ -58,6 +58,7 @@ def silent(done: subprocess.CompletedProcess[bytes]) -> None:
 
 @pytest.mark.parametrize("name", BODIES)
 def test_a_payload_arrives_byte_for_byte(writer: Writer, state: Path, name: str) -> None:
+    """T7, T8: any size and any bytes, an empty one too (T6)."""
     silent(run(writer, BODIES[name], environment(RECOLLECT_HOME=str(state))))
     (capture,) = published(state)
     assert capture.body == BODIES[name]
@@ -87,7 +88,7 @@ def test_without_a_project_directory_the_working_directory_stands_in(
 
 
 def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -> None:
-    """T3: none waits for another, and each has a file of its own."""
+    """T3: no name twice, nothing mixed."""
     env = environment(RECOLLECT_HOME=str(state))
     bodies = [b'{"n":%d}' % number for number in range(rounds(96, 3200))]
     for start in range(0, len(bodies), 32):
@@ -109,6 +110,7 @@ def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -
 
 
 def test_files_are_for_the_owner_alone_whatever_the_umask(writer: Writer, state: Path) -> None:
+    """T13: umask 000."""
     env = environment(RECOLLECT_HOME=str(state))
     silent(run(writer, PAYLOAD, env, around=inside("umask 000")))
     spool = state / "spool"
@@ -119,7 +121,7 @@ def test_files_are_for_the_owner_alone_whatever_the_umask(writer: Writer, state:
 def test_a_sender_that_dies_in_the_middle_leaves_a_file_to_be_judged_later(
     writer: Writer, state: Path
 ) -> None:
-    """T2: the hook cannot know, so the reader judges."""
+    """T2: the reader judges it: see test_a_capture_that_cannot_be_read_is_quarantined_not_lost."""
     half = '{"session_id":"s","tool_response":"cut of'
     code = (
         f"import os, signal; os.write(1, {half.encode()!r}); os.kill(os.getpid(), signal.SIGKILL)"
@@ -178,6 +180,7 @@ HOMES: dict[str, dict[str, str]] = {
 def test_hooks_and_commands_agree_on_the_state_directory(
     writer: Writer, tmp_path: Path, case: str
 ) -> None:
+    """T13: HOME with spaces, quotes, a newline; none at all."""
     env = environment(**{k: v.replace("{tmp}", str(tmp_path)) for k, v in HOMES[case].items()})
     try:
         expected = Paths.of(env).state

@@ -18,6 +18,7 @@ from recollect.web import errors, json_answers, openapi, parameters, stream, vie
 from recollect.web.api import (
     agents,
     brief,
+    confirming,
     cost,
     dreams,
     forgotten,
@@ -45,6 +46,7 @@ NOUNS = (
     projects,
     sessions,
     observations,
+    confirming,
     forgotten,
     search,
     timeline,

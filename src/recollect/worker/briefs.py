@@ -23,6 +23,7 @@ from recollect.model.events import (
 from recollect.model.sessions import Session
 from recollect.model.told import Told, ToldMemory
 from recollect.paths import Paths, write_private
+from recollect.privacy.redactor import Redactor
 from recollect.recall import file_recall, prompt
 from recollect.recall.search import Searcher
 from recollect.settings import Settings
@@ -33,6 +34,7 @@ from recollect.worker.listener import Answer, nothing
 from recollect.worker.memory_telling import MemoryTelling
 from recollect.worker.precedence import Precedence
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.redacting import redacted_capture
 from recollect.worker.session_memory import SessionMemories
 from recollect.worker.sharing import Sharing
 
@@ -71,6 +73,7 @@ class Briefs:
         [], None
     ]  # a session has begun: the first prompt will want to search
     precedence: Precedence = field(default_factory=Precedence)
+    redactor: Redactor = field(default_factory=Redactor)
     sessions: SessionMemories = field(init=False)
     sharing: Sharing = field(init=False)
     _briefing: Briefing = field(init=False)
@@ -90,6 +93,8 @@ class Briefs:
         if isinstance(capture, Unreadable) or capture.agent not in self.agents:
             return NOTHING
         agent = self.agents[capture.agent]
+        # Reasons quote what was asked, and a model may be asked about it.
+        capture = redacted_capture(self.redactor, capture)
         if capture.hook == file_recall.HOOK:
             wanted = agent.file_wanted(capture)
             return self._file(agent, wanted) if wanted else NOTHING

@@ -8,6 +8,7 @@ from typing import Any
 
 from recollect.clock import Clock
 from recollect.model.jobs import Again
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.wiring import Choice
 from recollect.worker.backfill import Backfill
@@ -36,15 +37,23 @@ class Orders:
     look: Callable[[], None]  # has transcripts read, and silent sessions ended
     wake_indexing: Callable[[], None]
     memories: MemoryWork
+    redactor: Redactor = field(default_factory=Redactor)
     imports: Imports = field(init=False)
     curating: Curating = field(init=False)
     remembering: Remembering = field(init=False)
 
     def __post_init__(self) -> None:
-        self.imports = Imports(self.store, self.clock, self._taken, self.memories.incoming)
+        self.imports = Imports(
+            self.store, self.clock, self._taken, self.memories.incoming, self.redactor
+        )
         retold, announcing = self.briefs.sessions.refresh, self.memories.announcing
         self.curating = Curating(
-            self.store, self.clock, self._changed, retold, announcing.observation_changed
+            self.store,
+            self.clock,
+            self._changed,
+            retold,
+            announcing.observation_changed,
+            redactor=self.redactor,
         )
         self.remembering = Remembering(
             self.store,
@@ -54,6 +63,7 @@ class Orders:
             self.briefs.prepare,
             announcing.memories,
             announcing.memory_changed,
+            self.redactor,
         )
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:

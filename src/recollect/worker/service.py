@@ -3,13 +3,13 @@
 import json
 import os
 import threading
-import time
 
 from recollect import __version__, log
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
-from recollect.wiring import AGENTS, Home, searcher
+from recollect.wiring import AGENTS, Home, redactor, searcher
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
 from recollect.worker.announcing import Announcing
@@ -27,6 +27,7 @@ from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
+from recollect.worker.tally import Tally
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
@@ -48,20 +49,23 @@ class Service:
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self._choice, self._gate = choose_provider(home, clock), Gate(clock)
+        self._tally = Tally()
+        hides = redactor(home, on_found=self._tally.add)
+        self._choice, self._gate = choose_provider(home, clock, hides=hides), Gate(clock)
         self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
         self._report.on_fault = announcing.fault
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
-        self._indexing = IndexingThread(
-            Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
-        )
         self._changed: set[int] = set()
+        indexer = Indexer(store, AGENTS, self._retell)
+        self._indexing = IndexingThread(
+            indexer, search, first.give_way, lambda error: faulty("indexing", error)
+        )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
-            home, store, self._choice, self._gate, clock, *told, announcing=announcing
+            home, store, self._choice, self._gate, clock, *told, announcing=announcing, hides=hides
         )
         self._briefs = Briefs(
             self._paths,
@@ -75,11 +79,14 @@ class Service:
             self._memories.telling,
             self._indexing.expect_a_question,
             first,
+            hides,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._ingest = Ingest(home.paths, store, AGENTS, finder, boring, clock, announcing.captured)
-        self._reconciler = Reconciler(store, AGENTS, finder, clock, os.environ, boring)
-        importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
+        self._chores = chores.Chores(home, store, clock)
+        self._ingest = self._make_ingest(boring, hides)
+        told_by = (store, AGENTS, finder, clock, os.environ, boring)
+        self._reconciler = Reconciler(*told_by, redactor=hides)
+        importer = Reconciler(*told_by, importing=True, redactor=hides)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
         self._transcripts = TranscriptThread(
             self._reconciler,
@@ -93,13 +100,22 @@ class Service:
         self._runner = self._job_runner()
         self._orders = Orders(
             *(store, self._choice, self._gate, self._briefs, finder, self._busy, self._jobs_wake),
-            *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories),
+            *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories, hides),
         )
         self.web = Web(
             *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
-            *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way),
+            *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way, hides),
         )
         self._idleness = self._make_idleness()
+
+    def _make_ingest(self, boring: tuple[str, ...], hides: Redactor) -> Ingest:
+        self._report.disk = disk = self._chores.disk
+        found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
+        return Ingest(*found, self._announcing.captured, disk.thrift, hides)
+
+    def _retell(self, project_id: int) -> None:
+        self._changed.add(project_id)
+        self._jobs_wake.set()
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
@@ -150,10 +166,12 @@ class Service:
         )
         for thread in others:
             thread.start()
+        self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
         self.web.begin()
         try:
             self._run_ingest(watch)
         finally:
+            self._report.ended = list
             self.stop()
             self.web.close()
             for thread in others:
@@ -172,7 +190,8 @@ class Service:
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        return self._report.status(idle=self._idleness.now()) | {"import": under_way}
+        told = {"import": under_way, "redacted": self._tally.counts()}
+        return self._report.status(idle=self._idleness.now()) | told
 
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
@@ -184,7 +203,6 @@ class Service:
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
         pause = FAULT_SECONDS[0]
-        next_chores = 0.0
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
@@ -195,10 +213,9 @@ class Service:
                 return
             try:
                 self._precedence.give_way(MOMENT)
+                self._chores.before()
                 self._drain()
-                if time.monotonic() >= next_chores:
-                    chores.run(self._paths, self._store, self._clock)
-                    next_chores = time.monotonic() + chores.EVERY_SECONDS
+                if self._chores.if_due():
                     self._transcripts.look()
                 if self._idleness.for_long():
                     log.action("worker.idle")
@@ -209,6 +226,7 @@ class Service:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
                 # over. Whatever it is, a thread that died in silence would be worse.
                 self._report.note_fault("ingest", error)
+                self._chores.disk.look()
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()

@@ -16,6 +16,7 @@ from recollect.store.sqlite.values import file_name
 
 Json = dict[str, Any]
 PARTS = ("facts", "concepts", "files", "doubts", "events")
+UNKNOWN = {"confirmed": 0, "origins": None, "sources": None}  # in records of older releases
 HANGING = {"followers": "follows", "repeaters": "repeats"}  # who hangs on it, by which link
 
 
@@ -126,7 +127,7 @@ def _record(connection: sqlite3.Connection, row: Row) -> Json:
 
 
 def _put_back(connection: sqlite3.Connection, record: Json) -> None:
-    row = write_one(connection, "forgotten", "put_back", record["row"])
+    row = write_one(connection, "forgotten", "put_back", UNKNOWN | record["row"])
     if row is None:
         return
     owner = {"observation_id": row["id"]}

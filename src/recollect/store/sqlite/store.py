@@ -19,6 +19,7 @@ from recollect.store.sqlite.tallies import Tallies
 from recollect.store.sqlite.told import ToldThings
 from recollect.store.sqlite.transcripts import Transcripts
 from recollect.store.sqlite.transfer import Transfer
+from recollect.store.sqlite.weights import Weights
 
 
 class SqliteStore(
@@ -41,5 +42,6 @@ class SqliteStore(
     Ledger,
     ToldThings,
     Transfer,
+    Weights,
 ):
     pass
