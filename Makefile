@@ -10,7 +10,7 @@ demo: $(VENV)/.ready ## Replay two example sessions and show what is remembered
 	@$(BIN)/recollect demo
 
 test: $(VENV)/.ready-test ## Run all tests, with the real Claude Code client
-	@$(BIN)/python -m tests.support.run -n auto $(ARGS)
+	@$(BIN)/python -m tests.support.run -n auto --dist worksteal $(ARGS)
 
 torture: $(VENV)/.ready-test ## The long suite: thousands of kills and every other fault at its full size
 	@$(BIN)/python -m tests.torture $(ARGS)

@@ -16,7 +16,7 @@ from recollect.paths import Paths
 from tests.support.crash import Crash, Pace
 from tests.support.crash_verdict import judge, unsound
 
-ROUNDS = int(os.environ.get("RECOLLECT_CRASH_ROUNDS", "200"))
+ROUNDS = int(os.environ.get("RECOLLECT_CRASH_ROUNDS", "60"))
 SEED = int(os.environ.get("RECOLLECT_CRASH_SEED", random.randrange(1 << 32)))
 LOOK_EVERY = 20
 

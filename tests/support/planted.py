@@ -119,7 +119,7 @@ KINDS = (
     _prefixed("stripe webhook", "wh" + "sec_", WORD, 32, "signing {}"),
     _twilio,
     _prefixed("twilio key", "S" + "K", LOWER_HEX, 32, "sid {}"),
-    _prefixed("npm", "np" + "m_", WORD, 36, "//registry.npmjs.org/:_authToken={}"),
+    _prefixed("npm", "np" + "m_", WORD, 36, "//registry.example.org/:_authToken={}"),
     _prefixed("pypi", "pypi-" + "AgE", WORD + "_-", 160, "twine -p {}"),
     _prefixed("docker", "dckr" + "_pat_", WORD + "_-", 27, "docker login with {}"),
     _prefixed("huggingface", "h" + "f_", WORD, 34, "hub {}"),

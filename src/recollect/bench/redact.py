@@ -93,11 +93,11 @@ def _lock_file(random: Random) -> Iterator[str]:
             lines += (
                 f'    "node_modules/{name}": {{',
                 f'      "version": "{version}",',
-                f'      "resolved": "https://registry.npmjs.org/{name}/-/{name}-{version}.tgz",',
+                f'      "resolved": "https://registry.example.org/{name}/-/{name}-{version}.tgz",',
                 f'      "integrity": "sha512-{integrity}=="',
                 "    },",
                 f"{name}=={version} --hash=sha256:{digest}",
-                f'{{ url = "https://files.pythonhosted.org/packages/{digest[:2]}/{digest}/{name}.whl" }}',
+                f'{{ url = "https://files.example.org/packages/{digest[:2]}/{digest}/{name}.whl" }}',
             )
         yield "\n".join(lines)
 

@@ -16,6 +16,7 @@ VERSION = "0.1.0"
 # Seconds; the user is waiting. A compaction takes many of its own.
 DEADLINE = {"context": 0.8, "new": 0.3, "file": 0.15, "compact": 1.0}
 PRIVATE = tuple(a + b + b"private" for a in (b"<", b"u003c", b"lt;") for b in (b"", b"/", b"\\/"))
+OFF = "/.recollect/off"
 STALE_START = 10  # seconds after which a start that came to nothing is forgotten
 
 
@@ -26,6 +27,10 @@ def main(hook: str, body: bytes | None = None) -> int:
     state = state_dir()
     project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
     given = read_all(0) if body is None else body
+    # The user wants nothing recorded here: the same rule as in capture.sh.
+    if os.environ.get("RECOLLECT_PAUSED", "0") not in ("", "0") or os.path.exists(project + OFF):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+        hook, given = __import__("paused").instead(hook, given)
     data = header(hook, project) + (without_private(given) if hook == "new" else given)
     try:
         if hook == "file":
@@ -66,46 +71,12 @@ def read_all(descriptor: int) -> bytes:
 
 
 def without_private(body: bytes) -> bytes:
-    """What a prompt marks as private does not reach the disk. The same rule as privacy/private.py, on the
-    bytes of a payload; where there is no tag, it costs a search."""
-    lowered = body.lower()
-    if not any(tag in lowered for tag in PRIVATE):
+    """What a prompt marks as private does not reach the disk. Without a tag that costs a search."""
+    if not any(map(body.lower().__contains__, PRIVATE)):
         return body
-    import re
-
-    tag = re.compile(
-        rb"(?:<|\\{1,8}u003c|&lt;)(?:\s|\\[nrt]){0,8}(\\{0,8}/)?(?:\s|\\[nrt]){0,8}private(?![\w-])"
-        rb"(?:(?(1)(?:\s|\\[nrt]){0,8}|(?:[^<>\"\\]|\\[nrt\"]){0,200}?)(?:>|\\{1,8}u003e|&gt;))?",
-        re.IGNORECASE,
-    )
-    return re.sub(
-        rb'"(?:[^"\\]|\\.)*+(?:"|\Z)',
-        lambda text: hide_private(tag, text[0]) if tag.search(text[0]) else text[0],
-        body,
-        flags=re.DOTALL,
-    )
-
-
-def hide_private(tag, text: bytes) -> bytes:  # type: ignore[no-untyped-def] # `re` is not imported for a name
-    """In one JSON string, with its quotes. Closed but not opened hides all before it, never closed all
-    behind."""
-    whole = len(text) > 1 and text.endswith(b'"')
-    end = len(text) - 1 if whole else len(text)
-    shown: list[bytes] = []
-    done, depth, begin = 1, 0, 1
-    for found in tag.finditer(text, 1, end):
-        if not found[1]:
-            begin = begin if depth else found.start()
-            depth += 1
-        elif depth > 1:
-            depth -= 1
-        else:
-            shown = [*shown, text[done:begin], b"[private]"] if depth else [b"[private]"]
-            done, depth = found.end(), 0
-    if depth:
-        shown += (text[done:begin], b"[private]")
-        done = end
-    return text[:1] + b"".join(shown) + text[done:]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    shown: bytes = __import__("private_prompt").hidden(body)
+    return shown
 
 
 def keep(state: str, hook: str, data: bytes) -> None:
@@ -253,20 +224,15 @@ def brief_name(project: str) -> str:
 
 def read_file(path: str) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        with open(path, "rb") as file:
+            return file.read()
     except OSError:
         return b""
-    try:
-        return read_all(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def older(version: str) -> bool:
-    def numbers(text: str) -> list[int]:
-        return [int(part) for part in text.split(".") if part.isdigit()]
-
-    return numbers(version) < numbers(VERSION)
+    its, ours = ([int(n) for n in each.split(".") if n.isdigit()] for each in (version, VERSION))
+    return its < ours
 
 
 def start_if_down(state: str) -> bool:

@@ -3,8 +3,10 @@
 import json
 import os
 import threading
+from functools import partial
 
 from recollect import __version__, log
+from recollect.backups import accounts
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
 from recollect.privacy.redactor import Redactor
@@ -15,6 +17,8 @@ from recollect.worker import chores
 from recollect.worker.announcing import Announcing
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.changed import Changed
+from recollect.worker.erasing import Eraser
 from recollect.worker.gate import Gate
 from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
@@ -23,10 +27,13 @@ from recollect.worker.jobs import JobRunner, lease
 from recollect.worker.listener import Answer, Listener
 from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders, as_json
+from recollect.worker.pausing import Pausing
 from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
+from recollect.worker.retention import Retention, let_go
+from recollect.worker.safekeeping import Safekeeping
 from recollect.worker.tally import Tally
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
@@ -49,19 +56,25 @@ class Service:
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self._tally = Tally()
-        hides = redactor(home, on_found=self._tally.add)
+        tally = Tally()
+        hides = redactor(home, on_found=tally.add)
         self._choice, self._gate = choose_provider(home, clock, hides=hides), Gate(clock)
         self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
-        self._report.on_fault = announcing.fault
+        self._report.on_fault, self._report.redacted = announcing.fault, tally.counts
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
-        self._changed: set[int] = set()
-        indexer = Indexer(store, AGENTS, self._retell)
+        settings = self._settings
+        self._pausing = pausing = Pausing(
+            store, finder, clock, lambda: settings.names("capture.skip_dirs")
+        )
+        self.safekeeping = Safekeeping(home, store, clock, first.give_way, self._damaged)
+        self._report.on_damage = self.safekeeping.met
+        self._changed = Changed(self._jobs_wake)
         self._indexing = IndexingThread(
-            indexer, search, first.give_way, lambda error: faulty("indexing", error)
+            Indexer(store, AGENTS, self._changed.at_once),
+            *(search, first.give_way, lambda error: faulty("indexing", error)),
         )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
@@ -80,12 +93,15 @@ class Service:
             self._indexing.expect_a_question,
             first,
             hides,
+            pausing,
         )
         boring = self._settings.names("capture.boring_tools")
         self._chores = chores.Chores(home, store, clock)
         self._ingest = self._make_ingest(boring, hides)
-        told_by = (store, AGENTS, finder, clock, os.environ, boring)
-        self._reconciler = Reconciler(*told_by, redactor=hides)
+        self._memories.dreamer.before = self.safekeeping.before_dream
+        told_by = (store, AGENTS, finder, clock, os.environ, boring, pausing)
+        again = accounts.replay_since(self._paths)
+        self._reconciler = Reconciler(*told_by, redactor=hides, replay_since=again)
         importer = Reconciler(*told_by, importing=True, redactor=hides)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
         self._transcripts = TranscriptThread(
@@ -98,9 +114,19 @@ class Service:
             give_way=first.give_way,
         )
         self._runner = self._job_runner()
+        self._eraser = Eraser(
+            *(home.paths, store, clock, self._busy, self._briefs, finder, self._memories),
+            redactor=hides,
+            new_backup=self.safekeeping.anew,
+            go_on=self._goes_on,
+            wake=self._spool_wake.set,
+            on_fault=lambda error: faulty("erasing", error),
+        )
+        self._retention = Retention(store, settings, clock)
         self._orders = Orders(
             *(store, self._choice, self._gate, self._briefs, finder, self._busy, self._jobs_wake),
             *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories, hides),
+            pausing.verbs() | self._eraser.verbs(),
         )
         self.web = Web(
             *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
@@ -110,12 +136,9 @@ class Service:
 
     def _make_ingest(self, boring: tuple[str, ...], hides: Redactor) -> Ingest:
         self._report.disk = disk = self._chores.disk
+        disk.age_out = partial(let_go, self._store, self._clock, self._goes_on)
         found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
-        return Ingest(*found, self._announcing.captured, disk.thrift, hides)
-
-    def _retell(self, project_id: int) -> None:
-        self._changed.add(project_id)
-        self._jobs_wake.set()
+        return Ingest(*found, self._announcing.captured, disk.thrift, hides, self._pausing)
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
@@ -138,6 +161,8 @@ class Service:
             self._transcripts.idle,
             self._indexing.idle,
             lambda: not self._changed,
+            lambda: not self._eraser.at_work(),
+            self.safekeeping.idle,
         )
         seconds = self._settings.number("worker.idle_minutes") * 60
         shared = (self._paths, self._store, self._clock)
@@ -163,17 +188,21 @@ class Service:
             threading.Thread(target=self._run_jobs, name="jobs"),
             threading.Thread(target=self._transcripts.run, name="healing"),
             threading.Thread(target=self._indexing.run, name="indexing"),
+            threading.Thread(target=self.safekeeping.run, name="backups"),
         )
         for thread in others:
             thread.start()
         self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
         self.web.begin()
+        self._eraser.resume()
         try:
             self._run_ingest(watch)
+            self.must_restart |= self.safekeeping.damaged
         finally:
             self._report.ended = list
             self.stop()
             self.web.close()
+            self._eraser.wait()
             for thread in others:
                 thread.join()
             watch.close()
@@ -185,12 +214,13 @@ class Service:
         self._jobs_wake.set()
         self._transcripts.stop()
         self._indexing.stop()
+        self.safekeeping.stop()
         if self._choice.model is not None:
             self._choice.model.close()  # a request may take minutes; its job is given back
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        told = {"import": under_way, "redacted": self._tally.counts()}
+        told: dict[str, object] = {"import": under_way, "paused": self._pausing.status()}
         return self._report.status(idle=self._idleness.now()) | told
 
     def last_look(self) -> None:
@@ -198,7 +228,7 @@ class Service:
         next worker, which is started as long as we hold the lock in vain."""
         self._memories.telling.close()
         once = iter([True])
-        if not self._vitals.lost():
+        if not self._vitals.lost() and not self.safekeeping.damaged:
             self._ingest.drain(lambda: next(once, False))
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
@@ -217,6 +247,7 @@ class Service:
                 self._drain()
                 if self._chores.if_due():
                     self._transcripts.look()
+                    self.safekeeping.wake()
                 if self._idleness.for_long():
                     log.action("worker.idle")
                     return
@@ -242,12 +273,19 @@ class Service:
             self._transcripts.after(ingested)
             self._indexing.wake()
         self._briefs.record()
+        self.safekeeping.note()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._jobs_wake.set()
 
     def _looked(self) -> None:
         chores.interrupt(self._store, self._reconciler, self._clock)
+        accounts.replayed(self._paths)
         self._jobs_wake.set()
+
+    def _damaged(self) -> None:
+        """From any thread, in the middle of anything: only the word is passed on."""
+        self._stopping.set()
+        self._spool_wake.set()
 
     def _healed(self) -> None:
         self._idleness.interrupted()
@@ -269,6 +307,7 @@ class Service:
                         self._indexing.wake()
                         self._briefs.prepare(self._changed.pop())
                     self._memories.tidy()
+                    self._retention.if_due(self._goes_on)
                 wait = self._until_next_job()
                 self._report.note_fault("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest
