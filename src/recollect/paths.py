@@ -51,9 +51,19 @@ class Paths:
         return self.data / "recollect.db"
 
     @property
+    def redaction_key(self) -> Path:
+        """What makes the marks of replaced secrets ours alone."""
+        return self.data / "redaction.key"
+
+    @property
     def memory(self) -> Path:
         """Curated memories, as Markdown files that people may edit."""
         return self.data / "memory"
+
+    @property
+    def erasing_file(self) -> Path:
+        """What is being erased, until it is: after a kill the next worker goes on."""
+        return self.data / "erasing.json"
 
     @property
     def backups(self) -> Path:
@@ -90,6 +100,11 @@ class Paths:
     def health_note(self) -> Path:
         """One JSON string: what is wrong, for a hook that finds no worker."""
         return self.state / "health.json"
+
+    @property
+    def capture_failures(self) -> Path:
+        """A line per event that a hook could not write; `+12` stands for twelve of them."""
+        return self.state / "capture-failures"
 
     @property
     def python_file(self) -> Path:
@@ -147,7 +162,8 @@ class Paths:
         return self.state / "installs"
 
     def make(self) -> None:
-        """All directories, owner only. An existing one that others can enter is closed."""
+        """All directories, owner only. An existing one that others can enter is closed; one that is
+        another's is refused, because whoever owns it can put anything there."""
         for path in (
             *(self.config, self.data, self.state, self.run, self.briefs, self.installs),
             *(self.spool, self.spool_tmp, self.spool_new, self.spool_bad, self.log_file.parent),
@@ -157,9 +173,20 @@ class Paths:
 
 def private_dir(path: Path) -> Path:
     path.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+    _refuse_foreign(path)
     if path.stat().st_mode & 0o077:
         path.chmod(PRIVATE_DIR)
     return path
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Also a link that somebody else has put there; one of the user's own may lead elsewhere."""
+    for status in (path.lstat(), path.stat()):
+        if status.st_uid != os.geteuid():
+            raise ConfigError(
+                f"{path} belongs to user {status.st_uid}. Make it yours (`chown`), or set RECOLLECT_HOME "
+                "to a folder of your own."
+            )
 
 
 def write_private(path: Path, data: bytes) -> None:

@@ -110,16 +110,23 @@ class Safekeeping:
         if is_old and self._settings.number("backup.every_hours"):
             self._make(rotation.DREAM)
 
-    def _make(self, reason: str) -> None:
+    def anew(self) -> str | None:
+        """One of what there is now, to take the place of all others. Its name; None: there is no room, or
+        nobody wants any."""
+        return self._make(rotation.DAILY) if self._settings.number("backup.every_hours") else None
+
+    def _make(self, reason: str) -> str | None:
         """What keeps it from being made is in the log, and `doctor` says how old the last one is."""
         try:
-            self._shelf.make(reason, self._settings.number("backup.keep"), self._between)
+            keep = self._settings.number("backup.keep")
+            return self._shelf.make(reason, keep, self._between).name
         except _Stopped:
             log.action("backup.stopped", reason=reason)
         except StoreDamaged as error:
             self.met(error)
         except (BackupError, StoreError, OSError) as error:
             log.warning("backup.skipped", reason=reason, error=log.cause(error))
+        return None
 
     def _between(self, _done: int, _total: int) -> None:
         self._give_way()

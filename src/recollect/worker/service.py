@@ -3,19 +3,22 @@
 import json
 import os
 import threading
-import time
+from functools import partial
 
 from recollect import __version__, log
 from recollect.backups import accounts
 from recollect.clock import SECOND, Clock
 from recollect.ids import lease_name
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
-from recollect.wiring import AGENTS, Home, searcher
+from recollect.wiring import AGENTS, Home, redactor, searcher
 from recollect.wiring import provider as choose_provider
 from recollect.worker import chores
 from recollect.worker.announcing import Announcing
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.changed import Changed
+from recollect.worker.erasing import Eraser
 from recollect.worker.gate import Gate
 from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
@@ -24,11 +27,14 @@ from recollect.worker.jobs import JobRunner, lease
 from recollect.worker.listener import Answer, Listener
 from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders, as_json
+from recollect.worker.pausing import Pausing
 from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
+from recollect.worker.retention import Retention, let_go
 from recollect.worker.safekeeping import Safekeeping
+from recollect.worker.tally import Tally
 from recollect.worker.transcript_thread import TranscriptThread
 from recollect.worker.vitals import Vitals
 from recollect.worker.wake import SpoolWatch
@@ -50,22 +56,29 @@ class Service:
         self._stopping, self._spool_wake, self._jobs_wake = (threading.Event() for _ in range(3))
         self._busy = threading.Lock()  # held while a job is run
         self._vitals = Vitals(self._paths.lock_file, self._paths.database, self._paths.spool_new)
-        self._choice, self._gate = choose_provider(home, clock), Gate(clock)
+        tally = Tally()
+        hides = redactor(home, on_found=tally.add)
+        self._choice, self._gate = choose_provider(home, clock, hides=hides), Gate(clock)
         self._announcing = announcing = Announcing(store, clock)
         self._report = Report(self._paths, store, self._choice, self._gate, clock, clock())
-        self._report.on_fault = announcing.fault
+        self._report.on_fault, self._report.redacted = announcing.fault, tally.counts
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
+        settings = self._settings
+        self._pausing = pausing = Pausing(
+            store, finder, clock, lambda: settings.names("capture.skip_dirs")
+        )
         self.safekeeping = Safekeeping(home, store, clock, first.give_way, self._damaged)
         self._report.on_damage = self.safekeeping.met
+        self._changed = Changed(self._jobs_wake)
         self._indexing = IndexingThread(
-            Indexer(store, AGENTS), search, first.give_way, lambda error: faulty("indexing", error)
+            Indexer(store, AGENTS, self._changed.at_once),
+            *(search, first.give_way, lambda error: faulty("indexing", error)),
         )
-        self._changed: set[int] = set()
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
-            home, store, self._choice, self._gate, clock, *told, announcing=announcing
+            home, store, self._choice, self._gate, clock, *told, announcing=announcing, hides=hides
         )
         self._briefs = Briefs(
             self._paths,
@@ -79,15 +92,17 @@ class Service:
             self._memories.telling,
             self._indexing.expect_a_question,
             first,
+            hides,
+            pausing,
         )
         boring = self._settings.names("capture.boring_tools")
-        self._ingest = Ingest(home.paths, store, AGENTS, finder, boring, clock, announcing.captured)
+        self._chores = chores.Chores(home, store, clock)
+        self._ingest = self._make_ingest(boring, hides)
         self._memories.dreamer.before = self.safekeeping.before_dream
+        told_by = (store, AGENTS, finder, clock, os.environ, boring, pausing)
         again = accounts.replay_since(self._paths)
-        self._reconciler = Reconciler(
-            store, AGENTS, finder, clock, os.environ, boring, replay_since=again
-        )
-        importer = Reconciler(store, AGENTS, finder, clock, os.environ, boring, importing=True)
+        self._reconciler = Reconciler(*told_by, redactor=hides, replay_since=again)
+        importer = Reconciler(*told_by, importing=True, redactor=hides)
         backfill = Backfill(self._paths, store, AGENTS, clock, importer)
         self._transcripts = TranscriptThread(
             self._reconciler,
@@ -99,15 +114,31 @@ class Service:
             give_way=first.give_way,
         )
         self._runner = self._job_runner()
+        self._eraser = Eraser(
+            *(home.paths, store, clock, self._busy, self._briefs, finder, self._memories),
+            redactor=hides,
+            new_backup=self.safekeeping.anew,
+            go_on=self._goes_on,
+            wake=self._spool_wake.set,
+            on_fault=lambda error: faulty("erasing", error),
+        )
+        self._retention = Retention(store, settings, clock)
         self._orders = Orders(
             *(store, self._choice, self._gate, self._briefs, finder, self._busy, self._jobs_wake),
-            *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories),
+            *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories, hides),
+            pausing.verbs() | self._eraser.verbs(),
         )
         self.web = Web(
             *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
-            *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way),
+            *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way, hides),
         )
         self._idleness = self._make_idleness()
+
+    def _make_ingest(self, boring: tuple[str, ...], hides: Redactor) -> Ingest:
+        self._report.disk = disk = self._chores.disk
+        disk.age_out = partial(let_go, self._store, self._clock, self._goes_on)
+        found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
+        return Ingest(*found, self._announcing.captured, disk.thrift, hides, self._pausing)
 
     def _job_runner(self) -> JobRunner:
         return JobRunner(
@@ -130,6 +161,7 @@ class Service:
             self._transcripts.idle,
             self._indexing.idle,
             lambda: not self._changed,
+            lambda: not self._eraser.at_work(),
             self.safekeeping.idle,
         )
         seconds = self._settings.number("worker.idle_minutes") * 60
@@ -160,13 +192,17 @@ class Service:
         )
         for thread in others:
             thread.start()
+        self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
         self.web.begin()
+        self._eraser.resume()
         try:
             self._run_ingest(watch)
             self.must_restart |= self.safekeeping.damaged
         finally:
+            self._report.ended = list
             self.stop()
             self.web.close()
+            self._eraser.wait()
             for thread in others:
                 thread.join()
             watch.close()
@@ -184,7 +220,8 @@ class Service:
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        return self._report.status(idle=self._idleness.now()) | {"import": under_way}
+        told: dict[str, object] = {"import": under_way, "paused": self._pausing.status()}
+        return self._report.status(idle=self._idleness.now()) | told
 
     def last_look(self) -> None:
         """What a hook delivered while it still saw us as running. One batch: a backlog can wait for the
@@ -196,7 +233,6 @@ class Service:
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
         pause = FAULT_SECONDS[0]
-        next_chores = 0.0
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
@@ -207,10 +243,9 @@ class Service:
                 return
             try:
                 self._precedence.give_way(MOMENT)
+                self._chores.before()
                 self._drain()
-                if time.monotonic() >= next_chores:
-                    chores.run(self._paths, self._store, self._clock)
-                    next_chores = time.monotonic() + chores.EVERY_SECONDS
+                if self._chores.if_due():
                     self._transcripts.look()
                     self.safekeeping.wake()
                 if self._idleness.for_long():
@@ -222,6 +257,7 @@ class Service:
                 # A locked database or a full disk, most likely: the spool keeps everything until it is
                 # over. Whatever it is, a thread that died in silence would be worse.
                 self._report.note_fault("ingest", error)
+                self._chores.disk.look()
                 self._stopping.wait(pause)
                 pause = min(pause * 2, FAULT_SECONDS[1])
                 self._spool_wake.set()
@@ -271,6 +307,7 @@ class Service:
                         self._indexing.wake()
                         self._briefs.prepare(self._changed.pop())
                     self._memories.tidy()
+                    self._retention.if_due(self._goes_on)
                 wait = self._until_next_job()
                 self._report.note_fault("jobs", None)
             except Exception as error:  # for the same reason as in _run_ingest

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
+from recollect.filesystems import why_shared
 from recollect.paths import PRIVATE_FILE, private_dir
 from recollect.store.sqlite import queries
 
 Row = sqlite3.Row
 BUSY_SECONDS = 30.0
+OLDEST_SQLITE = (3, 35, 0)  # the first with RETURNING
 WAL_LIMIT = 64 * 1024 * 1024
 DAMAGE = ("malformed", "disk I/O error")  # in an error that may be about anything
 
@@ -27,6 +29,8 @@ DAMAGE = ("malformed", "disk I/O error")  # in an error that may be about anythi
 class Database:
     def __init__(self, path: Path, *, writer: bool, checked: bool = False) -> None:
         """`checked`: somebody has seen to it that the file is sound."""
+        if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+            raise StoreError(_old_sqlite())
         self._path, self._checked = path, checked
         self.on_damage: Callable[[StoreDamaged], None] = lambda _: None
         self._lock = threading.RLock()
@@ -73,6 +77,13 @@ class Database:
             return self._reader().execute(queries.load(noun)[name], values).fetchall()
         except sqlite3.DatabaseError as error:
             raise self._refused(error) from error
+
+    def each(self, noun: str, name: str, /, **values: Any) -> Iterator[Row]:
+        """One at a time: for rows that together may be larger than memory."""
+        try:
+            yield from self._reader().execute(queries.load(noun)[name], values)
+        except sqlite3.DatabaseError as error:
+            raise translate(error, self._path) from error
 
     def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
         found = self.rows(noun, name, **values)
@@ -153,7 +164,9 @@ class Database:
         )
         try:
             connection.row_factory = Row
-            connection.execute("PRAGMA journal_mode = WAL")
+            # Where others may have a hand in the file, the log's shared memory proves nothing.
+            journal = "DELETE" if why_shared(self._path.parent) else "WAL"
+            connection.execute(f"PRAGMA journal_mode = {journal}")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
@@ -225,6 +238,13 @@ def _damaged(path: Path, why: str) -> str:
 
 def _old(path: Path) -> str:
     return f"{path} is of an older recollect. Bring it up to date with `recollect worker start`."
+
+
+def _old_sqlite() -> str:
+    return (
+        f"This Python has SQLite {sqlite3.sqlite_version}; recollect needs 3.35 or later. Install it with a "
+        "newer Python."
+    )
 
 
 def _version(connection: sqlite3.Connection) -> int:

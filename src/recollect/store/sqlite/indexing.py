@@ -14,11 +14,12 @@ from pathlib import Path
 from recollect import log
 from recollect.encoders.protocol import Encoder
 from recollect.encoders.vectors import chunks, packed
-from recollect.model.search import SESSION, IndexHealth, UnreadEvent
+from recollect.model.search import SESSION, IndexHealth, ReadEvent, UnreadEvent
 from recollect.store.sqlite import document_texts
+from recollect.store.sqlite.bodies import unpacked
 from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.document_texts import DocumentText
-from recollect.store.sqlite.events import stored
+from recollect.store.sqlite.events import stored_event
 from recollect.terms import prepared
 from recollect.text import sqlite_safe
 
@@ -110,18 +111,24 @@ class Indexing(Database):
     def events_unread(self, limit: int) -> list[UnreadEvent]:
         """Events whose texts were not indexed yet, in order."""
         row = self.row("index", "state", name="events")
-        rows = self.rows("index", "events_after", after=int(row[0]) if row else 0, limit=limit)
+        values = {"after": int(row[0]) if row else 0, "limit": limit}
+        found = unpacked(self.each("index", "events_after", **values))
         return [
-            UnreadEvent(each["agent"], each["project_id"], each["project_dir"], stored(each))
-            for each in rows
+            UnreadEvent(
+                *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
+                project_root=each["root"],
+            )
+            for each, body in found
         ]
 
-    def add_event_texts(self, texts: Iterable[tuple[UnreadEvent, str]]) -> None:
+    def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
         """In the order of `events_unread`; an empty text says nothing and is passed over."""
         last = 0
         with self.transaction() as connection:
-            for each, text in texts:
+            for read in texts:
+                each, text = read.unread, read.text
                 last = each.event.id
+                write(connection, "index", "set_origin", {"event_id": last, "origin": read.origin})
                 if not text:
                     continue
                 about = {

@@ -19,9 +19,10 @@ from recollect.model.listings import (
 )
 from recollect.model.search import Filters
 from recollect.model.sessions import Session
+from recollect.store.sqlite.bodies import unpack
 from recollect.store.sqlite.database import Database, Row
 from recollect.store.sqlite.sessions import as_session
-from recollect.store.sqlite.values import file_name, safe, unpacked
+from recollect.store.sqlite.values import file_name, safe
 from recollect.text import sqlite_safe
 
 BOTTOM: Cursor = (-1, -1, -1)
@@ -101,7 +102,7 @@ class Listings(Database):
     def event_body(self, event_id: int) -> bytes | None:
         """The agent's own bytes."""
         row = self.row("listings", "event_body", id=event_id)
-        return unpacked(row["body"]) if row else None
+        return unpack(row["body"]) if row else None
 
     def event_text(self, event_id: int) -> str | None:
         """What it says, as far as it is indexed."""

@@ -1,21 +1,13 @@
 """Values on their way into SQLite and back."""
 
-import zlib
+from collections.abc import Iterable
 
-from recollect.errors import StoreDamaged
+from recollect.model.origins import Origin
 from recollect.text import sqlite_safe
 
 
 def safe(text: str | None) -> str | None:
     return None if text is None else sqlite_safe(text)
-
-
-def unpacked(data: bytes) -> bytes:
-    """What `zlib.compress` has packed; it keeps a checksum."""
-    try:
-        return zlib.decompress(data)
-    except (zlib.error, TypeError) as error:
-        raise StoreDamaged from error
 
 
 def escaped(text: str) -> str:
@@ -30,3 +22,12 @@ def file_name(path: str) -> str:
 def matching(words: list[str], operator: str) -> str:
     """For MATCH, where raw text is a query language of its own: every term is quoted."""
     return f" {operator} ".join(f'"{word}"' for word in words)
+
+
+def joined(names: Iterable[str] | None) -> str | None:
+    """Names without spaces, as one text; None stays None."""
+    return None if names is None else sqlite_safe(" ".join(names))
+
+
+def origins_of(text: str | None) -> tuple[Origin, ...] | None:
+    return None if text is None else tuple(map(Origin, text.split()))
