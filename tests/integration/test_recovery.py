@@ -5,6 +5,8 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -325,6 +327,27 @@ def test_a_database_that_was_closed_well_is_only_glanced_at(
     opened(wiring.home(), clock.now).close()  # and is not noted as closed
     opened(wiring.home(), clock.now).close()
     assert looks == ["glance", "quick"]
+
+
+def test_a_reader_that_comes_and_goes_does_not_cut_the_index_under_the_worker(home: Paths) -> None:
+    """Closing any descriptor of the -shm would drop SQLite's locks on it."""
+    code = (
+        "import pathlib, subprocess, sys\n"
+        "from recollect.store.sqlite.store import SqliteStore\n"
+        "from recollect.store.sqlite.wal_index import WalIndex\n"
+        "from tests.support.arrivals import START, repository\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "store, index = SqliteStore(file, writer=True), WalIndex(file)\n"
+        "read = 'from pathlib import Path; from recollect.store.sqlite.store import SqliteStore;'\n"
+        "read += 'import sys; SqliteStore(Path(sys.argv[1]), writer=False).close()'\n"
+        "for number in range(3):\n"
+        "    store.resolve_project(repository(f'shop-{number}'), f'/shop-{number}', START)\n"
+        "    assert index.reach().frames\n"
+        "    subprocess.run([sys.executable, '-c', read, file], check=True)\n"
+        "assert len(store.projects()) == 3\n"
+    )
+    command = [sys.executable, "-c", code, str(home.database)]
+    assert subprocess.run(command, cwd=Path(__file__).parents[2], check=False).returncode == 0
 
 
 def test_a_check_that_takes_too_long_is_cut_short(home: Paths) -> None:

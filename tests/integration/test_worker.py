@@ -22,6 +22,7 @@ from recollect.errors import StoreMissing, WorkerError
 from recollect.paths import Paths
 from recollect.settings import Settings
 from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact, wake
 from recollect.worker import service as service_module
 from recollect.worker.jobs import JobRunner
@@ -168,15 +169,17 @@ def test_a_worker_that_cannot_start_says_why_at_the_next_session(
     home: Paths, tmp_path: Path
 ) -> None:
     home.make()
-    home.database.write_bytes(b"this is not a database" * 100)
-    with pytest.raises(WorkerError, match="damaged"):
+    SqliteStore(home.database, writer=True).close()
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+    with pytest.raises(WorkerError, match="newer recollect"):
         contact.start(home)
     # Captures do not try again and again; they keep the events.
     capture(tmp_path)
     assert contact.running_pid(home) is None
     assert len(list(home.spool_new.iterdir())) == 1
     done = fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
-    assert "damaged" in json.loads(done.stdout)["systemMessage"]
+    assert "newer recollect" in json.loads(done.stdout)["systemMessage"]
 
 
 def test_without_an_answer_the_prepared_brief_is_used(home: Paths, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class Recovery:
             found = replace(account, since=self._first_start())
             swapping.clear(self._files, database)
         else:
-            self._files.ready(replacement)
+            self._files.ready(replacement, found.since)
             swapping.put(self._files, replacement, database)
         finished = replace(found, done=True)
         accounts.write(self._paths, finished)
@@ -102,8 +102,11 @@ class Recovery:
             filled={table: rows for table, rows in found.filled.items() if rows},
             lost=found.lost,
             at_least=sorted(found.at_least),
-            since=backup.manifest.made_at if backup else self._first_start(),
+            since=self._since(backup) if found.lost or found.at_least or found.orphans else None,
         )
+
+    def _since(self, backup: Backup | None) -> int | None:
+        return backup.manifest.made_at if backup else self._first_start()
 
     def _restored(self, account: Account, backup: Backup, target: Path) -> Account:
         held: Contents = self._files.copy(backup.database, target)

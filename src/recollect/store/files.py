@@ -41,6 +41,14 @@ class Reach:
     frames: int
 
 
+class Log(Protocol):
+    def reach(self) -> Reach | None: ...
+
+    def close(self) -> None:
+        """When nothing of the database is open any more."""
+        ...
+
+
 class DatabaseFiles(Protocol):
     """Whatever says what is wrong says it in a few words, without content; None is well."""
 
@@ -68,11 +76,14 @@ class DatabaseFiles(Protocol):
         self, damaged: Path, backup: Path | None, target: Path, progress: Progress = nothing
     ) -> Salvaged | None: ...
 
-    def ready(self, path: Path) -> None:
-        """A copy is brought up to date and its index noted as missing."""
+    def ready(self, path: Path, since: int | None = None) -> None:
+        """A copy is brought up to date and its index noted as missing. `since`: transcripts that were written
+        to later will be read again."""
         ...
 
-    def reach(self, database: Path) -> Reach | None: ...
+    def log_of(self, database: Path) -> Log:
+        """Of a database that this process has open."""
+        ...
 
     def log_lost(self, database: Path, known: Reach) -> bool: ...
 

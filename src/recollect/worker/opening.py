@@ -31,6 +31,8 @@ def opened(home: Home, clock: Clock) -> Store:
     if why := _damage(paths, files, recovery, known):
         recovery.recover(why)
         known = None
+    elif not paths.database.exists():
+        known = None  # a beginning
     elif known is not None and known.suspected:
         known = _settle(paths, files, known, clock())
     elif known is not None and known.open and known.log is not None:

@@ -44,6 +44,7 @@ class Safekeeping:
         self._store, self._clock = store, clock
         self._give_way, self._on_damage = give_way, on_damage
         self._shelf: Shelf = wiring.shelf(home, clock)
+        self._log = self._shelf.files.log_of(self._paths.database)
         self._wake, self._stopping, self._busy = (threading.Event() for _ in range(3))
         known = condition.read(self._paths)
         self._condition = Condition(cleared_at=known.cleared_at if known else 0)
@@ -51,7 +52,7 @@ class Safekeeping:
 
     def note(self) -> None:
         """How far the log reaches, so that the next worker sees if some of it got lost."""
-        reach = self._shelf.files.reach(self._paths.database)
+        reach = self._log.reach()
         if reach is None or reach == self._condition.log or self.damaged:
             return
         self._condition = replace(
@@ -61,6 +62,7 @@ class Safekeeping:
 
     def closed(self) -> None:
         """The store was closed, and all is well."""
+        self._log.close()
         if not self.damaged and self._paths.database.exists():
             condition.closed(self._paths, self._condition)
 
