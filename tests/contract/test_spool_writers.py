@@ -9,6 +9,7 @@ import pytest
 
 from recollect.errors import ConfigError
 from recollect.paths import Paths
+from tests.support.rounds import rounds
 from tests.support.writers import (
     Writer,
     environment,
@@ -112,9 +113,9 @@ def test_a_writer_that_is_off_notes_its_session_and_no_content(
 
 
 def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -> None:
-    """T3: no name twice, nothing mixed."""
+    """T3: none waits for another, and each has a file of its own."""
     env = environment(RECOLLECT_HOME=str(state))
-    bodies = [b'{"n":%d}' % number for number in range(96)]
+    bodies = [b'{"n":%d}' % number for number in range(rounds(96, 3200))]
     for start in range(0, len(bodies), 32):
         hooks = [
             subprocess.Popen(
@@ -145,7 +146,7 @@ def test_files_are_for_the_owner_alone_whatever_the_umask(writer: Writer, state:
 def test_a_sender_that_dies_in_the_middle_leaves_a_file_to_be_judged_later(
     writer: Writer, state: Path
 ) -> None:
-    """T2: the reader judges it: see test_a_capture_that_cannot_be_read_is_quarantined_not_lost."""
+    """T2: the hook cannot know, so the reader judges."""
     half = '{"session_id":"s","tool_response":"cut of'
     code = (
         f"import os, signal; os.write(1, {half.encode()!r}); os.kill(os.getpid(), signal.SIGKILL)"

@@ -89,6 +89,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
 def test_a_migration_that_fails_at_any_statement_changes_nothing(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T32: at every statement in turn."""
     SqliteStore(file, writer=True).close()
     before = version_and_schema(file)
     done = queries.migrations()
@@ -107,6 +108,7 @@ def test_a_migration_that_fails_at_any_statement_changes_nothing(
 def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
     tmp_path: Path, steps: int
 ) -> None:
+    """T32: killed with SIGKILL at many moments."""
     file = tmp_path / "recollect.db"
     code = (
         "import os, signal, sqlite3, sys\n"

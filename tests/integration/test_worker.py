@@ -49,6 +49,7 @@ def test_a_capture_starts_the_worker_in_a_session_of_its_own(home: Paths, tmp_pa
 
 
 def test_many_captures_at_once_start_one_worker(home: Paths, tmp_path: Path) -> None:
+    """T22: twelve want to start it."""
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(lambda number: capture(tmp_path, number), range(12)))
     running(home)
@@ -62,12 +63,14 @@ def test_a_session_start_hook_starts_the_worker_too(home: Paths, tmp_path: Path)
 
 
 def test_of_two_workers_one_stays(home: Paths) -> None:
+    """T22: the lock decides."""
     first = contact.start(home)
     second = contact.start(home)
     assert first["pid"] == second["pid"]
 
 
 def test_a_dead_workers_number_is_no_worker(home: Paths, tmp_path: Path) -> None:
+    """T22: a stale number."""
     home.make()
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -77,6 +80,7 @@ def test_a_dead_workers_number_is_no_worker(home: Paths, tmp_path: Path) -> None
 
 
 def test_a_stranger_who_has_the_workers_number_is_left_alone(home: Paths, tmp_path: Path) -> None:
+    """T22: a number that another program has by now."""
     home.make()
     stranger = subprocess.Popen(["sleep", "60"])
     try:
@@ -112,6 +116,7 @@ def test_a_worker_told_to_terminate_ends_cleanly(home: Paths) -> None:
 
 
 def test_an_older_worker_is_replaced(home: Paths, tmp_path: Path) -> None:
+    """T12: an upgrade in the middle of a session."""
     home.make()
     old = subprocess.Popen([sys.executable, "-c", OLD_WORKER, str(home.run)])
     try:

@@ -16,6 +16,7 @@ from recollect.worker import chores
 from recollect.worker.announcing import Announcing
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
+from recollect.worker.changed import Changed
 from recollect.worker.control import Control
 from recollect.worker.gate import Gate
 from recollect.worker.idleness import Idleness
@@ -62,10 +63,10 @@ class Service:
         self._control = control = Control(home, store, clock, finder)
         self.safekeeping = Safekeeping(home, store, clock, first.give_way, self._damaged)
         self._report.on_damage = self.safekeeping.met
-        self._changed: set[int] = set()
-        indexer = Indexer(store, AGENTS, self._retell)
+        self._changed = Changed(self._jobs_wake)
         self._indexing = IndexingThread(
-            indexer, search, first.give_way, lambda error: faulty("indexing", error)
+            Indexer(store, AGENTS, self._changed.at_once),
+            *(search, first.give_way, lambda error: faulty("indexing", error)),
         )
         told = self._changed.add, finder.repository, search.encoder
         self._memories = MemoryWork(
@@ -120,10 +121,6 @@ class Service:
         disk.age_out = self._control.let_go
         found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
         return Ingest(*found, self._announcing.captured, disk.thrift, hides, self._control.pausing)
-
-    def _retell(self, project_id: int) -> None:
-        self._changed.add(project_id)
-        self._jobs_wake.set()
 
     def _job_runner(self) -> JobRunner:
         held = lease(self._settings.number("worker.lease_seconds"), self._choice.model)
