@@ -22,6 +22,7 @@ from recollect.errors import StoreMissing, WorkerError
 from recollect.paths import Paths
 from recollect.settings import Settings
 from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact, wake
 from recollect.worker import service as service_module
 from recollect.worker.jobs import JobRunner
@@ -50,6 +51,7 @@ def test_a_capture_starts_the_worker_in_a_session_of_its_own(home: Paths, tmp_pa
 
 
 def test_many_captures_at_once_start_one_worker(home: Paths, tmp_path: Path) -> None:
+    """T22: twelve want to start it."""
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(lambda number: capture(tmp_path, number), range(12)))
     running(home)
@@ -63,12 +65,14 @@ def test_a_session_start_hook_starts_the_worker_too(home: Paths, tmp_path: Path)
 
 
 def test_of_two_workers_one_stays(home: Paths) -> None:
+    """T22: the lock decides."""
     first = contact.start(home)
     second = contact.start(home)
     assert first["pid"] == second["pid"]
 
 
 def test_a_dead_workers_number_is_no_worker(home: Paths, tmp_path: Path) -> None:
+    """T22: a stale number."""
     home.make()
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -78,6 +82,7 @@ def test_a_dead_workers_number_is_no_worker(home: Paths, tmp_path: Path) -> None
 
 
 def test_a_stranger_who_has_the_workers_number_is_left_alone(home: Paths, tmp_path: Path) -> None:
+    """T22: a number that another program has by now."""
     home.make()
     stranger = subprocess.Popen(["sleep", "60"])
     try:
@@ -113,6 +118,7 @@ def test_a_worker_told_to_terminate_ends_cleanly(home: Paths) -> None:
 
 
 def test_an_older_worker_is_replaced(home: Paths, tmp_path: Path) -> None:
+    """T12: an upgrade in the middle of a session."""
     home.make()
     old = subprocess.Popen([sys.executable, "-c", OLD_WORKER, str(home.run)])
     try:
@@ -164,15 +170,17 @@ def test_a_worker_that_cannot_start_says_why_at_the_next_session(
     home: Paths, tmp_path: Path
 ) -> None:
     home.make()
-    home.database.write_bytes(b"this is not a database" * 100)
-    with pytest.raises(WorkerError, match="damaged"):
+    SqliteStore(home.database, writer=True).close()
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+    with pytest.raises(WorkerError, match="newer recollect"):
         contact.start(home)
     # Captures do not try again and again; they keep the events.
     capture(tmp_path)
     assert contact.running_pid(home) is None
     assert len(list(home.spool_new.iterdir())) == 1
     done = fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
-    assert "damaged" in json.loads(done.stdout)["systemMessage"]
+    assert "newer recollect" in json.loads(done.stdout)["systemMessage"]
 
 
 def test_without_an_answer_the_prepared_brief_is_used(home: Paths, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from recollect.clock import Clock
 from recollect.model import editing
 from recollect.model.merges import Unmergeable
 from recollect.model.observations import Observation
+from recollect.privacy import payloads
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 
 Json = dict[str, Any]
@@ -30,6 +32,7 @@ class Curating:
     retold: Callable[[int], None]  # what a session's memory tells
     on_changed: Callable[[str, int, int], None] = lambda *_: None
     wording: threading.Lock = field(default_factory=threading.Lock)
+    redactor: Redactor = field(default_factory=Redactor)
 
     def verbs(self) -> dict[str, Callable[[Json], Json]]:
         return {
@@ -60,7 +63,8 @@ class Curating:
     def edit(self, order: Json) -> Json:
         """`id`, and some fields of the observation, in a person's words. With `version` only if its words are
         still those; else `meanwhile`, and nothing is changed."""
-        fields = {name: order[name] for name in EDITABLE if name in order}
+        given = {name: order[name] for name in EDITABLE if name in order}
+        fields = payloads.value(self.redactor, given)
         lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
         with self.wording:
             observation = self.store.observation(order["id"])

@@ -2,7 +2,7 @@
 knows what was said in the session, and what is told from now on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from recollect import log
@@ -12,6 +12,7 @@ from recollect.memory.extraction import remembering
 from recollect.memory.extraction.remembering import Wanted
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import AGENT, LONGEST_SAID
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.synthesis.trust import noted
 from recollect.text import clean
@@ -36,12 +37,13 @@ class Remembering:
     changed: Callable[[int], None]  # what is told of a project
     on_written: Callable[[int, Sequence[str], str], None] = lambda *_: None
     on_changed: Callable[[str, str | None, int | None], None] = lambda *_: None
+    redactor: Redactor = field(default_factory=Redactor)
 
     def remember(self, order: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
         it was said in. What an agent notes is the agent's, unless the user said it in that session; what only
         the web has told the agent is not kept unasked."""
-        text = clean(order["text"]).strip()[:LONGEST_SAID]
+        text = self.redactor.text(clean(order["text"]).strip())[:LONGEST_SAID]
         session = (order["agent"], order["session"]) if order["session"] else None
         by_agent = order["by"] == AGENT and not self._was_said(session, text)
         if by_agent and self._is_of_the_web(session, text):
@@ -50,11 +52,11 @@ class Remembering:
         wanted = Wanted(
             text,
             type=order["type"],
-            name=order["name"],
+            name=self.redactor.maybe(order["name"]),
             team=order["team"],
             pinned=order["pin"] and not by_agent,
             by_agent=by_agent,
-            files=tuple(clean(path).strip() for path in order["files"][:MOST_FILES]),
+            files=self.redactor.texts(clean(p).strip() for p in order["files"][:MOST_FILES]),
             evidence=(_evidence(self.clock(), order["session"]),),
         )
         try:
