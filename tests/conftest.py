@@ -9,21 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from recollect.paths import Paths
 from recollect.worker import contact
+from tests.support.examples import register
 from tests.support.product import close_stores
 
-# The machine is shared, so a slow example says nothing; and the fixtures hold no state of an example.
-settings.register_profile(
-    "recollect",
-    deadline=None,
-    max_examples=60,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-settings.load_profile("recollect")
+register()
 
 FOREIGN = ("RECOLLECT_", "XDG_", "GIT_", "CLAUDE_", "ANTHROPIC_", "OPENAI_")
 

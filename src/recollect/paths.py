@@ -61,6 +61,21 @@ class Paths:
         return self.data / "memory"
 
     @property
+    def erasing_file(self) -> Path:
+        """What is being erased, until it is: after a kill the next worker goes on."""
+        return self.data / "erasing.json"
+
+    @property
+    def backups(self) -> Path:
+        """A folder each."""
+        return self.data / "backups"
+
+    @property
+    def damaged(self) -> Path:
+        """Databases that could not be used, a folder each, with what became of them."""
+        return self.data / "damaged"
+
+    @property
     def spool(self) -> Path:
         return self.state / "spool"
 
@@ -123,6 +138,11 @@ class Paths:
         return self.run / "starting"
 
     @property
+    def condition_file(self) -> Path:
+        """How the database was left: closed well or not, and how far its log reached."""
+        return self.run / "database.json"
+
+    @property
     def web_file(self) -> Path:
         """Where the API and the viewer listen, as long as they do."""
         return self.run / "web.json"
@@ -180,3 +200,12 @@ def write_private(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def sync(path: Path) -> None:
+    """A file's bytes, or a folder's names, are on the disk when this returns."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

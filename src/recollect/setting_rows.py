@@ -103,6 +103,20 @@ ROWS = (
         "Tools whose calls are stored but never summarised. `*` at the end matches any rest.",
     ),
     Row(
+        "capture.skip_dirs",
+        (),
+        "Directories in which nothing is recorded and nothing told, with all below them.",
+        live=True,
+    ),
+    Row(
+        "retention.days",
+        0,
+        "After so many days an event loses what was captured; what was made of it stays. 0: never.",
+        least=0,
+        most=36_500,
+        live=True,
+    ),
+    Row(
         "privacy.patterns",
         (),
         "Secrets of your own kinds, as regular expressions with bounded quantifiers.",
@@ -222,6 +236,23 @@ ROWS = (
         "How long ending a session through the API may wait for what is left to do.",
         least=0,
         most=600,
+        live=True,
+    ),
+    Row(
+        "backup.every_hours",
+        24,
+        "How old the last backup may be while there is work, before the worker makes another. 0: it makes "
+        "none but before a migration or a restore.",
+        least=0,
+        most=8760,
+        live=True,
+    ),
+    Row(
+        "backup.keep",
+        3,
+        "How many backups are kept: the latest, of as many weeks one each, and of those made by hand.",
+        least=1,
+        most=100,
         live=True,
     ),
     Row(

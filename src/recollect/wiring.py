@@ -33,6 +33,7 @@ from recollect.store.sqlite.scratch import ScratchStore
 from recollect.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
+    from recollect.backups.shelf import Shelf
     from recollect.memory.storage.changes import Memories
     from recollect.providers.protocol import Model, Writer
     from recollect.synthesis.asking import Asking, Terms
@@ -78,9 +79,19 @@ def open_for_reading(paths: Paths) -> Reading:
     return SqliteStore(paths.database, writer=False)
 
 
-def open_for_writing(paths: Paths, encoder: Encoder | None = None) -> Store:
-    """For the holder of the worker's lock only."""
-    return SqliteStore(paths.database, writer=True, encoder=encoder)
+def open_for_writing(
+    paths: Paths, encoder: Encoder | None = None, *, checked: bool = False
+) -> Store:
+    """For the holder of the worker's lock only. `checked`: the file was seen to be sound."""
+    return SqliteStore(paths.database, writer=True, encoder=encoder, checked=checked)
+
+
+def shelf(home: Home, clock: Clock) -> "Shelf":
+    """The backups."""
+    from recollect.backups.shelf import Shelf
+    from recollect.store.sqlite.files import SqliteFiles
+
+    return Shelf(home.paths, SqliteFiles(), clock)
 
 
 def encoder(settings: Settings) -> Encoder | None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from recollect.paths import Paths
 from recollect.store.protocol import Reading
 from recollect.worker import contact
 from tests.support.client import Client, until
+from tests.support.product import command
 from tests.support.scripted_api import Call, ScriptedApi, strings_in
 from tests.support.stored import events_of
 
@@ -66,15 +66,8 @@ class Installation:
 
     def cli(self, *args: str, cwd: Path | None = None) -> str:
         """`recollect ARGS` as this user, which must succeed."""
-        done = subprocess.run(
-            [RECOLLECT, *args],
-            env=self.client.environment(),
-            cwd=cwd or self.client.project,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        env = self.client.environment()
+        done = command(list(args), env=env, cwd=cwd or self.client.project)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -137,7 +137,13 @@ def test_a_model_chooses_by_names_and_descriptions_alone_and_its_choice_is_told(
     assert RECEIPTS[0] in seen
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(step, id=name, marks=[] if name == "hang" else pytest.mark.long)
+        for name, step in FAULTS.items()
+    ],
+)
 def test_words_find_it_where_the_model_fails(
     api: ScriptedApi, modelled: tuple[Installation, ScriptedOpenAi], fault: Step
 ) -> None:

@@ -65,7 +65,7 @@ def test_what_is_known_about_a_file_is_told_once_when_it_is_opened(
     assert installed.tools(session) == [("Read", 1), ("Read", 2), ("Read", 2)]
 
 
-@pytest.mark.parametrize("path", ["README.md", "notes.md"])
+@pytest.mark.parametrize("path", ["README.md", pytest.param("notes.md", marks=pytest.mark.long)])
 def test_a_file_of_which_nothing_is_known_brings_nothing(
     api: ScriptedApi, installed: Installation, path: str
 ) -> None:

@@ -165,6 +165,7 @@ def test_an_interactive_session_can_be_interrupted_while_the_model_thinks(
     assert hooks.wait("Stop")[0]["last_assistant_message"] == "Here it is."
 
 
+@pytest.mark.long
 def test_four_parallel_sessions_each_follow_their_own_rule(
     api: ScriptedApi, client: Client, tmp_path: Path
 ) -> None:

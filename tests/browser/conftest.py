@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM)
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--disable-gpu"])
         yield opened
         opened.close()
 

@@ -40,24 +40,33 @@ def inert(page: Page) -> None:
         assert outside.nth(index).get_attribute("rel") == "noopener noreferrer"
 
 
-def paths() -> list[str]:
+def paths(every: int = 1) -> list[str]:
+    """The views, and the pages of each attack: on every page of its own, or on one of them in turn."""
     numbers = range(1, len(ATTACKS) + 1)
+    own = [
+        (
+            f"/sessions/{number}",
+            f"/observations/{number}",
+            f"/memories/nasty-{number - 1}?project=1",
+        )
+        for number in numbers
+    ]
     return [
         *(f"/{view}" for view in VIEWS),
         "/search?q=marker",
         "/search?q=alert",
         "/cost?in=tokens",
         "/memories?project=1",
-        *(f"/sessions/{number}" for number in numbers),
-        *(f"/observations/{number}" for number in numbers),
-        *(f"/memories/nasty-{number - 1}?project=1" for number in numbers),
+        *(page for turn, pages in enumerate(own) for page in pages[turn % every :: every]),
     ]
 
 
-def test_nothing_stored_runs_anywhere(browser: Browser, hostile: Served) -> None:
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
+def test_nothing_stored_runs_anywhere(browser: Browser, hostile: Served, every: int) -> None:
+    """T46: every view, in a browser."""
     with visiting(browser, hostile) as watched:
         page = watched.page
-        for path in paths():
+        for path in paths(every):
             watched.open(path)
             for details in page.locator("main details:not([open]) > summary").all()[:12]:
                 if details.is_visible():
@@ -70,6 +79,7 @@ def test_nothing_stored_runs_anywhere(browser: Browser, hostile: Served) -> None
 
 
 def test_nothing_stored_runs_in_an_editor_or_a_dialog(browser: Browser, hostile: Served) -> None:
+    """T46: editors and dialogs."""
     with visiting(browser, hostile) as watched:
         page = watched.page
         for number in range(len(ATTACKS)):
@@ -110,6 +120,7 @@ def test_no_word_is_too_long_for_the_page(browser: Browser, hostile: Served, wid
 def test_nothing_runs_that_arrives_while_one_watches(
     browser: Browser, hostile: Served, tmp_path: Path
 ) -> None:
+    """T46: over the live stream."""
     project = tmp_path / "live"
     project.mkdir()
     env = {"RECOLLECT_HOME": str(hostile.home)}

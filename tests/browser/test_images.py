@@ -1,8 +1,8 @@
 """Pictures of every view, for people to look at. They are made, checked and thrown away, but for
 
-    VIEWER_IMAGES=docs/images make test ARGS=tests/browser/test_images.py
+    VIEWER_IMAGES=docs/images make test ARGS="-m '' tests/browser/test_images.py"
 
-which writes those of the documentation anew."""
+which writes those of the documentation anew. Every day there is one of each view."""
 
 import os
 from pathlib import Path
@@ -26,10 +26,11 @@ PATHS = {
     "settings": "/settings",
 }
 SIZES = {"wide": (1280, 800), "narrow": (360, 740)}
+LONG = pytest.mark.long
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["wide", pytest.param("narrow", marks=LONG)])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=LONG)])
 @pytest.mark.parametrize("view", PATHS)
 def test_a_picture(visit: Visit, tmp_path: Path, view: str, scheme: str, size: str) -> None:
     width, height = SIZES[size]

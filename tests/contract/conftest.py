@@ -8,6 +8,7 @@ import pytest
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, Told, repository
+from tests.support.blank import laid
 from tests.support.writers import Writer, start_no_worker, writers
 
 
@@ -28,7 +29,7 @@ def state(tmp_path: Path) -> Path:
 @pytest.fixture(params=["sqlite"])  # PostgreSQL joins here
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     assert request.param == "sqlite"
-    opened = SqliteStore(tmp_path / "store" / "recollect.db", writer=True)
+    opened = SqliteStore(laid(tmp_path / "store" / "recollect.db"), writer=True)
     yield opened
     opened.close()
 

@@ -22,6 +22,7 @@ from recollect.store.sqlite.indexing import LONGEST_REST, SHORTEST_REST
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker.indexing import Indexer
 from tests.support.arrivals import Told
+from tests.support.blank import laid
 from tests.support.finding import assert_index_is_sound, search
 from tests.support.memory import Memory
 
@@ -46,7 +47,7 @@ class Faulty:
 
 
 def opened(path: Path, encoder: Faulty | StaticTable | None = None) -> SqliteStore:
-    return SqliteStore(path / "recollect.db", writer=True, encoder=encoder)
+    return SqliteStore(laid(path / "recollect.db"), writer=True, encoder=encoder)
 
 
 def written(store: SqliteStore, title: str, narrative: str | None = None) -> Memory:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import TransferError
@@ -37,6 +37,8 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.transfer import export, import_file, importing
 from recollect.transfer.import_file import ExportFile
 from tests.support.arrivals import START
+from tests.support.blank import laid
+from tests.support.examples import examples
 
 ROOT = Path(__file__).parents[2]
 QUICK = "/dev/shm" if Path("/dev/shm").is_dir() else None  # a sync costs nothing there
@@ -142,7 +144,7 @@ KEPT = st.lists(
 )
 
 
-@settings(max_examples=40)
+@examples(15)
 @given(KEPT)
 def test_any_text_comes_back_byte_for_byte(
     kept: list[tuple[ProjectRecord | None, str, str, bool]],
@@ -461,7 +463,7 @@ def test_a_file_that_is_cut_off_brings_all_memories_of_a_project_or_none(tmp_pat
         for name in ("one", "two"):
             put(source, owner, f"{name}-{owner.name if owner else 'user'}", TABS)
     whole = exported(source, tmp_path / "whole.jsonl").read_bytes()
-    store = SqliteStore(tmp_path / "recollect.db", writer=True)
+    store = SqliteStore(laid(tmp_path / "recollect.db"), writer=True)
     seen = set()
     for number, size in enumerate(range(1, len(whole), 97)):
         cut, root = tmp_path / "cut.jsonl", tmp_path / f"target{number}"
@@ -478,7 +480,7 @@ def test_a_file_that_is_cut_off_brings_all_memories_of_a_project_or_none(tmp_pat
 def test_an_export_of_a_release_without_memories_is_read(tmp_path: Path) -> None:
     file = exported(tmp_path / "none", tmp_path / "a.jsonl", SHOP)
     file.write_bytes(file.read_bytes().replace(b'"version":2', b'"version":1'))
-    store = SqliteStore(tmp_path / "recollect.db", writer=True)
+    store = SqliteStore(laid(tmp_path / "recollect.db"), writer=True)
     incoming = Incoming(tmp_path / "memory", lambda: START)
     progress = list(importing.run(store, ExportFile(file), incoming, undo=False))[-1]
     assert (progress.new.projects, progress.new.memories) == (1, 0)
@@ -489,7 +491,7 @@ def test_an_export_of_a_release_without_memories_is_read(tmp_path: Path) -> None
 def test_the_store_is_told_which_projects_know_more(tmp_path: Path) -> None:
     put(tmp_path / "source", SHOP, "tabs", TABS)
     file = exported(tmp_path / "source", tmp_path / "a.jsonl", SHOP)
-    store = SqliteStore(tmp_path / "recollect.db", writer=True)
+    store = SqliteStore(laid(tmp_path / "recollect.db"), writer=True)
     (project_id,) = [*importing.run(store, ExportFile(file), undo=False)][-1].projects
     incoming = Incoming(tmp_path / "memory", lambda: START)
     progress = list(importing.run(store, ExportFile(file), incoming, undo=False))[-1]

@@ -16,6 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from recollect.model.observations import Observation, ObservationDraft
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START
+from tests.support.blank import laid
+from tests.support.examples import examples
 from tests.support.finding import assert_index_is_sound, index_of
 from tests.support.memory import Memory
 
@@ -30,7 +32,7 @@ class Folding(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(dir=MEMORY))
-        self.store = SqliteStore(self.folder / "recollect.db", writer=True)
+        self.store = SqliteStore(laid(self.folder / "recollect.db"), writer=True)
         self.memory = Memory.of(self.store, "shop")
         self.own: dict[int, Own] = {}  # what each was when it was written
 
@@ -160,4 +162,4 @@ class Folding(RuleBasedStateMachine):
 
 
 TestFolding = Folding.TestCase
-TestFolding.settings = settings(max_examples=30, stateful_step_count=20)
+TestFolding.settings = settings(examples(10), stateful_step_count=20)

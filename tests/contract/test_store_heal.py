@@ -21,6 +21,7 @@ from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.sqlite.turns import BATCH_AGE, BATCH_EVENTS
 from tests.support.arrivals import START, Told, repository
+from tests.support.blank import laid
 from tests.support.memory import TEST
 from tests.support.stored import events_of
 
@@ -117,7 +118,7 @@ def new_stores(folder: Path) -> Iterator[tuple[Store, Store]]:
         made = []
         for number in range(2):
             file = Path(name, f"{number}", "recollect.db")
-            store = stack.enter_context(closing(SqliteStore(file, writer=True)))
+            store = stack.enter_context(closing(SqliteStore(laid(file), writer=True)))
             assert store.resolve_project(repository("shop"), "/home/dev/shop", START) == 1
             made.append(store)
         yield made[0], made[1]

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.clock import HOUR
@@ -16,6 +16,8 @@ from recollect.model.observations import Author, Doubt, ObservationDraft, Summar
 from recollect.store.sqlite.store import SqliteStore
 from tests.contract.test_store_transfer import MEMORY, exported, taken
 from tests.support.arrivals import START
+from tests.support.blank import laid
+from tests.support.examples import examples
 from tests.support.finding import assert_index_is_sound, index_all, index_of, search
 from tests.support.generated_stores import DEEDS, Deed, Doer
 from tests.support.memory import Memory
@@ -34,7 +36,7 @@ MORE = st.lists(
 def opened() -> Iterator[tuple[SqliteStore, Path]]:
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         file = Path(folder) / "one" / "recollect.db"
-        store = SqliteStore(file, writer=True, encoder=ENCODER)
+        store = SqliteStore(laid(file), writer=True, encoder=ENCODER)
         yield store, Path(folder)
         store.close()
 
@@ -75,7 +77,7 @@ def do(store: SqliteStore, what: str, number: int) -> None:
             store.drop_session(session.id, session.project_id)
 
 
-@settings(max_examples=25)
+@examples(8)
 @given(DEEDS, MORE)
 def test_after_any_writes_the_index_is_what_a_rebuild_makes(
     deeds: list[Deed], more: list[tuple[str, int]]
@@ -87,7 +89,7 @@ def test_after_any_writes_the_index_is_what_a_rebuild_makes(
         for what, number in more:
             do(store, what, number)
         assert_as_rebuilt(store)
-        other = SqliteStore(folder / "two" / "recollect.db", writer=True, encoder=ENCODER)
+        other = SqliteStore(laid(folder / "two" / "recollect.db"), writer=True, encoder=ENCODER)
         taken(other, exported(store, folder / "export"))
         assert_as_rebuilt(other)
         other.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from recollect.clock import DAY, HOUR
 from recollect.errors import TransferError
@@ -20,7 +20,9 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.transfer import export, importing
 from recollect.transfer.import_file import ExportFile
 from tests.support.arrivals import START, Told, repository
+from tests.support.blank import laid
 from tests.support.canonical import dump
+from tests.support.examples import examples
 from tests.support.generated_stores import DEEDS, Deed, Doer
 from tests.support.memory import Memory
 
@@ -45,7 +47,7 @@ class Stores:
         self._folder, self._opened = folder, list[SqliteStore]()
 
     def new(self, name: str) -> SqliteStore:
-        store = SqliteStore(self._folder / name / "recollect.db", writer=True)
+        store = SqliteStore(laid(self._folder / name / "recollect.db"), writer=True)
         self._opened.append(store)
         return store
 
@@ -67,7 +69,7 @@ def stores(tmp_path: Path) -> Iterable[Stores]:
     found.close()
 
 
-@settings(max_examples=30)
+@examples(8)
 @given(DEEDS)
 def test_an_export_enters_an_empty_store_as_the_same_content(deeds: list[Deed]) -> None:
     folder = Path(tempfile.mkdtemp(dir=MEMORY))
@@ -92,7 +94,7 @@ def test_an_export_enters_an_empty_store_as_the_same_content(deeds: list[Deed]) 
         shutil.rmtree(folder)
 
 
-@settings(max_examples=15)
+@examples(5)
 @given(DEEDS, DEEDS)
 def test_a_later_export_brings_what_was_missing(early: list[Deed], late: list[Deed]) -> None:
     """Only additions: pins, edits and jobs of the early part that were finished later stay as they are."""

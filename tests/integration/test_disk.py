@@ -1,6 +1,7 @@
 """What happens when the home grows, and when the disk is full: what may go goes, in order, and nothing
 else."""
 
+import errno
 import json
 import os
 import sqlite3
@@ -18,7 +19,7 @@ from recollect.model.events import ToolUsed
 from recollect.paths import Paths
 from recollect.payload.cutting import MARK
 from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import chores, contact, sweeping
+from recollect.worker import chores, contact, making_room, sweeping
 from recollect.worker.disk import MB, Room, measure
 from recollect.worker.health import capture_failures
 from recollect.worker.ingest import Ingest
@@ -184,6 +185,20 @@ def test_a_housekeeper_measures_again_what_it_has_made(home: Paths) -> None:
     assert keeper.thrift() == 2
     keeper.look()
     assert (keeper.thrift(), measure(home, settings).share < 1) == (0, True)
+
+
+def test_a_disk_that_cannot_be_looked_at_stops_nobody(
+    home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = Housekeeper(home, wiring.home().settings)
+    before = keeper.room
+
+    def broken(*_: object) -> Room:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(making_room, "measure", broken)
+    keeper.look()
+    assert keeper.room == before
 
 
 @pytest.fixture

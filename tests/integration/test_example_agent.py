@@ -148,7 +148,7 @@ def _draft(name: str, description: str, body: str) -> str:
     return json.dumps([{"type": "user", "name": name, "description": description, "body": body}])
 
 
-@pytest.mark.parametrize("small", [no_model, good_model])
+@pytest.mark.parametrize("small", [pytest.param(no_model, marks=pytest.mark.long), good_model])
 def test_the_four_prompts_each_in_a_process_of_its_own(
     api: Api, shop: Path, small: Callable[[str, str], Step]
 ) -> None:

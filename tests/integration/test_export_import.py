@@ -23,6 +23,7 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.transfer import export
 from recollect.worker import contact
 from tests.support.arrivals import START, Told, repository
+from tests.support.blank import laid
 from tests.support.canonical import Dump, dump
 from tests.support.memory import Memory
 from tests.support.product import recollect, settled, until, work
@@ -41,7 +42,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
 
 def filled(database: Path, *, sessions: int = 3) -> None:
     """Sessions s0, s1, … of one project, worked up, with an observation and a summary each."""
-    store = SqliteStore(database, writer=True)
+    store = SqliteStore(laid(database), writer=True)
     memory = Memory.of(store, "shop")
     for number in range(sessions):
         draft = ObservationDraft("feature", f"Adds part {number}", facts=("It turns.",))
@@ -364,7 +365,7 @@ def test_an_import_says_how_long_it_took(elsewhere: Paths, source: Path, tmp_pat
 
 def test_what_waited_for_a_model_there_is_worked_up_here(elsewhere: Paths, tmp_path: Path) -> None:
     database = tmp_path / "source" / "recollect.db"
-    store = SqliteStore(database, writer=True)
+    store = SqliteStore(laid(database), writer=True)
     found = repository("shop")
     told = Told(store.resolve_project(found, found.root, START))
     body = json.dumps(
@@ -389,7 +390,7 @@ def test_a_session_that_was_open_there_is_read_to_its_end_here(
     transcript = spoken.write(tmp_path / "transcripts")
     os.utime(transcript, (AT / 1000 + 60, AT / 1000 + 60))
     database = tmp_path / "source" / "recollect.db"
-    store = SqliteStore(database, writer=True)
+    store = SqliteStore(laid(database), writer=True)
     found = repository("shop")
     project = store.resolve_project(found, found.root, START)
     told = Told(project, session=spoken.session, at=AT - HOUR)

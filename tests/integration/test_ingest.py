@@ -162,7 +162,7 @@ def test_the_order_is_that_of_the_last_byte_not_of_the_names(spool: Ingest) -> N
 
 
 def test_a_kill_between_commit_and_unlink_doubles_nothing(spool: Ingest, tmp_path: Path) -> None:
-    """T15: the batch is delivered again, and known."""
+    """T15: every file of the batch is read a second time."""
     for number in range(30):
         put(spool, f"t{number}", HEADER + payloads.tool("s1", f"t{number}"))
     put(spool, "prompt", HEADER + payloads.prompt("s1", "p1", "Do it"))

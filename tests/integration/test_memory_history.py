@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.clock import DAY
@@ -23,6 +23,7 @@ from recollect.model.memories import Memory
 from recollect.paths import Paths
 from recollect.settings import load
 from recollect.text import clean, cut
+from tests.support.examples import examples
 
 TABS = Memory("prefers-tabs", "Tabs, not spaces", "user", "Indent with tabs.")
 AUTH = Memory("auth-rewrite", "The rewrite is for compliance", "project", "It has a date.")
@@ -566,7 +567,7 @@ PARTS = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"
         max_size=3,
     )
 )
-@settings(max_examples=40)
+@examples(10)
 def test_no_name_and_no_reason_breaks_the_log(
     tmp_path_factory: pytest.TempPathFactory,
     told: list[tuple[str, dict[str, bytes]]],

@@ -20,6 +20,7 @@ from recollect.paths import Paths
 from recollect.recall.shown import said
 from recollect.repository import identify
 from recollect.store.sqlite.store import SqliteStore
+from tests.support.blank import laid
 from tests.support.memory import Memory
 from tests.support.product import on_a_terminal, recollect, settled
 
@@ -45,7 +46,7 @@ def project(home: Paths, tmp_path: Path) -> Path:
     (folder / "src").mkdir(parents=True)
     (folder / "src/pump.py").write_text("pump = 1\n")
     subprocess.run(["git", "init", "--quiet", folder], check=True)
-    store = SqliteStore(home.database, writer=True, encoder=StaticTable())
+    store = SqliteStore(laid(home.database), writer=True, encoder=StaticTable())
     memory = Memory(store, store.resolve_project(identify(str(folder)), str(folder), 0))
     memory.turn("mend the pump", PUMP, VALVE, summary=SummaryDraft("Mend the pump"), session="a1")
     memory.at += 30 * DAY
@@ -288,7 +289,7 @@ def test_what_a_timeline_is_around_is_marked(project: Path) -> None:
 def test_a_timeline_of_another_project_than_named_is_refused(
     project: Path, home: Paths, tmp_path: Path
 ) -> None:
-    store = SqliteStore(home.database, writer=True)
+    store = SqliteStore(laid(home.database), writer=True)
     other = tmp_path / "kestrel"
     other.mkdir()
     store.resolve_project(identify(str(other)), str(other), 0)

@@ -13,6 +13,7 @@ from recollect.model.captures import Capture
 from recollect.model.events import Event
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, repository
+from tests.support.blank import laid
 from tests.support.transcripts import FIXTURES, FRAMING, read
 
 SHOP = "/home/dev/shop"
@@ -28,7 +29,7 @@ def recording(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(tmp_path / "recollect.db", writer=True)) as opened:
+    with closing(SqliteStore(laid(tmp_path / "recollect.db"), writer=True)) as opened:
         opened.resolve_project(repository("shop"), SHOP, START)
         yield opened
 
@@ -99,7 +100,7 @@ def test_a_lossy_recording_heals_to_the_whole_one(
     recording: Path, store: SqliteStore, tmp_path: Path, seed: int
 ) -> None:
     delivered = hooked(recording)
-    with closing(SqliteStore(tmp_path / "whole.db", writer=True)) as whole:
+    with closing(SqliteStore(laid(tmp_path / "whole.db"), writer=True)) as whole:
         whole.resolve_project(repository("shop"), SHOP, START)
         whole.add_events(delivered, START)
         whole.heal(told(recording), START)

@@ -17,6 +17,7 @@ from recollect.synthesis import turns
 from recollect.wiring import AGENTS
 from recollect.worker.ingest import Ingest
 from recollect.worker.projects import ProjectFinder
+from tests.support.blank import laid
 from tests.support.stored import events_of
 
 PAYLOADS = Path(__file__).parents[1] / "fixtures" / "payloads"
@@ -35,7 +36,7 @@ def recorded(name: str, **changes: object) -> bytes:
 
 def built(home: Paths, *bodies: bytes) -> list[Turn]:
     """The turns of every job that these payloads come to."""
-    store = SqliteStore(home.database, writer=True)
+    store = SqliteStore(laid(home.database), writer=True)
     ingest = Ingest(home, store, AGENTS, ProjectFinder(store, clock.now), (), clock.now)
     header = b"recollect/1 claude-code save /home/dev/shop\0\n"
     for number, body in enumerate(bodies):

@@ -20,16 +20,14 @@ from schemathesis.core.result import Ok
 from recollect.paths import Paths
 from recollect.web import openapi, stream
 from recollect.web.routes import rows
+from tests.support.examples import examples
 from tests.support.web import HOST, Answer, Site, ask, headers, site
 from tests.support.web_content import NAME, fill
 
 AnyCase = Case[Any]
-EXAMPLES = 20  # for each operation and each way
 QUIET = settings(
-    max_examples=EXAMPLES,
-    derandomize=True,
+    examples(6),  # for each operation and each way
     database=None,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
@@ -83,6 +81,7 @@ def faults(document: dict[str, Any], case: AnyCase, answer: Answer) -> str | Non
 
 
 def test_whatever_is_sent_nothing_fails_inside(web: Site) -> None:
+    """T50: generated requests to every route."""
     document = openapi.document(rows())
     counted: Counter[str] = Counter()
     found: set[str] = set()

@@ -1,8 +1,9 @@
 """Dreams that are killed with SIGKILL, each in a process of its own: before its first step on the disk,
 before its second, and so on, until one lives to its end.
 
-    python -m tests.support.dream_killer FOLDER
+    python -m tests.support.dream_killer FOLDER [EVERY]
 
+EVERY leaves out steps: 4 takes the first, the fifth and so on.
 A step is whatever can leave a trace: a file opened for writing, written, synced, renamed or removed, a folder
 made, a time set, a program started. The process that forks has no threads, so nothing is copied half way.
 """
@@ -108,6 +109,7 @@ def killed(memories: Memories, project: Path, fatal: int) -> bool:
 
 def main() -> None:
     folder = Path(sys.argv[1])
+    every = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     home, project = prepared(folder)
     spare = Paths(folder / "spare", folder / "spare", folder / "spare")
 
@@ -120,7 +122,7 @@ def main() -> None:
     before = contents(memories)
     dream(memories, around(project))
     after = contents(memories)
-    for fatal in range(1, MOST):
+    for fatal in range(1, MOST, every):
         memories = fresh()
         again = killed(memories, project, fatal)
         found = reopened(spare, project)

@@ -1,10 +1,10 @@
 """A change of memories that is killed at every step in turn, in real processes, and what must be true then.
 
-    python -m tests.support.memory_crash FOLDER
+    python -m tests.support.memory_crash FOLDER EVERY
 
 Steps are the calls that reach the system: files that are opened, synced, renamed and removed, folders that
-are made, programs that are started. Before the one with the given number the process kills itself. It prints
-how many steps there were.
+are made, programs that are started. Before the one with the given number the process kills itself. EVERY
+leaves out steps: 4 takes the first, the fifth and so on. It prints how many there were.
 """
 
 import os
@@ -192,7 +192,7 @@ def _without_indexes(found: dict[str, bytes]) -> dict[str, bytes]:
     return {path: data for path, data in found.items() if not path.endswith("MEMORY.md")}
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, every: int) -> None:
     first = folder / "first"
     first.mkdir()
     begin(first)
@@ -215,7 +215,7 @@ def main(folder: Path) -> None:
             shutil.rmtree(saved)
         done.append(check(home, before, after))
         shutil.rmtree(home)
-        number += 1
+        number += every
     # There is one moment at which it happens.
     assert done == sorted(done), done
     assert 0 < sum(done) < len(done), done
@@ -223,4 +223,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -18,6 +18,7 @@ from recollect.errors import RecollectError
 from recollect.paths import Paths
 from recollect.store.protocol import Reading
 from recollect.worker import contact
+from tests.support import forked
 
 HOOK_DIR = Path(wiring.__file__).parent / "hook"
 _opened: list[Reading] = []
@@ -27,10 +28,19 @@ HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS}
 def recollect(
     *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """The console script, in a process of its own."""
+    """A command in a process of its own. See `forked` for what it is spared."""
+    return command(list(arguments), env=os.environ | dict(env or {}), cwd=cwd, stdin=stdin)
+
+
+def command(
+    arguments: list[str], *, env: Mapping[str, str], cwd: Path | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The same with all of its environment given."""
+    if forked.possible(env):
+        return forked.run(arguments, env=env, cwd=cwd, stdin=stdin, seconds=60)
     return subprocess.run(
         [Path(sys.executable).with_name("recollect"), *arguments],
-        env=os.environ | dict(env or {}),
+        env=env,
         cwd=cwd,
         input=stdin,
         capture_output=True,
@@ -38,6 +48,19 @@ def recollect(
         timeout=60,
         check=False,
     )
+
+
+def have_worker(paths: Paths) -> None:
+    """One that runs before the first hook would start it, at the cost of a fork. Where captures may start
+    none, there is none."""
+    if (
+        contact.running_pid(paths)
+        or paths.starting_file.exists()
+        or not forked.possible(os.environ)
+    ):
+        return
+    pid = forked.start_worker(os.environ)
+    until(lambda: contact.running_pid(paths) or not Path(f"/proc/{pid}").exists())
 
 
 def fire(
@@ -62,6 +85,7 @@ def fire(
 
 def work(project: Path, session: str, *, prompt: str = "Add a greeting to hello.py") -> str:
     """A small session: one prompt, one new file, an end. The prompt's id."""
+    have_worker(Paths.of(os.environ))
     prompt_id = str(uuid.uuid4())
     file, content = str(project / "hello.py"), "def greet(name):\n    return f'Hello {name}'\n"
     common = {"session_id": session, "prompt_id": prompt_id}
@@ -119,8 +143,8 @@ def close_stores() -> None:
 def on_a_terminal(project: Path, *arguments: str, **env: str) -> str:
     """What `recollect` shows where it has a terminal, as it is written to one."""
     ours, its = pty.openpty()
-    command = [str(Path(sys.executable).with_name("recollect")), *arguments]
-    with subprocess.Popen(command, cwd=project, stdout=its, env=os.environ | env) as shown:
+    line = [str(Path(sys.executable).with_name("recollect")), *arguments]
+    with subprocess.Popen(line, cwd=project, stdout=its, env=os.environ | env) as shown:
         os.close(its)
         parts = []
         with suppress(OSError):  # how a terminal says that the other side has gone

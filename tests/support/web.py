@@ -16,6 +16,7 @@ from recollect.web.entering import Entrance
 from recollect.web.routes import Application
 from recollect.web.security import Security
 from recollect.worker.service import Service
+from tests.support.blank import laid
 
 PORT = 47399  # not that of the setting, where others may be served meanwhile
 TOKEN = "a-token-for-tests"
@@ -108,6 +109,7 @@ def security(token: str = TOKEN, port: int = PORT) -> Security:
 @contextmanager
 def site(paths: Paths) -> Iterator[Site]:
     home = wiring.living_home()
+    laid(paths.database)
     store = wiring.open_for_writing(paths, wiring.encoder(home.settings))
     service = Service(home, store, clock.now)
     backend = service.web._backend

@@ -7,12 +7,13 @@ import pytest
 
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
+from tests.support.blank import laid
 from tests.support.memory import Memory
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path / "store" / "recollect.db", writer=True)
+    opened = SqliteStore(laid(tmp_path / "store" / "recollect.db"), writer=True)
     yield opened
     opened.close()
 

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.observations import Doubt, Observation, ObservationDraft
 from recollect.synthesis.duplicates import placed, words
+from tests.support.examples import examples
 
 Said = tuple[str, ...]  # a title, then facts; a file is written as `@path`, a narrative as `: text`
 
@@ -271,7 +272,7 @@ DRAFTS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(60)
 @given(DRAFTS, st.lists(DRAFTS.map(stored), max_size=3))
 def test_any_drafts_can_be_placed(draft: ObservationDraft, known: list[Observation]) -> None:
     found = placed(draft, known)

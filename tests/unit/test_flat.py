@@ -1,12 +1,13 @@
 """Old observations of a sentence or two, lifted to the form with title, subtitle, facts and narrative."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.flat import lifted
 from recollect.model.observations import TYPES, ObservationDraft, known_type
 from recollect.model.prose import sentences
+from tests.support.examples import examples
 
 
 def test_a_sentence_becomes_title_subtitle_fact_and_narrative() -> None:
@@ -111,7 +112,7 @@ WORDS = st.sampled_from(
 TEXTS = st.one_of(st.text(), st.lists(WORDS, max_size=120).map(" ".join))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(60)
 @given(st.text(max_size=10), TEXTS)
 def test_any_text_takes_the_right_shape_and_no_word_is_lost(kind: str, text: str) -> None:
     found = lifted(kind, text)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.events import Failure, Subagent, ToolUsed
@@ -11,6 +11,7 @@ from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
 from recollect.model.turns import Turn
 from recollect.synthesis.grounding.drafts import ground_observation, ground_summary
 from recollect.synthesis.grounding.sources import Sources
+from tests.support.examples import examples
 from tests.support.observed import EXTENDED, GREEN, MENDED, PRICING, RED
 from tests.support.turns import ROOT, by, edited, failed, ran, read, turn, wrote
 from tests.unit.test_rules_properties import TEXT, TURNS
@@ -250,7 +251,7 @@ SOME = st.none() | PROSE
 LISTS = st.lists(PROSE, max_size=3).map(tuple)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(
     st.builds(ObservationDraft, TEXT, SOME, SOME, LISTS, SOME, LISTS, LISTS, LISTS), TURNS, LISTS
 )
@@ -265,7 +266,7 @@ def test_any_draft_can_be_checked_against_any_turn(
     assert {doubt.part for doubt in grounded.doubts} <= parts
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(15)
 @given(st.builds(SummaryDraft, SOME, SOME, SOME, SOME, SOME, LISTS, LISTS, SOME), TURNS)
 def test_any_summary_can_be_checked_against_any_turn(draft: SummaryDraft, made: Turn) -> None:
     ground_summary(draft, made)

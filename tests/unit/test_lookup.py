@@ -14,13 +14,14 @@ from recollect.recall.search import Searcher
 from recollect.recall.telling import told
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START
+from tests.support.blank import laid
 from tests.support.memory import Memory
 from tests.support.stored import events_of
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path / "recollect.db", writer=True, encoder=StaticTable())
+    opened = SqliteStore(laid(tmp_path / "recollect.db"), writer=True, encoder=StaticTable())
     yield opened
     opened.close()
 

@@ -10,6 +10,7 @@ from recollect.model.search import Filters
 from recollect.recall import matrix as module
 from recollect.recall.matrix import Matrix
 from recollect.store.sqlite.store import SqliteStore
+from tests.support.blank import laid
 from tests.support.memory import Memory
 
 ALL = Filters()
@@ -29,7 +30,7 @@ def encoder() -> StaticTable:
 @pytest.fixture
 def filled(tmp_path_factory: pytest.TempPathFactory, encoder: StaticTable) -> Memory:
     folder = tmp_path_factory.mktemp("store")
-    store = SqliteStore(folder / "recollect.db", writer=True, encoder=encoder)
+    store = SqliteStore(laid(folder / "recollect.db"), writer=True, encoder=encoder)
     memory = Memory.of(store, "shop")
     for text in TEXTS:
         memory.turn("work", ObservationDraft("change", None, narrative=text))

@@ -1,7 +1,7 @@
 """What can be taken from a model's reply, case by case."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.observations import (
@@ -18,6 +18,7 @@ from recollect.synthesis.parsing.replies import (
     observations,
     summary,
 )
+from tests.support.examples import examples
 
 WHOLE = """<observation>
 <type>bugfix</type>
@@ -403,9 +404,10 @@ def test_hostile_replies_are_only_text(reply: str) -> None:
     assert "localhost" not in str(found)
 
 
+@pytest.mark.parametrize("size", [200_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("piece", ["<", "<fact>a", "x <title> ", '<a b="'])
-def test_a_megabyte_of_rubbish_has_an_answer(piece: str) -> None:
-    reply = f"<observation><narrative>begin {piece * (1_000_000 // len(piece))}"
+def test_a_mass_of_rubbish_has_an_answer(piece: str, size: int) -> None:
+    reply = f"<observation><narrative>begin {piece * (size // len(piece))}"
     assert isinstance(observations(reply), ParsedObservations)
 
 
@@ -442,7 +444,7 @@ PIECES = st.sampled_from(
 REPLIES = st.one_of(st.text(), st.lists(st.one_of(PIECES, st.text(max_size=5))).map("".join))
 
 
-@settings(max_examples=500, deadline=None)
+@examples(100)
 @given(REPLIES)
 def test_any_string_at_all_has_an_answer(reply: str) -> None:
     found = observations(reply)
@@ -460,7 +462,7 @@ def test_any_string_at_all_has_an_answer(reply: str) -> None:
 WORDS = st.text(st.characters(categories=["L", "N", "S", "P"]), min_size=1, max_size=20)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(60)
 @given(WORDS.map(lambda text: f"m {text} m"), WORDS.map(lambda text: f"n {text}"))
 def test_escaped_text_comes_back_as_it_was(title: str, fact: str) -> None:
     def written(text: str) -> str:

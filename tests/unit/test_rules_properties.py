@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.events import (
@@ -21,6 +21,7 @@ from recollect.model.events import (
 from recollect.model.observations import TYPES
 from recollect.model.turns import Turn, TurnEvent
 from recollect.providers.rules import Rules
+from tests.support.examples import examples
 from tests.support.observed import observe, told
 
 FRAGMENTS = (
@@ -88,7 +89,7 @@ TURNS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(TURNS)
 def test_any_turn_gives_observations_of_the_right_shape(made: Turn) -> None:
     for draft in observe(made):
@@ -104,7 +105,7 @@ def test_any_turn_gives_observations_of_the_right_shape(made: Turn) -> None:
         assert not re.search(r"[\x00-\x1f\x7f\x1b]", told(draft).replace("\n", ""))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(TURNS)
 def test_any_turn_can_be_summarised(made: Turn) -> None:
     Rules().summarize(made)

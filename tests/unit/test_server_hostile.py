@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
@@ -19,6 +19,8 @@ from recollect.server.tools import TOOLS
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact
 from tests.support.arrivals import START
+from tests.support.blank import laid
+from tests.support.examples import examples
 from tests.support.memory import Memory
 
 HOSTILE = (
@@ -66,7 +68,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def memory(env: dict[str, str]) -> Iterator[Memory]:
-    store = SqliteStore(Paths.of(env).database, writer=True)
+    store = SqliteStore(laid(Paths.of(env).database), writer=True)
     memory = Memory.of(store, "shop")
     memory.turn("a plain prompt", ObservationDraft("change", "plain title", facts=("plain",)))
     yield memory
@@ -106,6 +108,7 @@ def assert_is_sound(text: str, *, wrong: bool) -> None:
     st.sampled_from([tool.name for tool in TOOLS]) | TEXT, st.dictionaries(TEXT, JSON, max_size=2)
 )
 def test_any_arguments_get_an_answer(place: Place, tool: str, arguments: dict[str, Any]) -> None:
+    """T51: generated arguments."""
     reply = call(place, tool, arguments)
     assert_is_sound(reply.text, wrong=reply.wrong)
 
@@ -123,7 +126,7 @@ def test_any_value_of_any_parameter_gets_an_answer(place: Place, data: st.DataOb
     assert_is_sound(reply.text, wrong=reply.wrong)
 
 
-@settings(max_examples=25)
+@examples(10)
 @given(DRAFTS, TEXT, st.builds(SummaryDraft, st.none() | TEXT, learned=st.none() | LONG))
 def test_whatever_is_stored_stays_in_its_envelope(
     place: Place, memory: Memory, draft: ObservationDraft, prompt: str, summary: SummaryDraft

@@ -27,6 +27,7 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.text import tokens
 from recollect.worker import contact
 from tests.support.arrivals import START
+from tests.support.blank import laid
 from tests.support.memory import Memory
 
 LEASE = ObservationDraft(
@@ -53,7 +54,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def store(env: dict[str, str]) -> Iterator[Store]:
-    opened = SqliteStore(Paths.of(env).database, writer=True)
+    opened = SqliteStore(laid(Paths.of(env).database), writer=True)
     yield opened
     opened.close()
 

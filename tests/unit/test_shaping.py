@@ -1,12 +1,13 @@
 """Drafts brought into the house form: what is too long moves to the narrative, and nothing is lost."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.observations import ObservationDraft
 from recollect.model.prose import CONCEPTS, FACT_LENGTH, FACTS, SUBTITLE_WORDS, TITLE_WORDS
 from recollect.synthesis.shaping import located, shaped
 from recollect.text import words
+from tests.support.examples import examples
 
 LONG = "The worker asks the store for the next job whenever its queue is empty and nobody holds the lock"
 
@@ -112,7 +113,7 @@ WORDS = st.sampled_from(
 PROSE = st.one_of(st.text(), st.lists(WORDS, max_size=60).map(" ".join))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(50)
 @given(
     st.builds(
         ObservationDraft,

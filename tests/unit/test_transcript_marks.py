@@ -5,10 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.transcripts import Told
+from tests.support.examples import examples
 from tests.support.transcripts import FIXTURES, SESSIONS, Written, read
 
 NAMES = [session.__name__ for session in SESSIONS]
@@ -68,9 +69,7 @@ def test_a_transcript_cut_at_any_byte_is_told_whole_in_the_end(tmp_path: Path) -
         assert told_by(begun) + told_by(rest) == whole, f"cut after {size} bytes"
 
 
-@settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@examples(10)
 @given(cuts=st.lists(st.integers(0, 10_000), max_size=12))
 def test_any_number_of_readings_tell_what_one_does(tmp_path: Path, cuts: list[int]) -> None:
     data = busy().text()

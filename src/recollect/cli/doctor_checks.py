@@ -12,6 +12,7 @@ from pathlib import Path
 
 from recollect import __version__, clock, extras, wiring
 from recollect.cli import indexed
+from recollect.cli.doctor_backups import backups, recoveries
 from recollect.cli.doctor_client import hooks, server
 from recollect.cli.findings import Check, Finding
 from recollect.cli.output import count
@@ -23,6 +24,7 @@ from recollect.worker.disk import MB, measure, sizes
 from recollect.worker.health import capture_failures, not_recording
 
 SQLITE_SAFE = (3, 51, 3)
+RESTART = "recollect worker restart"  # a start looks at the database, and mends it
 
 
 def versions() -> Iterator[Finding]:
@@ -143,18 +145,18 @@ def database() -> Iterator[Finding]:
         lost = contact.running_pid(paths) is not None and not paths.database.exists()
         if lost:
             what = "the file was deleted under the worker"
-            yield Finding("warning", "database", what, "recollect worker restart")
+            yield Finding("warning", "database", what, RESTART)
         else:
             yield Finding("ok", "database", "none yet; the worker makes it")
         return
     except RecollectError as error:
-        yield Finding("fault", "database", str(error), _move_aside(paths))
+        yield Finding("fault", "database", str(error), RESTART)
         return
     try:
         store.check()
         health = store.health()
     except RecollectError as error:
-        yield Finding("fault", "database", str(error), _move_aside(paths))
+        yield Finding("fault", "database", str(error), RESTART)
         return
     what = f"sound: {count(health.events, 'event')}, {count(health.observations, 'observation')}"
     yield Finding("ok", "database", what)
@@ -166,11 +168,6 @@ def database() -> Iterator[Finding]:
         kept = sum(1 for _ in paths.spool_bad.iterdir())
         what = f"{unread} could not be read; {kept} of them kept in {paths.spool_bad} (30 days, 256 MB)"
         yield Finding("warning", "queue", what, "recollect worker logs tells why")
-
-
-def _move_aside(paths: Paths) -> str:
-    file = shlex.quote(str(paths.database))
-    return f"recollect worker stop; mv {file} {file}.damaged; recollect worker start"
 
 
 def worker() -> Iterator[Finding]:
@@ -186,11 +183,11 @@ def worker() -> Iterator[Finding]:
     try:
         found = contact.status(paths)
     except WorkerError as error:
-        yield Finding("fault", "worker", str(error), "recollect worker restart")
+        yield Finding("fault", "worker", str(error), RESTART)
         return
     if found["version"] != __version__:
         what = f"it is version {found['version']}, this is {__version__}"
-        yield Finding("warning", "worker", what, "recollect worker restart")
+        yield Finding("warning", "worker", what, RESTART)
     if found["fault"]:
         yield Finding("fault", "worker", found["fault"], "recollect worker logs")
     else:
@@ -221,6 +218,8 @@ CHECKS: tuple[Check, ...] = (
     spool,
     disk,
     database,
+    recoveries,
+    backups,
     worker,
     provider,
     search_index,

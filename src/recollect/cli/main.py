@@ -43,6 +43,9 @@ COMMANDS = (
     ),
     CommandRow("remember", "remember", "Keep something for all later sessions.", EVERYDAY),
     CommandRow("forget", "forget", "Tell a memory or an observation no longer.", EVERYDAY),
+    CommandRow("purge", "purge", "Erase for good: a thing, a period, a text.", EVERYDAY),
+    CommandRow("pause", "pause", "Record nothing and tell nothing, here or everywhere.", EVERYDAY),
+    CommandRow("resume", "resume", "End a pause.", EVERYDAY),
     CommandRow("cost", "cost", "What models were asked, and what that cost.", EVERYDAY),
     CommandRow("demo", "demo", "Replay two example sessions and show what is remembered.", SETUP),
     CommandRow("install", "install", "Connect Claude Code.", SETUP),
@@ -55,6 +58,8 @@ COMMANDS = (
     CommandRow("retry", "retry", "Try failed jobs again.", SETUP),
     CommandRow("synthesize", "synthesize", "Work up what waits now, or anew.", SETUP),
     CommandRow("rebuild", "rebuild", "Make the search index again.", SETUP),
+    CommandRow("backup", "backup", "Back up what is remembered; list and check backups.", SETUP),
+    CommandRow("restore", "restore", "Put a backup in the place of what is here.", SETUP),
     CommandRow("export", "export", "Write everything that is remembered into a file.", SETUP),
     CommandRow("import", "import_", "Take in what was remembered elsewhere.", SETUP),
     CommandRow(

@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from recollect import clock, wiring
-from recollect.cli import doctor_client, indexed
+from recollect.backups import accounts
+from recollect.cli import doctor_backups, doctor_client, indexed
 from recollect.cli.findings import Finding
 from recollect.cli.output import count, heading, json_option, print_json, say, styled
+from recollect.cli.paused import paused_lines
 from recollect.errors import ConfigError, StoreMissing, WorkerError
 from recollect.model.jobs import JobRow
 from recollect.model.ledger import Quality
@@ -61,7 +63,9 @@ class Look:
     index: IndexHealth | None
     memories: Counter[str]  # by where they stand; `broken`: files that are none
     viewer: Viewer
+    backup: str
     room: Room
+    paused: list[str]  # what is off, a line each
 
 
 @click.command()
@@ -74,6 +78,7 @@ def status(as_json: bool) -> None:
         _print_json(home.paths, look)
     else:
         _print(home.paths, look)
+    accounts.see(home.paths)
     if look.fault:
         raise SystemExit(4)
 
@@ -108,7 +113,9 @@ def _look(home: wiring.Home) -> Look:
         index,
         _memories(home),
         Viewer(home.settings.text("web.start"), _address(home.paths)),
+        doctor_backups.line(home, clock.now),
         room,
+        paused_lines(home, clock.now()),
     )
 
 
@@ -138,9 +145,11 @@ def _print_json(paths: Paths, look: Look) -> None:
             "viewer": asdict(look.viewer),
             "disk": asdict(look.room),
             "skipped_jobs": [asdict(job) for job in look.skipped],
+            "paused": look.paused,
             "spool": waiting(paths),
             "capture_failures": capture_failures(paths),
             "hooks": [asdict(finding) for finding in look.hooks],
+            "backup": look.backup,
             "problem": look.fault,
             "paths": {
                 "config": str(paths.config),
@@ -166,6 +175,8 @@ def _print(paths: Paths, look: Look) -> None:
         lines.append(("Index", indexed.line(look.index)))
     if (found := (look.worker or {}).get("import")) is not None:
         lines.append(("Import", f"{found['done']:,} of {count(found['sessions'], 'session')}"))
+    lines.append(("Backup", look.backup))
+    lines += [("Paused", each) for each in look.paused]
     lines.append(("Spool", f"{waiting(paths)} waiting"))
     lines.append(("Disk", _disk_line(look.room)))
     if replaced := sum((look.worker or {}).get("redacted", {}).values()):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 FORMAT = "recollect/1"
 HEADER_END = b"\0\n"
 HOOKS = ("context", "new", "file", "compact", "save", "summary", "end")
+# Instead of any other: the user wants nothing recorded there. It names the session and has no content.
+PAUSED = "paused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from recollect.web.api import (
     agents,
     brief,
     confirming,
+    control,
     cost,
     dreams,
     forgotten,
@@ -56,6 +57,7 @@ NOUNS = (
     brief,
     cost,
     queue,
+    control,
     settings,
 )
 THREADS, SLOW_THREADS = 6, 4

@@ -3,6 +3,7 @@
 import json
 import os
 
+from recollect.backups import accounts
 from recollect.clock import HOUR, age
 from recollect.english import count
 from recollect.model.stored import Health
@@ -65,9 +66,14 @@ def problem(
         faults.append(f"{count(health.skipped, 'job')} failed three times (`recollect retry`)")
     if health.oldest_pending is not None and now - health.oldest_pending > TOO_OLD:
         faults.append(f"work has been waiting for {age(health.oldest_pending, now=now)}")
-    if not faults:
-        return None
-    return f"recollect needs attention: {'; '.join(faults)}. Run `recollect doctor`."
+    told = (
+        [f"recollect needs attention: {'; '.join(faults)}. Run `recollect doctor`."]
+        if faults
+        else []
+    )
+    if mended := accounts.unseen(paths):
+        told.append(f"{mended} `recollect status` takes note that you know.")
+    return " ".join(told) or None
 
 
 def memory_kb() -> int | None:

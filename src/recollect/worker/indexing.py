@@ -28,7 +28,7 @@ from recollect.text import clean, cut
 
 STEP = 64  # documents at a time
 EVENTS = 200
-WEIGHED = 20  # a turn has to be read for each
+WEIGHED = 4  # a turn has to be read for each, and hooks get their turn between steps
 PAUSE = 0.002  # seconds between steps
 FAULT_SECONDS = 30.0
 LONGEST = 4_000  # characters of an event

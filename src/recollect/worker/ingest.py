@@ -18,7 +18,7 @@ from recollect.agents.protocol import Agent
 from recollect.clock import Clock
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Ingested, SessionRef
-from recollect.model.captures import Capture, Unreadable
+from recollect.model.captures import PAUSED, Capture, Unreadable
 from recollect.model.events import (
     Event,
     Happening,
@@ -32,6 +32,7 @@ from recollect.payload.limits import LOSSLESS
 from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.worker import spool_files
+from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.redacting import has_private, redacted_capture, set_aside
 from recollect.worker.spool_files import SpoolFile, shortened
@@ -55,6 +56,7 @@ class Ingest:
     on_stored: Callable[[list[Arrival]], None] = lambda _: None
     thrift: Callable[[], int] = lambda: 0  # see worker/disk.py
     redactor: Redactor = field(default_factory=Redactor)
+    pausing: Pausing | None = None
     _places: dict[SessionRef, str] = field(default_factory=dict)
 
     def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
@@ -118,6 +120,10 @@ class Ingest:
         if agent is None:
             self._quarantine(file, f"the agent {capture.agent!r} is not known")
             return None
+        if capture.hook == PAUSED:
+            if self.pausing is not None:
+                self.pausing.note(capture)
+            return None
         event = agent.parse(capture)
         if isinstance(event, Unreadable):
             self._quarantine(file, event.why)
@@ -126,11 +132,21 @@ class Ingest:
             log.action("ingest.ignored", capture=capture.id, hook=capture.hook)
             return None
         capture = replace(capture, project_dir=self._directory(capture, event))
+        if self._is_refused(capture, event):
+            log.action("ingest.paused", capture=capture.id, session=event.session)
+            return None
         project_id = self.finder.of(capture.project_dir)
         boring = event.tool is not None and is_boring(event.tool, self.boring)
         if isinstance(event.what, ToolUsed) and self.thrift() > (0 if boring else 1):
             capture = replace(capture, body=shortened(capture.body))
         return Arrival(capture, event, project_id, boring)
+
+    def _is_refused(self, capture: Capture, event: Event) -> bool:
+        """The user wants it not recorded, or has had its session erased."""
+        session = (event.agent, event.session)
+        return self.pausing is not None and self.pausing.refuses(
+            session, capture.project_dir, capture.at
+        )
 
     def _directory(self, capture: Capture, event: Event) -> str:
         """Where it happened. An agent that says nothing of it is where its session is, if that is known:

@@ -35,9 +35,13 @@ class Housekeeper:
         self.room = measure(self.paths, self.settings)
 
     def look(self) -> None:
-        self.room = measure(self.paths, self.settings)
-        if make_room(self.paths, self.room, self.age_out):
+        """A disk that cannot even be looked at is no reason to stop what the worker does."""
+        try:
             self.room = measure(self.paths, self.settings)
+            if make_room(self.paths, self.room, self.age_out):
+                self.room = measure(self.paths, self.settings)
+        except OSError as error:
+            log.warning("disk.unmeasured", error=log.cause(error))
 
     def thrift(self) -> int:
         return self.room.thrift

@@ -38,6 +38,7 @@ class Orders:
     wake_indexing: Callable[[], None]
     memories: MemoryWork
     redactor: Redactor = field(default_factory=Redactor)
+    others: Mapping[str, Callable[[Json], Json]] = field(default_factory=dict)
     imports: Imports = field(init=False)
     curating: Curating = field(init=False)
     remembering: Remembering = field(init=False)
@@ -82,7 +83,7 @@ class Orders:
             "backfill-begin": self.backfill.begin,
             "backfill-progress": self.backfill.progress,
         }
-        return {verb: as_json(order) for verb, order in orders.items()}
+        return {verb: as_json(order) for verb, order in {**orders, **self.others}.items()}
 
     def _retry(self, order: Json) -> Json:
         count = self.store.requeue_skipped(order["id"], self.clock())

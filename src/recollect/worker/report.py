@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from recollect import __version__, log
 from recollect.clock import SECOND, Clock
+from recollect.errors import StoreDamaged
 from recollect.paths import Paths
 from recollect.store.protocol import Store
 from recollect.wiring import Choice
@@ -26,6 +27,7 @@ class Report:
     ended: Callable[[], list[str]] = list  # threads that should run and do not
     disk: Housekeeper | None = None
     on_fault: Callable[[str, str], None] = lambda *_: None
+    on_damage: Callable[[StoreDamaged], None] = lambda _: None
     redacted: Callable[[], dict[str, int]] = dict
 
     def note_fault(self, thread: str, error: Exception | None) -> None:
@@ -36,6 +38,8 @@ class Report:
         self.faults[thread] = f"{type(error).__name__}: {error}"
         log.warning(f"{thread}.waits", error=log.cause(error))
         self.on_fault(thread, log.cause(error))
+        if isinstance(error, StoreDamaged):
+            self.on_damage(error)
 
     def status(self, *, idle: bool) -> dict[str, object]:
         health = self.store.health()

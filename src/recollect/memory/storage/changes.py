@@ -18,8 +18,9 @@ from recollect import clock as clocks
 from recollect import log
 from recollect.clock import Clock
 from recollect.errors import Edited, MemoryRefused
+from recollect.memory.history.git_erasing import Keeping
 from recollect.memory.history.history import Contents, History
-from recollect.memory.storage import discretion, files, journal, locks, projects
+from recollect.memory.storage import discretion, erasing, files, journal, locks, projects
 from recollect.memory.storage.folders import PLAIN, Folder, Listing, Places, plain_files
 from recollect.memory.storage.format import ENDING, INDEX_FILE, blob
 from recollect.memory.storage.index import is_ours
@@ -116,6 +117,30 @@ class Memories:
             with locks.writing(self.places.root) as lock:
                 History(self.places.root, lock).tidy(self.clock())
                 log.action("memory.tidied")
+
+    def erase(self, keeping: Keeping) -> list[str]:
+        """For good: of all projects, and out of the history. Which files changed, below the root. Raises
+        MemoryRefused where the history cannot be changed; then it may be done again."""
+        root = self.places.root
+        if not root.is_dir():
+            return []
+        with locks.writing(root) as lock:
+            self._finish(lock)
+            changed = erasing.erase(root, keeping)
+            count = History(root, lock).erase(keeping)
+        log.action("memory.erased", files=len(changed), recorded=count)
+        return changed
+
+    def look(self, keeping: Keeping) -> None:
+        """Shows the asker every file and every version that `erase` would."""
+        root = self.places.root
+        if not root.is_dir():
+            return
+        with locks.writing(root) as lock:
+            self._finish(lock)
+            for path in erasing.every_file(root):
+                keeping(_below(root, path), path.read_bytes())
+            History(root, lock).look(keeping)
 
     def _prepare(self, lock: int) -> None:
         root = self.places.root

@@ -29,7 +29,7 @@ def unpack(packed: bytes) -> bytes:
     stream = zlib.decompressobj()
     try:
         body = stream.decompress(packed, LARGEST)
-    except zlib.error as error:
+    except (zlib.error, TypeError) as error:
         raise StoreDamaged(f"A stored text cannot be read ({error}). {ADVICE}") from error
     if not stream.eof:
         raise StoreDamaged(f"A stored text has over {LARGEST:,} bytes, or no end. {ADVICE}")

@@ -106,6 +106,11 @@ class Events(Database):
         rows = self.rows("events", "recalling", session_id=session_id, limit=limit)
         return stored(rows)
 
+    def newest_event(self) -> int:
+        """Its id; 0 if there is none."""
+        row = self.row("events", "newest")
+        return int(row[0]) if row else 0
+
     def last_compaction(self, session_id: int) -> int | None:
         row = self.row("events", "last_compaction", session_id=session_id)
         return row[0] if row else None

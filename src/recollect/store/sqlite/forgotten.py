@@ -47,7 +47,7 @@ class ForgottenThings(Database):
     def forget_observation(self, observation_id: int, at: int) -> int | None:
         """How many went: it, and what says the same and would take its place. None: there is none."""
         with self.transaction() as connection:
-            ids = _with_folded(connection, observation_id)
+            ids = with_folded(connection, observation_id)
             rows = write(connection, "forgotten", "named", {"ids": json.dumps(ids)}).fetchall()
             if not rows:
                 return None
@@ -90,7 +90,7 @@ class ForgottenThings(Database):
             return True
 
 
-def _with_folded(connection: sqlite3.Connection, observation_id: int) -> list[int]:
+def with_folded(connection: sqlite3.Connection, observation_id: int) -> list[int]:
     """It, and what is folded into it, or would be if it stood by itself."""
     found, new = {observation_id}, {observation_id}
     while new:

@@ -17,7 +17,7 @@ from recollect.encoders.vectors import chunks, packed
 from recollect.model.search import SESSION, IndexHealth, ReadEvent, UnreadEvent
 from recollect.store.sqlite import document_texts
 from recollect.store.sqlite.bodies import unpacked
-from recollect.store.sqlite.database import Database, translate, write, write_one
+from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.document_texts import DocumentText
 from recollect.store.sqlite.events import stored_event
 from recollect.terms import prepared
@@ -37,12 +37,19 @@ class _Waiting:
 
 
 class Indexing(Database):
-    def __init__(self, path: Path, *, writer: bool, encoder: Encoder | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        writer: bool,
+        encoder: Encoder | None = None,
+        checked: bool = False,
+    ) -> None:
         self._encoder = encoder
         self._encoder_pause, self._encoder_rests = SHORTEST_REST, 0.0
         # Up to which document all have their vector, and up to which they will have when this pass is over.
         self._encoded = self._pass_to = 0
-        super().__init__(path, writer=writer)
+        super().__init__(path, writer=writer, checked=checked)
         if writer:
             self._begin_anew_if_changed()
 
@@ -82,7 +89,7 @@ class Indexing(Database):
         try:
             return document_texts.read(self._reader(), kind, source)
         except sqlite3.DatabaseError as error:
-            raise translate(error, self._path) from error
+            raise self._refused(error) from error
 
     def index_observations(self) -> None:
         """All of them, now: who looks for likeness must not miss one that waits."""

@@ -49,6 +49,11 @@ CREATE TABLE edits (
   before TEXT NOT NULL
 );
 
+CREATE TABLE erased_sessions (
+  session TEXT PRIMARY KEY,
+  until INTEGER NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE event_texts (
   event_id INTEGER PRIMARY KEY REFERENCES events ON DELETE CASCADE,
   project_id INTEGER NOT NULL,
@@ -182,6 +187,16 @@ CREATE TABLE parted (
   target INTEGER NOT NULL,
   PRIMARY KEY (observation_id, link)
 ) WITHOUT ROWID;
+
+CREATE TABLE pauses (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  origin TEXT NOT NULL CHECK (origin IN ('command', 'seen')),
+  project_id INTEGER REFERENCES projects ON DELETE CASCADE,
+  agent TEXT,
+  ref TEXT,
+  began_at INTEGER NOT NULL,
+  ends_at INTEGER
+);
 
 CREATE TABLE project_dirs (
   dir TEXT PRIMARY KEY,
@@ -408,6 +423,8 @@ CREATE INDEX documents_by_time ON documents (at);
 
 CREATE INDEX edits_by_observation ON edits (observation_id, id);
 
+CREATE INDEX events_by_age ON events (at) WHERE size > 0;
+
 CREATE INDEX events_by_content ON events (session_id, content_hash);
 
 CREATE INDEX events_by_job ON events (job_id);
@@ -461,6 +478,10 @@ CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinn
 CREATE INDEX observations_unweighed ON observations (id) WHERE origins IS NULL;
 
 CREATE INDEX parted_by_target ON parted (target);
+
+CREATE INDEX pauses_by_project ON pauses (project_id) WHERE project_id IS NOT NULL;
+
+CREATE INDEX pauses_by_session ON pauses (agent, ref) WHERE ref IS NOT NULL;
 
 CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
 

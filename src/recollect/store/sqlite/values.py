@@ -1,4 +1,4 @@
-"""Text on its way into SQLite."""
+"""Values on their way into SQLite and back."""
 
 from collections.abc import Iterable
 

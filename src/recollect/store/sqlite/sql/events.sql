@@ -11,6 +11,9 @@ VALUES (:session_id, :key, :kind, :tool, :hook, :capture_id, :at, :prompt_number
 ON CONFLICT (session_id, key) DO NOTHING
 RETURNING id;
 
+-- name: newest
+SELECT coalesce(max(id), 0) FROM events;
+
 -- How many events wait to be worked up, and since when.
 -- name: unclaimed
 SELECT count(*) AS count, min(at) AS oldest FROM events

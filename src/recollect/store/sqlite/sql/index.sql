@@ -134,6 +134,8 @@ WHERE e.id > :after ORDER BY e.id LIMIT :limit;
 -- name: set_origin
 UPDATE events SET origin = :origin WHERE id = :event_id;
 
+-- Not of one that was erased while its text was read.
 -- name: add_event_text
 INSERT OR REPLACE INTO event_texts (event_id, project_id, scope, words, text)
-SELECT :event_id, :project_id, :scope, :words, :text WHERE EXISTS (SELECT 1 FROM events WHERE id = :event_id);
+SELECT :event_id, :project_id, :scope, :words, :text
+WHERE EXISTS (SELECT 1 FROM events WHERE id = :event_id AND size > 0);
