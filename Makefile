@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check bench setup setup-test format clean
+.PHONY: demo test torture check bench setup setup-test format clean
 
 demo: $(VENV)/.ready ## Replay two example sessions and show what is remembered
 	@$(BIN)/recollect demo
 
 test: $(VENV)/.ready-test ## Run all tests, with the real Claude Code client
 	@$(BIN)/python -m tests.support.run -n auto --dist worksteal $(ARGS)
+
+torture: $(VENV)/.ready-test ## The long suite: thousands of kills and every other fault at its full size
+	@$(BIN)/python -m tests.torture $(ARGS)
 
 check: $(VENV)/.ready-test ## Format, lint, types, import layers, docs: before every commit
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

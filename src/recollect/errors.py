@@ -11,6 +11,7 @@ RecollectError
 │   ├── WorkerDown
 │   └── WorkerHung
 ├── TransferError      an export or another program's memory cannot be taken
+├── BackupError        a backup cannot be made, found or used
 ├── MemoryRefused      a memory cannot be changed in that way
 │   └── Edited         its file was edited since it was read
 ├── BadMessages        what should be a conversation is none
@@ -69,6 +70,10 @@ class WorkerHung(WorkerError):
 
 class TransferError(RecollectError):
     """This cannot be taken. Nothing that was here has changed."""
+
+
+class BackupError(RecollectError):
+    """The backup could not be made or used; nothing was changed. See `recollect backup list`."""
 
 
 class MemoryRefused(RecollectError):

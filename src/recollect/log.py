@@ -1,6 +1,7 @@
 """The worker's log: one line per action, `key=value`, with ids and sizes and never content."""
 
 import logging
+from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -38,6 +39,27 @@ def to_file(path: Path) -> None:
     LOGGER.handlers[:] = [handler]
     LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
+
+
+def rewrite(path: Path, changing: Callable[[str], str]) -> int:
+    """What was logged, line by line, also what was rotated away. How many lines changed. In place: the
+    writer goes on in the same file."""
+    count = 0
+    for handler in LOGGER.handlers:
+        handler.acquire()
+    try:
+        for file in sorted(path.parent.glob(f"{path.name}*")):
+            before = file.read_text("utf-8", "surrogateescape").splitlines(keepends=True)
+            after = [changing(line) for line in before]
+            if after != before:
+                count += sum(one != other for one, other in zip(before, after, strict=True))
+                with file.open("r+b") as open_file:
+                    open_file.truncate(0)
+                    open_file.write("".join(after).encode("utf-8", "surrogateescape"))
+    finally:
+        for handler in LOGGER.handlers:
+            handler.release()
+    return count
 
 
 def set_level(level: str) -> None:

@@ -51,9 +51,29 @@ class Paths:
         return self.data / "recollect.db"
 
     @property
+    def redaction_key(self) -> Path:
+        """What makes the marks of replaced secrets ours alone."""
+        return self.data / "redaction.key"
+
+    @property
     def memory(self) -> Path:
         """Curated memories, as Markdown files that people may edit."""
         return self.data / "memory"
+
+    @property
+    def erasing_file(self) -> Path:
+        """What is being erased, until it is: after a kill the next worker goes on."""
+        return self.data / "erasing.json"
+
+    @property
+    def backups(self) -> Path:
+        """A folder each."""
+        return self.data / "backups"
+
+    @property
+    def damaged(self) -> Path:
+        """Databases that could not be used, a folder each, with what became of them."""
+        return self.data / "damaged"
 
     @property
     def spool(self) -> Path:
@@ -80,6 +100,11 @@ class Paths:
     def health_note(self) -> Path:
         """One JSON string: what is wrong, for a hook that finds no worker."""
         return self.state / "health.json"
+
+    @property
+    def capture_failures(self) -> Path:
+        """A line per event that a hook could not write; `+12` stands for twelve of them."""
+        return self.state / "capture-failures"
 
     @property
     def python_file(self) -> Path:
@@ -113,6 +138,11 @@ class Paths:
         return self.run / "starting"
 
     @property
+    def condition_file(self) -> Path:
+        """How the database was left: closed well or not, and how far its log reached."""
+        return self.run / "database.json"
+
+    @property
     def web_file(self) -> Path:
         """Where the API and the viewer listen, as long as they do."""
         return self.run / "web.json"
@@ -132,7 +162,8 @@ class Paths:
         return self.state / "installs"
 
     def make(self) -> None:
-        """All directories, owner only. An existing one that others can enter is closed."""
+        """All directories, owner only. An existing one that others can enter is closed; one that is
+        another's is refused, because whoever owns it can put anything there."""
         for path in (
             *(self.config, self.data, self.state, self.run, self.briefs, self.installs),
             *(self.spool, self.spool_tmp, self.spool_new, self.spool_bad, self.log_file.parent),
@@ -142,9 +173,20 @@ class Paths:
 
 def private_dir(path: Path) -> Path:
     path.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+    _refuse_foreign(path)
     if path.stat().st_mode & 0o077:
         path.chmod(PRIVATE_DIR)
     return path
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Also a link that somebody else has put there; one of the user's own may lead elsewhere."""
+    for status in (path.lstat(), path.stat()):
+        if status.st_uid != os.geteuid():
+            raise ConfigError(
+                f"{path} belongs to user {status.st_uid}. Make it yours (`chown`), or set RECOLLECT_HOME "
+                "to a folder of your own."
+            )
 
 
 def write_private(path: Path, data: bytes) -> None:
@@ -158,3 +200,12 @@ def write_private(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def sync(path: Path) -> None:
+    """A file's bytes, or a folder's names, are on the disk when this returns."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -103,6 +103,35 @@ ROWS = (
         "Tools whose calls are stored but never summarised. `*` at the end matches any rest.",
     ),
     Row(
+        "capture.skip_dirs",
+        (),
+        "Directories in which nothing is recorded and nothing told, with all below them.",
+        live=True,
+    ),
+    Row(
+        "retention.days",
+        0,
+        "After so many days an event loses what was captured; what was made of it stays. 0: never.",
+        least=0,
+        most=36_500,
+        live=True,
+    ),
+    Row(
+        "privacy.patterns",
+        (),
+        "Secrets of your own kinds, as regular expressions with bounded quantifiers.",
+    ),
+    Row(
+        "privacy.paths",
+        (),
+        "Files of your own whose content is never kept: names or ends of paths, with `*`.",
+    ),
+    Row(
+        "privacy.keep_variables",
+        (),
+        "Environment variables that look like secrets and are none: their values are not replaced.",
+    ),
+    Row(
         "brief.tokens",
         1500,
         "The most tokens that a session's opening brief may cost. 0 turns the brief off.",
@@ -177,6 +206,23 @@ ROWS = (
         live=True,
     ),
     Row(
+        "limits.home_mb",
+        4096,
+        "The most megabytes that all of recollect's files may take. 0: no limit. From four fifths on it is "
+        "said; see docs/reference/limits.md for what happens then.",
+        least=0,
+        most=100_000_000,
+        live=True,
+    ),
+    Row(
+        "limits.free_mb",
+        200,
+        "How many megabytes of the disk are left to others. 0: none are.",
+        least=0,
+        most=100_000_000,
+        live=True,
+    ),
+    Row(
         "web.start",
         "on-demand",
         "When the API and the viewer are served: once somebody opens them, or `always`; then the "
@@ -190,6 +236,23 @@ ROWS = (
         "How long ending a session through the API may wait for what is left to do.",
         least=0,
         most=600,
+        live=True,
+    ),
+    Row(
+        "backup.every_hours",
+        24,
+        "How old the last backup may be while there is work, before the worker makes another. 0: it makes "
+        "none but before a migration or a restore.",
+        least=0,
+        most=8760,
+        live=True,
+    ),
+    Row(
+        "backup.keep",
+        3,
+        "How many backups are kept: the latest, of as many weeks one each, and of those made by hand.",
+        least=1,
+        most=100,
         live=True,
     ),
     Row(

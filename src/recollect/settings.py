@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import ConfigError
+from recollect.privacy import own_rules
 from recollect.setting_rows import BY_NAME, ROWS, Row, Value
 
 __all__ = ["BY_NAME", "ROWS", "Row", "Settings", "Value", "check", "load", "parse", "row_named"]
+
+
+PATTERNS = "privacy.patterns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def row_named(name: str) -> Row:
 def parse(row: Row, text: str, where: str) -> Value:
     """A value as it is typed: on the command line or in a variable."""
     if isinstance(row.default, tuple):
-        return tuple(part.strip() for part in text.split(",") if part.strip())
+        return check(row, [part.strip() for part in text.split(",") if part.strip()], where)
     if isinstance(row.default, int):
         try:
             return check(row, int(text), where)
@@ -76,6 +80,8 @@ def parse(row: Row, text: str, where: str) -> Value:
 def check(row: Row, value: object, where: str) -> Value:
     if isinstance(row.default, tuple):
         if isinstance(value, list) and all(isinstance(v, str) for v in value):
+            if row.name == PATTERNS:
+                own_rules.compiled(value, f"{where}: {row.name}")
             return tuple(value)
         raise ConfigError(f"{where}: {row.name} takes a list of strings.")
     if isinstance(row.default, int):

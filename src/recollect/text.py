@@ -7,13 +7,9 @@ surrogates or our own envelope tags. `clean` is the one place that removes them.
 import re
 import unicodedata
 
+from recollect.lookalikes import UNSEEN, disarmed
+
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-ENVELOPE_TAGS = re.compile(
-    r"<[\s/]*(?:recollect|system|user|human|assistant|function|tool|antml|local-command|task-notification)"
-    r"[^>\n]{0,200}>?",
-    re.IGNORECASE,
-)
-LOOKALIKES = str.maketrans("<>", "\u2039\u203a")
 ELLIPSIS = "…"
 KEPT_CONTROLS = "\n\t"
 ASCII_CONTROLS = {n: None for n in (*range(32), 127) if chr(n) not in KEPT_CONTROLS}
@@ -24,6 +20,7 @@ def clean(text: str) -> str:
     plain = ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     if plain.isascii():
         return plain.translate(ASCII_CONTROLS)
+    plain = plain.replace("\u2028", "\n").replace("\u2029", "\n").translate(UNSEEN)
     return "".join(c for c in plain if c in KEPT_CONTROLS or unicodedata.category(c)[0] != "C")
 
 
@@ -54,7 +51,7 @@ def tokens(text: str) -> int:
 
 def fenced(text: str) -> str:
     """Clean, and unable to end the envelope it is put in or to look like the client's own tags."""
-    return ENVELOPE_TAGS.sub(lambda tag: tag[0].translate(LOOKALIKES), clean(text))
+    return disarmed(clean(text))
 
 
 def sqlite_safe(text: str) -> str:

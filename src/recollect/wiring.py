@@ -2,14 +2,14 @@
 none, and would wait for them."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect import following
+from recollect import following, hiding
 from recollect import settings as settings_module
 from recollect.agents.api_agent import ApiAgent
 from recollect.agents.claude_code import ClaudeCode
@@ -24,6 +24,7 @@ from recollect.errors import ConfigError
 from recollect.model.jobs import Job
 from recollect.model.observations import Author
 from recollect.paths import Paths
+from recollect.privacy.redactor import Redactor
 from recollect.recall.search import Searcher
 from recollect.repository import Repository
 from recollect.settings import Settings
@@ -32,6 +33,7 @@ from recollect.store.sqlite.scratch import ScratchStore
 from recollect.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
+    from recollect.backups.shelf import Shelf
     from recollect.memory.storage.changes import Memories
     from recollect.providers.protocol import Model, Writer
     from recollect.synthesis.asking import Asking, Terms
@@ -64,13 +66,32 @@ def living_home(env: Mapping[str, str] | None = None) -> Home:
     return Home(paths, following.follow(paths.config_file, env))
 
 
+def redactor(
+    home: Home,
+    env: Mapping[str, str] | None = None,
+    on_found: Callable[[str], None] = lambda _: None,
+) -> Redactor:
+    env = os.environ if env is None else env
+    return hiding.redactor(home.paths, home.settings, env, on_found)
+
+
 def open_for_reading(paths: Paths) -> Reading:
     return SqliteStore(paths.database, writer=False)
 
 
-def open_for_writing(paths: Paths, encoder: Encoder | None = None) -> Store:
-    """For the holder of the worker's lock only."""
-    return SqliteStore(paths.database, writer=True, encoder=encoder)
+def open_for_writing(
+    paths: Paths, encoder: Encoder | None = None, *, checked: bool = False
+) -> Store:
+    """For the holder of the worker's lock only. `checked`: the file was seen to be sound."""
+    return SqliteStore(paths.database, writer=True, encoder=encoder, checked=checked)
+
+
+def shelf(home: Home, clock: Clock) -> "Shelf":
+    """The backups."""
+    from recollect.backups.shelf import Shelf
+    from recollect.store.sqlite.files import SqliteFiles
+
+    return Shelf(home.paths, SqliteFiles(), clock)
 
 
 def encoder(settings: Settings) -> Encoder | None:
@@ -108,6 +129,7 @@ def memories(
     clock: Clock,
     env: Mapping[str, str] | None = None,
     repository: Repository | None = None,
+    hides: Redactor | None = None,
 ) -> "Memories":
     """The curated memories that hold in a directory. `repository`: if it is known already; to ask git takes a
     while, in a large repository seconds."""
@@ -117,7 +139,8 @@ def memories(
 
     env = os.environ if env is None else env
     folder = theirs(directory, env, home.settings.text("memory.client"))
-    return Memories(places(home.paths, directory, home.settings, folder, repository), clock)
+    found = places(home.paths, directory, home.settings, folder, repository)
+    return Memories(found, clock, hides or redactor(home, env))
 
 
 def open_scratch(folder: Path) -> Scratch:
@@ -164,7 +187,12 @@ class Choice:
         return Rules()
 
 
-def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> Choice:
+def provider(
+    home: Home,
+    clock: Clock,
+    env: Mapping[str, str] | None = None,
+    hides: Redactor | None = None,
+) -> Choice:
     """As the settings say; `auto` never sends anything to a party that the agent does not talk to."""
     env = os.environ if env is None else env
     wanted = home.settings.text("synthesis.provider")
@@ -175,6 +203,7 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
     settings = home.settings
     if wanted == "rules":
         return Choice(RULES, why, settings.text("synthesis.provider") == "auto")
+    from recollect.providers.discreet import Discreet
     from recollect.providers.wrong_settings import WrongSettings
     from recollect.synthesis.asking import Terms
     from recollect.synthesis.budget import Budget
@@ -184,6 +213,7 @@ def provider(home: Home, clock: Clock, env: Mapping[str, str] | None = None) -> 
     model: Model
     try:
         model, free = _model(wanted, home, clock)
+        model = Discreet(model, hides or redactor(home, env))
         prices = Prices.of(settings.names("cost.prices"), all_free=free)
     except ConfigError as error:
         # Said at session start and in `status`; capture goes on, and the work waits.

@@ -63,6 +63,7 @@ def paths(every: int = 1) -> list[str]:
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_nothing_stored_runs_anywhere(browser: Browser, hostile: Served, every: int) -> None:
+    """T46: every view, in a browser."""
     with visiting(browser, hostile) as watched:
         page = watched.page
         for path in paths(every):
@@ -78,6 +79,7 @@ def test_nothing_stored_runs_anywhere(browser: Browser, hostile: Served, every: 
 
 
 def test_nothing_stored_runs_in_an_editor_or_a_dialog(browser: Browser, hostile: Served) -> None:
+    """T46: editors and dialogs."""
     with visiting(browser, hostile) as watched:
         page = watched.page
         for number in range(len(ATTACKS)):
@@ -118,6 +120,7 @@ def test_no_word_is_too_long_for_the_page(browser: Browser, hostile: Served, wid
 def test_nothing_runs_that_arrives_while_one_watches(
     browser: Browser, hostile: Served, tmp_path: Path
 ) -> None:
+    """T46: over the live stream."""
     project = tmp_path / "live"
     project.mkdir()
     env = {"RECOLLECT_HOME": str(hostile.home)}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recollect import wiring
 from recollect.encoders.static_table import StaticTable
 from recollect.model.observations import ObservationDraft
-from recollect.model.search import Filters, Query
+from recollect.model.search import Filters, Query, ReadEvent
 from recollect.recall.matrix import Matrix
 from recollect.recall.search import Searcher
 from recollect.store.sqlite import indexing
@@ -57,7 +57,8 @@ def written(store: SqliteStore, title: str, narrative: str | None = None) -> Mem
 
 
 def read_events(store: SqliteStore) -> None:
-    store.add_event_texts([(each, "listed the pump room") for each in store.events_unread(100)])
+    unread = store.events_unread(100)
+    store.add_event_texts([ReadEvent(each, "listed the pump room") for each in unread])
 
 
 def test_a_damaged_full_text_table_is_made_again(tmp_path: Path) -> None:

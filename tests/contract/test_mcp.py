@@ -173,6 +173,8 @@ def test_an_agents_word_does_not_put_right_what_the_user_said(project: Path, hom
 
 
 def test_huge_and_broken_calls_leave_the_server_alive(project: Path) -> None:
+    """T51: over a real pipe."""
+
     async def talk(session: ClientSession) -> None:
         assert "at most" in await ask(session, "search", query="a" * 10_000_000)
         assert "ERROR" in await ask(session, "get", ids=["nonsense"])
@@ -238,6 +240,7 @@ def call(number: int, arguments: str) -> bytes:
 
 
 def test_lines_that_are_no_messages_do_not_end_it(project: Path) -> None:
+    """T51: lines that are no messages."""
     ready = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}'
     answers = raw(
         json.dumps(OPENING).encode(),

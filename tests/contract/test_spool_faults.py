@@ -1,5 +1,7 @@
 """What both writers of the spool do when the disk, the folders or the environment are against them."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -7,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.agents.claude_code_hooks import HOOK_EVENTS
 from tests.support.writers import (
     Writer,
     environment,
@@ -49,6 +52,7 @@ def mount() -> Iterator[Mount]:
 def test_a_missing_folder_is_made_and_the_event_kept(
     writer: Writer, state: Path, missing: str
 ) -> None:
+    """T5: a spool that is missing, or half of it."""
     for folder in ("spool", "spool/new", "spool/tmp"):
         if not folder.startswith(missing):
             (state / folder).mkdir(mode=0o700, parents=True)
@@ -70,6 +74,7 @@ def test_the_first_capture_ever_makes_everything(writer: Writer, tmp_path: Path)
 def test_a_file_in_the_place_of_a_folder_is_counted_not_fatal(
     writer: Writer, state: Path, blocked: str
 ) -> None:
+    """T5: the hook fails quietly."""
     (state / blocked).parent.mkdir(exist_ok=True)
     (state / blocked).write_text("in the way")
     silent(run(writer, PAYLOAD, environment(RECOLLECT_HOME=str(state))))
@@ -81,6 +86,7 @@ def test_a_file_in_the_place_of_a_folder_is_counted_not_fatal(
 def test_a_full_disk_publishes_nothing_and_is_counted(
     writer: Writer, state: Path, mount: Mount
 ) -> None:
+    """T4: no room for the event; the gap is counted."""
     (state / "spool").mkdir()
     mount(state / "spool", "size=64k")
     env = environment(RECOLLECT_HOME=str(state))
@@ -93,6 +99,7 @@ def test_a_full_disk_publishes_nothing_and_is_counted(
 def test_a_disk_too_full_to_count_on_is_still_silent(
     writer: Writer, tmp_path: Path, mount: Mount
 ) -> None:
+    """T4: not even room for the count."""
     state = tmp_path / "recollect"
     state.mkdir()
     mount(state, "size=64k")
@@ -103,6 +110,7 @@ def test_a_disk_too_full_to_count_on_is_still_silent(
 
 
 def test_a_read_only_spool_is_counted(writer: Writer, state: Path, mount: Mount) -> None:
+    """T5: nothing is written, and that is counted."""
     spool = state / "spool"
     spool.mkdir()
     mount(spool, "size=64k")
@@ -113,13 +121,28 @@ def test_a_read_only_spool_is_counted(writer: Writer, state: Path, mount: Mount)
     assert (published(state), failures(state)) == ([], 1)
 
 
+def test_a_spool_on_two_file_systems_keeps_the_event_or_counts_it(
+    writer: Writer, state: Path, mount: Mount
+) -> None:
+    """T5: where `new` is on another file system than `tmp`, `mv` copies; Python's rename cannot."""
+    for folder in ("tmp", "new"):
+        (state / "spool" / folder).mkdir(parents=True)
+    mount(state / "spool/new", "size=4m")
+    silent(run(writer, LARGE, environment(RECOLLECT_HOME=str(state))))
+    kept = [c.body for c in published(state)]
+    assert (kept, failures(state)) in (([LARGE], 0), ([], 1))
+    assert unfinished(state) == []
+
+
 def test_a_limit_on_file_sizes_publishes_nothing(writer: Writer, state: Path) -> None:
+    """T6: RLIMIT_FSIZE."""
     env = environment(RECOLLECT_HOME=str(state))
     silent(run(writer, LARGE, env, around=inside("ulimit -f 64")))
     assert (published(state), unfinished(state), failures(state)) == ([], [], 1)
 
 
 def test_too_few_descriptors_do_not_hang_or_speak(writer: Writer, state: Path) -> None:
+    """T6: RLIMIT_NOFILE."""
     env = environment(RECOLLECT_HOME=str(state))
     done = run(writer, PAYLOAD, env, around=inside("ulimit -n 3"))
     assert (done.returncode != 2, done.stdout) == (True, b"")
@@ -127,6 +150,7 @@ def test_too_few_descriptors_do_not_hang_or_speak(writer: Writer, state: Path) -
 
 
 def test_closed_input_leaves_nothing_half_written(writer: Writer, state: Path) -> None:
+    """T6: closed stdin."""
     env = environment(RECOLLECT_HOME=str(state))
     around = ("/bin/sh", "-c", 'exec "$@" <&-', "sh")
     done = run(writer, b"", env, around=around)
@@ -136,10 +160,57 @@ def test_closed_input_leaves_nothing_half_written(writer: Writer, state: Path) -
     assert (published(state), unfinished(state)) == ([], [])
 
 
+def test_input_that_never_ends_publishes_nothing_when_the_client_gives_up(
+    writer: Writer, state: Path
+) -> None:
+    """T6: stdin that nobody closes. Every hook line has a time limit, after which the client ends the
+    group."""
+    assert all(0 < row.timeout <= 60 for row in HOOK_EVENTS)
+    hook = subprocess.Popen(
+        writer.command,
+        env=environment(RECOLLECT_HOME=str(state)),
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert hook.stdin is not None
+    hook.stdin.write(PAYLOAD[:20])
+    hook.stdin.flush()
+    with pytest.raises(subprocess.TimeoutExpired):
+        hook.wait(0.5)
+    os.killpg(hook.pid, signal.SIGKILL)
+    hook.wait()
+    hook.stdin.close()
+    assert published(state) == []
+
+
+@pytest.mark.parametrize("path", ["", "/nonexistent"])
+def test_without_programs_to_be_found_the_hook_is_silent(
+    writer: Writer, state: Path, path: str
+) -> None:
+    """T13: an empty PATH. Python needs none; the shell has no `cat` and keeps nothing."""
+    done = run(writer, PAYLOAD, {"PATH": path, "RECOLLECT_HOME": str(state)})
+    silent(done)
+    assert [c.body for c in published(state)] == ([PAYLOAD] if writer.name == "python" else [])
+
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"LC_ALL": "POSIX"}, {"LANG": ""}])
+def test_the_locale_changes_nothing(
+    writer: Writer, state: Path, tmp_path: Path, locale: dict[str, str]
+) -> None:
+    """T13: locale C, and none."""
+    body = '{"a":"größe 日本語"}'.encode()
+    work = tmp_path / "größe"
+    work.mkdir()
+    silent(run(writer, body, environment(RECOLLECT_HOME=str(state), **locale), cwd=work))
+    (capture,) = published(state)
+    assert (capture.body, capture.project_dir) == (body, str(work))
+
+
 @pytest.mark.parametrize("empty", [True, False])
 def test_without_home_the_password_database_knows_it(
     writer: Writer, tmp_path: Path, empty: bool
 ) -> None:
+    """T13: no HOME."""
     user = tmp_path / "user"
     passwd = tmp_path / "passwd"
     passwd.write_text(f"root:x:0:0:root:{user}:/bin/sh\n")

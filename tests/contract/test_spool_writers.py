@@ -9,6 +9,7 @@ import pytest
 
 from recollect.errors import ConfigError
 from recollect.paths import Paths
+from tests.support.rounds import rounds
 from tests.support.writers import (
     Writer,
     environment,
@@ -57,6 +58,7 @@ def silent(done: subprocess.CompletedProcess[bytes]) -> None:
 
 @pytest.mark.parametrize("name", BODIES)
 def test_a_payload_arrives_byte_for_byte(writer: Writer, state: Path, name: str) -> None:
+    """T7, T8: any size and any bytes, an empty one too (T6)."""
     silent(run(writer, BODIES[name], environment(RECOLLECT_HOME=str(state))))
     (capture,) = published(state)
     assert capture.body == BODIES[name]
@@ -85,9 +87,35 @@ def test_without_a_project_directory_the_working_directory_stands_in(
     assert published(state)[0].project_dir == str(work)
 
 
+@pytest.mark.parametrize("way", ["variable", "file"])
+def test_a_writer_that_is_off_notes_its_session_and_no_content(
+    writer: Writer, state: Path, tmp_path: Path, way: str
+) -> None:
+    """The same from each, whatever the payload has in it; and 0 is not off."""
+    project = tmp_path / "off 'here'"
+    (project / ".recollect").mkdir(parents=True)
+    place = {"RECOLLECT_HOME": str(state), "CLAUDE_PROJECT_DIR": str(project)}
+    body = b'{"session_id": "s-1", "tool_response": {"stdout": "\xff hidden \\"session_id\\": \\"x\\""}}'
+    silent(run(writer, body, environment(**place, RECOLLECT_PAUSED="0")))
+    assert [each.hook for each in published(state)] == ["save"]
+    if way == "variable":
+        place["RECOLLECT_PAUSED"] = "1"
+    else:
+        (project / ".recollect/off").touch()
+    for payload in (body, b"{}", b"", body * 10_000):
+        silent(run(writer, payload, environment(**place)))
+    marks = [each for each in published(state) if each.hook == "paused"]
+    assert [each.project_dir for each in marks] == [str(project)] * 4
+    told = [each.body.replace(b" ", b"") for each in marks]
+    assert told.count(b'{"session_id":"s-1"}') == 2
+    assert not any(b"hidden" in each.body for each in marks)
+    assert not (state / "capture-failures").exists()
+
+
 def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -> None:
+    """T3: none waits for another, and each has a file of its own."""
     env = environment(RECOLLECT_HOME=str(state))
-    bodies = [b'{"n":%d}' % number for number in range(96)]
+    bodies = [b'{"n":%d}' % number for number in range(rounds(96, 3200))]
     for start in range(0, len(bodies), 32):
         hooks = [
             subprocess.Popen(
@@ -107,6 +135,7 @@ def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -
 
 
 def test_files_are_for_the_owner_alone_whatever_the_umask(writer: Writer, state: Path) -> None:
+    """T13: umask 000."""
     env = environment(RECOLLECT_HOME=str(state))
     silent(run(writer, PAYLOAD, env, around=inside("umask 000")))
     spool = state / "spool"
@@ -117,6 +146,7 @@ def test_files_are_for_the_owner_alone_whatever_the_umask(writer: Writer, state:
 def test_a_sender_that_dies_in_the_middle_leaves_a_file_to_be_judged_later(
     writer: Writer, state: Path
 ) -> None:
+    """T2: the hook cannot know, so the reader judges."""
     half = '{"session_id":"s","tool_response":"cut of'
     code = (
         f"import os, signal; os.write(1, {half.encode()!r}); os.kill(os.getpid(), signal.SIGKILL)"
@@ -175,6 +205,7 @@ HOMES: dict[str, dict[str, str]] = {
 def test_hooks_and_commands_agree_on_the_state_directory(
     writer: Writer, tmp_path: Path, case: str
 ) -> None:
+    """T13: HOME with spaces, quotes, a newline; none at all."""
     env = environment(**{k: v.replace("{tmp}", str(tmp_path)) for k, v in HOMES[case].items()})
     try:
         expected = Paths.of(env).state

@@ -59,6 +59,7 @@ def test_sessions_do_not_wait_for_each_other(store: Store, turn: Told) -> None:
 
 
 def test_a_lease_that_ran_out_is_up_for_grabs_again(store: Store, turn: Told) -> None:
+    """T16: after its time anybody may take it."""
     first = claim(store)
     assert nothing_due(store, NOW + LEASE - 1)
     second = claim(store, now=NOW + LEASE, holder="worker-2")
@@ -66,6 +67,7 @@ def test_a_lease_that_ran_out_is_up_for_grabs_again(store: Store, turn: Told) ->
 
 
 def test_an_old_lease_has_no_effect_any_more(store: Store, turn: Told) -> None:
+    """T17: what a fenced holder brings is refused."""
     paused = claim(store)
     other = claim(store, now=NOW + LEASE)
     assert isinstance(finish(store, paused), Fenced)
@@ -78,6 +80,7 @@ def test_an_old_lease_has_no_effect_any_more(store: Store, turn: Told) -> None:
 
 
 def test_an_old_summary_has_no_effect_any_more(store: Store, turn: Told) -> None:
+    """T17: the same for summaries."""
     finish(store, claim(store))
     paused = claim(store)
     other = claim(store, now=NOW + LEASE)
@@ -145,6 +148,7 @@ def test_a_skipped_job_can_be_taken_up_again(store: Store, turn: Told) -> None:
 def test_a_job_that_ends_the_worker_three_times_is_parked_and_the_rest_goes_on(
     store: Store, turn: Told
 ) -> None:
+    """T20: tries are counted when a job is taken, not when it fails."""
     now = NOW
     for tries in range(1, MAX_TRIES + 1):
         assert claim(store, now=now).tries == tries
@@ -177,6 +181,7 @@ def test_an_effect_that_cannot_be_stored_leaves_the_job_waiting(store: Store, tu
 
 
 def test_a_new_worker_takes_over_at_once_what_a_dead_one_held(store: Store, turn: Told) -> None:
+    """T16: nobody waits for the lease of a worker that is gone."""
     first = claim(store, holder="dead")
     assert nothing_due(store)
     assert store.release_leases() == 1

@@ -8,7 +8,7 @@ from recollect.clock import DAY, HOUR
 from recollect.encoders.static_table import StaticTable
 from recollect.model.jobs import OBSERVE
 from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.model.search import MATCH_END, MATCH_START, Document
+from recollect.model.search import MATCH_END, MATCH_START, Document, ReadEvent
 from recollect.recall import search as searching
 from recollect.recall.telling import told
 from recollect.store.protocol import Store
@@ -79,7 +79,7 @@ def test_a_name_that_only_events_have_brings_the_events(memory: Memory) -> None:
     memory.turn("p", ObservationDraft("change", "the calculator was changed", concepts=("co",)))
     store = memory.store
     said = "grep CoChangeCalculator lib/"
-    store.add_event_texts([(each, said) for each in store.events_unread(100)])
+    store.add_event_texts([ReadEvent(each, said) for each in store.events_unread(100)])
     assert search(store, "CoChangeCalculator")[0].kind == "event"
     assert search(store, "calculator")[0].kind == "observation"
     assert {hit.kind for hit in search(store, "calculator changed")} == {"observation"}

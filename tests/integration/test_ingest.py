@@ -19,7 +19,6 @@ from recollect.paths import Paths
 from recollect.settings import BY_NAME
 from recollect.store.sqlite import database
 from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import ingest
 from recollect.worker.ingest import Ingest
 from recollect.worker.projects import ProjectFinder
 from tests.support import payloads
@@ -80,26 +79,20 @@ BAD = {
     "not JSON": GOOD[:-10],
     "not a JSON object": HEADER + b"[]",
     "names no session_id": HEADER + b'{"hook_event_name":"Stop"}',
-    "nested too deeply": HEADER + b"[" * 100_000,
+    "too much to be kept": HEADER + b"[" * 100_000,
     "cannot be stored: ValueError": HEADER + payloads.tool("s1", "poison"),
 }
 
 
 @pytest.mark.parametrize("why", BAD)
 def test_a_capture_that_cannot_be_read_is_quarantined_not_lost(spool: Ingest, why: str) -> None:
+    """T2, T9: cut off, empty, not JSON, too deep: to `bad` with the reason, never read in part."""
     put(spool, "bad", BAD[why])
     put(spool, "good", GOOD)
     assert spool.drain().added == 1
     assert waiting(spool) == []
     assert (spool.paths.spool_bad / "bad").read_bytes() == BAD[why]
     assert why in quarantined(spool)["bad"]
-
-
-def test_a_capture_beyond_all_size_is_kept_aside_unread(spool: Ingest) -> None:
-    os.truncate(put(spool, "huge", GOOD), ingest.LARGEST + 1)
-    assert spool.drain() == Ingested(0, 0, 0, frozenset())
-    assert (spool.paths.spool_bad / "huge").exists()
-    assert "bytes" in quarantined(spool)["huge"]
 
 
 def test_a_quarantined_file_is_not_lost_when_its_folder_is(spool: Ingest) -> None:
@@ -131,7 +124,17 @@ def test_a_capture_of_no_interest_is_dropped(spool: Ingest) -> None:
     assert (waiting(spool), quarantined(spool)) == ([], {})
 
 
+def test_a_file_of_another_user_is_kept_out(spool: Ingest) -> None:
+    """T5: whoever could plant captures could plant memories."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: a file is given to another user")
+    os.chown(put(spool, "planted", GOOD), 65534, 65534)
+    assert spool.drain().added == 0
+    assert "belongs to another user" in quarantined(spool)["planted"]
+
+
 def test_what_is_no_file_is_left_alone(spool: Ingest, tmp_path: Path) -> None:
+    """T5: a link may lead anywhere."""
     secret = tmp_path / "secret"
     secret.write_bytes(GOOD)
     (spool.paths.spool_new / "folder").mkdir()
@@ -159,6 +162,7 @@ def test_the_order_is_that_of_the_last_byte_not_of_the_names(spool: Ingest) -> N
 
 
 def test_a_kill_between_commit_and_unlink_doubles_nothing(spool: Ingest, tmp_path: Path) -> None:
+    """T15: every file of the batch is read a second time."""
     for number in range(30):
         put(spool, f"t{number}", HEADER + payloads.tool("s1", f"t{number}"))
     put(spool, "prompt", HEADER + payloads.prompt("s1", "p1", "Do it"))
@@ -187,6 +191,7 @@ def test_boring_tools_are_stored_and_cost_no_work(spool: Ingest) -> None:
 
 
 def test_a_database_that_is_locked_for_a_while_is_waited_for(spool: Ingest) -> None:
+    """T23: for a moment."""
     put(spool, "good", GOOD)
     with closing(sqlite3.connect(spool.paths.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -205,6 +210,7 @@ def test_a_database_that_is_locked_for_a_while_is_waited_for(spool: Ingest) -> N
 def test_a_database_that_stays_locked_costs_nothing_but_time(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T23: for longer than the worker waits; it tries again."""
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
     with (
         closing(SqliteStore(home.database, writer=True)) as store,
@@ -225,6 +231,7 @@ def test_a_database_that_stays_locked_costs_nothing_but_time(
 
 
 def test_a_full_disk_keeps_the_spool_until_there_is_room(home: Paths, tmp_path: Path) -> None:
+    """T26: the transaction is rolled back, the spool file kept."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(disk)]

@@ -89,6 +89,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
 def test_a_migration_that_fails_at_any_statement_changes_nothing(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T32: at every statement in turn."""
     SqliteStore(file, writer=True).close()
     before = version_and_schema(file)
     done = queries.migrations()
@@ -107,6 +108,7 @@ def test_a_migration_that_fails_at_any_statement_changes_nothing(
 def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
     tmp_path: Path, steps: int
 ) -> None:
+    """T32: killed with SIGKILL at many moments."""
     file = tmp_path / "recollect.db"
     code = (
         "import os, signal, sqlite3, sys\n"
@@ -125,6 +127,47 @@ def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
     assert (done.returncode == 0) <= ((version, schema) == complete)
     SqliteStore(file, writer=True).close()
     assert version_and_schema(file) == complete
+
+
+def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new_schema(
+    tmp_path: Path,
+) -> None:
+    """T32: SIGKILL before each statement of all migrations, and once they are through."""
+    complete = (queries.migrations()[-1][0], sum_of_migrations())
+    file = tmp_path / "recollect.db"
+    found: list[int] = []
+    ended = False
+    while not ended:
+        child = os.fork()
+        if child == 0:
+            migrate_and_die(file, len(found))
+        ended = os.waitpid(child, 0)[1] == 0
+        version, schema = version_and_schema(file)
+        assert schema == sum_up_to(version), len(found)
+        found.append(version)
+        for part in tmp_path.glob("recollect.db*"):
+            part.unlink()
+    assert len(found) > len(queries.migrations())
+    assert set(found) == {0, complete[0]}
+
+
+def migrate_and_die(file: Path, place: int) -> None:
+    """In a process of its own: `place` statements are begun."""
+    left = place
+
+    def count(_: str) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    try:
+        connection = sqlite3.connect(file, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.set_trace_callback(count)
+        database.migrate(connection)
+    finally:
+        os._exit(0)
 
 
 def test_a_later_migration_keeps_what_is_there(

@@ -67,6 +67,7 @@ def assert_all_is_done_once_and_in_order(desk: Desk) -> None:
 
 
 def test_an_hour_of_absence_loses_nothing_and_is_no_storm(desk: Desk) -> None:
+    """T19: errors for an hour."""
     began = desk.clock()
     desk.model.then = away_until(began + HOUR, desk.clock)
     desk.work(began + HOUR)
@@ -92,7 +93,7 @@ def test_after_the_absence_nobody_is_asked_more_than_once_for_each_job(desk: Des
 
 
 def test_outages_that_follow_each_other_skip_nothing(desk: Desk) -> None:
-    """Ten minutes away, five seconds there, all day long: a few jobs get through each time."""
+    """T19: Ten minutes away, five seconds there, all day long: a few jobs get through each time."""
     began = desk.clock()
 
     def flapping(_: Request) -> Step:
@@ -126,6 +127,7 @@ def test_a_connection_that_comes_and_goes_loses_nothing(desk: Desk) -> None:
 
 
 def test_a_quota_parks_the_queue_until_it_is_over(desk: Desk) -> None:
+    """T19: a 429 that says until when."""
     until = desk.clock() + 5 * HOUR
     desk.model.then = lambda _: (
         Wait("the quota is used up", until) if desk.clock() < until else dutiful
@@ -167,6 +169,7 @@ def poison(name: str, absence: Away) -> Step:
 
 
 def test_a_job_that_nobody_answers_while_others_are_answered_is_skipped(desk: Desk) -> None:
+    """T18: three tries, then it is parked."""
     desk.model.then = poison("s2_3", Away("internal error"))
     desk.work()
     skipped = desk.store.skipped_jobs()
@@ -176,6 +179,7 @@ def test_a_job_that_nobody_answers_while_others_are_answered_is_skipped(desk: De
 
 
 def test_a_poisonous_job_does_not_hold_up_other_sessions(desk: Desk) -> None:
+    """T18: others go on."""
     began = desk.clock()
     desk.model.then = poison("s1_1", Away("internal error"))
     desk.work(began + MINUTE)

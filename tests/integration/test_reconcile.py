@@ -21,7 +21,7 @@ from recollect.errors import WorkerError, WorkerHung
 from recollect.paths import Paths
 from recollect.worker import contact
 from tests.support import scripted_notes
-from tests.support.product import close_stores, fire, settled, until
+from tests.support.product import close_stores, fire, recollect, settled, until
 from tests.support.scripted_notes import Notes
 from tests.support.transcripts import Written, read
 from tests.support.writers import start_no_worker
@@ -158,9 +158,43 @@ def test_a_third_of_the_spool_is_lost_and_nothing_is_missing(
     assert state(home) == state(whole)
 
 
+def test_a_capture_that_was_cut_off_is_put_aside_and_healed(
+    project: Project, home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T2: its sender died in the middle. Nothing of the half is taken for an event."""
+    captures = project.fire(home)
+    whole = captures[5].stat()
+    captures[5].write_bytes(captures[5].read_bytes()[:-30])
+    os.utime(captures[5], ns=(whole.st_atime_ns, whole.st_mtime_ns))
+    assert run_worker(home, monkeypatch) == 1
+    assert [file.name for file in home.spool_bad.iterdir()] == [captures[5].name]
+    assert len(state(home)["events"]) == len(captures) + 2  # and the session's start and end
+    with closing(sqlite3.connect(home.database)) as connection:
+        ((name, why),) = connection.execute("SELECT name, why FROM quarantine")
+    assert name == captures[5].name
+    assert "JSON" in why
+
+
+def test_what_hook_transcript_and_import_all_tell_is_stored_once(
+    project: Project, home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T21: in every order, and the hooks twice."""
+    captures = {capture: capture.read_bytes() for capture in project.fire(home)}
+    assert run_worker(home, monkeypatch) == 0
+    before = state(home)
+    assert recollect("import", "claude-code").returncode == 0
+    assert contact.stop(home)
+    for capture, body in captures.items():
+        capture.write_bytes(body)
+    assert run_worker(home, monkeypatch) == 0
+    assert state(home) == before
+    assert len(before["events"]) == len(captures) + 2
+
+
 def test_a_hook_that_comes_after_healing_is_dropped(
     project: Project, home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T21: the transcript first, then the hook."""
     captures = project.fire(home)
     held = {capture: capture.read_bytes() for capture in captures[::2]}
     for capture in held:

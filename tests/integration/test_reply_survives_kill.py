@@ -125,6 +125,7 @@ def assert_each_was_stored_once(home: Paths, sessions: int) -> None:
 def test_a_reply_in_the_ledger_is_used_by_the_next_worker(
     home: Paths, project: Path, server: Patient, purpose: str
 ) -> None:
+    """T16: a real worker is killed between the reply and the commit."""
     contact.start(home)
     before_commit = 0
     for number in range(ROUNDS):
@@ -153,6 +154,7 @@ def test_a_reply_in_the_ledger_is_used_by_the_next_worker(
 def test_a_kill_at_any_moment_around_the_reply_stores_it_once(
     home: Paths, project: Path, server: Patient
 ) -> None:
+    """T16: the job is leased, and its worker dies."""
     chance = Random(7)
     contact.start(home)
     for number in range(ROUNDS):

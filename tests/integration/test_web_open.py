@@ -53,6 +53,7 @@ def test_a_viewer_that_is_off_says_so_in_the_status(
 def test_a_port_that_another_program_has_is_left_to_it(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T52: another port is taken."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         monkeypatch.setenv("RECOLLECT_WEB_PORT", str(port))

@@ -33,6 +33,7 @@ def status_of(server: Server, each: Try) -> int:
 def test_nothing_that_is_refused_reaches_a_handler(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T40, T41, T42, T43: over the network."""
     monkeypatch.setattr(connections, "SECONDS", 1000.0)
     write_private(home.web_token, TOKEN.encode())
     for server in served(home, PORT):

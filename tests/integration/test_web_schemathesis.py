@@ -81,6 +81,7 @@ def faults(document: dict[str, Any], case: AnyCase, answer: Answer) -> str | Non
 
 
 def test_whatever_is_sent_nothing_fails_inside(web: Site) -> None:
+    """T50: generated requests to every route."""
     document = openapi.document(rows())
     counted: Counter[str] = Counter()
     found: set[str] = set()

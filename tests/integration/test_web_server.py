@@ -24,6 +24,7 @@ def server(home: Paths) -> Iterator[Server]:
 
 
 def test_it_listens_on_loopback_alone(server: Server) -> None:
+    """T44: as the system's tables say."""
     for name in ("/proc/self/net/tcp", "/proc/self/net/tcp6"):
         lines = Path(name).read_text().splitlines()[1:]
         local = [line.split()[1] for line in lines if line.split()[3] == "0A"]
@@ -43,7 +44,7 @@ def test_a_port_that_is_taken_leads_to_another(home: Paths, server: Server) -> N
 def test_four_hundred_idle_connections_keep_nobody_out(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the limit that holds: none of them is let go for its silence."""
+    """T49: It is the limit that holds: none of them is let go for its silence."""
     monkeypatch.setattr(connections, "SECONDS", 1000.0)
     idle = [connect(server) for _ in range(400)]
     try:
@@ -66,6 +67,7 @@ def _open_sockets(port: int) -> int:
 def test_who_sends_half_a_request_is_let_go(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T49: slow senders."""
     monkeypatch.setattr(connections, "SECONDS", 0.3)
     slow = [connect(server) for _ in range(5)]
     head = HEAD.format(port=server.port, token=secret(server)).encode()
@@ -97,6 +99,7 @@ def test_who_sends_half_a_request_is_let_go(
 def test_a_body_that_does_not_come_is_not_waited_for(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T49: slow bodies."""
     monkeypatch.setattr(security, "BODY_SECONDS", 0.3)
     link = connect(server)
     head = HEAD.replace("GET /health", "POST /sessions/s/init").format(
@@ -118,6 +121,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(
     ids=["a long one", "many", "no end", "the same again and again"],
 )
 def test_headers_without_measure_are_refused(server: Server, bomb: bytes) -> None:
+    """T49: header bombs."""
     link = connect(server)
     head = HEAD.format(port=server.port, token=secret(server)).encode()
     with suppress(BrokenPipeError, ConnectionResetError):
@@ -130,6 +134,7 @@ def test_headers_without_measure_are_refused(server: Server, bomb: bytes) -> Non
 
 
 def test_a_gigabyte_is_refused_before_it_is_sent(server: Server) -> None:
+    """T49: huge bodies."""
     link = connect(server)
     head = HEAD.replace("GET /health", "POST /sessions/s/observations").format(
         port=server.port, token=secret(server)
@@ -142,6 +147,7 @@ def test_a_gigabyte_is_refused_before_it_is_sent(server: Server) -> None:
 
 
 def test_a_whole_address_and_a_tunnel_are_refused(server: Server) -> None:
+    """T40: absolute forms."""
     for line in ("GET http://evil.example/health", "CONNECT evil.example:80", "OPTIONS *"):
         link = connect(server)
         head = HEAD.format(port=server.port, token=secret(server))
@@ -151,6 +157,7 @@ def test_a_whole_address_and_a_tunnel_are_refused(server: Server) -> None:
 
 
 def test_files_outside_the_viewer_are_nowhere(server: Server) -> None:
+    """T48: traversal in every spelling."""
     head = HEAD.format(port=server.port, token=secret(server))
     for path in (
         "/viewer/..%2f..%2fsecurity.py",
@@ -173,6 +180,7 @@ def test_files_outside_the_viewer_are_nowhere(server: Server) -> None:
 def test_a_stream_that_nobody_reads_is_dropped_over_the_network(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T47: a slow client."""
     monkeypatch.setattr(connections, "SECONDS", 0.3)
     link = socket.socket()
     link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

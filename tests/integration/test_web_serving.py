@@ -110,7 +110,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     reason="takes root to become somebody else",
 )
 def test_another_user_can_read_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder that everybody may enter, as a home is on many machines."""
+    """T45: In a folder that everybody may enter, as a home is on many machines."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         monkeypatch.setenv("RECOLLECT_HOME", f"{folder}/recollect")

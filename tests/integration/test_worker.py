@@ -5,11 +5,13 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
@@ -20,11 +22,15 @@ from recollect.errors import StoreMissing, WorkerError
 from recollect.paths import Paths
 from recollect.settings import Settings
 from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact, wake
 from recollect.worker import service as service_module
+from recollect.worker.jobs import JobRunner
 from recollect.worker.service import Service
+from tests.support import payloads
 from tests.support.product import close_stores, fire, settled, until, work
 
+BACKLOG = int(os.environ.get("RECOLLECT_BACKLOG", "2000"))
 TOOL = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 
@@ -45,6 +51,7 @@ def test_a_capture_starts_the_worker_in_a_session_of_its_own(home: Paths, tmp_pa
 
 
 def test_many_captures_at_once_start_one_worker(home: Paths, tmp_path: Path) -> None:
+    """T22: twelve want to start it."""
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(lambda number: capture(tmp_path, number), range(12)))
     running(home)
@@ -58,12 +65,14 @@ def test_a_session_start_hook_starts_the_worker_too(home: Paths, tmp_path: Path)
 
 
 def test_of_two_workers_one_stays(home: Paths) -> None:
+    """T22: the lock decides."""
     first = contact.start(home)
     second = contact.start(home)
     assert first["pid"] == second["pid"]
 
 
 def test_a_dead_workers_number_is_no_worker(home: Paths, tmp_path: Path) -> None:
+    """T22: a stale number."""
     home.make()
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -73,6 +82,7 @@ def test_a_dead_workers_number_is_no_worker(home: Paths, tmp_path: Path) -> None
 
 
 def test_a_stranger_who_has_the_workers_number_is_left_alone(home: Paths, tmp_path: Path) -> None:
+    """T22: a number that another program has by now."""
     home.make()
     stranger = subprocess.Popen(["sleep", "60"])
     try:
@@ -108,6 +118,7 @@ def test_a_worker_told_to_terminate_ends_cleanly(home: Paths) -> None:
 
 
 def test_an_older_worker_is_replaced(home: Paths, tmp_path: Path) -> None:
+    """T12: an upgrade in the middle of a session."""
     home.make()
     old = subprocess.Popen([sys.executable, "-c", OLD_WORKER, str(home.run)])
     try:
@@ -159,15 +170,17 @@ def test_a_worker_that_cannot_start_says_why_at_the_next_session(
     home: Paths, tmp_path: Path
 ) -> None:
     home.make()
-    home.database.write_bytes(b"this is not a database" * 100)
-    with pytest.raises(WorkerError, match="damaged"):
+    SqliteStore(home.database, writer=True).close()
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+    with pytest.raises(WorkerError, match="newer recollect"):
         contact.start(home)
     # Captures do not try again and again; they keep the events.
     capture(tmp_path)
     assert contact.running_pid(home) is None
     assert len(list(home.spool_new.iterdir())) == 1
     done = fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
-    assert "damaged" in json.loads(done.stdout)["systemMessage"]
+    assert "newer recollect" in json.loads(done.stdout)["systemMessage"]
 
 
 def test_without_an_answer_the_prepared_brief_is_used(home: Paths, tmp_path: Path) -> None:
@@ -247,6 +260,73 @@ def test_a_thread_that_fails_says_so_and_goes_on(
         service.stop()
         running.join()
         store.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_worker_whose_jobs_thread_has_died_is_not_well(
+    home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T24: the socket answers, and the answer says that something is wrong."""
+    store = wiring.open_for_writing(home)
+    monkeypatch.setattr(JobRunner, "run_due", lambda *_: sys.exit())
+    service = Service(wiring.home(), store, clock.now)
+    running = threading.Thread(target=service.run)
+    running.start()
+    try:
+        until(lambda: "its work on jobs has ended" in str(service.status()["fault"]))
+        assert "recollect worker restart" in str(service.status()["problem"])
+    finally:
+        service.stop()
+        running.join()
+        store.close()
+
+
+def test_a_clock_that_is_set_back_starves_no_work(
+    home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T10: what was put off for a minute is not put off for an hour and a minute; leases neither."""
+    monkeypatch.setattr(wake, "SEEING_SECONDS", 0.05)
+    shift = [0]
+    store = wiring.open_for_writing(home)
+    service = Service(wiring.home(), store, lambda: clock.now() + shift[0])
+    header = b"recollect/1 claude-code save /home/dev/shop\0\n"
+    for name, body in (
+        ("a", payloads.write("s1", "t1", "p1", "a.py")),
+        ("b", payloads.stop("s1", "p1")),
+    ):
+        (home.spool_new / name).write_bytes(header + body)
+        os.utime(home.spool_new / name, (1_800_000_000 + ord(name), 1_800_000_000 + ord(name)))
+    service._ingest.drain()
+    job = store.claim_job("gone", clock.now() + clock.DAY, clock.now() + clock.DAY + clock.MINUTE)
+    assert job is not None
+    store.retry_job(job, "an outage", clock.now() + clock.DAY)
+    running = threading.Thread(target=service.run)
+    shift[0] = clock.DAY - clock.HOUR  # due in an hour, by a clock that is fast by a day
+    running.start()
+    try:
+        until(service._transcripts.idle)
+        shift[0] = 0
+        until(lambda: store.health().pending == 0)
+    finally:
+        service.stop()
+        running.join()
+        store.close()
+
+
+def test_a_backlog_of_days_is_drained_in_order_and_hooks_go_on(home: Paths, tmp_path: Path) -> None:
+    """T11: nobody worked for days; nothing of it is dropped. `RECOLLECT_BACKLOG` makes it 100,000."""
+    header = b"recollect/1 claude-code save /home/dev/shop\0\n"
+    began = 1_780_000_000
+    for number in range(BACKLOG):
+        file = home.spool_new / f"{BACKLOG - number:06}"  # the names tell nothing
+        file.write_bytes(header + payloads.tool("s1", f"t{number}"))
+        os.utime(file, (began + number, began + number))
+    fire("PostToolUse", TOOL | {"session_id": "s2", "tool_use_id": "late"}, project=tmp_path)
+    until(lambda: not list(home.spool_new.iterdir()), seconds=60 + BACKLOG / 100)
+    with closing(sqlite3.connect(home.database)) as connection:
+        keys = [key for (key,) in connection.execute("SELECT key FROM events ORDER BY id")]
+    assert keys == [*(f"tool:t{number}" for number in range(BACKLOG)), "tool:late"]
+    assert list(home.spool_bad.iterdir()) == []
 
 
 def test_a_worker_whose_home_was_deleted_ends(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:

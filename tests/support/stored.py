@@ -10,4 +10,4 @@ def events_of(store: Reading, session_id: int) -> list[StoredEvent]:
     """Of a session, in order."""
     assert isinstance(store, SqliteStore)
     query = "SELECT * FROM events WHERE session_id = ? ORDER BY at, id"
-    return [stored(row) for row in store._reader().execute(query, (session_id,)).fetchall()]
+    return stored(store._reader().execute(query, (session_id,)))

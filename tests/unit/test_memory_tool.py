@@ -506,6 +506,7 @@ OUTSIDE = [
 
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_no_path_leads_out(tool: Tool, path: str) -> None:
+    """T48: the memory tool's paths."""
     tool.create("/memories/kept.txt", "kept")
     before = _all(tool.folder.parent)
     for command in (
@@ -522,6 +523,7 @@ def test_no_path_leads_out(tool: Tool, path: str) -> None:
 
 
 def test_no_link_is_followed(tool: Tool, tmp_path: Path) -> None:
+    """T48: links below the memory tool's folders."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret.txt").write_text("secret")
@@ -583,6 +585,7 @@ PATHS = st.one_of(
 
 @given(path=PATHS)
 def test_whatever_the_path_it_stays_in_the_folders(path: str, tmp_path: Path) -> None:
+    """T48: generated paths."""
     places = MemoryTool(tmp_path / "kept")._memories.places
     try:
         target = resolve(path, places)

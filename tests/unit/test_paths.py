@@ -112,3 +112,28 @@ def test_threads_that_write_the_same_file_do_not_tear_it(tmp_path: Path) -> None
         while not file.exists():
             pass
         assert all(file.read_bytes() in whole for _ in range(200))
+
+
+@pytest.mark.parametrize("folder", ["state", "spool_new"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_folder_of_another_user_is_refused(
+    home: Paths, tmp_path: Path, folder: str, linked: bool
+) -> None:
+    """T5: whoever owns the folder can put anything there, also by a link."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: a folder is given to another user")
+    path: Path = getattr(home, folder)
+    if linked:
+        path.rename(tmp_path / "moved")
+        path.symlink_to(tmp_path / "moved")
+    os.chown(path, 65534, 65534, follow_symlinks=False)
+    with pytest.raises(ConfigError, match="belongs to user 65534"):
+        home.make()
+
+
+def test_a_link_of_the_users_own_may_lead_elsewhere(home: Paths, tmp_path: Path) -> None:
+    """T5: to a larger disk, for example."""
+    home.spool.rename(tmp_path / "moved")
+    home.spool.symlink_to(tmp_path / "moved")
+    home.make()
+    assert (tmp_path / "moved/new").is_dir()

@@ -47,6 +47,8 @@ WHOLE = {
     "changed": {"unmerged"},
     "joinable": {"p"},
     "worth_asking": {"o"},  # the newest, which were chosen by an index
+    "old_quarantine": {"quarantine"},  # asked once an hour, and what keeps it small
+    "trim_quarantine": {"quarantine"},
 }
 SMALL = {"mine", "about", "later", "CONSTANT"}  # what was chosen before
 # How SQLite says of a virtual table that it is asked by words, or is a list that was handed over.

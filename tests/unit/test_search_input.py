@@ -106,11 +106,13 @@ def ask(searcher: Searcher, text: str, filters: Filters = NONE, level: str = "ti
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
 def test_no_query_is_an_error(searcher: Searcher, text: str, level: str) -> None:
+    """T50: operators, quotes and columns."""
     ask(searcher, text, level=level)
 
 
 @given(QUERIES, st.sampled_from(LEVELS))
 def test_any_text_can_be_asked_for(searcher: Searcher, text: str, level: str) -> None:
+    """T50: generated text."""
     ask(searcher, text, level=level)
 
 

@@ -108,6 +108,7 @@ def assert_is_sound(text: str, *, wrong: bool) -> None:
     st.sampled_from([tool.name for tool in TOOLS]) | TEXT, st.dictionaries(TEXT, JSON, max_size=2)
 )
 def test_any_arguments_get_an_answer(place: Place, tool: str, arguments: dict[str, Any]) -> None:
+    """T51: generated arguments."""
     reply = call(place, tool, arguments)
     assert_is_sound(reply.text, wrong=reply.wrong)
 

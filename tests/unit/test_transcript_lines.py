@@ -89,11 +89,15 @@ def test_a_line_beyond_all_measure_is_skipped(
     assert prompts(w.write(tmp_path)) == ["First", "Third"]
 
 
-def test_a_large_line_is_read_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("length", "whole"), [(12_000_000, True), (20_000_000, False)])
+def test_a_large_line_is_read_whole_or_cut(tmp_path: Path, length: int, whole: bool) -> None:
+    """T7: as the hook's own words are."""
     w = Written()
-    w.prompt("x" * 20_000_000)
+    w.prompt("x" * length)
 
-    assert [len(text) for text in prompts(w.write(tmp_path))] == [20_000_000]
+    (text,) = prompts(w.write(tmp_path))
+    assert (len(text) == length) is whole
+    assert ("bytes left out" in text) is not whole
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"{", b"\0" * 100, b'{"type":"user"}\n'])

@@ -203,6 +203,7 @@ def test_the_brief_follows_also_where_sessions_were_in_a_folder_below(site: Fill
 
 
 def test_names_that_lead_elsewhere_find_nothing(site: Filled) -> None:
+    """T48: names of memories."""
     (site.folder / "secret.md").write_text("---\ndescription: d\n---\n\nsecret\n")
     for name in ("..%2Fsecret", "%2Fetc%2Fpasswd", ".hidden", "a%00b"):
         answer = site.web.ask("GET", f"/api/memories/{name}?project={site.project}")

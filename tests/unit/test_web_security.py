@@ -43,6 +43,7 @@ def _is_safe(answer: Answer) -> bool:
 
 
 def test_no_route_can_be_reached_in_a_way_that_is_not_allowed(web: Site) -> None:
+    """T40, T41, T42, T43: every route against every way in."""
     count, wrong = asyncio.run(refuse_all(web))
     sys.stdout.write(f"{count} combinations over {len(web.app.table.routes())} routes refused\n")
     assert wrong == []
@@ -71,6 +72,7 @@ def test_every_route_can_be_reached_with_the_token_and_with_the_cookie(web: Site
 
 
 def test_a_link_is_good_once_and_leaves_a_cookie_that_scripts_cannot_read(web: Site) -> None:
+    """T43: how the viewer gets in."""
     link = web.app._security.entrance.link("search")
     path = link.partition(HOST)[2]
     looked = web.ask("HEAD", path, authorization=None)

@@ -119,6 +119,8 @@ def test_a_silent_stream_says_that_it_is_there(web: Site) -> None:
 
 
 def test_there_are_places_for_so_many_and_no_more(web: Site) -> None:
+    """T47: many clients."""
+
     async def story() -> None:
         streams = [events(web.app, headers()) for _ in range(MOST_STREAMS)]
         for stream in streams:
@@ -135,6 +137,8 @@ def test_there_are_places_for_so_many_and_no_more(web: Site) -> None:
 
 
 def test_a_client_that_does_not_read_is_dropped_and_nobody_waits(web: Site) -> None:
+    """T47: a slow client."""
+
     async def story() -> None:
         stream, happenings = Stream(web.backend.happenings), web.backend.happenings
         stuck, said = asyncio.Event(), []

@@ -74,10 +74,12 @@ def test_a_file_is_sent_packed_and_only_when_it_has_changed(home: Paths, folder:
     ["/viewer/notes.txt", "/viewer/none.js", "/viewer/views/none.js", "/viewer/views%2Fnow.js%00"],
 )
 def test_what_is_not_in_the_listing_is_nowhere(home: Paths, folder: Path, path: str) -> None:
+    """T48: only what is listed is served."""
     assert get(home, folder, path).status == 404
 
 
 def test_a_link_leads_nowhere(home: Paths, folder: Path) -> None:
+    """T48: links."""
     assert get(home, folder, "/viewer/link.js").status == 404
 
 

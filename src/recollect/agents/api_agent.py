@@ -4,7 +4,6 @@ The payload is our own: that module writes it, and nobody else. Tools that are n
 Code's are read as those; of any other, what went in and came out is kept as text.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,8 @@ from recollect.model.events import (
     TurnEnded,
 )
 from recollect.model.transcripts import Told, TranscriptFile
+from recollect.payload.cutting import NotJson
+from recollect.payload.reading import json_object
 
 NAME = "api"
 
@@ -33,10 +34,10 @@ class ApiAgent:
 
     def parse(self, capture: Capture) -> Event | Unreadable | None:
         try:
-            payload = json.loads(capture.body)
-        except (ValueError, RecursionError) as error:
-            return Unreadable(f"the payload is not JSON: {error}")
-        session = payload.get("session") if isinstance(payload, dict) else None
+            payload = json_object(capture.body)
+        except NotJson as error:
+            return Unreadable(str(error))
+        session = payload.get("session")
         if not isinstance(session, str) or not session:
             return Unreadable("the payload names no session")
         what = _happening(payload)

@@ -30,6 +30,8 @@ from recollect.model.events import (
     TurnEnded,
 )
 from recollect.model.transcripts import Told, TranscriptFile
+from recollect.payload.cutting import NotJson
+from recollect.payload.reading import json_object
 
 NAME = "claude-code"
 REPLY_LIMIT = 10_000  # characters; above it the client shows the model a preview and a path
@@ -114,17 +116,10 @@ class ClaudeCode:
 
 
 def _object(body: bytes) -> dict[str, Any] | Unreadable:
-    if not body.strip():
-        return Unreadable("the agent sent nothing")
     try:
-        value = json.loads(body.decode("utf-8-sig", "replace"))
-    except ValueError as error:
-        return Unreadable(
-            f"the payload is not JSON ({error}): it was cut off, or is not the agent's"
-        )
-    except RecursionError:
-        return Unreadable("the payload is nested too deeply")
-    return value if isinstance(value, dict) else Unreadable("the payload is not a JSON object")
+        return json_object(body)
+    except NotJson as error:
+        return Unreadable(str(error))
 
 
 def _happening(payload: dict[str, Any]) -> Happening | None:

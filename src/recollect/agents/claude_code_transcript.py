@@ -33,6 +33,7 @@ from recollect.ids import digest
 from recollect.model.captures import Capture, Unreadable
 from recollect.model.events import Event
 from recollect.model.transcripts import Told, TranscriptFile
+from recollect.payload.fitting import fitted
 
 Parse = Callable[[Capture], Event | Unreadable | None]
 
@@ -144,7 +145,7 @@ class _Place:
 
 def _told(file: TranscriptFile, happened: Happened, parse: Parse) -> tuple[Capture, Event] | None:
     name = happened.payload["hook_event_name"]
-    body = json.dumps(happened.payload).encode()
+    body = fitted(json.dumps(happened.payload).encode())
     capture = Capture("", "claude-code", HOOK_OF[name], file.cwd, body, happened.at)
     event = parse(capture)
     if event is None or isinstance(event, Unreadable):

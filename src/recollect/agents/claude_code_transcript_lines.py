@@ -1,7 +1,8 @@
 """The lines of a transcript file, one at a time: it may have hundreds of megabytes, and one line tens.
 
 A last line without its end is still being written, so reading stops before it. A line that is no JSON
-object, or larger than any the client writes, is passed over.
+object, or larger than any the client writes, is passed over. Of a line that is too much to be parsed, what
+matters is read (`payload/cutting.py`).
 """
 
 import contextlib
@@ -14,10 +15,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from recollect.ids import digest
+from recollect.payload.fitting import fitted
 
 Json = dict[str, Any]
 
-LARGEST = 256 * 1024 * 1024
+LARGEST = 128 * 1024 * 1024
 HEAD = 4096  # bytes of the first line that tell one file from another
 # The client's own bookkeeping, a third of a file and more: it is not worth parsing.
 BOOKKEEPING = re.compile(
@@ -110,7 +112,7 @@ def _entry(raw: bytes) -> Json | None:
     if BOOKKEEPING.match(raw):
         return {}
     try:
-        found = json.loads(raw.decode("utf-8", "replace"))
+        found = json.loads(fitted(raw).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

@@ -94,6 +94,13 @@ def viewer(quick: bool, normal: bool, as_json: bool) -> None:
     _on_linux([_named("viewer", quick=quick)], normal, as_json)
 
 
+@bench.command("redact")
+@measured
+def redact_texts(quick: bool, normal: bool, as_json: bool) -> None:
+    """Looking for secrets: time per MB, and false hits."""
+    _on_linux([_named("redact", quick=quick)], normal, as_json)
+
+
 @bench.command("tokens")
 @click.option("--transcript", type=FILE, required=True, help="A session recorded by Claude Code.")
 @json_option

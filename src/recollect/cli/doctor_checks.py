@@ -12,20 +12,25 @@ from pathlib import Path
 
 from recollect import __version__, clock, extras, wiring
 from recollect.cli import indexed
+from recollect.cli.doctor_backups import backups, recoveries
 from recollect.cli.doctor_client import hooks, server
 from recollect.cli.findings import Check, Finding
 from recollect.cli.output import count
-from recollect.errors import RecollectError, StoreMissing, WorkerError
+from recollect.errors import ConfigError, RecollectError, StoreMissing, WorkerError
+from recollect.filesystems import why_shared
 from recollect.paths import Paths
 from recollect.worker import contact
+from recollect.worker.disk import MB, measure, sizes
 from recollect.worker.health import capture_failures, not_recording
 
 SQLITE_SAFE = (3, 51, 3)
+RESTART = "recollect worker restart"  # a start looks at the database, and mends it
 
 
 def versions() -> Iterator[Finding]:
     sqlite = ".".join(map(str, sqlite3.sqlite_version_info))
-    note = "" if sqlite3.sqlite_version_info >= SQLITE_SAFE else " (one process writes, as it must)"
+    safe = sqlite3.sqlite_version_info >= SQLITE_SAFE
+    note = "" if safe else " (below 3.51.3 only one process may write; only the worker does)"
     python = ".".join(map(str, sys.version_info[:3]))
     yield Finding(
         "ok", "versions", f"recollect {__version__}, Python {python}, SQLite {sqlite}{note}"
@@ -65,6 +70,9 @@ def folders() -> Iterator[Finding]:
         fix = f"move {error.filename} away, or make it a directory of yours"
         yield Finding("fault", "folders", str(error), fix)
         return
+    except ConfigError as error:
+        yield Finding("fault", "folders", str(error), "chown, or RECOLLECT_HOME")
+        return
     wrong = []
     for root in {paths.config, paths.data, paths.state}:
         for path in (root, *root.rglob("*")):
@@ -99,9 +107,28 @@ def spool() -> Iterator[Finding]:
         fix = f"make {paths.spool} a writable directory with free space: {error.strerror}"
         yield Finding("fault", "spool", f"hooks cannot write to {paths.spool} ({error})", fix)
     if failed := capture_failures(paths):
-        file = paths.state / "capture-failures"
+        file = paths.capture_failures
+        last = clock.day_and_time(file.stat().st_mtime_ns // 1_000_000)
         what = f"{count(failed, 'event')} could not be written (a full disk, or a read-only spool)"
+        what += f", the last {last}; what the transcripts tell of them is healed by itself"
         yield Finding("warning", "spool", what, f"see to free space, then delete {file}")
+
+
+def disk() -> Iterator[Finding]:
+    """Is there room, and who takes it?"""
+    home = wiring.home()
+    room = measure(home.paths, home.settings)
+    most = sorted(sizes(home.paths).items(), key=lambda each: -each[1])[:4]
+    taken = ", ".join(f"{name} {-(-size // MB):,} MB" for name, size in most)
+    if room.warning:
+        fix = "recollect config set limits.home_mb, or free space on the disk"
+        yield Finding("warning", "disk", f"{room.warning}; the most: {taken}", fix)
+    else:
+        yield Finding("ok", "disk", f"{-(-room.used // MB):,} MB: {taken}")
+    for folder in {home.paths.data, home.paths.state}:
+        if why := why_shared(folder):
+            safer = "set RECOLLECT_HOME, or XDG_DATA_HOME and XDG_STATE_HOME, to a local disk"
+            yield Finding("warning", "disk", f"{why}: the database is slower there", safer)
 
 
 def database() -> Iterator[Finding]:
@@ -118,18 +145,18 @@ def database() -> Iterator[Finding]:
         lost = contact.running_pid(paths) is not None and not paths.database.exists()
         if lost:
             what = "the file was deleted under the worker"
-            yield Finding("warning", "database", what, "recollect worker restart")
+            yield Finding("warning", "database", what, RESTART)
         else:
             yield Finding("ok", "database", "none yet; the worker makes it")
         return
     except RecollectError as error:
-        yield Finding("fault", "database", str(error), _move_aside(paths))
+        yield Finding("fault", "database", str(error), RESTART)
         return
     try:
         store.check()
         health = store.health()
     except RecollectError as error:
-        yield Finding("fault", "database", str(error), _move_aside(paths))
+        yield Finding("fault", "database", str(error), RESTART)
         return
     what = f"sound: {count(health.events, 'event')}, {count(health.observations, 'observation')}"
     yield Finding("ok", "database", what)
@@ -138,13 +165,9 @@ def database() -> Iterator[Finding]:
         yield Finding("warning", "queue", what, "recollect status, then recollect retry")
     if health.quarantined:
         unread = count(health.quarantined, "capture")
-        what = f"{unread} could not be read, now in {paths.spool_bad}"
+        kept = sum(1 for _ in paths.spool_bad.iterdir())
+        what = f"{unread} could not be read; {kept} of them kept in {paths.spool_bad} (30 days, 256 MB)"
         yield Finding("warning", "queue", what, "recollect worker logs tells why")
-
-
-def _move_aside(paths: Paths) -> str:
-    file = shlex.quote(str(paths.database))
-    return f"recollect worker stop; mv {file} {file}.damaged; recollect worker start"
 
 
 def worker() -> Iterator[Finding]:
@@ -160,11 +183,11 @@ def worker() -> Iterator[Finding]:
     try:
         found = contact.status(paths)
     except WorkerError as error:
-        yield Finding("fault", "worker", str(error), "recollect worker restart")
+        yield Finding("fault", "worker", str(error), RESTART)
         return
     if found["version"] != __version__:
         what = f"it is version {found['version']}, this is {__version__}"
-        yield Finding("warning", "worker", what, "recollect worker restart")
+        yield Finding("warning", "worker", what, RESTART)
     if found["fault"]:
         yield Finding("fault", "worker", found["fault"], "recollect worker logs")
     else:
@@ -193,7 +216,10 @@ CHECKS: tuple[Check, ...] = (
     config,
     folders,
     spool,
+    disk,
     database,
+    recoveries,
+    backups,
     worker,
     provider,
     search_index,

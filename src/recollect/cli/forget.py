@@ -1,15 +1,17 @@
 """`recollect forget`."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from recollect import clock
-from recollect.cli import memory_places, places, things
+from recollect.cli import memory_places, places, purge, things
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.errors import NotFound
+from recollect.model.erasing import Erasure
 from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
 from recollect.recall.telling import name
@@ -27,13 +29,22 @@ def _complete(
 @click.command()
 @click.argument("what", metavar="[ID|NAME]", required=False, shell_complete=_complete)
 @click.option("--undo", is_flag=True, help="Put it back as it was.")
+@click.option("--erase", is_flag=True, help="For good, with what it was made of: see `purge`.")
+@click.option("--yes", is_flag=True, help="With --erase: do not ask.")
 @json_option
-def forget(what: str | None, undo: bool, as_json: bool) -> None:
+def forget(what: str | None, undo: bool, erase: bool, yes: bool, as_json: bool) -> None:
     """Tell a memory (NAME) or an observation (ID) no longer. Without either: what was forgotten here.
 
     An observation leaves search, briefs and recall, with what is folded into it; the prompts and events that
     it was made of stay. A memory is retired: `recollect memory list --retired`.
     """
+    if erase and (what is None or undo):
+        raise click.UsageError("--erase needs the ID or NAME, and cannot be undone.")
+    if yes and not erase:
+        raise click.UsageError("--yes goes with --erase.")
+    if what is not None and erase:
+        _erase(what, yes, as_json)
+        return
     if what is None and undo:
         raise click.UsageError(
             "--undo needs the ID or NAME. `recollect forget` lists what was forgotten."
@@ -44,6 +55,22 @@ def forget(what: str | None, undo: bool, as_json: bool) -> None:
         _forget_memory(memory, undo, as_json)
     else:
         _forget_observation(things.observation(what), undo, as_json)
+
+
+def _erase(what: str, yes: bool, as_json: bool) -> None:
+    if name := things.memory(what):
+        held = memory_places.here()
+        known = {each.memory.name for each in (*held.all().memories, *held.retired().memories)}
+        if name not in known:
+            raise NotFound(f"There is no memory {name!r} here. See `recollect memory list`.")
+        wanted = purge.memory(name, Path.cwd())
+    else:
+        key = things.observation(what)
+        store = places.store()
+        if store.observation(key) is None and store.was_forgotten(key) is None:
+            raise things.missing(store, OBSERVATION, key)
+        wanted = Erasure("observation", id=key)
+    purge.erase(wanted, dry_run=False, yes=yes, as_json=as_json)
 
 
 def _forget_memory(what: str, undo: bool, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from recollect.cli.output import TYPE_COLOURS, heading, say, styled
 from recollect.freshness import CHANGED, GONE, UNCHANGED
 from recollect.model.search import EVENT, MATCH_END, MATCH_START, OBSERVATION, Hit, Reason
 from recollect.recall.excerpts import BETWEEN
+from recollect.recall.origin_words import listed
 from recollect.recall.shown import TITLE_LENGTH, Shown, plain
 from recollect.recall.telling import name
 from recollect.text import ELLIPSIS, one_line
@@ -71,6 +72,9 @@ def _marks(shown: Shown, hit: Hit) -> list[str]:
     observation = shown.observation(hit)
     if hit.pinned:
         found.append(styled("pinned", fg="magenta"))
+    whose = listed(observation.draft.origins) if observation else hit.origin or ""
+    if whose:
+        found.append(styled(f"from {whose}", dim=True))
     if hit.doubted:
         found.append(styled("unverified", fg="yellow"))
     if hit.superseded:

@@ -21,6 +21,7 @@ from recollect.model.memories import MEMORY
 from recollect.model.observations import Author, Observation, Summary
 from recollect.model.search import OBSERVATION, SESSION
 from recollect.model.sessions import Session
+from recollect.recall.origin_words import provenance
 from recollect.recall.shown import Shown, short_id
 from recollect.recall.telling import FULL, LEVELS, TITLE, told
 from recollect.store.protocol import Reading
@@ -77,6 +78,7 @@ def _show_observation(store: Reading, number: int, level: str, as_json: bool) ->
             *_place(store, observation.project_id, observation.session_id),
             *([f"prompt {number}"] if (number := observation.prompt_number) else []),
             f"written by {Author(observation.provider, observation.model)}",
+            provenance(observation),
             *([f"at commit {revision[:8]}"] if (revision := observation.draft.revision) else []),
         ]
         say(styled(", ".join(parts), dim=True))

@@ -10,10 +10,12 @@ from typing import Any
 import click
 
 from recollect import clock, wiring
-from recollect.cli import doctor_client, indexed
+from recollect.backups import accounts
+from recollect.cli import doctor_backups, doctor_client, indexed
 from recollect.cli.findings import Finding
 from recollect.cli.output import count, heading, json_option, print_json, say, styled
-from recollect.errors import StoreMissing, WorkerError
+from recollect.cli.paused import paused_lines
+from recollect.errors import ConfigError, StoreMissing, WorkerError
 from recollect.model.jobs import JobRow
 from recollect.model.ledger import Quality
 from recollect.model.memories import OF_CLIENT, OF_PROJECT, OF_TEAM, OF_USER
@@ -22,6 +24,7 @@ from recollect.model.stored import EMPTY, Health
 from recollect.paths import Paths
 from recollect.synthesis.budget import day_of
 from recollect.worker import contact
+from recollect.worker.disk import MB, Room, measure
 from recollect.worker.health import capture_failures, not_recording, problem, waiting
 
 SCOPES = (OF_USER, OF_PROJECT, OF_TEAM, OF_CLIENT)
@@ -60,6 +63,9 @@ class Look:
     index: IndexHealth | None
     memories: Counter[str]  # by where they stand; `broken`: files that are none
     viewer: Viewer
+    backup: str
+    room: Room
+    paused: list[str]  # what is off, a line each
 
 
 @click.command()
@@ -72,6 +78,7 @@ def status(as_json: bool) -> None:
         _print_json(home.paths, look)
     else:
         _print(home.paths, look)
+    accounts.see(home.paths)
     if look.fault:
         raise SystemExit(4)
 
@@ -89,6 +96,7 @@ def _look(home: wiring.Home) -> Look:
         if choice.terms is not None:
             budget = choice.terms.budget.left(store.spent(*day_of(clock.now())))
     hooks = list(doctor_client.hooks())
+    room = measure(home.paths, home.settings)
     return Look(
         worker,
         # The worker's own choice: it may see other variables than this terminal.
@@ -99,10 +107,15 @@ def _look(home: wiring.Home) -> Look:
         quality,
         skipped,
         hooks,
-        _fault(home.paths, worker, health) or _index_fault(home, worker, index) or _broken(hooks),
+        _fault(home.paths, worker, health, room.warning)
+        or _index_fault(home, worker, index)
+        or _broken(hooks),
         index,
         _memories(home),
         Viewer(home.settings.text("web.start"), _address(home.paths)),
+        doctor_backups.line(home, clock.now),
+        room,
+        paused_lines(home, clock.now()),
     )
 
 
@@ -130,10 +143,13 @@ def _print_json(paths: Paths, look: Look) -> None:
             "index": asdict(look.index) if look.index else None,
             "memories": look.memories,
             "viewer": asdict(look.viewer),
+            "disk": asdict(look.room),
             "skipped_jobs": [asdict(job) for job in look.skipped],
+            "paused": look.paused,
             "spool": waiting(paths),
             "capture_failures": capture_failures(paths),
             "hooks": [asdict(finding) for finding in look.hooks],
+            "backup": look.backup,
             "problem": look.fault,
             "paths": {
                 "config": str(paths.config),
@@ -159,7 +175,12 @@ def _print(paths: Paths, look: Look) -> None:
         lines.append(("Index", indexed.line(look.index)))
     if (found := (look.worker or {}).get("import")) is not None:
         lines.append(("Import", f"{found['done']:,} of {count(found['sessions'], 'session')}"))
+    lines.append(("Backup", look.backup))
+    lines += [("Paused", each) for each in look.paused]
     lines.append(("Spool", f"{waiting(paths)} waiting"))
+    lines.append(("Disk", _disk_line(look.room)))
+    if replaced := sum((look.worker or {}).get("redacted", {}).values()):
+        lines.append(("Secrets", f"{replaced:,} replaced since the worker started"))
     lines.append(("Viewer", look.viewer.line))
     lines.append(("Data", str(paths.data)))
     for name, text in lines:
@@ -195,17 +216,19 @@ def _in(at: int) -> str:
     return f"in {clock.age(now, now=at)}" if at > now else "now"
 
 
-def _fault(paths: Paths, worker: dict[str, Any] | None, health: Health | None) -> str | None:
+def _fault(
+    paths: Paths, worker: dict[str, Any] | None, health: Health | None, disk: str | None
+) -> str | None:
     """What keeps memory from working, if anything does."""
     try:
         paths.make()
-    except OSError as error:
+    except (OSError, ConfigError) as error:
         return f"recollect cannot use its folders: {error}. Run `recollect doctor`."
     if worker and (known := worker.get("fault") or worker.get("problem")):
         return str(known)
     if worker is None and (note := not_recording(paths)):
         return note
-    return problem(paths, health or EMPTY, clock.now())
+    return problem(paths, health or EMPTY, clock.now(), disk=disk)
 
 
 def _index_fault(
@@ -239,6 +262,12 @@ def _memories_line(found: Counter[str]) -> str:
     if found["broken"]:
         line += f"; {count(found['broken'], 'file')} cannot be read: `recollect memory list`"
     return line
+
+
+def _disk_line(room: Room) -> str:
+    allowed = f" of {room.allowed // MB:,} MB" if room.allowed else ""
+    free = f"; {room.free // MB:,} MB free" if room.free is not None else ""
+    return f"{-(-room.used // MB):,} MB{allowed}{free}"
 
 
 def _queue_line(health: Health) -> str:

@@ -80,7 +80,10 @@ def _print(store: Reading, told: list[Injected | InjectedMemory], began: str) ->
         else:
             what = sessions.get(one.session or "", ""), one_line(one.title or "", 60)
         when = clock.day_and_time(one.at).removeprefix(f"{day} ")
-        rows.append((when, one.hook, *what, one_line(one.reason, 80), f"{one.tokens:,}"))
+        reason = one_line(one.reason, 80)
+        if isinstance(one, Injected) and one.origins:
+            reason += f" (from {', '.join(one.origins.split())})"
+        rows.append((when, one.hook, *what, reason, f"{one.tokens:,}"))
     table(("when", "hook", "id", "title", "why", "tokens"), rows, numbers=("tokens",))
     say(_total(told))
     say(styled("Show one in full: recollect show <id>", dim=True))

@@ -15,6 +15,8 @@ import time
 VERSION = "0.1.0"
 # Seconds; the user is waiting. A compaction takes many of its own.
 DEADLINE = {"context": 0.8, "new": 0.3, "file": 0.15, "compact": 1.0}
+PRIVATE = tuple(a + b + b"private" for a in (b"<", b"u003c", b"lt;") for b in (b"", b"/", b"\\/"))
+OFF = "/.recollect/off"
 STALE_START = 10  # seconds after which a start that came to nothing is forgotten
 
 
@@ -24,7 +26,12 @@ def main(hook: str, body: bytes | None = None) -> int:
     os.umask(0o077)
     state = state_dir()
     project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
-    data = header(hook, project) + (read_all(0) if body is None else body)
+    given = read_all(0) if body is None else body
+    # The user wants nothing recorded here: the same rule as in capture.sh.
+    if os.environ.get("RECOLLECT_PAUSED", "0") not in ("", "0") or os.path.exists(project + OFF):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+        hook, given = __import__("paused").instead(hook, given)
+    data = header(hook, project) + (without_private(given) if hook == "new" else given)
     try:
         if hook == "file":
             show(about_file(state, data))
@@ -61,6 +68,15 @@ def read_all(descriptor: int) -> bytes:
     while part := os.read(descriptor, 1 << 20):
         parts.append(part)
     return b"".join(parts)
+
+
+def without_private(body: bytes) -> bytes:
+    """What a prompt marks as private does not reach the disk. Without a tag that costs a search."""
+    if not any(map(body.lower().__contains__, PRIVATE)):
+        return body
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    shown: bytes = __import__("private_prompt").hidden(body)
+    return shown
 
 
 def keep(state: str, hook: str, data: bytes) -> None:
@@ -208,20 +224,15 @@ def brief_name(project: str) -> str:
 
 def read_file(path: str) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        with open(path, "rb") as file:
+            return file.read()
     except OSError:
         return b""
-    try:
-        return read_all(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def older(version: str) -> bool:
-    def numbers(text: str) -> list[int]:
-        return [int(part) for part in text.split(".") if part.isdigit()]
-
-    return numbers(version) < numbers(VERSION)
+    its, ours = ([int(n) for n in each.split(".") if n.isdigit()] for each in (version, VERSION))
+    return its < ours
 
 
 def start_if_down(state: str) -> bool:

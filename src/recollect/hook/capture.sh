@@ -24,6 +24,11 @@ umask 077
   [ -n "$python" ] || read -r python <"$state/python" || python=$2/../../../.venv/bin/python
 } 2>/dev/null
 
+# The user wants nothing recorded here. Then only that is noted, for whoever reads transcripts later.
+paused=
+case ${RECOLLECT_PAUSED:-0} in 0) [ ! -e "${CLAUDE_PROJECT_DIR:-$PWD}/.recollect/off" ] || paused=paused ;; *) paused=paused ;; esac
+[ -z "$paused" ] || [ "$1" != file ] || exit 0
+
 # A file is about to be read or changed: is anything known about it? Nothing is kept and nobody is started,
 # as the capture that follows does both. The worker leaves a list of the files that are worth a question;
 # where it leaves none, everything is.
@@ -59,7 +64,8 @@ alive() {
   read -r pid </proc/"$pid"/stat || return 0
   case $pid in *') Z '*) return 1 ;; esac
 }
-write() { { printf 'recollect/1 claude-code %s %s\0\n' "$1" "${CLAUDE_PROJECT_DIR:-$PWD}" && cat; } >"$file"; }
+write() { { printf 'recollect/1 claude-code %s %s\0\n' "${paused:-$1}" "${CLAUDE_PROJECT_DIR:-$PWD}" && body; } >"$file"; }
+body() { if [ -z "$paused" ]; then cat; else LC_ALL=C grep -ao '"session_id" *: *"[^"]*"' | { read -r id; printf '{%s}' "$id"; cat >/dev/null; }; fi; }
 publish() { mv "$file" "$state/spool/new/${file##*/}"; }
 {
   file=$state/spool/tmp/

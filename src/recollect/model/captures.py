@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 FORMAT = "recollect/1"
+HEADER_END = b"\0\n"
 HOOKS = ("context", "new", "file", "compact", "save", "summary", "end")
+# Instead of any other: the user wants nothing recorded there. It names the session and has no content.
+PAUSED = "paused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ def parse_capture(name: str, data: bytes, at: int) -> Capture | Unreadable:
 
     The directory comes last and ends with NUL, because a path may hold anything else.
     """
-    header, mark, body = data.partition(b"\0\n")
+    header, mark, body = data.partition(HEADER_END)
     words = header.split(b" ", 3)
     if not data:
         return Unreadable("the file is empty: the agent sent nothing")

@@ -4,11 +4,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from recollect.model.origins import REASONS, Origin
 from recollect.text import clean
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 FALLBACK_TYPE = "change"
 OTHER_NAMES = {"fix": "bugfix", "bug": "bugfix", "bugfixes": "bugfix", "refactoring": "refactor"}
+HELD_REASONS = frozenset(REASONS.values())
 SUMMARY_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
@@ -49,7 +51,10 @@ class ObservationDraft:
 
     `evidence`: the events it came from. `repeats`: an older observation that says the same; `follows`: one
     whose story it carries on. `revision`: the commit at that time; `blobs`: of its files, each with what
-    git calls the content it had then. Both are empty where nobody can know any more.
+    git calls the content it had then. Both are empty where nobody can know any more. `origins`: whose words
+    it stems from, the best first (`model/origins.py`), None where nobody has weighed it; `sources`: of what
+    came over the network, from where. `bears_out`: one of another session that it says wholly and knows from
+    elsewhere.
     """
 
     type: str
@@ -67,6 +72,14 @@ class ObservationDraft:
     follows: int | None = None
     revision: str | None = None
     blobs: tuple[tuple[str, str], ...] = ()
+    origins: tuple[Origin, ...] | None = None
+    sources: tuple[str, ...] = ()
+    bears_out: int | None = None
+
+    @property
+    def held_back(self) -> bool:
+        """Whether some of it stems from the web alone, and nobody vouches for it."""
+        return any(doubt.reason in HELD_REASONS for doubt in self.doubts)
 
     @property
     def sure_facts(self) -> tuple[str, ...]:
@@ -86,6 +99,7 @@ class Observation:
     pinned: bool
     draft: ObservationDraft
     edited: bool = False
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +115,12 @@ class SummaryDraft:
     files_edited: tuple[str, ...] = ()
     notes: str | None = None
     doubts: tuple[Doubt, ...] = ()
+    origins: tuple[Origin, ...] | None = None
+
+    @property
+    def held_back(self) -> bool:
+        """Whether some of it stems from the web alone."""
+        return any(doubt.reason in HELD_REASONS for doubt in self.doubts)
 
     @property
     def sure(self) -> "SummaryDraft":

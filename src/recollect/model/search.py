@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from recollect.model.origins import Origin
 from recollect.model.stored import StoredEvent
 
 MATCH_START, MATCH_END = "\x02", "\x03"  # stand around the matched words of an excerpt
@@ -109,6 +110,7 @@ class FoundEvent:
     tool: str | None
     text: str
     score: float
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,16 @@ class UnreadEvent:
     project_id: int
     project_dir: str
     event: StoredEvent
+    project_root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEvent:
+    """And what there is to find of it: nothing, where its text is empty."""
+
+    unread: UnreadEvent
+    text: str
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +159,8 @@ class Reason:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One finding. `doubted`: the events do not bear it out; `superseded`: a later one carries its story
-    on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same."""
+    on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same;
+    `origin`: of an event, whose words it brought."""
 
     kind: str
     id: int
@@ -165,6 +178,7 @@ class Hit:
     tokens: int = 0
     folded: tuple[int, ...] = ()
     files: tuple[str, ...] = ()
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

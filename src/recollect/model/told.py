@@ -29,7 +29,7 @@ class Handed:
 @dataclass(frozen=True, slots=True)
 class Injected:
     """Something that was handed over, as it is listed. `session` is the agent's id of the one it came
-    from; `title` is its own, or its first words."""
+    from; `title` is its own, or its first words; `origins`: whose words it stems from, as it was weighed."""
 
     kind: str
     source: int
@@ -39,6 +39,7 @@ class Injected:
     at: int
     title: str | None
     session: str | None
+    origins: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

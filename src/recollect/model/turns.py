@@ -21,7 +21,8 @@ class Turn:
 
     `before`: the session's earlier events, newest last, so that a command which failed in one turn and
     works in the next is seen as mended. `recorded`: titles already written for this session. `observed`:
-    what was written about this turn, for its summary. `goal`: the session's first prompt.
+    what was written about this turn, for its summary. `goal`: the session's first prompt. `top`: the
+    project's own directory. `told`: what recollect itself has told the session.
     """
 
     project: str
@@ -37,3 +38,9 @@ class Turn:
     interrupted: bool
     observed: tuple[ObservationDraft, ...] = ()
     goal: str | None = None
+    top: str | None = None
+    told: tuple[str, ...] = ()
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        return (self.root, self.top) if self.top else (self.root,)

@@ -79,6 +79,7 @@ def of_events(store: Reading, query: Query, terms: Sequence[str]) -> list[Hit]:
             doubted=False,
             score=event.score,
             tokens=tokens(event.text),
+            origin=event.origin,
         )
         for event in store.matching_events(terms, query.filters, max(1, query.limit))
     ]

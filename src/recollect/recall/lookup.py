@@ -192,6 +192,7 @@ def _of_event(event: FoundEvent) -> Hit:
         excerpt=excerpt(text, ()),
         doubted=False,
         tokens=tokens(text) + HANDED_OVER,
+        origin=event.origin,
     )
 
 

@@ -12,6 +12,7 @@ from recollect.server.place import Place
 from recollect.server.tools import BY_NAME
 from recollect.text import fenced, sqlite_safe
 
+PAUSED = "(recollect is paused here: {why}. Nothing of this session is recorded.)"
 FAILED = "recollect could not do this ({why}). Run `recollect doctor` to find out why."
 
 
@@ -35,7 +36,10 @@ def call(place: Place, name: str, arguments: Mapping[str, object] | None) -> Rep
     try:
         values = read(tool.parameters, arguments)
         with place.visit() as visit:
-            return Reply(sqlite_safe(tool.run(visit, values)))
+            said = tool.run(visit, values)
+            if why := visit.paused():
+                said = f"{said}\n{PAUSED.format(why=why)}"
+            return Reply(sqlite_safe(said))
     except (Misused, RecollectError) as error:
         return _wrong(str(error))
     except (

@@ -35,6 +35,10 @@ def remember(
     files: tuple[str, ...],
 ) -> str:
     """Never as the user's: an agent may have read somewhere what it is to remember."""
+    if why := place.paused():
+        raise Misused(
+            f"recollect is paused here: {why}. Nothing is kept until the user resumes it."
+        )
     order: dict[str, object] = {"dir": place.directory, "agent": AGENT, "session": place.session}
     order |= {"text": text, "type": type, "by": BY_AGENT, "files": list(map(place.path, files))}
     answer = contact.order(place.paths, "remember", **order, name=None, team=False, pin=False)

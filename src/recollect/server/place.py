@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect import freshness, wiring
+from recollect import freshness, switches, wiring
 from recollect.clock import Clock
-from recollect.errors import NotFound, RecollectError, StoreError
+from recollect.errors import NotFound, RecollectError, StoreError, StoreMissing
 from recollect.freshness import Freshness
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
 from recollect.model.observations import Observation
+from recollect.model.pauses import COMMAND
 from recollect.model.sessions import Project
 from recollect.parameters import Misused
 from recollect.paths import Paths
@@ -119,6 +120,20 @@ class Place:
         session = self.store.session(observation.session_id)
         where = freshness.directory(session.project_dir if session else root, root)
         return freshness.of(observation, where)
+
+    def paused(self) -> str | None:
+        """Why nothing of this session is recorded; None where it is."""
+        skipped = wiring.home(self._env).settings.names("capture.skip_dirs")
+        if why := switches.told_off(self._env) or switches.off(self.directory, skipped):
+            return why
+        try:
+            store, project = self.store, self._here()
+        except StoreMissing:
+            return None
+        session = (AGENT, self.session) if self.session else None
+        now = self.clock()
+        held = (each for each in store.pauses() if each.origin == COMMAND and each.holds(now))
+        return "the user has paused it" if any(p.covers(project, session) for p in held) else None
 
     def path(self, name: str) -> str:
         """As observations name their files: seen from the project's directory."""

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from recollect import clock
 from recollect.freshness import UNKNOWN
 from recollect.model.observations import Author, Observation, Summary
-from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, FoundEvent, Hit
+from recollect.model.origins import Origin
+from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, SUMMARY, FoundEvent, Hit
 from recollect.model.sessions import Prompt, Session
 from recollect.recall.envelope import wrap
 from recollect.recall.hits import HANDED_OVER
+from recollect.recall.origin_words import label, provenance
 from recollect.recall.telling import name
 from recollect.server.place import Place, Scope
 from recollect.server.things import Thing
@@ -40,6 +42,7 @@ class Line:
     marks: tuple[str, ...] = ()
     more: tuple[str, ...] = ()  # lines below it
     files: str | None = None  # what has become of them; None: of an observation, see there
+    origin: str | None = None  # of an event
 
 
 def of_hit(hit: Hit, *, excerpt: bool = False) -> Line:
@@ -66,6 +69,7 @@ def of_hit(hit: Hit, *, excerpt: bool = False) -> Line:
         hit.tokens,
         tuple(marks),
         more,
+        origin=hit.origin,
     )
 
 
@@ -103,7 +107,7 @@ def listed(
         mark = "> " if (line.kind, line.id) == around else ""
         when = clock.day_and_time(line.at) if dated else clock.age(line.at, now=place.clock())
         cells = [mark + name(line.kind, line.id), line.type or line.kind, when]
-        cells += [_files(place, line), f"~{line.tokens}", _title(line)]
+        cells += [_files(place, line), f"~{line.tokens}", _title(line, _whose(place, line))]
         if everywhere:
             known = place.store.project(line.project_id).name if line.project_id else "-"
             cells.append(one_line(known, 40))
@@ -133,6 +137,8 @@ def origin(place: Place, thing: Thing) -> str:
         f"session {session.ref[:8]}" if session else "a session that is gone",
         _who(thing),
     ]
+    if isinstance(thing.said, Observation | Summary):
+        parts.append(provenance(thing.said))
     if thing.observation is not None and (files := str(place.freshness(thing.observation))):
         parts.append(f"its files: {files}")
     return f"({', '.join(parts)})"
@@ -144,8 +150,9 @@ def _who(thing: Thing) -> str:
             return f"written by {Author(provider, model)}"
         case Prompt():
             return "what the user asked then"
-        case FoundEvent():
-            return "what a tool was given and gave back; nobody has checked it"
+        case FoundEvent(origin=origin):
+            whose = f" (origin: {origin})" if origin else ""
+            return f"what a tool was given and gave back{whose}; nobody has checked it"
         case Session(agent=agent):
             return f"of {agent}"
 
@@ -158,8 +165,21 @@ def _files(place: Place, line: Line) -> str:
     return "-" if state in (None, UNKNOWN) else str(state)
 
 
-def _title(line: Line) -> str:
+def _whose(place: Place, line: Line) -> str:
+    """Empty for the repository's files."""
+    said: Observation | Summary | None = None
+    if isinstance(line.id, int) and line.kind in (OBSERVATION, SUMMARY):
+        store = place.store
+        said = store.observation(line.id) if line.kind == OBSERVATION else store.summary(line.id)
+    if said is None:
+        return f"from {line.origin}" if line.origin else ""
+    if said.draft.held_back:
+        return "from the web only" if Origin.WEB in (said.draft.origins or ()) else ""
+    return f"from {whose}" if (whose := label(said.draft)) else ""
+
+
+def _title(line: Line, whose: str) -> str:
     """With its marks."""
     title = one_line(line.title, TITLE)
-    marks = ", ".join(line.marks)
+    marks = ", ".join(filter(None, (whose, *line.marks)))
     return cut(f"{title} ({marks})" if marks else title, TITLE + 100)

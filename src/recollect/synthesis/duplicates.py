@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 
 from recollect import text
 from recollect.english import STOP_WORDS
-from recollect.model.observations import Observation, ObservationDraft
+from recollect.model.observations import HELD_REASONS, Observation, ObservationDraft
+from recollect.model.origins import ANYWHERE, ONLY_RECALLED, UNKNOWN_SOURCE
 from recollect.model.prose import sentences
 from recollect.statements import (
     COMMON_STEMS,
@@ -42,14 +43,23 @@ def words(draft: ObservationDraft) -> list[str]:
     return list(found.values())[:MOST_WORDS]
 
 
-def placed(draft: ObservationDraft, known: Sequence[Observation]) -> ObservationDraft:
-    """With the older one that it repeats or follows, if there is one."""
+def placed(
+    draft: ObservationDraft, known: Sequence[Observation], *, session_id: int = 0
+) -> ObservationDraft:
+    """With the older one that it repeats or follows, if there is one. What only the web has said before is
+    borne out by another session that knows it from elsewhere, and says all of it: a note that holds more than
+    was found again gains nothing by it."""
     new = _read(draft)
     read = [(old, _read(old.draft)) for old in known]
     read.sort(key=lambda pair: (_nearness(new, pair[1]), pair[0].at), reverse=True)
     for old, told in read:
+        if not _repeats(new, told):
+            continue
+        if _is_independent(draft, old, session_id) and _repeats(told, new):
+            key = _target(old)
+            return replace(draft, repeats=key, follows=None, bears_out=key)
         # Words that the events did not bear out must not stand for the same words that they did.
-        if not (old.draft.doubts and not draft.doubts) and _repeats(new, told):
+        if not (old.draft.doubts and not draft.doubts):
             return replace(draft, repeats=_target(old), follows=None)
     for old, told in read:
         if _follows(new, told):
@@ -59,6 +69,19 @@ def placed(draft: ObservationDraft, known: Sequence[Observation]) -> Observation
 
 def _target(old: Observation) -> int:
     return old.id if old.draft.repeats is None else old.draft.repeats
+
+
+def _is_independent(draft: ObservationDraft, old: Observation, session_id: int) -> bool:
+    """Whether a draft knows what the web has told another session, and not from there or from us."""
+    if old.session_id == session_id or not old.draft.held_back:
+        return False
+    if any(doubt.reason not in HELD_REASONS for doubt in (*draft.doubts, *old.draft.doubts)):
+        return False
+    if any(doubt.reason == ONLY_RECALLED for doubt in draft.doubts):
+        return False
+    vague = {ANYWHERE, UNKNOWN_SOURCE}
+    here, there = set(draft.sources), set(old.draft.sources)
+    return not draft.held_back or not (here & there or (here | there) & vague)
 
 
 @dataclass(frozen=True, slots=True)

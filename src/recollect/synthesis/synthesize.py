@@ -17,6 +17,7 @@ from recollect.providers.protocol import Observed, Summarized, Writer
 from recollect.store.protocol import Store
 from recollect.synthesis import duplicates, turns
 from recollect.synthesis.stamping import Stamp
+from recollect.synthesis.trust.weighing import weighed, weighed_summary
 from recollect.text import one_line
 
 TITLE_LENGTH = 80
@@ -48,24 +49,25 @@ def _observe(
     # A long turn is worked up in parts; the prompt's own decision must not be told in each of them.
     told = store.titles_of_prompt(job)
     drafts = [d for d in written.drafts if d.title is None or (d.type, d.title) not in told]
-    placed = [_placed(store, job, session.project_id, stamp.on(draft)) for draft in drafts]
+    placed = [_placed(store, job, session, weighed(stamp.on(draft), turn)) for draft in drafts]
     stored = store.finish_observe(job, writer.author, placed, turn.at, clock())
     return stored if isinstance(stored, Fenced) else Done(stored)
 
 
-def _placed(store: Store, job: Job, project_id: int, draft: ObservationDraft) -> ObservationDraft:
+def _placed(store: Store, job: Job, session: Session, draft: ObservationDraft) -> ObservationDraft:
     """Beside what the project knows already: saying the same again is not a new thing."""
     known = store.similar_observations(
-        project_id, duplicates.words(draft), not_of_job=job.id, limit=CANDIDATES
+        session.project_id, duplicates.words(draft), not_of_job=job.id, limit=CANDIDATES
     )
-    return duplicates.placed(draft, known)
+    return duplicates.placed(draft, known, session_id=session.id)
 
 
 def _summarize(store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock) -> Outcome:
     written = writer.summarize(turn)
     if not isinstance(written, Summarized):
         return failed(written)
-    draft = written.draft if isinstance(written.draft, SummaryDraft) else None
+    told = written.draft
+    draft = weighed_summary(told, turn) if isinstance(told, SummaryDraft) else None
     title = SessionTitle(_title(turn), _subtitle(draft))
     stored = store.finish_summary(job, writer.author, draft, turn.at, clock(), title=title)
     if isinstance(stored, Fenced):

@@ -1,18 +1,21 @@
 """A turn, put together from what is stored, for a provider to write about."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from recollect.agents.protocol import Agent
 from recollect.model.captures import Unreadable
-from recollect.model.events import TurnEnded
+from recollect.model.events import Event, OtherTool, ToolUsed, TurnEnded
 from recollect.model.jobs import OBSERVE, Job
+from recollect.model.search import OBSERVATION
 from recollect.model.sessions import Session
 from recollect.model.stored import StoredEvent
 from recollect.model.turns import Turn, TurnEvent
 from recollect.store.protocol import Reading
+from recollect.synthesis.trust.told_text import own_words, without_told
 
 TOLD_KINDS = ("tool", "subagent_stop")
+RECALLED_EVENTS = 40
 REMEMBERED_EVENTS = 200  # of the session before this turn: enough to see what failed earlier
 
 
@@ -36,7 +39,7 @@ def build(store: Reading, agents: Mapping[str, Agent], job: Job, session: Sessio
         root=session.project_dir,
         session=session.ref,
         prompt_number=job.prompt_number,
-        prompt=prompt.text if prompt else None,
+        prompt=without_told(prompt.text) if prompt else None,
         at=session.last_event_at if latest is None else latest,
         events=tuple(_read(agent, session.project_dir, own)),
         before=tuple(_read(agent, session.project_dir, before)),
@@ -45,7 +48,9 @@ def build(store: Reading, agents: Mapping[str, Agent], job: Job, session: Sessio
         last_message="\n\n".join(dict.fromkeys(last)) if last else None,
         interrupted=not last,
         observed=tuple(observation.draft for observation in written),
-        goal=first.text if first else None,
+        goal=without_told(first.text) if first else None,
+        top=project.root,
+        told=tuple(_told(store, agent, session)),
     )
 
 
@@ -55,5 +60,18 @@ def _read(agent: Agent, project_dir: str, stored: list[StoredEvent]) -> list[Tur
     for row in stored:
         event = agent.parse(replace(row.capture, project_dir=project_dir))
         if event is not None and not isinstance(event, Unreadable):
-            events.append(TurnEvent(row.id, row.at, event))
+            events.append(TurnEvent(row.id, row.at, own_words(event)))
     return events
+
+
+def _told(store: Reading, agent: Agent, session: Session) -> Iterator[str]:
+    """What the session knows from recollect: told unasked, or because it asked."""
+    told = (one.source for one in store.told_in(session.id) if one.kind == OBSERVATION)
+    for observation in filter(None, map(store.observation, dict.fromkeys(told))):
+        draft = observation.draft
+        yield "\n".join(filter(None, (draft.title, draft.subtitle, *draft.facts)))
+    for row in store.recalling_events(session.id, RECALLED_EVENTS):
+        event = agent.parse(replace(row.capture, project_dir=session.project_dir))
+        if isinstance(event, Event) and isinstance(event.what, ToolUsed):
+            action = event.what.action
+            yield action.output if isinstance(action, OtherTool) else ""

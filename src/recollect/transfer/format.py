@@ -25,6 +25,7 @@ from recollect.model.records import (
     SessionRecord,
     SummaryRecord,
 )
+from recollect.payload.limits import MOST_VALUES, intricacy
 
 FORMAT = "recollect-export"
 VERSION = 2  # 1 had no memories
@@ -87,6 +88,8 @@ def encoded(line: Line, *, ascii_only: bool = False) -> bytes:
 
 def decoded(data: bytes) -> Line:
     """Raises Malformed. Fields that are not known are left out: they are from a later release."""
+    if too_much := intricacy(data, 2 * MOST_VALUES):
+        raise Malformed(too_much)
     try:
         values = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -25,7 +25,9 @@ from recollect.transfer.format import FORMAT, VERSION, End, Header, Line, Malfor
 
 MAGIC = b"\x1f\x8b"  # of gzip, whatever the file is called
 IN_MEMORY = 8 * 1024 * 1024
-LONGEST = 512 * 1024 * 1024  # a line; the largest capture has 64 MB
+LONGEST = (
+    128 * 1024 * 1024
+)  # bytes of a line, unpacked: no event was ever stored with more than 64 MB
 R = TypeVar("R", Record, MemoryRecord)
 
 

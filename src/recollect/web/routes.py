@@ -18,6 +18,8 @@ from recollect.web import errors, json_answers, openapi, parameters, stream, vie
 from recollect.web.api import (
     agents,
     brief,
+    confirming,
+    control,
     cost,
     dreams,
     forgotten,
@@ -45,6 +47,7 @@ NOUNS = (
     projects,
     sessions,
     observations,
+    confirming,
     forgotten,
     search,
     timeline,
@@ -54,6 +57,7 @@ NOUNS = (
     brief,
     cost,
     queue,
+    control,
     settings,
 )
 THREADS, SLOW_THREADS = 6, 4

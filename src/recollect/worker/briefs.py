@@ -23,6 +23,7 @@ from recollect.model.events import (
 from recollect.model.sessions import Session
 from recollect.model.told import Told, ToldMemory
 from recollect.paths import Paths, write_private
+from recollect.privacy.redactor import Redactor
 from recollect.recall import file_recall, prompt
 from recollect.recall.search import Searcher
 from recollect.settings import Settings
@@ -31,8 +32,10 @@ from recollect.wiring import Home
 from recollect.worker.file_lists import FileLists
 from recollect.worker.listener import Answer, nothing
 from recollect.worker.memory_telling import MemoryTelling
+from recollect.worker.pausing import Pausing
 from recollect.worker.precedence import Precedence
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.redacting import redacted_capture
 from recollect.worker.session_memory import SessionMemories
 from recollect.worker.sharing import Sharing
 
@@ -71,6 +74,8 @@ class Briefs:
         [], None
     ]  # a session has begun: the first prompt will want to search
     precedence: Precedence = field(default_factory=Precedence)
+    redactor: Redactor = field(default_factory=Redactor)
+    pausing: Pausing | None = None
     sessions: SessionMemories = field(init=False)
     sharing: Sharing = field(init=False)
     _briefing: Briefing = field(init=False)
@@ -90,12 +95,19 @@ class Briefs:
         if isinstance(capture, Unreadable) or capture.agent not in self.agents:
             return NOTHING
         agent = self.agents[capture.agent]
+        # Reasons quote what was asked, and a model may be asked about it.
+        capture = redacted_capture(self.redactor, capture)
         if capture.hook == file_recall.HOOK:
             wanted = agent.file_wanted(capture)
-            return self._file(agent, wanted) if wanted else NOTHING
+            if wanted is None or self._why_paused(capture.project_dir, agent.name, wanted.session):
+                return NOTHING
+            return self._file(agent, wanted)
         event = agent.parse(capture)
         if isinstance(event, Unreadable) or event is None:
             return NOTHING
+        place = capture.project_dir or event.cwd
+        if why := self._why_paused(place, event.agent, event.session):
+            return self._paused(agent, event, why)
         if isinstance(event.what, SessionStarted) and event.what.source == COMPACT:
             self._forget_files(event)  # before the note, which has them listed again
         if isinstance(event.what, SessionStarted | PromptSubmitted):
@@ -111,6 +123,16 @@ class Briefs:
                     return self._compaction(agent, event)
             case _:
                 return NOTHING
+
+    def _why_paused(self, directory: str, agent: str, session: str) -> str | None:
+        return self.pausing.why(directory, (agent, session)) if self.pausing is not None else None
+
+    def _paused(self, agent: Agent, event: Event, why: str) -> Answer:
+        """Nothing is told; but that it is so, at the start."""
+        if not isinstance(event.what, SessionStarted):
+            return NOTHING
+        note = f"recollect is paused here: nothing is recorded or told. {why}."
+        return Answer(agent.reply("context", "", note=note))
 
     def prepare(self, project_id: int) -> None:
         """A copy per directory of the project, in the form that the hook prints unread."""

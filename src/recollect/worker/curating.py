@@ -1,4 +1,4 @@
-"""What people do to observations: pin, put into their own words, merge, forget; and all of it taken back.
+"""What people do to observations: pin, confirm, edit, merge, forget; and all of it taken back.
 
 The worker does it, because only the worker writes. What is told of the project and of the sessions follows,
 and whoever watches is told.
@@ -14,6 +14,8 @@ from recollect.clock import Clock
 from recollect.model import editing
 from recollect.model.merges import Unmergeable
 from recollect.model.observations import Observation
+from recollect.privacy import payloads
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 
 Json = dict[str, Any]
@@ -30,10 +32,12 @@ class Curating:
     retold: Callable[[int], None]  # what a session's memory tells
     on_changed: Callable[[str, int, int], None] = lambda *_: None
     wording: threading.Lock = field(default_factory=threading.Lock)
+    redactor: Redactor = field(default_factory=Redactor)
 
     def verbs(self) -> dict[str, Callable[[Json], Json]]:
         return {
             "pin": self.pin,
+            "confirm": self.confirm,
             "edit": self.edit,
             "unedit": self.unedit,
             "forget-observation": self.forget,
@@ -48,10 +52,19 @@ class Curating:
         self._follow("pinned" if order["pinned"] else "unpinned", order["id"])
         return {"found": found}
 
+    def confirm(self, order: Json) -> Json:
+        """`id`, `confirmed`. The answer's `id` is the one that bears it: None where there is none."""
+        bearer = self.store.confirm(order["id"], confirmed=order["confirmed"])
+        if bearer is not None:
+            log.action("observation.confirmed", observation=bearer, confirmed=order["confirmed"])
+            self._follow("confirmed" if order["confirmed"] else "unconfirmed", bearer)
+        return {"id": bearer, "found": bearer is not None}
+
     def edit(self, order: Json) -> Json:
         """`id`, and some fields of the observation, in a person's words. With `version` only if its words are
         still those; else `meanwhile`, and nothing is changed."""
-        fields = {name: order[name] for name in EDITABLE if name in order}
+        given = {name: order[name] for name in EDITABLE if name in order}
+        fields = payloads.value(self.redactor, given)
         lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
         with self.wording:
             observation = self.store.observation(order["id"])

@@ -38,6 +38,7 @@ class Dreamer:
     changed: Callable[[int], None]  # told the project whose memories have changed
     finder: Finder = field(default_factory=Finder)
     on_dreamed: Callable[[int | None, Dream], None] = lambda *_: None
+    before: Callable[[], None] = lambda: None  # a dream rewrites what is remembered
     _looked: int | None = field(default=None)
 
     def if_due(self) -> int:
@@ -60,6 +61,8 @@ class Dreamer:
         memories = self.memories(order["dir"])
         project = order.get("project") or self.store.project_of_dir(order["dir"])
         try:
+            if not order["dry_run"]:
+                self.before()
             with lock(memories) as held:
                 around = self._around(memories, project)
                 result = dream(memories, around, dry_run=order["dry_run"], held=held)
@@ -88,6 +91,7 @@ class Dreamer:
 
     def _dream_of(self, projects: list[Project]) -> int:
         first = self.memories(projects[0].root)
+        self.before()
         try:
             with lock(first) as held:
                 done = True

@@ -3,6 +3,7 @@
 import json
 import os
 
+from recollect.backups import accounts
 from recollect.clock import HOUR, age
 from recollect.english import count
 from recollect.model.stored import Health
@@ -14,9 +15,17 @@ TOO_OLD = HOUR  # a job that waits longer than this is not waiting, it is stuck
 def capture_failures(paths: Paths) -> int:
     """Events that a hook could not write (a full disk, a read-only spool)."""
     try:
-        return (paths.state / "capture-failures").read_bytes().count(b"\n")
+        return failures_in(paths.capture_failures.read_bytes())
     except OSError:
         return 0
+
+
+def failures_in(lines: bytes) -> int:
+    """A line each, but for those that were counted and folded before."""
+    whole = lines.split(b"\n")[:-1]
+    return sum(
+        int(line[1:]) if line.startswith(b"+") and line[1:].isdigit() else 1 for line in whole
+    )
 
 
 def waiting(paths: Paths) -> int:
@@ -37,21 +46,34 @@ def not_recording(paths: Paths) -> str | None:
 
 
 def problem(
-    paths: Paths, health: Health, now: int, fault: str | None = None, parked: str | None = None
+    paths: Paths,
+    health: Health,
+    now: int,
+    fault: str | None = None,
+    parked: str | None = None,
+    disk: str | None = None,
 ) -> str | None:
-    """`fault`: what a thread of the worker stumbles over. `parked`: that the model rests, and why."""
+    """`fault`: what a thread of the worker stumbles over. `parked`: that the model rests, and why. `disk`:
+    that there is little room."""
     faults = [f"the worker is held up ({fault})"] if fault else []
     if parked:
         faults.append(parked.rstrip("."))
+    if disk:
+        faults.append(disk)
     if failed := capture_failures(paths):
         faults.append(f"{count(failed, 'event')} could not be written to the spool")
     if health.skipped:
         faults.append(f"{count(health.skipped, 'job')} failed three times (`recollect retry`)")
     if health.oldest_pending is not None and now - health.oldest_pending > TOO_OLD:
         faults.append(f"work has been waiting for {age(health.oldest_pending, now=now)}")
-    if not faults:
-        return None
-    return f"recollect needs attention: {'; '.join(faults)}. Run `recollect doctor`."
+    told = (
+        [f"recollect needs attention: {'; '.join(faults)}. Run `recollect doctor`."]
+        if faults
+        else []
+    )
+    if mended := accounts.unseen(paths):
+        told.append(f"{mended} `recollect status` takes note that you know.")
+    return " ".join(told) or None
 
 
 def memory_kb() -> int | None:

@@ -22,6 +22,7 @@ from recollect.synthesis.prompting import Style
 from recollect.wiring import AGENTS, Choice, Home, open_for_reading, open_scratch
 from recollect.worker import backfill
 from recollect.worker.backfill import Selected
+from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 
@@ -120,7 +121,9 @@ def _plan(
     waiting = {job.id for job in scratch.waiting_jobs()}
     boring = home.settings.names("capture.boring_tools")
     finder = ProjectFinder(scratch, clock)
-    reconciler = Reconciler(scratch, AGENTS, finder, clock, os.environ, boring, importing=True)
+    pausing = Pausing(scratch, finder, clock)
+    reading = (scratch, AGENTS, finder, clock, os.environ, boring, pausing)
+    reconciler = Reconciler(*reading, importing=True)
     done, total = 0, sum(one.file.size for one in chosen)
     faulty = []
     for one in chosen:

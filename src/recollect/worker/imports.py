@@ -15,6 +15,7 @@ from typing import Any
 from recollect import log
 from recollect.clock import Clock
 from recollect.errors import RecollectError, TransferError
+from recollect.privacy.redactor import Redactor
 from recollect.repository import identify
 from recollect.store.protocol import Store
 from recollect.transfer import importing
@@ -22,6 +23,7 @@ from recollect.transfer.blocks import Source
 from recollect.transfer.claude_mem import ClaudeMem
 from recollect.transfer.import_file import ExportFile
 from recollect.transfer.importing import Arriving, Progress
+from recollect.transfer.redacted import Redacted
 
 Json = dict[str, Any]
 STEP_SECONDS = 0.25
@@ -44,6 +46,7 @@ class Imports:
     clock: Clock
     on_taken: Callable[[frozenset[int]], None]  # told the projects that know more than before
     memories: Callable[[], Arriving]  # where those of one import go
+    redactor: Redactor = field(default_factory=Redactor)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _running: _Running | None = None
 
@@ -61,7 +64,8 @@ class Imports:
             except RecollectError as error:
                 return {"error": str(error)}
             undo = bool(order["dry_run"])
-            steps = importing.run(self.store, source, self.memories(), undo=undo)
+            discreet = Redacted(source, self.redactor)
+            steps = importing.run(self.store, discreet, self.memories(), undo=undo)
             self._running = _Running(os.urandom(8).hex(), source, steps, undo)
             log.action("import.began", what=order["what"], dry_run=undo)
             return {"name": self._running.name}

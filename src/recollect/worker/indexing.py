@@ -19,13 +19,16 @@ from recollect.model.events import (
     ToolUsed,
     TurnEnded,
 )
-from recollect.model.search import UnreadEvent
+from recollect.model.origins import origin_of
+from recollect.model.search import ReadEvent, UnreadEvent
 from recollect.recall.search import Searcher
 from recollect.store.protocol import Store
+from recollect.synthesis.trust import late
 from recollect.text import clean, cut
 
 STEP = 64  # documents at a time
 EVENTS = 200
+WEIGHED = 4  # a turn has to be read for each, and hooks get their turn between steps
 PAUSE = 0.002  # seconds between steps
 FAULT_SECONDS = 30.0
 LONGEST = 4_000  # characters of an event
@@ -33,8 +36,11 @@ LONGEST = 4_000  # characters of an event
 
 @dataclass(slots=True)
 class Indexer:
+    """`retell`: a project of which less is to be told than before."""
+
     store: Store
     agents: Mapping[str, Agent]
+    retell: Callable[[int], None] = lambda _: None
 
     def run(self, go_on: Callable[[], bool] = lambda: True) -> int:
         """Until nothing waits. In how many steps."""
@@ -47,17 +53,22 @@ class Indexer:
         while go_on() and (below := self.store.encode_waiting(STEP, below=below)) is not None:
             yield
         while go_on() and (unread := self.store.events_unread(EVENTS)):
-            self.store.add_event_texts([(each, self._text(each)) for each in unread])
+            self.store.add_event_texts([self._read(each) for each in unread])
+            yield
+        while go_on() and (changed := late.weigh(self.store, self.agents, WEIGHED)) is not None:
+            for project_id in changed:
+                self.retell(project_id)
             yield
 
-    def _text(self, unread: UnreadEvent) -> str:
+    def _read(self, unread: UnreadEvent) -> ReadEvent:
         agent = self.agents.get(unread.agent)
-        if agent is None or unread.event.boring:
-            return ""
+        if agent is None:
+            return ReadEvent(unread, "")
         event = agent.parse(replace(unread.event.capture, project_dir=unread.project_dir))
         if event is None or isinstance(event, Unreadable):
-            return ""
-        return event_text(event)
+            return ReadEvent(unread, "")
+        origin = origin_of(event, (unread.project_dir, unread.project_root))
+        return ReadEvent(unread, "" if unread.event.boring else event_text(event), origin)
 
 
 class IndexingThread:

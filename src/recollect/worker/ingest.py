@@ -18,25 +18,31 @@ from recollect.agents.protocol import Agent
 from recollect.clock import Clock
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Ingested, SessionRef
-from recollect.model.captures import Capture, Unreadable, parse_capture
-from recollect.model.events import Event, Happening, SessionEnded, SessionStarted, TurnEnded
+from recollect.model.captures import PAUSED, Capture, Unreadable
+from recollect.model.events import (
+    Event,
+    Happening,
+    SessionEnded,
+    SessionStarted,
+    ToolUsed,
+    TurnEnded,
+)
 from recollect.paths import Paths, private_dir
+from recollect.payload.limits import LOSSLESS
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
+from recollect.worker import spool_files
+from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.redacting import has_private, redacted_capture, set_aside
+from recollect.worker.spool_files import SpoolFile, shortened
 
 BATCH_FILES = 256
 BATCH_BYTES = 16 * 1024 * 1024
 # Faults of the machine, not of a file.
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EROFS)
+CUT_PRIVATE = "it is so large that it would be cut, and has private parts: nothing of it is kept"
 MOST_PLACES = 256  # sessions whose directory is kept in mind
-LARGEST = 64 * 1024 * 1024  # a capture beyond this is kept aside, not read into memory
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    path: Path
-    at_ns: int
-    size: int
 
 
 @dataclass(slots=True)
@@ -48,6 +54,9 @@ class Ingest:
     boring: tuple[str, ...]
     clock: Clock
     on_stored: Callable[[list[Arrival]], None] = lambda _: None
+    thrift: Callable[[], int] = lambda: 0  # see worker/disk.py
+    redactor: Redactor = field(default_factory=Redactor)
+    pausing: Pausing | None = None
     _places: dict[SessionRef, str] = field(default_factory=dict)
 
     def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
@@ -55,7 +64,7 @@ class Ingest:
         batches = _batches(_waiting(self.paths.spool_new))
         return _sum([self._keep(batch) for batch in takewhile(lambda _: go_on(), batches)])
 
-    def _keep(self, batch: list[_File]) -> Ingested:
+    def _keep(self, batch: list[SpoolFile]) -> Ingested:
         arrivals = [a for file in batch if (a := self._try_to_read(file)) is not None]
         try:
             result = self.store.add_events(arrivals, self.clock())
@@ -80,7 +89,7 @@ class Ingest:
             ended=_sessions(arrivals, TurnEnded | SessionEnded),
         )
 
-    def _try_to_read(self, file: _File) -> Arrival | None:
+    def _try_to_read(self, file: SpoolFile) -> Arrival | None:
         """Whatever is wrong with one file must not hold up the others."""
         try:
             return self._read(file)
@@ -92,25 +101,28 @@ class Ingest:
             self._quarantine(file, f"it cannot be read: {log.cause(error)}")
             return None
 
-    def _read(self, file: _File) -> Arrival | None:
+    def _read(self, file: SpoolFile) -> Arrival | None:
         """None when there is nothing to store: quarantined, gone, or of no interest."""
-        if file.size > LARGEST:
-            self._quarantine(file, f"it has {file.size} bytes; {LARGEST} are the most")
-            return None
         try:
-            data = file.path.read_bytes()
+            capture = spool_files.read(file)
         except FileNotFoundError:
             return None
-        capture = parse_capture(file.path.name, data, file.at_ns // 1_000_000)
         if isinstance(capture, Unreadable):
             self._quarantine(file, capture.why)
             return None
-        return self._understand(file, capture)
+        if file.size > LOSSLESS and has_private(file.path):
+            self._quarantine(file, CUT_PRIVATE)
+            return None
+        return self._understand(file, redacted_capture(self.redactor, capture))
 
-    def _understand(self, file: _File, capture: Capture) -> Arrival | None:
+    def _understand(self, file: SpoolFile, capture: Capture) -> Arrival | None:
         agent = self.agents.get(capture.agent)
         if agent is None:
             self._quarantine(file, f"the agent {capture.agent!r} is not known")
+            return None
+        if capture.hook == PAUSED:
+            if self.pausing is not None:
+                self.pausing.note(capture)
             return None
         event = agent.parse(capture)
         if isinstance(event, Unreadable):
@@ -120,9 +132,21 @@ class Ingest:
             log.action("ingest.ignored", capture=capture.id, hook=capture.hook)
             return None
         capture = replace(capture, project_dir=self._directory(capture, event))
+        if self._is_refused(capture, event):
+            log.action("ingest.paused", capture=capture.id, session=event.session)
+            return None
         project_id = self.finder.of(capture.project_dir)
         boring = event.tool is not None and is_boring(event.tool, self.boring)
+        if isinstance(event.what, ToolUsed) and self.thrift() > (0 if boring else 1):
+            capture = replace(capture, body=shortened(capture.body))
         return Arrival(capture, event, project_id, boring)
+
+    def _is_refused(self, capture: Capture, event: Event) -> bool:
+        """The user wants it not recorded, or has had its session erased."""
+        session = (event.agent, event.session)
+        return self.pausing is not None and self.pausing.refuses(
+            session, capture.project_dir, capture.at
+        )
 
     def _directory(self, capture: Capture, event: Event) -> str:
         """Where it happened. An agent that says nothing of it is where its session is, if that is known:
@@ -136,13 +160,13 @@ class Ingest:
         known = self.store.session_by_ref(*session)
         return known.project_dir if known else self._places.get(session, str(Path.home()))
 
-    def _quarantine(self, file: _File, why: str) -> None:
+    def _quarantine(self, file: SpoolFile, why: str) -> None:
         """The row first: a kill in between leaves the file to be judged again."""
-        name = file.path.name
+        name, why = file.path.name, self.redactor.text(why)
         self.store.add_quarantine(name, why, file.size, self.clock())
         private_dir(self.paths.spool_bad)  # somebody may have tidied up
         try:
-            file.path.replace(self.paths.spool_bad / name)
+            set_aside(self.redactor, file.path, self.paths.spool_bad / name)
         except FileNotFoundError:
             return
         log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
@@ -157,7 +181,7 @@ def is_boring(tool: str, patterns: tuple[str, ...]) -> bool:
     return any(tool.startswith(p[:-1]) if p.endswith("*") else tool == p for p in patterns)
 
 
-def _waiting(folder: Path) -> list[_File]:
+def _waiting(folder: Path) -> list[SpoolFile]:
     """By the time their last byte was written; the name breaks ties, so that the order is total."""
     found = []
     with os.scandir(folder) as entries:
@@ -167,12 +191,13 @@ def _waiting(folder: Path) -> list[_File]:
             except FileNotFoundError:
                 continue
             if stat.S_ISREG(status.st_mode):
-                found.append(_File(Path(entry.path), status.st_mtime_ns, status.st_size))
+                path, owner = Path(entry.path), status.st_uid
+                found.append(SpoolFile(path, status.st_mtime_ns, status.st_size, owner))
     return sorted(found, key=lambda file: (file.at_ns, file.path.name))
 
 
-def _batches(files: list[_File]) -> Iterator[list[_File]]:
-    batch: list[_File] = []
+def _batches(files: list[SpoolFile]) -> Iterator[list[SpoolFile]]:
+    batch: list[SpoolFile] = []
     size = 0
     for file in files:
         if batch and (len(batch) == BATCH_FILES or size + file.size > BATCH_BYTES):

@@ -13,6 +13,7 @@ from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.incoming import Incoming
 from recollect.memory.storage.outgoing import places_of_user
+from recollect.privacy.redactor import Redactor
 from recollect.repository import Repository
 from recollect.store.protocol import Store
 from recollect.synthesis.asking import Asking
@@ -42,11 +43,13 @@ class MemoryWork:
         encoder: Encoder | None,
         env: Mapping[str, str] | None = None,
         announcing: Announcing | None = None,
+        hides: Redactor | None = None,
     ) -> None:
         self._home, self._store, self._clock = home, store, clock
         self._choice, self._gate = choice, gate
         self._repository = repository
         self._env = os.environ if env is None else env
+        self._hides = hides or wiring.redactor(home, self._env)
         self._next_tidy = 0.0
         self._known: dict[tuple[str, ...], tuple[float, Memories]] = {}
         settings = home.settings
@@ -75,7 +78,8 @@ class MemoryWork:
         until, found = self._known.get(key, (0.0, None))
         if found is None or time.monotonic() > until:
             repository = self._repository(directory)
-            found = wiring.memories(self._home, directory, self._clock, self._env, repository)
+            told = (self._env, repository, self._hides)
+            found = wiring.memories(self._home, directory, self._clock, *told)
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
             self._known[key] = (time.monotonic() + KEPT_SECONDS, found)

@@ -8,6 +8,7 @@ from typing import Any
 
 from recollect.clock import Clock
 from recollect.model.jobs import Again
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.wiring import Choice
 from recollect.worker.backfill import Backfill
@@ -36,15 +37,24 @@ class Orders:
     look: Callable[[], None]  # has transcripts read, and silent sessions ended
     wake_indexing: Callable[[], None]
     memories: MemoryWork
+    redactor: Redactor = field(default_factory=Redactor)
+    others: Mapping[str, Callable[[Json], Json]] = field(default_factory=dict)
     imports: Imports = field(init=False)
     curating: Curating = field(init=False)
     remembering: Remembering = field(init=False)
 
     def __post_init__(self) -> None:
-        self.imports = Imports(self.store, self.clock, self._taken, self.memories.incoming)
+        self.imports = Imports(
+            self.store, self.clock, self._taken, self.memories.incoming, self.redactor
+        )
         retold, announcing = self.briefs.sessions.refresh, self.memories.announcing
         self.curating = Curating(
-            self.store, self.clock, self._changed, retold, announcing.observation_changed
+            self.store,
+            self.clock,
+            self._changed,
+            retold,
+            announcing.observation_changed,
+            redactor=self.redactor,
         )
         self.remembering = Remembering(
             self.store,
@@ -54,6 +64,7 @@ class Orders:
             self.briefs.prepare,
             announcing.memories,
             announcing.memory_changed,
+            self.redactor,
         )
 
     def verbs(self) -> Mapping[str, Callable[[bytes], bytes]]:
@@ -72,7 +83,7 @@ class Orders:
             "backfill-begin": self.backfill.begin,
             "backfill-progress": self.backfill.progress,
         }
-        return {verb: as_json(order) for verb, order in orders.items()}
+        return {verb: as_json(order) for verb, order in {**orders, **self.others}.items()}
 
     def _retry(self, order: Json) -> Json:
         count = self.store.requeue_skipped(order["id"], self.clock())

@@ -53,6 +53,11 @@ class ProjectFinder:
         with self._lock:
             self._known.pop(directory, None)
 
+    def forget_all(self) -> None:
+        """Projects are no longer what they were."""
+        with self._lock:
+            self._known.clear()
+
     def _holds(self, known: _Known) -> bool:
         fresh = known.until is None or self._clock() < known.until
         return fresh and _signature(known.config) == known.signature

@@ -8,7 +8,7 @@ a kill costs a second look and nothing else.
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recollect import log
@@ -16,12 +16,15 @@ from recollect.agents.protocol import Agent
 from recollect.clock import DAY, MINUTE, SECOND, Clock
 from recollect.errors import StoreError
 from recollect.model.arrivals import Arrival, Healed
-from recollect.model.events import PromptSubmitted
+from recollect.model.events import Event, PromptSubmitted
 from recollect.model.transcripts import Told, TranscriptFile
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.worker.chores import DOCTORS
 from recollect.worker.ingest import is_boring
+from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
+from recollect.worker.redacting import redacted_capture
 
 # A transaction is cut where a turn ends, once it has enough; it may hold one long turn, but not any.
 ENOUGH_EVENTS, MOST_EVENTS = 200, 1_000
@@ -48,7 +51,10 @@ class Reconciler:
     clock: Clock
     env: Mapping[str, str]
     boring: tuple[str, ...] = ()
+    pausing: Pausing | None = None
     importing: bool = False  # then whoever imports lets the work begin; see worker/backfill.py
+    replay_since: int | None = None  # what was told since then may have been lost with a database
+    redactor: Redactor = field(default_factory=Redactor)
     _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path; see _state
     _faulty: set[str] = field(default_factory=set)
     _look: Iterator[Healed] | None = None
@@ -115,6 +121,8 @@ class Reconciler:
     def _is_ours(self, agent: Agent, file: TranscriptFile) -> bool:
         if self.store.session_by_ref(agent.name, file.session) is not None:
             return True
+        if self.replay_since is not None and file.modified >= self.replay_since:
+            return True  # hooks were at work then, wherever it was
         project = self.store.project_of_dir(file.cwd) if file.cwd else None
         return project is not None and file.modified >= self.store.project_known_since(project)
 
@@ -122,6 +130,8 @@ class Reconciler:
         """One file, in transactions of a bearable size. Whatever is wrong with it stops no other."""
         state = self._state(file)
         if file.session.startswith(DOCTORS) or self._read.get(file.path) == state:
+            return
+        if self.pausing is not None and self.pausing.is_off(file.cwd):
             return
         try:
             whole = yield from self._parts(agent, file)
@@ -147,7 +157,8 @@ class Reconciler:
         part: list[Told] = []
         size = 0
         whole, held = True, False
-        for told in agent.read_transcript(file, mark, lambda _: self._faulty.add(file.path)):
+        everything = agent.read_transcript(file, mark, lambda _: self._faulty.add(file.path))
+        for told in (self._redacted(agent, each) for each in everything):
             if told.capture.at > newest:
                 newest = self._later(told.capture.at)
             if told.capture.at > newest:
@@ -164,6 +175,15 @@ class Reconciler:
             self.store.release_held_jobs(agent.name, file.session, self.clock())
         return whole
 
+    def _redacted(self, agent: Agent, told: Told) -> Told:
+        """Read again without its secrets: then its key is that of the hook's event."""
+        capture = redacted_capture(self.redactor, told.capture)
+        if capture is told.capture:
+            return told
+        event = agent.parse(capture)
+        assert isinstance(event, Event)  # as it was before, with other words in it
+        return replace(told, capture=capture, event=event)
+
     def _later(self, at: int) -> int:
         """An import is asked for all that there is, so it waits the moment that a hook may take."""
         wait = at + YOUNG - self.clock()
@@ -174,7 +194,11 @@ class Reconciler:
     def _keep(
         self, agent: Agent, file: TranscriptFile, project_id: int, part: list[Told], *, hold: bool
     ) -> Healed:
-        arrivals = [self._arrival(told, project_id) for told in part]
+        arrivals = [
+            self._arrival(told, project_id)
+            for told in part
+            if not self._is_covered(agent, file, project_id, told.capture.at)
+        ]
         healed = self.store.heal(arrivals, self.clock() + (HOLD if hold else 0))
         if healed.added:
             counts = {"events": healed.added, "turns": healed.turns}
@@ -182,6 +206,11 @@ class Reconciler:
         if part[-1].mark != self.store.transcript_mark(agent.name, file.session):
             self.store.set_transcript_mark(agent.name, file.session, part[-1].mark, self.clock())
         return healed
+
+    def _is_covered(self, agent: Agent, file: TranscriptFile, project_id: int, at: int) -> bool:
+        """By a pause, or it was erased."""
+        session = (agent.name, file.session)
+        return self.pausing is not None and self.pausing.covered(session, project_id, at)
 
     def _arrival(self, told: Told, project_id: int) -> Arrival:
         tool = told.event.tool

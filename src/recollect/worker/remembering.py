@@ -2,7 +2,7 @@
 knows what was said in the session, and what is told from now on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from recollect import log
@@ -12,13 +12,20 @@ from recollect.memory.extraction import remembering
 from recollect.memory.extraction.remembering import Wanted
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import AGENT, LONGEST_SAID
+from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
+from recollect.synthesis.trust import noted
 from recollect.text import clean
+from recollect.wiring import AGENTS
 from recollect.worker import own_words
 from recollect.worker.projects import ProjectFinder
 
 Json = dict[str, Any]
 MOST_FILES = 20
+OF_THE_WEB = (
+    "It was not kept: only the web or an MCP server says so, and that is not remembered unasked. Show it to "
+    "the user, who can keep it with `recollect remember`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +37,26 @@ class Remembering:
     changed: Callable[[int], None]  # what is told of a project
     on_written: Callable[[int, Sequence[str], str], None] = lambda *_: None
     on_changed: Callable[[str, str | None, int | None], None] = lambda *_: None
+    redactor: Redactor = field(default_factory=Redactor)
 
     def remember(self, order: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
-        it was said in. What an agent notes is the agent's, unless the user said it in that session."""
-        text = clean(order["text"]).strip()[:LONGEST_SAID]
+        it was said in. What an agent notes is the agent's, unless the user said it in that session; what only
+        the web has told the agent is not kept unasked."""
+        text = self.redactor.text(clean(order["text"]).strip())[:LONGEST_SAID]
         session = (order["agent"], order["session"]) if order["session"] else None
         by_agent = order["by"] == AGENT and not self._was_said(session, text)
+        if by_agent and self._is_of_the_web(session, text):
+            log.action("memory.refused", size=len(text), why="web")
+            return {"refused": OF_THE_WEB}
         wanted = Wanted(
             text,
             type=order["type"],
-            name=order["name"],
+            name=self.redactor.maybe(order["name"]),
             team=order["team"],
             pinned=order["pin"] and not by_agent,
             by_agent=by_agent,
-            files=tuple(clean(path).strip() for path in order["files"][:MOST_FILES]),
+            files=self.redactor.texts(clean(p).strip() for p in order["files"][:MOST_FILES]),
             evidence=(_evidence(self.clock(), order["session"]),),
         )
         try:
@@ -80,6 +92,10 @@ class Remembering:
         found = self.store.session_by_ref(*session) if session else None
         prompts = self.store.prompts(found.id) if found else []
         return own_words.are_in((prompt.text for prompt in prompts), text)
+
+    def _is_of_the_web(self, session: tuple[str, str] | None, text: str) -> bool:
+        found = self.store.session_by_ref(*session) if session else None
+        return found is not None and noted.is_of_the_web(self.store, AGENTS, found, text)
 
 
 def _evidence(now: int, session: str | None) -> str:

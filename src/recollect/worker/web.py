@@ -10,6 +10,8 @@ from recollect.errors import RecollectError, WorkerError
 from recollect.hook import capture
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
+from recollect.privacy import payloads
+from recollect.privacy.redactor import Redactor
 from recollect.recall.search import Searcher
 from recollect.web.backend import Backend
 from recollect.wiring import Home
@@ -38,8 +40,10 @@ class Web:
         status: Callable[[], Json],
         stopping: Callable[[], bool],
         give_way: Callable[[], None],
+        redactor: Redactor,
     ) -> None:
         self._home, self._announcing, self._verbs = home, announcing, verbs
+        self._redactor = redactor
         self._lock = threading.Lock()
         self._server: Server | None = None
         self._closed = False
@@ -123,4 +127,5 @@ class Web:
     def _capture(self, hook: str, directory: str, body: bytes) -> str:
         named = (AGENT, hook.encode(), directory.encode("utf-8", "surrogateescape"))
         header = b"recollect/1 %s %s %s\0\n" % named
-        return capture.write_spool(str(self._home.paths.state), header + body)
+        unsaid = payloads.redacted(self._redactor, body)
+        return capture.write_spool(str(self._home.paths.state), header + unsaid)

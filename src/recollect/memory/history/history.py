@@ -5,14 +5,17 @@ happens to the history, the memories themselves do not depend on it: a failure i
 """
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from recollect import log
-from recollect.errors import NotFound
+from recollect.errors import MemoryRefused, NotFound
+from recollect.memory.history import git_erasing
 from recollect.memory.history.entries import BY_HAND, Contents, Entry, Step, unified
+from recollect.memory.history.git_erasing import Keeping
 from recollect.memory.history.git_history import GitHistory
 from recollect.memory.history.git_program import GitFailed
 from recollect.memory.history.snapshots import Names, SnapshotHistory
@@ -42,6 +45,7 @@ class History:
     """`lock`: the descriptor of the writer's lock, see `GitHistory`."""
 
     def __init__(self, root: Path, lock: int | None = None) -> None:
+        self._root, self._lock = root, lock
         self._snapshots = SnapshotHistory(root)
         self._git = GitHistory(root, lock)
 
@@ -129,6 +133,33 @@ class History:
             _failed("snapshots", error)
             return None
         return ids[-1] if ids else None
+
+    def erase(self, keeping: Keeping) -> int:
+        """Takes contents out of all that was ever recorded. How many. Raises MemoryRefused where that cannot
+        be done: nobody may be told that something is gone which is not."""
+        with self._readable_by_git():
+            count = git_erasing.erase(self._root, keeping, self._lock)
+        return count + self._snapshots.erase(keeping)
+
+    def look(self, keeping: Keeping) -> None:
+        """Shows the asker all that `erase` would."""
+        with self._readable_by_git():
+            git_erasing.look(self._root, keeping, self._lock)
+        self._snapshots.look(keeping)
+
+    @contextmanager
+    def _readable_by_git(self) -> Iterator[None]:
+        if self._git.exists and not self._git.is_there():
+            raise MemoryRefused(
+                "The history of the memories was recorded by git. Install git and try again."
+            )
+        try:
+            yield
+        except GitFailed as error:
+            _failed("erase", error)
+            raise MemoryRefused(
+                f"The history of the memories could not be changed: {error}."
+            ) from None
 
     def is_untidy(self, now: int) -> bool:
         """Whether `tidy` is worth a writer's time."""

@@ -9,7 +9,7 @@ Nothing packs these files, so there is an end: an entry goes when it is older th
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,57 @@ class SnapshotHistory:
         with suppress(FileNotFoundError):
             for path in [each for each in contents.iterdir() if each.name not in wanted]:
                 files.remove(path)
+
+    def erase(self, keeping: Callable[[str, bytes], bytes | None]) -> int:
+        """Takes contents and reasons out, as `git_erasing` does. Entries first, then what they had."""
+        count = 0
+        for number in self._numbers():
+            said = self._json(f"s{number}.json")
+            if not isinstance(said, dict):
+                files.remove(self._folder / f"s{number}.json")  # nobody can tell what is in it
+                count += 1
+                continue
+            pairs = {
+                path: [self._erased(path, name, keeping) for name in pair]
+                for path, pair in said["files"].items()
+                if keeping(path, b"") is not None
+            }
+            reason = keeping("", str(said["reason"]).encode("utf-8", "surrogatepass"))
+            told = said | {
+                "files": pairs,
+                "reason": (reason or b"erased").decode("utf-8", "replace"),
+            }
+            if told != said:
+                self._write(f"s{number}.json", told)
+                count += 1
+        known = {
+            path: self._erased(path, name, keeping)
+            for path, name in self.known().items()
+            if keeping(path, b"") is not None
+        }
+        if known != self.known():
+            self._write(KNOWN, known)
+        self.prune(0)
+        return count
+
+    def look(self, keeping: Callable[[str, bytes], bytes | None]) -> None:
+        """Shows every content to the asker, with each path that it ever had."""
+        for number in self._numbers():
+            said = self._json(f"s{number}.json")
+            files_ = said["files"] if isinstance(said, dict) else {}
+            for path, pair in files_.items():
+                for name in filter(None, pair):
+                    with suppress(OSError):
+                        keeping(path, self.content(name) or b"")
+
+    def _erased(
+        self, path: str, name: str | None, keeping: Callable[[str, bytes], bytes | None]
+    ) -> str | None:
+        try:
+            data = self.content(name)
+        except OSError:
+            return None
+        return None if data is None else self._keep(keeping(path, data))
 
     def _at(self, number: int) -> int:
         """0 where nobody can tell."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-from recollect import settings
+from recollect import hiding, settings
 from recollect.encoders.protocol import Encoder
 from recollect.errors import ConfigError, MemoryRefused
 from recollect.memory.claude_code.client import theirs
@@ -31,7 +31,9 @@ def memories(directory: Path, home: str | os.PathLike[str] | None, client: str) 
     paths = Paths.of(env)
     other = theirs(str(directory), env, client)
     with explained(paths.memory):
-        return Memories(places(paths, str(directory), settings.load(paths.config_file, env), other))
+        found = settings.load(paths.config_file, env)
+        redactor = hiding.redactor(paths, found, env)
+        return Memories(places(paths, str(directory), found, other), redactor=redactor)
 
 
 def model(given: Model | Ask | None) -> Model | None:

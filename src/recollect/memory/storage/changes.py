@@ -18,8 +18,9 @@ from recollect import clock as clocks
 from recollect import log
 from recollect.clock import Clock
 from recollect.errors import Edited, MemoryRefused
+from recollect.memory.history.git_erasing import Keeping
 from recollect.memory.history.history import Contents, History
-from recollect.memory.storage import files, journal, locks, projects
+from recollect.memory.storage import discretion, erasing, files, journal, locks, projects
 from recollect.memory.storage.folders import PLAIN, Folder, Listing, Places, plain_files
 from recollect.memory.storage.format import ENDING, INDEX_FILE, blob
 from recollect.memory.storage.index import is_ours
@@ -27,6 +28,7 @@ from recollect.memory.storage.journal import Finished, Journal
 from recollect.memory.storage.names import same_name, unsafe
 from recollect.memory.storage.staging import Change
 from recollect.model.memories import OF_PROJECT, OF_TEAM, Broken, StoredMemory
+from recollect.privacy.redactor import Redactor
 from recollect.text import clean, cut
 
 __all__ = ["Change", "Memories"]
@@ -39,17 +41,21 @@ NAMED = 5
 class Memories:
     """Those for one directory, see `folders.places`."""
 
-    def __init__(self, places: Places, clock: Clock = clocks.now) -> None:
+    def __init__(
+        self, places: Places, clock: Clock = clocks.now, redactor: Redactor | None = None
+    ) -> None:
         self.places = places
         self.clock = clock
+        self.redactor = redactor or Redactor()
 
     def all(self) -> Listing:
         """The user's, the project's, the team's and the client's, newest first; inside a change, as they were
-        before. What the team's or the client's folder has of ours, word for word, is not told twice."""
+        before. What the team's or the client's folder has of ours, word for word, is not told twice. Secrets
+        that people wrote into a file stay in the file: nobody is told them."""
         self._finish_what_was_left()
         with locks.reading(self.places.root):
             listings = [folder.list() for folder in self.places.all]
-        return _merged(self.places, listings)
+        return discretion.listing(self.redactor, _merged(self.places, listings))
 
     def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
         """Ours first, then the team's and the client's; or the one in that scope."""
@@ -59,7 +65,7 @@ class Memories:
                 if scope in (None, folder.scope):
                     found = folder.get(name)
                     if isinstance(found, StoredMemory):
-                        return found
+                        return discretion.stored(self.redactor, found)
         return None
 
     def retired(self) -> Listing:
@@ -67,11 +73,12 @@ class Memories:
         self._finish_what_was_left()
         with locks.reading(self.places.root):
             listings = [folder.list() for folder in self.places.retired]
-        return Listing(
+        found = Listing(
             tuple(sorted((m for each in listings for m in each.memories), key=_newest)),
             tuple(broken for each in listings for broken in each.broken),
             sum(each.left_out for each in listings),
         )
+        return discretion.listing(self.redactor, found)
 
     @property
     def history(self) -> History:
@@ -91,7 +98,7 @@ class Memories:
         left alone, unless `forgiving`: then whoever calls looks at `kept_by_hand`."""
         with locks.writing(self.places.root) as lock:
             self._prepare(lock)
-            change = Change(self.places, self.clock, reason)
+            change = Change(self.places, self.clock, reason, self.redactor)
             yield change
             change.finished = self._commit(change, lock)
         if change.kept_by_hand and not forgiving:
@@ -102,7 +109,7 @@ class Memories:
         """A change that comes to nothing: to see what would be, or to read while nobody writes."""
         self._finish_what_was_left()
         with locks.reading(self.places.root):
-            yield Change(self.places, self.clock)
+            yield Change(self.places, self.clock, redactor=self.redactor)
 
     def tidy(self, *, at_once: bool = False) -> None:
         """Makes the history small again, if that is worth it. It may take seconds: for idle moments."""
@@ -110,6 +117,30 @@ class Memories:
             with locks.writing(self.places.root) as lock:
                 History(self.places.root, lock).tidy(self.clock())
                 log.action("memory.tidied")
+
+    def erase(self, keeping: Keeping) -> list[str]:
+        """For good: of all projects, and out of the history. Which files changed, below the root. Raises
+        MemoryRefused where the history cannot be changed; then it may be done again."""
+        root = self.places.root
+        if not root.is_dir():
+            return []
+        with locks.writing(root) as lock:
+            self._finish(lock)
+            changed = erasing.erase(root, keeping)
+            count = History(root, lock).erase(keeping)
+        log.action("memory.erased", files=len(changed), recorded=count)
+        return changed
+
+    def look(self, keeping: Keeping) -> None:
+        """Shows the asker every file and every version that `erase` would."""
+        root = self.places.root
+        if not root.is_dir():
+            return
+        with locks.writing(root) as lock:
+            self._finish(lock)
+            for path in erasing.every_file(root):
+                keeping(_below(root, path), path.read_bytes())
+            History(root, lock).look(keeping)
 
     def _prepare(self, lock: int) -> None:
         root = self.places.root

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recollect.clock import Clock
 from recollect.errors import Edited, MemoryRefused, NotFound
-from recollect.memory.storage import retiring
+from recollect.memory.storage import discretion, retiring
 from recollect.memory.storage.drafting import rendered, same, stamped
 from recollect.memory.storage.folders import Folder, Places, is_memory_file, is_plain_file
 from recollect.memory.storage.format import checksum, parse, render
@@ -22,13 +22,17 @@ from recollect.model.memories import (
     Memory,
     StoredMemory,
 )
+from recollect.privacy.redactor import Redactor
 
 
 class Change(Staged):
     """See `Memories.change`. After the block: `kept_by_hand` and `entry` tell how it ended."""
 
-    def __init__(self, places: Places, clock: Clock, reason: str = "") -> None:
+    def __init__(
+        self, places: Places, clock: Clock, reason: str = "", redactor: Redactor | None = None
+    ) -> None:
         super().__init__(clock)
+        self.redactor = redactor or Redactor()
         self.reason = reason
         self._places = places
         self._there: dict[Path, dict[str, str]] = {}
@@ -64,6 +68,7 @@ class Change(Staged):
         target = self._target(memory, old, found[0] if found else None, scope)
         self._guard(target, memory.name, old, expected, new=found is None)
         path = target.file(memory.name)
+        memory = discretion.written(self.redactor, memory, old.memory if old else None)
         memory = stamped(memory, old.memory if old else None, self._clock())
         if old and old.path == path and same(memory, old.memory):
             return old

@@ -49,7 +49,7 @@ class Shelf:
 
     def write(self, target: Target, text: str) -> tuple[str, str]:
         """The text as it is kept, and where: the type of a memory decides whose it is."""
-        text = checked(text, "text")
+        text = self._change.redactor.text(checked(text, "text"))
         if target.is_index or not target.names:
             raise Refused(
                 f"Error: {target.told} is made anew at every change. Write a memory beside it."

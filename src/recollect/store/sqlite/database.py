@@ -9,23 +9,30 @@ read-only, one connection per thread, and never wait for the writer.
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
+from recollect.filesystems import why_shared
 from recollect.paths import PRIVATE_FILE, private_dir
 from recollect.store.sqlite import queries
 
 Row = sqlite3.Row
 BUSY_SECONDS = 30.0
+OLDEST_SQLITE = (3, 35, 0)  # the first with RETURNING
 WAL_LIMIT = 64 * 1024 * 1024
+DAMAGE = ("malformed", "disk I/O error")  # in an error that may be about anything
 
 
 class Database:
-    def __init__(self, path: Path, *, writer: bool) -> None:
-        self._path = path
+    def __init__(self, path: Path, *, writer: bool, checked: bool = False) -> None:
+        """`checked`: somebody has seen to it that the file is sound."""
+        if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+            raise StoreError(_old_sqlite())
+        self._path, self._checked = path, checked
+        self.on_damage: Callable[[StoreDamaged], None] = lambda _: None
         self._lock = threading.RLock()
         self._local = threading.local()
         self._readers: list[tuple[threading.Thread, sqlite3.Connection]] = []
@@ -52,7 +59,11 @@ class Database:
                 self._writer.rollback()
                 # A lock or the disk, not what was written: the caller may wait and try again.
                 if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):
-                    raise translate(error, self._path) from error
+                    raise self._refused(error) from error
+                raise
+            except StoreDamaged as error:
+                self._writer.rollback()
+                self.on_damage(error)
                 raise
             except BaseException:
                 self._writer.rollback()
@@ -65,11 +76,25 @@ class Database:
         try:
             return self._reader().execute(queries.load(noun)[name], values).fetchall()
         except sqlite3.DatabaseError as error:
+            raise self._refused(error) from error
+
+    def each(self, noun: str, name: str, /, **values: Any) -> Iterator[Row]:
+        """One at a time: for rows that together may be larger than memory."""
+        try:
+            yield from self._reader().execute(queries.load(noun)[name], values)
+        except sqlite3.DatabaseError as error:
             raise translate(error, self._path) from error
 
     def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
         found = self.rows(noun, name, **values)
         return found[0] if found else None
+
+    def _refused(self, error: sqlite3.DatabaseError) -> StoreError:
+        """Damage is told to whoever can have it mended, whichever thread has met it."""
+        found = translate(error, self._path)
+        if isinstance(found, StoreDamaged):
+            self.on_damage(found)
+        return found
 
     def check(self) -> None:
         """Raises StoreDamaged unless every page and every index is sound."""
@@ -139,13 +164,16 @@ class Database:
         )
         try:
             connection.row_factory = Row
-            connection.execute("PRAGMA journal_mode = WAL")
+            # Where others may have a hand in the file, the log's shared memory proves nothing.
+            journal = "DELETE" if why_shared(self._path.parent) else "WAL"
+            connection.execute(f"PRAGMA journal_mode = {journal}")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
-            quick = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if quick != "ok":
-                raise StoreDamaged(_damaged(self._path, quick))
+            if not self._checked:
+                quick = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                if quick != "ok":
+                    raise StoreDamaged(_damaged(self._path, quick))
             migrate(connection)
         except sqlite3.DatabaseError as error:
             connection.close()
@@ -156,12 +184,12 @@ class Database:
         return connection
 
 
-def migrate(connection: sqlite3.Connection) -> None:
+def migrate(connection: sqlite3.Connection, until: int | None = None) -> None:
     """The missing steps are one transaction: a kill leaves the old or the new schema, and nobody reads one
-    that is half made."""
+    that is half made. `until`: no further than to that version."""
     _check_version(connection)
-    before = _version(connection)
-    missing = [(number, script) for number, script in queries.migrations() if number > before]
+    before, newest = _version(connection), until or queries.migrations()[-1][0]
+    missing = [each for each in queries.migrations() if before < each[0] <= newest]
     if missing:
         scripts = "\n".join(script for _, script in missing)
         version = missing[-1][0]
@@ -194,20 +222,29 @@ def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     text = str(error)
     if "locked" in text or "busy" in text:
         return StoreError(f"{path} is locked by another program. Close it and try again.")
-    if isinstance(error, sqlite3.OperationalError) and "malformed" not in text:
+    if "Could not decode" in text:  # what follows is the content itself
+        return StoreDamaged(_damaged(path, "a text is none"))
+    if isinstance(error, sqlite3.OperationalError) and not any(sign in text for sign in DAMAGE):
         return StoreError(f"{path} cannot be used: {text}. Run `recollect doctor`.")
     return StoreDamaged(_damaged(path, text))
 
 
 def _damaged(path: Path, why: str) -> str:
     return (
-        f"{path} is damaged ({why}). Stop the worker (`recollect worker stop`), move the file aside "
-        "and start again; captured events wait in the spool."
+        f"{path} is damaged ({why}). `recollect worker restart` mends it, from what can still be read and "
+        "the backups; captured events wait in the spool."
     )
 
 
 def _old(path: Path) -> str:
     return f"{path} is of an older recollect. Bring it up to date with `recollect worker start`."
+
+
+def _old_sqlite() -> str:
+    return (
+        f"This Python has SQLite {sqlite3.sqlite_version}; recollect needs 3.35 or later. Install it with a "
+        "newer Python."
+    )
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recollect.model.erasing import ERASED
 from recollect.periods import date_words, says
 from recollect.store.sqlite.database import Row, write, write_one
 from recollect.store.sqlite.values import file_name
@@ -110,7 +111,7 @@ def read(connection: sqlite3.Connection, kind: str, source: int) -> DocumentText
                 doubted=bool(row["doubted"]),
             )
         case "prompt":
-            return DocumentText(row, "", row["text"])
+            return None if row["text"] == ERASED else DocumentText(row, "", row["text"])
         case _:
             titles = _column(connection, "session_titles", source)
             requests = _column(connection, "session_requests", source)

@@ -13,7 +13,7 @@ from recollect.model.observations import (
     SummaryDraft,
 )
 from recollect.store.sqlite.database import Row, write, write_one
-from recollect.store.sqlite.values import file_name, safe
+from recollect.store.sqlite.values import file_name, joined, safe
 from recollect.text import sqlite_safe
 
 Values = dict[str, object]
@@ -55,6 +55,7 @@ def replace_summary(
         "completed": safe(draft.completed),
         "next_steps": safe(draft.next_steps),
         "notes": safe(draft.notes),
+        "origins": joined(draft.origins),
     }
     row = write_one(connection, "summaries", "add", place | texts)
     assert row is not None
@@ -86,6 +87,9 @@ def _add_observation(connection: sqlite3.Connection, place: Values, draft: Obser
         "follows": _link(connection, place, draft.follows, only_earlier=True),
         "subagent_type": safe(draft.subagent_type),
         "revision": safe(draft.revision),
+        "origins": joined(draft.origins),
+        "sources": joined(draft.sources),
+        "bears_out": _link(connection, place, draft.bears_out),
     }
     row = write_one(connection, "observations", "add", place | texts(draft) | links)
     assert row is not None

@@ -1,7 +1,6 @@
 """Events: stored once each, in the session and the turn they belong to; an ended turn becomes jobs."""
 
 import sqlite3
-import zlib
 from collections.abc import Iterable
 
 from recollect.clock import MINUTE, SECOND
@@ -19,6 +18,7 @@ from recollect.model.events import (
 )
 from recollect.model.stored import StoredEvent
 from recollect.store.sqlite import turns
+from recollect.store.sqlite.bodies import pack, unpacked
 from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.store.sqlite.values import safe
 from recollect.text import sqlite_safe
@@ -28,7 +28,6 @@ Values = dict[str, object]
 # Two installations of our hooks deliver the same bytes a few milliseconds apart. Where the agent
 # gives no id, equal content within this time is one event.
 SAME_WITHIN = 5 * SECOND
-FASTEST = 1  # zlib level: a quarter of the size for a tenth of the time of level 9
 # What frames a turn has a key made of texts, or none. The transcript may word it otherwise and dates it by
 # its own line, so one of the same kind, near enough in time, is the same. A compaction may take minutes.
 NEAR = {
@@ -72,19 +71,25 @@ class Events(Database):
         with self.transaction() as connection:
             write(connection, "events", "quarantine", values)
 
+    def trim_quarantine(self, before: int, most: int) -> int:
+        """Reasons that are older, and the oldest of too many. How many went."""
+        if not self.rows("events", "old_quarantine", before=before, most=most):
+            return 0  # no transaction for nothing
+        with self.transaction() as connection:
+            values = {"before": before, "most": most}
+            return write(connection, "events", "trim_quarantine", values).rowcount
+
     def events_of_job(self, job_id: int) -> list[StoredEvent]:
-        return [stored(r) for r in self.rows("events", "of_job", job_id=job_id)]
+        return stored(self.each("events", "of_job", job_id=job_id))
 
     def events_of_prompt(self, session_id: int, number: int) -> list[StoredEvent]:
-        return [
-            stored(row)
-            for row in self.rows("events", "of_prompt", session_id=session_id, prompt_number=number)
-        ]
+        turn = {"session_id": session_id, "prompt_number": number}
+        return stored(self.each("events", "of_prompt", **turn))
 
     def stops_of_prompt(self, session_id: int, number: int) -> list[StoredEvent]:
         """What the agent said at its ends; most turns have one."""
         turn = {"session_id": session_id, "prompt_number": number}
-        return [stored(row) for row in self.rows("events", "stops_of_prompt", **turn)]
+        return stored(self.each("events", "stops_of_prompt", **turn))
 
     def last_time_of_prompt(self, session_id: int, number: int) -> int | None:
         turn = {"session_id": session_id, "prompt_number": number}
@@ -93,15 +98,18 @@ class Events(Database):
 
     def events_before(self, first: StoredEvent, limit: int) -> list[StoredEvent]:
         """Earlier tool events of the same session, oldest first."""
-        rows = self.rows(
-            "events",
-            "before",
-            session_id=first.session_id,
-            at=first.at,
-            id=first.id,
-            limit=limit,
-        )
-        return [stored(row) for row in reversed(rows)]
+        values = {"session_id": first.session_id, "at": first.at, "id": first.id, "limit": limit}
+        return stored(self.each("events", "before", **values))[::-1]
+
+    def recalling_events(self, session_id: int, limit: int) -> list[StoredEvent]:
+        """What the session has asked recollect itself, newest first."""
+        rows = self.rows("events", "recalling", session_id=session_id, limit=limit)
+        return stored(rows)
+
+    def newest_event(self) -> int:
+        """Its id; 0 if there is none."""
+        row = self.row("events", "newest")
+        return int(row[0]) if row else 0
 
     def last_compaction(self, session_id: int) -> int | None:
         row = self.row("events", "last_compaction", session_id=session_id)
@@ -140,7 +148,7 @@ def insert(connection: sqlite3.Connection, session_id: int, number: int, arrival
             "boring": arrival.boring,
             "healed": arrival.healed,
             "size": len(capture.body),
-            "body": zlib.compress(capture.body, FASTEST),
+            "body": pack(capture.body),
         },
     )
     if stored is None:
@@ -236,7 +244,11 @@ def _prompt_number(connection: sqlite3.Connection, session: Row, event: Event) -
     return int(session["prompts"])
 
 
-def stored(row: Row) -> StoredEvent:
+def stored(rows: Iterable[Row]) -> list[StoredEvent]:
+    return [stored_event(row, body) for row, body in unpacked(rows)]
+
+
+def stored_event(row: Row, body: bytes) -> StoredEvent:
     return StoredEvent(
         id=row["id"],
         session_id=row["session_id"],
@@ -244,7 +256,5 @@ def stored(row: Row) -> StoredEvent:
         prompt_number=row["prompt_number"],
         at=row["at"],
         boring=bool(row["boring"]),
-        capture=Capture(
-            row["capture_id"], "", row["hook"], "", zlib.decompress(row["body"]), row["at"]
-        ),
+        capture=Capture(row["capture_id"], "", row["hook"], "", body, row["at"]),
     )

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +21,7 @@ from recollect.model.records import (
     SummaryRecord,
     session_name,
 )
+from recollect.store.sqlite.bodies import unpack
 from recollect.store.sqlite.database import Row, write
 
 LISTS = ("facts", "concepts", "files_read", "files_modified", "files_edited", "evidence")
@@ -77,7 +77,7 @@ def session_records(
 def _event(row: Row, session: str, jobs: dict[int, int]) -> EventRecord:
     values = dict(row)
     job = jobs.get(values.pop("job_id"))
-    body = zlib.decompress(values.pop("body"))
+    body = unpack(values.pop("body"))
     values |= {"boring": bool(values["boring"]), "healed": bool(values["healed"])}
     return EventRecord(session=session, job=job, body=body, **values)
 
@@ -86,7 +86,7 @@ def observation(row: Row, session: str, place: int, jobs: dict[int, int]) -> Obs
     values = _parts(row)
     del values["id"]
     job = jobs.get(values.pop("job_id"))
-    values |= {"pinned": bool(values["pinned"]), "edited": bool(values["edited"])}
+    values |= {flag: bool(values[flag]) for flag in ("pinned", "edited", "confirmed")}
     values["blobs"] = tuple(BlobRecord(*pair) for pair in json.loads(values["blobs"]))
     return ObservationRecord(session=session, observation=f"{session}#{place}", job=job, **values)
 
@@ -111,5 +111,5 @@ def request(
     values |= {"estimated": bool(values["estimated"]), "stored": bool(values["stored"])}
     reply = values.pop("reply")
     if replies and reply is not None:
-        values["reply"] = zlib.decompress(reply).decode("utf-8", "surrogatepass")
+        values["reply"] = unpack(reply).decode("utf-8", "surrogatepass")
     return RequestRecord(session=session, project=project, job=job, **values)

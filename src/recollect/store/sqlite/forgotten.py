@@ -16,6 +16,7 @@ from recollect.store.sqlite.values import file_name
 
 Json = dict[str, Any]
 PARTS = ("facts", "concepts", "files", "doubts", "events")
+UNKNOWN = {"confirmed": 0, "origins": None, "sources": None}  # in records of older releases
 HANGING = {"followers": "follows", "repeaters": "repeats"}  # who hangs on it, by which link
 
 
@@ -46,7 +47,7 @@ class ForgottenThings(Database):
     def forget_observation(self, observation_id: int, at: int) -> int | None:
         """How many went: it, and what says the same and would take its place. None: there is none."""
         with self.transaction() as connection:
-            ids = _with_folded(connection, observation_id)
+            ids = with_folded(connection, observation_id)
             rows = write(connection, "forgotten", "named", {"ids": json.dumps(ids)}).fetchall()
             if not rows:
                 return None
@@ -89,7 +90,7 @@ class ForgottenThings(Database):
             return True
 
 
-def _with_folded(connection: sqlite3.Connection, observation_id: int) -> list[int]:
+def with_folded(connection: sqlite3.Connection, observation_id: int) -> list[int]:
     """It, and what is folded into it, or would be if it stood by itself."""
     found, new = {observation_id}, {observation_id}
     while new:
@@ -126,7 +127,7 @@ def _record(connection: sqlite3.Connection, row: Row) -> Json:
 
 
 def _put_back(connection: sqlite3.Connection, record: Json) -> None:
-    row = write_one(connection, "forgotten", "put_back", record["row"])
+    row = write_one(connection, "forgotten", "put_back", UNKNOWN | record["row"])
     if row is None:
         return
     owner = {"observation_id": row["id"]}

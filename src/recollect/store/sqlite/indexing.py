@@ -14,11 +14,12 @@ from pathlib import Path
 from recollect import log
 from recollect.encoders.protocol import Encoder
 from recollect.encoders.vectors import chunks, packed
-from recollect.model.search import SESSION, IndexHealth, UnreadEvent
+from recollect.model.search import SESSION, IndexHealth, ReadEvent, UnreadEvent
 from recollect.store.sqlite import document_texts
-from recollect.store.sqlite.database import Database, translate, write, write_one
+from recollect.store.sqlite.bodies import unpacked
+from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.document_texts import DocumentText
-from recollect.store.sqlite.events import stored
+from recollect.store.sqlite.events import stored_event
 from recollect.terms import prepared
 from recollect.text import sqlite_safe
 
@@ -36,12 +37,19 @@ class _Waiting:
 
 
 class Indexing(Database):
-    def __init__(self, path: Path, *, writer: bool, encoder: Encoder | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        writer: bool,
+        encoder: Encoder | None = None,
+        checked: bool = False,
+    ) -> None:
         self._encoder = encoder
         self._encoder_pause, self._encoder_rests = SHORTEST_REST, 0.0
         # Up to which document all have their vector, and up to which they will have when this pass is over.
         self._encoded = self._pass_to = 0
-        super().__init__(path, writer=writer)
+        super().__init__(path, writer=writer, checked=checked)
         if writer:
             self._begin_anew_if_changed()
 
@@ -81,7 +89,7 @@ class Indexing(Database):
         try:
             return document_texts.read(self._reader(), kind, source)
         except sqlite3.DatabaseError as error:
-            raise translate(error, self._path) from error
+            raise self._refused(error) from error
 
     def index_observations(self) -> None:
         """All of them, now: who looks for likeness must not miss one that waits."""
@@ -103,18 +111,24 @@ class Indexing(Database):
     def events_unread(self, limit: int) -> list[UnreadEvent]:
         """Events whose texts were not indexed yet, in order."""
         row = self.row("index", "state", name="events")
-        rows = self.rows("index", "events_after", after=int(row[0]) if row else 0, limit=limit)
+        values = {"after": int(row[0]) if row else 0, "limit": limit}
+        found = unpacked(self.each("index", "events_after", **values))
         return [
-            UnreadEvent(each["agent"], each["project_id"], each["project_dir"], stored(each))
-            for each in rows
+            UnreadEvent(
+                *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
+                project_root=each["root"],
+            )
+            for each, body in found
         ]
 
-    def add_event_texts(self, texts: Iterable[tuple[UnreadEvent, str]]) -> None:
+    def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
         """In the order of `events_unread`; an empty text says nothing and is passed over."""
         last = 0
         with self.transaction() as connection:
-            for each, text in texts:
+            for read in texts:
+                each, text = read.unread, read.text
                 last = each.event.id
+                write(connection, "index", "set_origin", {"event_id": last, "origin": read.origin})
                 if not text:
                     continue
                 about = {

@@ -3,6 +3,7 @@
 import zlib
 
 from recollect.model.ledger import GROUPINGS, Entry, Kept, Quality, Spent, Written
+from recollect.store.sqlite.bodies import unpack
 from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.values import safe
 from recollect.text import sqlite_safe
@@ -76,4 +77,4 @@ def _packed(reply: str) -> bytes:
 
 
 def _unpacked(reply: bytes) -> str:
-    return zlib.decompress(reply).decode("utf-8", "surrogatepass")
+    return unpack(reply).decode("utf-8", "surrogatepass")

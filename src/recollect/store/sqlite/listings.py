@@ -1,7 +1,6 @@
 """Lists for people, a page at a time. A cursor is what the last row of a page was sorted by."""
 
 import json
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,6 +19,7 @@ from recollect.model.listings import (
 )
 from recollect.model.search import Filters
 from recollect.model.sessions import Session
+from recollect.store.sqlite.bodies import unpack
 from recollect.store.sqlite.database import Database, Row
 from recollect.store.sqlite.sessions import as_session
 from recollect.store.sqlite.values import file_name, safe
@@ -102,7 +102,7 @@ class Listings(Database):
     def event_body(self, event_id: int) -> bytes | None:
         """The agent's own bytes."""
         row = self.row("listings", "event_body", id=event_id)
-        return zlib.decompress(row["body"]) if row else None
+        return unpack(row["body"]) if row else None
 
     def event_text(self, event_id: int) -> str | None:
         """What it says, as far as it is indexed."""

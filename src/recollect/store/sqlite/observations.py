@@ -11,7 +11,7 @@ from recollect.model.lookups import NamedFiles
 from recollect.model.observations import Doubt, Observation, ObservationDraft
 from recollect.store.sqlite.database import Row
 from recollect.store.sqlite.indexing import Indexing
-from recollect.store.sqlite.values import matching
+from recollect.store.sqlite.values import matching, origins_of
 from recollect.terms import asked
 
 MOST_WORDS = 64
@@ -86,6 +86,7 @@ class Observations(Indexing):
             pinned=bool(row["pinned"]),
             draft=self._draft(row),
             edited=bool(row["edited"]),
+            confirmed=bool(row["confirmed"]),
         )
 
     def files_of(self, observation_id: int) -> NamedFiles:
@@ -100,7 +101,7 @@ class Observations(Indexing):
     def _draft(self, row: Row) -> ObservationDraft:
         key = row["id"]
         files = self.files_of(key)
-        doubts = self.rows("observations", "doubts", id=key)
+        doubts = self.rows("observations", "standing_doubts", id=key)
         return ObservationDraft(
             type=row["type"],
             title=row["title"],
@@ -117,4 +118,7 @@ class Observations(Indexing):
             follows=row["follows"],
             revision=row["revision"],
             blobs=files.blobs,
+            origins=origins_of(row["origins"]),
+            sources=tuple((row["sources"] or "").split()),
+            bears_out=row["bears_out"],
         )

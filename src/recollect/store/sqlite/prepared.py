@@ -4,7 +4,6 @@ A session may have hundreds of megabytes. Beyond a few, they wait in a file that
 """
 
 import pickle
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -27,7 +26,7 @@ from recollect.model.records import (
     SessionRecord,
     SummaryRecord,
 )
-from recollect.store.sqlite.events import FASTEST
+from recollect.store.sqlite.bodies import pack
 from recollect.text import sqlite_safe
 
 AnyRecord = Record | IdentityRecord | DirRecord | DoubtRecord | BlobRecord
@@ -83,7 +82,7 @@ def _ready(record: Record) -> Ready:
     body = {
         "content_hash": digest(safe.body, 32),
         "size": len(safe.body),
-        "body": zlib.compress(safe.body, FASTEST),
+        "body": pack(safe.body),
     }
     return PackedEvent(values_of(safe) | body, safe.prompt_number, safe.job)
 

@@ -49,6 +49,11 @@ CREATE TABLE edits (
   before TEXT NOT NULL
 );
 
+CREATE TABLE erased_sessions (
+  session TEXT PRIMARY KEY,
+  until INTEGER NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE event_texts (
   event_id INTEGER PRIMARY KEY REFERENCES events ON DELETE CASCADE,
   project_id INTEGER NOT NULL,
@@ -77,7 +82,8 @@ CREATE TABLE events (
   job_id INTEGER REFERENCES jobs ON DELETE SET NULL,
   content_hash TEXT NOT NULL,
   size INTEGER NOT NULL,
-  body BLOB NOT NULL, healed INTEGER NOT NULL DEFAULT 0, prompt_id TEXT,
+  body BLOB NOT NULL, healed INTEGER NOT NULL DEFAULT 0, prompt_id TEXT, origin TEXT
+  CHECK (origin IN ('user', 'repository', 'command', 'agent', 'web', 'recalled')),
   UNIQUE (session_id, key)
 );
 
@@ -171,7 +177,7 @@ CREATE TABLE observations (
   subtitle TEXT,
   narrative TEXT,
   subagent_type TEXT,
-  pinned INTEGER NOT NULL DEFAULT 0, model TEXT, edited INTEGER NOT NULL DEFAULT 0, repeats INTEGER REFERENCES observations ON DELETE SET NULL, follows INTEGER REFERENCES observations ON DELETE SET NULL, revision TEXT,
+  pinned INTEGER NOT NULL DEFAULT 0, model TEXT, edited INTEGER NOT NULL DEFAULT 0, repeats INTEGER REFERENCES observations ON DELETE SET NULL, follows INTEGER REFERENCES observations ON DELETE SET NULL, revision TEXT, origins TEXT, sources TEXT, confirmed INTEGER NOT NULL DEFAULT 0, bears_out INTEGER REFERENCES observations ON DELETE SET NULL,
   UNIQUE (job_id, ordinal)
 );
 
@@ -181,6 +187,16 @@ CREATE TABLE parted (
   target INTEGER NOT NULL,
   PRIMARY KEY (observation_id, link)
 ) WITHOUT ROWID;
+
+CREATE TABLE pauses (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  origin TEXT NOT NULL CHECK (origin IN ('command', 'seen')),
+  project_id INTEGER REFERENCES projects ON DELETE CASCADE,
+  agent TEXT,
+  ref TEXT,
+  began_at INTEGER NOT NULL,
+  ends_at INTEGER
+);
 
 CREATE TABLE project_dirs (
   dir TEXT PRIMARY KEY,
@@ -271,7 +287,7 @@ CREATE TABLE summaries (
   learned TEXT,
   completed TEXT,
   next_steps TEXT,
-  notes TEXT, model TEXT,
+  notes TEXT, model TEXT, origins TEXT,
   UNIQUE (session_id, prompt_number)
 );
 
@@ -339,12 +355,12 @@ CREATE TABLE unmerged (
 CREATE VIEW doubted_facts AS
   SELECT id, observation_id FROM observation_facts AS f
   WHERE EXISTS (
-    SELECT 1 FROM observation_doubts AS d
+    SELECT 1 FROM standing_doubts AS d
     WHERE d.observation_id = f.observation_id AND d.part IN ('facts', 'facts ' || f.ordinal)
   );
 
 CREATE VIEW doubted_observations AS
-  SELECT observation_id AS id FROM observation_doubts AS doubt
+  SELECT observation_id AS id FROM standing_doubts AS doubt
   WHERE part IN ('title', 'subtitle')
     OR (
       EXISTS (SELECT 1 FROM observation_facts AS f WHERE f.observation_id = doubt.observation_id)
@@ -356,13 +372,23 @@ CREATE VIEW doubted_observations AS
     );
 
 CREATE VIEW in_hand AS
-  SELECT id FROM observations WHERE pinned OR edited
+  SELECT id FROM observations WHERE pinned OR edited OR confirmed
   UNION ALL SELECT observation_id FROM merges
   UNION ALL SELECT into_id FROM merges;
+
+CREATE VIEW made_up_narratives AS
+  SELECT observation_id AS id FROM observation_doubts
+  WHERE part = 'narrative'
+    AND reason NOT IN ('only the web or an MCP server says so', 'only recollect itself has said so');
 
 CREATE VIEW passed_over AS
   SELECT id, follows FROM observations AS o
   WHERE repeats IS NOT NULL OR EXISTS (SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id);
+
+CREATE VIEW standing_doubts AS
+  SELECT observation_id, ordinal, part, reason FROM observation_doubts AS d
+  WHERE reason NOT IN ('only the web or an MCP server says so', 'only recollect itself has said so')
+    OR NOT EXISTS (SELECT 1 FROM vouched_for AS v WHERE v.id = d.observation_id);
 
 CREATE VIEW superseded_observations AS
   SELECT follows AS id FROM observations AS next
@@ -377,6 +403,18 @@ CREATE VIEW superseded_observations AS
       AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = later.id)
   );
 
+CREATE VIEW ungrounded_facts AS
+  SELECT id FROM observation_facts AS f
+  WHERE EXISTS (
+    SELECT 1 FROM observation_doubts AS d
+    WHERE d.observation_id = f.observation_id AND d.part IN ('facts', 'facts ' || f.ordinal)
+      AND d.reason NOT IN ('only the web or an MCP server says so', 'only recollect itself has said so')
+  );
+
+CREATE VIEW vouched_for AS
+  SELECT id FROM observations WHERE pinned OR edited OR confirmed
+  UNION ALL SELECT bears_out FROM observations WHERE bears_out IS NOT NULL;
+
 CREATE INDEX documents_by_project ON documents (project_id, at);
 
 CREATE INDEX documents_by_session ON documents (session_id, at, kind, source) WHERE kind <> 'session';
@@ -384,6 +422,8 @@ CREATE INDEX documents_by_session ON documents (session_id, at, kind, source) WH
 CREATE INDEX documents_by_time ON documents (at);
 
 CREATE INDEX edits_by_observation ON edits (observation_id, id);
+
+CREATE INDEX events_by_age ON events (at) WHERE size > 0;
 
 CREATE INDEX events_by_content ON events (session_id, content_hash);
 
@@ -419,6 +459,8 @@ CREATE INDEX observation_events_by_event ON observation_events (event_id);
 
 CREATE INDEX observation_files_by_name ON observation_files (name);
 
+CREATE INDEX observations_by_bears_out ON observations (bears_out) WHERE bears_out IS NOT NULL;
+
 CREATE INDEX observations_by_follows ON observations (follows) WHERE follows IS NOT NULL;
 
 CREATE INDEX observations_by_project ON observations (project_id, at);
@@ -433,7 +475,13 @@ CREATE INDEX observations_by_type ON observations (type, at);
 
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned;
 
+CREATE INDEX observations_unweighed ON observations (id) WHERE origins IS NULL;
+
 CREATE INDEX parted_by_target ON parted (target);
+
+CREATE INDEX pauses_by_project ON pauses (project_id) WHERE project_id IS NOT NULL;
+
+CREATE INDEX pauses_by_session ON pauses (agent, ref) WHERE ref IS NOT NULL;
 
 CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
 
@@ -456,6 +504,8 @@ CREATE INDEX sessions_by_status ON sessions (status, last_event_at);
 CREATE INDEX sessions_by_time ON sessions (last_event_at);
 
 CREATE INDEX summaries_by_project ON summaries (project_id, at);
+
+CREATE INDEX summaries_unweighed ON summaries (id) WHERE origins IS NULL;
 
 CREATE INDEX unmerged_by_follows ON unmerged (follows) WHERE follows IS NOT NULL;
 
@@ -548,6 +598,27 @@ CREATE TRIGGER observations_added AFTER INSERT ON observations BEGIN
   ) WHERE true ON CONFLICT DO NOTHING;
 END;
 
+CREATE TRIGGER observations_borne_out AFTER INSERT ON observations WHEN new.bears_out IS NOT NULL BEGIN
+  INSERT INTO unindexed
+  SELECT 'observation', id FROM (
+    WITH RECURSIVE before (id) AS (
+      SELECT new.bears_out UNION SELECT follows FROM observations WHERE id = new.bears_out
+      UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
+    ) SELECT id FROM before WHERE id IS NOT NULL
+  ) WHERE true ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER observations_borne_out_no_more AFTER DELETE ON observations WHEN old.bears_out IS NOT NULL BEGIN
+  INSERT INTO unindexed
+  SELECT 'observation', id FROM (
+    WITH RECURSIVE before (id) AS (
+      SELECT id FROM observations WHERE id = old.bears_out
+      UNION SELECT follows FROM observations WHERE id = old.bears_out
+      UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
+    ) SELECT id FROM before WHERE id IS NOT NULL
+  ) WHERE true ON CONFLICT DO NOTHING;
+END;
+
 CREATE TRIGGER observations_changed
 AFTER UPDATE OF type, title, subtitle, narrative, pinned, repeats, follows ON observations BEGIN
   INSERT INTO unindexed VALUES ('observation', new.id), ('session', new.session_id) ON CONFLICT DO NOTHING;
@@ -555,6 +626,17 @@ AFTER UPDATE OF type, title, subtitle, narrative, pinned, repeats, follows ON ob
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
       SELECT new.follows UNION SELECT old.follows
+      UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
+    ) SELECT id FROM before WHERE id IS NOT NULL
+  ) WHERE true ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER observations_confirmed AFTER UPDATE OF confirmed ON observations BEGIN
+  INSERT INTO unindexed VALUES ('observation', new.id) ON CONFLICT DO NOTHING;
+  INSERT INTO unindexed
+  SELECT 'observation', id FROM (
+    WITH RECURSIVE before (id) AS (
+      SELECT new.follows
       UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;

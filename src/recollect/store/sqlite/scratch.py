@@ -11,7 +11,7 @@ from recollect.store.sqlite.store import SqliteStore
 from recollect.text import sqlite_safe
 
 # Small tables are taken whole. Of a session, what decides on what is missing and what is to be done.
-WHOLE = ("projects", "identities", "dirs", "marks")
+WHOLE = ("projects", "identities", "dirs", "marks", "pauses", "erased_sessions")
 OF_SESSION = ("sessions", "prompts", "jobs", "events")
 
 

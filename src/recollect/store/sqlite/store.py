@@ -1,6 +1,7 @@
 """The SQLite store: the protocol of `store/protocol.py`, one file per noun."""
 
 from recollect.store.sqlite.editing import Editing
+from recollect.store.sqlite.erasing import Erasing
 from recollect.store.sqlite.events import Events
 from recollect.store.sqlite.forgotten import ForgottenThings
 from recollect.store.sqlite.healing import Healing
@@ -11,14 +12,18 @@ from recollect.store.sqlite.lookups import Lookups
 from recollect.store.sqlite.merges import Merges
 from recollect.store.sqlite.observations import Observations
 from recollect.store.sqlite.opened_files import OpenedFiles
+from recollect.store.sqlite.pauses import Pauses
 from recollect.store.sqlite.projects import Projects
+from recollect.store.sqlite.retention import Retention
 from recollect.store.sqlite.search import Search
 from recollect.store.sqlite.sessions import Sessions
 from recollect.store.sqlite.summaries import Summaries
 from recollect.store.sqlite.tallies import Tallies
 from recollect.store.sqlite.told import ToldThings
+from recollect.store.sqlite.traces import Traces
 from recollect.store.sqlite.transcripts import Transcripts
 from recollect.store.sqlite.transfer import Transfer
+from recollect.store.sqlite.weights import Weights
 
 
 class SqliteStore(
@@ -41,5 +46,10 @@ class SqliteStore(
     Ledger,
     ToldThings,
     Transfer,
+    Weights,
+    Pauses,
+    Retention,
+    Erasing,
+    Traces,
 ):
     pass

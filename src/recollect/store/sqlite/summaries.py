@@ -2,6 +2,7 @@
 
 from recollect.model.observations import SUMMARY_PARTS, Doubt, Summary, SummaryDraft
 from recollect.store.sqlite.database import Database, Row
+from recollect.store.sqlite.values import origins_of
 
 
 class Summaries(Database):
@@ -24,6 +25,7 @@ class Summaries(Database):
                 Doubt(r["part"], r["reason"])
                 for r in self.rows("summaries", "doubts", id=row["id"])
             ),
+            origins=origins_of(row["origins"]),
         )
         return Summary(
             id=row["id"],

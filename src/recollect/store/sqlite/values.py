@@ -1,5 +1,8 @@
-"""Text on its way into SQLite."""
+"""Values on their way into SQLite and back."""
 
+from collections.abc import Iterable
+
+from recollect.model.origins import Origin
 from recollect.text import sqlite_safe
 
 
@@ -19,3 +22,12 @@ def file_name(path: str) -> str:
 def matching(words: list[str], operator: str) -> str:
     """For MATCH, where raw text is a query language of its own: every term is quoted."""
     return f" {operator} ".join(f'"{word}"' for word in words)
+
+
+def joined(names: Iterable[str] | None) -> str | None:
+    """Names without spaces, as one text; None stays None."""
+    return None if names is None else sqlite_safe(" ".join(names))
+
+
+def origins_of(text: str | None) -> tuple[Origin, ...] | None:
+    return None if text is None else tuple(map(Origin, text.split()))

@@ -24,6 +24,7 @@ ANSWER = schema(()) | {
             },
         },
         "spool": NUMBER,
+        "paused": {"type": "array", "items": TEXT},
         "problem": {"type": ["string", "null"]},
     }
 }
@@ -48,6 +49,7 @@ def health(backend: Backend) -> Json:
             "skipped": queue["skipped"],
         },
         "spool": found["spool"],
+        "paused": [each["why"] for each in found["paused"]],
         "problem": found["problem"],
     }
 

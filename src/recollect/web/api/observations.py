@@ -76,6 +76,9 @@ def one(backend: Backend, *, id: int) -> Json:
         "model": found.model,
         "pinned": found.pinned,
         "edited": found.edited,
+        "confirmed": found.confirmed,
+        "origins": list(draft.origins or ()),
+        "sources": list(draft.sources),
         "edits": store.edits_of(id),
         "version": editing.version_of(draft),
         "freshness": asdict(freshness.of(found, folder)),
@@ -102,7 +105,7 @@ def edit(backend: Backend, *, id: int, version: str | None, **given: Any) -> Jso
         raise Wrong(400, "bad_request", why, changed.field)
     if changed:
         answer = backend.order("edit", id=id, version=version, **changed)
-        if _must_be_there(backend, id, answer).get("meanwhile"):
+        if must_be_there(backend, id, answer).get("meanwhile"):
             raise Wrong(409, "edited_meanwhile", MEANWHILE.format(id))
     return one(backend, id=id)
 
@@ -116,13 +119,13 @@ def unedit(backend: Backend, *, id: int) -> Json:
 
 def pin(backend: Backend, *, id: int, pinned: bool) -> Json:
     """What is stored: of what is folded, the one that it is folded into bears the pin."""
-    _must_be_there(backend, id, backend.order("pin", id=id, pinned=pinned))
+    must_be_there(backend, id, backend.order("pin", id=id, pinned=pinned))
     bearer = _observation(backend, _observation(backend, id).draft.repeats or id)
     return {"id": bearer.id, "pinned": bearer.pinned}
 
 
 def forget(backend: Backend, *, id: int) -> Json:
-    answer = _must_be_there(backend, id, backend.order("forget-observation", id=id))
+    answer = must_be_there(backend, id, backend.order("forget-observation", id=id))
     return {"id": id, "title": answer["title"], "count": answer["count"], "undo": True}
 
 
@@ -157,7 +160,7 @@ def _missing(backend: Backend, id: int) -> Wrong:
     return not_found(f"There is no observation #{id}. GET /api/observations lists them.")
 
 
-def _must_be_there(backend: Backend, id: int, answer: Json) -> Json:
+def must_be_there(backend: Backend, id: int, answer: Json) -> Json:
     if not answer["found"]:
         raise _missing(backend, id)
     return answer
@@ -200,6 +203,9 @@ WHOLE = shape(
     evidence=many(EVENT),
     evidence_of={"enum": ["itself", "turn"]},
     related=many(shape(id=NUMBER, title=TEXT, type=MAYBE_TEXT, at=NUMBER, why=TEXT)),
+    confirmed=FLAG,
+    origins=many(TEXT),
+    sources=many(TEXT),
     edits=NUMBER,
     version=TEXT,
     folded=many(NUMBER),

@@ -128,6 +128,7 @@ HIT = shape(
     superseded=FLAG,
     folded=many(NUMBER),
     freshness={"type": ["object", "null"]},
+    origin=MAYBE_TEXT,
 )
 FACET = many(shape(value={"type": ["string", "integer"]}, count=NUMBER))
 NAMES = ("project", "type", "concept", "file", "agent", "day")

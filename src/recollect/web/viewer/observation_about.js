@@ -60,6 +60,7 @@ function related(it) {
 function origin(it) {
   const rows = [
     ["Written by", [it.provider, it.model].filter(Boolean).join(" ")],
+    ["Stems from", it.origins.join(", ")],
     ["When", absolute(it.at)],
     ["Prompt", it.prompt_number],
     ["Commit", it.revision ? it.revision.slice(0, 10) : null],

@@ -11,6 +11,9 @@ VALUES (:session_id, :key, :kind, :tool, :hook, :capture_id, :at, :prompt_number
 ON CONFLICT (session_id, key) DO NOTHING
 RETURNING id;
 
+-- name: newest
+SELECT coalesce(max(id), 0) FROM events;
+
 -- How many events wait to be worked up, and since when.
 -- name: unclaimed
 SELECT count(*) AS count, min(at) AS oldest FROM events
@@ -51,7 +54,22 @@ ORDER BY at DESC, id DESC LIMIT :limit;
 INSERT INTO quarantine (name, why, size, at) VALUES (:name, :why, :size, :at)
 ON CONFLICT (name) DO NOTHING;
 
+-- name: old_quarantine
+SELECT 1 FROM quarantine
+WHERE at < :before OR name NOT IN (SELECT name FROM quarantine ORDER BY at DESC, name LIMIT :most)
+LIMIT 1;
+
+-- name: trim_quarantine
+DELETE FROM quarantine
+WHERE at < :before OR name NOT IN (SELECT name FROM quarantine ORDER BY at DESC, name LIMIT :most);
+
 -- The kinds are named for the same index as above: a session has many events, and few that frame a turn.
 -- name: last_compaction
 SELECT max(at) FROM events
 WHERE session_id = :session_id AND kind = 'compact' AND kind <> 'tool' AND kind <> 'subagent_stop';
+
+-- name: recalling
+SELECT * FROM events
+WHERE session_id = :session_id AND kind = 'tool'
+  AND (tool LIKE 'mcp\_\_recollect\_\_%' ESCAPE '\' OR tool LIKE 'mcp\_\_plugin\_recollect\_%' ESCAPE '\')
+ORDER BY at DESC, id DESC LIMIT :limit;

@@ -49,14 +49,15 @@ DELETE FROM forgotten WHERE observation_id = :id;
 -- What it hung on may be gone, and another may stand in its place.
 -- name: put_back
 INSERT INTO observations (id, session_id, project_id, job_id, ordinal, prompt_number, at, provider, model, type,
-                          title, subtitle, narrative, subagent_type, pinned, edited, revision, repeats, follows)
+                          title, subtitle, narrative, subagent_type, pinned, edited, revision, repeats, follows,
+                          confirmed, origins, sources)
 SELECT :id, s.id, s.project_id, (SELECT id FROM jobs WHERE id = :job_id),
   CASE
     WHEN NOT EXISTS (SELECT 1 FROM observations WHERE job_id = :job_id AND ordinal = :ordinal) THEN :ordinal
     ELSE (SELECT max(ordinal) + 1 FROM observations WHERE job_id = :job_id)
   END,
   :prompt_number, :at, :provider, :model, :type, :title, :subtitle, :narrative, :subagent_type, :pinned,
-  :edited, :revision, NULL, NULL
+  :edited, :revision, NULL, NULL, :confirmed, :origins, :sources
 FROM sessions AS s WHERE s.id = :session_id
 ON CONFLICT DO NOTHING
 RETURNING id;

@@ -15,7 +15,7 @@ DELETE FROM documents WHERE kind = :kind AND source = :source;
 SELECT o.*, s.agent,
        EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
        OR EXISTS (
-         SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id AND d.part = 'narrative'
+         SELECT 1 FROM made_up_narratives AS d WHERE d.id = o.id
        ) AS doubted,
        EXISTS (SELECT 1 FROM superseded_observations AS p WHERE p.id = o.id) AS superseded
 FROM observations AS o JOIN sessions AS s ON s.id = o.session_id
@@ -127,9 +127,15 @@ SELECT (SELECT count(*) FROM documents WHERE kind <> 'session') AS documents,
        (SELECT count(*) FROM unindexed) AS waiting;
 
 -- name: events_after
-SELECT e.*, s.agent, s.project_id, s.project_dir FROM events AS e JOIN sessions AS s ON s.id = e.session_id
+SELECT e.*, s.agent, s.project_id, s.project_dir, p.root
+FROM events AS e JOIN sessions AS s ON s.id = e.session_id JOIN projects AS p ON p.id = s.project_id
 WHERE e.id > :after ORDER BY e.id LIMIT :limit;
 
+-- name: set_origin
+UPDATE events SET origin = :origin WHERE id = :event_id;
+
+-- Not of one that was erased while its text was read.
 -- name: add_event_text
 INSERT OR REPLACE INTO event_texts (event_id, project_id, scope, words, text)
-SELECT :event_id, :project_id, :scope, :words, :text WHERE EXISTS (SELECT 1 FROM events WHERE id = :event_id);
+SELECT :event_id, :project_id, :scope, :words, :text
+WHERE EXISTS (SELECT 1 FROM events WHERE id = :event_id AND size > 0);

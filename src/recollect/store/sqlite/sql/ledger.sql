@@ -91,6 +91,6 @@ SELECT o.provider, o.model, count(DISTINCT o.id) AS observations, count(f.id) AS
        count(d.id) AS doubted
 FROM observations AS o
 LEFT JOIN observation_facts AS f ON f.observation_id = o.id
-LEFT JOIN doubted_facts AS d ON d.id = f.id
+LEFT JOIN ungrounded_facts AS d ON d.id = f.id
 WHERE o.provider <> 'rules' AND NOT o.edited
 GROUP BY o.provider, o.model ORDER BY observations DESC, o.provider, o.model;

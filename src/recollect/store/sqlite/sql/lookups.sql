@@ -87,7 +87,7 @@ SELECT * FROM summaries WHERE id = :id;
 SELECT session_id, number, at, text FROM prompts WHERE id = :id;
 
 -- name: event
-SELECT e.id, e.session_id, s.project_id, e.at, e.tool, coalesce(t.text, '') AS text, 0.0 AS score
+SELECT e.id, e.session_id, s.project_id, e.at, e.tool, coalesce(t.text, '') AS text, 0.0 AS score, e.origin
 FROM events AS e JOIN sessions AS s ON s.id = e.session_id
 LEFT JOIN event_texts AS t ON t.event_id = e.id WHERE e.id = :id;
 

@@ -14,9 +14,11 @@ WHERE o.job_id = :job_id AND coalesce(o.revision, f.blob) IS NOT NULL ORDER BY o
 
 -- name: add
 INSERT INTO observations (session_id, project_id, job_id, ordinal, prompt_number, at, provider, model, type,
-                          title, subtitle, narrative, subagent_type, repeats, follows, revision)
+                          title, subtitle, narrative, subagent_type, repeats, follows, revision,
+                          origins, sources, bears_out)
 VALUES (:session_id, :project_id, :job_id, :ordinal, :prompt_number, :at, :provider, :model, :type,
-        :title, :subtitle, :narrative, :subagent_type, :repeats, :follows, :revision)
+        :title, :subtitle, :narrative, :subagent_type, :repeats, :follows, :revision,
+        :origins, :sources, :bears_out)
 RETURNING id;
 
 -- The observation that another may point to: not one that is folded itself, but what it is folded into.
@@ -95,6 +97,10 @@ SELECT path, role, blob FROM observation_files WHERE observation_id = :id ORDER 
 
 -- name: doubts
 SELECT part, reason FROM observation_doubts WHERE observation_id = :id ORDER BY ordinal;
+
+-- Without those that no longer matter, because somebody vouches for it.
+-- name: standing_doubts
+SELECT part, reason FROM standing_doubts WHERE observation_id = :id ORDER BY ordinal;
 
 -- name: events
 SELECT event_id FROM observation_events WHERE observation_id = :id ORDER BY event_id;

@@ -15,6 +15,12 @@ INSERT INTO project_dirs SELECT * FROM live.project_dirs;
 -- name: marks
 INSERT INTO transcript_marks SELECT * FROM live.transcript_marks;
 
+-- name: pauses
+INSERT INTO pauses SELECT * FROM live.pauses;
+
+-- name: erased_sessions
+INSERT INTO erased_sessions SELECT * FROM live.erased_sessions;
+
 -- name: sessions
 INSERT INTO sessions SELECT * FROM live.sessions WHERE agent = :agent AND ref = :ref;
 

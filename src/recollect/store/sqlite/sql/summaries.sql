@@ -3,9 +3,9 @@ DELETE FROM summaries WHERE session_id = :session_id AND prompt_number = :prompt
 
 -- name: add
 INSERT INTO summaries (session_id, project_id, prompt_number, at, provider, model, request, investigated,
-                       learned, completed, next_steps, notes)
+                       learned, completed, next_steps, notes, origins)
 SELECT id, project_id, :prompt_number, :at, :provider, :model, :request, :investigated,
-       :learned, :completed, :next_steps, :notes FROM sessions WHERE id = :session_id
+       :learned, :completed, :next_steps, :notes, :origins FROM sessions WHERE id = :session_id
 RETURNING id;
 
 -- name: add_file

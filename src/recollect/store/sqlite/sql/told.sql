@@ -8,7 +8,8 @@ WHERE excluded.at > told.at;
 
 -- name: in_session
 SELECT t.kind, t.source, t.hook, t.reason, t.tokens, t.at,
-  coalesce(o.title, o.subtitle, m.request, m.completed, p.text) AS title, s.ref AS session
+  coalesce(o.title, o.subtitle, m.request, m.completed, p.text) AS title, s.ref AS session,
+  coalesce(o.origins, m.origins, CASE WHEN p.id IS NOT NULL THEN 'user' END) AS origins
 FROM told AS t
 LEFT JOIN observations AS o ON t.kind = 'observation' AND o.id = t.source
 LEFT JOIN summaries AS m ON t.kind = 'summary' AND m.id = t.source

@@ -49,7 +49,7 @@ FROM events WHERE session_id = :session_id ORDER BY id;
 -- Lists as JSON: one question for an observation with all its parts. A link is told as `session#place`.
 -- name: observations
 SELECT id, job_id, ordinal, prompt_number, at, provider, model, type, title, subtitle, narrative,
-  subagent_type, pinned, edited, revision,
+  subagent_type, pinned, edited, confirmed, revision,
   (
     SELECT json_group_array(text) FROM (
       SELECT text FROM observation_facts WHERE observation_id = o.id ORDER BY ordinal
@@ -228,9 +228,9 @@ END;
 
 -- name: add_observation
 INSERT INTO observations (session_id, project_id, job_id, ordinal, prompt_number, at, provider, model, type,
-                          title, subtitle, narrative, subagent_type, pinned, edited, revision)
+                          title, subtitle, narrative, subagent_type, pinned, edited, confirmed, revision)
 SELECT id, project_id, :job_id, :ordinal, :prompt_number, :at, :provider, :model, :type,
-       :title, :subtitle, :narrative, :subagent_type, :pinned, :edited, :revision
+       :title, :subtitle, :narrative, :subagent_type, :pinned, :edited, :confirmed, :revision
 FROM sessions WHERE id = :session_id
 RETURNING id;
 

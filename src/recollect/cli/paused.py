@@ -1,0 +1,25 @@
+"""What is off, for whoever asks how things are: by command, by a variable, a file or a setting."""
+
+import os
+from contextlib import suppress
+
+from recollect import switches, wiring
+from recollect.cli.pause import directory, line
+from recollect.errors import StoreError
+from recollect.model.pauses import COMMAND
+from recollect.wiring import Home
+
+
+def paused_lines(home: Home, now: int) -> list[str]:
+    """A line each, the whole machine's and this directory's."""
+    off = switches.off(directory(), home.settings.names("capture.skip_dirs"))
+    found = [f"here: {why}" for why in (off, switches.told_off(os.environ)) if why]
+    with suppress(StoreError):
+        store = wiring.open_for_reading(home.paths)
+        names = {each.id: each.name for each in store.projects()}
+        for each in store.pauses():
+            if each.origin == COMMAND and each.holds(now):
+                place = {"project": names.get(each.project_id or 0), "session": each.ref}
+                told = place | {"scope": each.scope, "until": each.ends_at}
+                found.append(f"{line(told)}; `recollect resume` ends that")
+    return found

@@ -1,0 +1,11 @@
+"""All rules, in the order in which they look. A token that says what it is comes before a name that only
+says that something secret follows."""
+
+from recollect.privacy.context_rules import CONTEXT
+from recollect.privacy.rule import Rule
+from recollect.privacy.token_rules import BROKEN, TOKENS
+
+__all__ = ["ALL", "ELSEWHERE", "TOKENS"]
+
+ELSEWHERE: tuple[Rule, ...] = (*BROKEN, *CONTEXT)
+ALL: tuple[Rule, ...] = (*TOKENS, *ELSEWHERE)

@@ -1,0 +1,53 @@
+"""Is a database sound? Three answers: at a glance, within a moment, and for certain.
+
+`glance` costs the same however large the file is: it is for a database that was closed well and not touched
+since. `quick` is SQLite's own look at every page, for as long as one can wait. `certain` also reads every
+row.
+"""
+
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from recollect.store.sqlite import salvage, scanning, tables
+
+INSTRUCTIONS = 10_000  # between two looks at the clock
+certain = salvage.is_sound
+
+
+def glance(path: Path) -> str | None:
+    """The header, the schema and both ends of every table. What is wrong, if anything is."""
+    try:
+        with closing(scanning.open_damaged(path)) as connection:
+            if tables.version(connection) == 0:
+                return "it has no tables"
+            connection.execute("PRAGMA writable_schema = 0")
+            for table in tables.kept(connection):
+                for order in ("ASC", "DESC"):
+                    keys = ", ".join(f"{key} {order}" for key in table.key.split(", "))
+                    ends = f'SELECT {table.listed} FROM "{table.name}" ORDER BY {keys} LIMIT 1'
+                    connection.execute(ends).fetchone()
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return None
+
+
+def quick(path: Path, seconds: float) -> tuple[str | None, bool]:
+    """What is wrong, if anything is; and whether everything was looked at in that time."""
+    end = time.monotonic() + seconds
+    try:
+        with closing(scanning.open_damaged(path)) as connection:
+            connection.text_factory = str
+            connection.execute("PRAGMA writable_schema = 0")
+            if tables.version(connection) == 0:
+                return "it has no tables", True
+            connection.set_progress_handler(lambda: time.monotonic() > end, INSTRUCTIONS)
+            found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            return (None if found == "ok" else found), True
+    except sqlite3.OperationalError as error:
+        if str(error) == "interrupted":
+            return None, False
+        return str(error), True
+    except sqlite3.DatabaseError as error:
+        return str(error), True

@@ -1,0 +1,20 @@
+-- name: add
+INSERT INTO pauses (origin, project_id, agent, ref, began_at, ends_at)
+VALUES (:origin, :project_id, :agent, :ref, :began_at, :ends_at)
+RETURNING id;
+
+-- name: one
+SELECT * FROM pauses WHERE id = :id;
+
+-- name: every
+SELECT * FROM pauses ORDER BY id;
+
+-- name: of_session
+SELECT * FROM pauses WHERE agent = :agent AND ref = :ref ORDER BY id;
+
+-- name: end
+UPDATE pauses SET ends_at = :at WHERE id = :id AND (ends_at IS NULL OR ends_at > :at);
+
+-- The last thing that is known of a session.
+-- name: last_seen
+SELECT last_event_at FROM sessions WHERE agent = :agent AND ref = :ref;

@@ -1,0 +1,26 @@
+-- Events that were worked up, from the oldest on. What waits for its turn stays.
+-- name: old_events
+SELECT e.id, length(e.body) AS stored FROM events AS e
+WHERE e.size > 0 AND e.at < :before
+  AND NOT EXISTS (SELECT 1 FROM jobs AS j WHERE j.id = e.job_id AND j.state = 'pending')
+  AND NOT (e.job_id IS NULL AND e.kind IN ('tool', 'subagent_stop') AND NOT e.boring AND EXISTS (
+    SELECT 1 FROM sessions AS s WHERE s.id = e.session_id AND s.status = 'active'
+  ))
+ORDER BY e.at LIMIT :limit;
+
+-- name: empty_events
+UPDATE events SET body = :empty, size = 0, boring = 1 WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: drop_event_texts
+DELETE FROM event_texts WHERE event_id IN (SELECT value FROM json_each(:ids));
+
+-- Texts whose events are empty already: the second step where space is short.
+-- name: old_texts
+SELECT t.event_id AS id, length(t.text) + length(t.words) AS stored
+FROM event_texts AS t JOIN events AS e ON e.id = t.event_id WHERE e.size = 0 LIMIT :limit;
+
+-- Space that is free within the file, and how large it is, in bytes.
+-- name: space
+SELECT (SELECT freelist_count FROM pragma_freelist_count()) * p.page_size AS free,
+       (SELECT page_count FROM pragma_page_count()) * p.page_size AS whole
+FROM pragma_page_size() AS p;

@@ -1,0 +1,1 @@
+"""Whose words a draft stems from."""

@@ -1,0 +1,25 @@
+"""Backups, and databases that were put aside: they hold what was erased.
+
+To change one would take the same care as to make one. So one is made anew, and then all others go.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from recollect.paths import Paths
+
+
+def every(paths: Paths) -> list[Path]:
+    shelves = (each for each in (paths.backups, paths.damaged) if each.is_dir())
+    return [each for shelf in shelves for each in shelf.iterdir() if each.is_dir()]
+
+
+def replace(paths: Paths, new_backup: Callable[[], str | None]) -> None:
+    """`new_backup`: makes one and gives its name, if there is room. An unfinished one goes, too."""
+    if not every(paths):
+        return
+    new = new_backup()
+    for each in every(paths):
+        if each.name != new:
+            shutil.rmtree(each)

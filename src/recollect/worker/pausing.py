@@ -1,0 +1,162 @@
+"""The off switch: what is not to be recorded now, and what was not to be at an earlier time.
+
+Everything that brings events in asks here (`ingest`, `reconcile`, and so every import), and whatever tells
+unasked does (`briefs`). What somebody asked for is kept in the store for good, so that a transcript that is
+read years later brings nothing back; so is what hooks have said of their sessions.
+"""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect import log, switches
+from recollect.clock import Clock, day_and_time
+from recollect.model.arrivals import SessionRef
+from recollect.model.captures import Capture
+from recollect.model.pauses import COMMAND, SEEN, Pause
+from recollect.store.protocol import Store
+from recollect.worker.projects import ProjectFinder
+
+Json = dict[str, Any]
+RESUME = "`recollect resume` ends that"
+
+
+@dataclass(slots=True)
+class Pausing:
+    """`skipped`: directories that the settings name."""
+
+    store: Store
+    finder: ProjectFinder
+    clock: Clock
+    skipped: Callable[[], tuple[str, ...]] = tuple
+    _known: list[Pause] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._known = self.store.pauses()
+
+    def verbs(self) -> dict[str, Callable[[Json], Json]]:
+        return {"pause": self.pause, "resume": self.resume}
+
+    def pause(self, order: Json) -> Json:
+        """`scope` (project, session or everything), `dir` or `session` (agent and its own id), `milliseconds`
+        or None. One that is asked for twice holds as long as was said last."""
+        now = self.clock()
+        ends = None if order["milliseconds"] is None else now + order["milliseconds"]
+        scope = order["scope"]
+        project = self.finder.of(order["dir"]) if scope == "project" else None
+        session = tuple(order["session"]) if scope == "session" else None
+        before = [each.id for each in self._asked(now) if _is_of(each, project, session)]
+        if before:
+            self.store.end_pauses(before, now)
+        added = self.store.add_pause(now, ends, project_id=project, session=session)
+        self._reload()
+        log.action("pause.began", scope=added.scope, until=ends)
+        return {"paused": self._told(added)}
+
+    def resume(self, order: Json) -> Json:
+        """What holds for `dir`, for `session`, or `everything`. What was ended, and what is still off."""
+        now = self.clock()
+        project = self.store.project_of_dir(order["dir"]) if order["dir"] else None
+        session = tuple(order["session"]) if order["session"] else None
+        ended = [
+            each
+            for each in self._asked(now)
+            if order["everything"]
+            or each.covers(project, session)
+            or self._is_within(each, project)
+        ]
+        self.store.end_pauses([each.id for each in ended], now)
+        self._reload()
+        log.action("pause.ended", count=len(ended))
+        off = switches.off(order["dir"], self.skipped()) if order["dir"] else None
+        return {"ended": [self._told(each) for each in ended], "still": off}
+
+    def status(self) -> list[Json]:
+        return [self._told(each) for each in self._asked(self.clock())]
+
+    def why(self, directory: str, session: SessionRef | None = None) -> str | None:
+        """Why nothing is recorded there now, in a sentence for the user."""
+        if off := switches.off(directory, self.skipped()):
+            return f"{off[0].upper()}{off[1:]}"
+        now, project = self.clock(), self.store.project_of_dir(directory)
+        for each in self._known:
+            if each.origin == COMMAND and each.holds(now) and each.covers(project, session):
+                return self.sentence(each)
+        return None
+
+    def sentence(self, pause: Pause) -> str:
+        until = f" until {day_and_time(pause.ends_at)}" if pause.ends_at is not None else ""
+        whose = {"project": "This project is", "session": "This session is"}
+        return f"{whose.get(pause.scope, 'Everything is')} paused{until}; {RESUME}"
+
+    def is_off(self, directory: str) -> bool:
+        return switches.off(directory, self.skipped()) is not None
+
+    def covered(self, session: SessionRef, project_id: int | None, at: int) -> bool:
+        """What happened then and there is not to be kept."""
+        if any(each.covers(project_id, session) and each.holds(at) for each in self._known):
+            return True
+        erased = self.store.erased_until(*session)
+        return erased is not None and at <= erased
+
+    def refuses(self, session: SessionRef, directory: str, at: int) -> bool:
+        """A capture that must not be stored. A directory that is off keeps its session off until it speaks
+        from one that is not."""
+        if self.is_off(directory):
+            self._see(session, at)
+            return True
+        if self._is_seen(session):
+            self.store.see_resumed(*session, at)
+            self._reload()
+        return self.covered(session, self.store.project_of_dir(directory), at)
+
+    def note(self, capture: Capture) -> None:
+        """A hook said that it was told to record nothing."""
+        try:
+            session = str(json.loads(capture.body)["session_id"])
+        except (ValueError, KeyError, TypeError):
+            return
+        if session:
+            self._see((capture.agent, session), capture.at)
+
+    def _see(self, session: SessionRef, at: int) -> None:
+        if not self._is_seen(session):
+            self.store.see_paused(*session, at)
+            self._reload()
+
+    def _is_seen(self, session: SessionRef) -> bool:
+        return any(
+            each.origin == SEEN and each.ends_at is None and (each.agent, each.ref) == session
+            for each in self._known
+        )
+
+    def _asked(self, now: int) -> list[Pause]:
+        return [each for each in self._known if each.origin == COMMAND and each.holds(now)]
+
+    def _is_within(self, pause: Pause, project_id: int | None) -> bool:
+        """A session of that project."""
+        found = self.store.session_by_ref(pause.agent or "", pause.ref) if pause.ref else None
+        return found is not None and found.project_id == project_id
+
+    def _told(self, pause: Pause) -> Json:
+        project = pause.project_id
+        return {
+            "scope": pause.scope,
+            "since": pause.began_at,
+            "until": pause.ends_at,
+            "project": self.store.project(project).name if project is not None else None,
+            "session": pause.ref,
+            "why": self.sentence(pause),
+        }
+
+    def _reload(self) -> None:
+        with self._lock:
+            self._known = self.store.pauses()
+
+
+def _is_of(pause: Pause, project_id: int | None, session: tuple[str, ...] | None) -> bool:
+    theirs = (pause.agent, pause.ref) if pause.ref else None
+    return (pause.project_id, theirs) == (project_id, session)

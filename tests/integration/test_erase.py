@@ -1,0 +1,228 @@
+"""Erasing for good: a planted sentence leaves no byte, wherever it went, and nothing brings it back."""
+
+import json
+import os
+import signal
+import sqlite3
+import time
+import zlib
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from recollect.paths import Paths
+from recollect.worker import contact
+from tests.support.product import recollect, settled, until, work
+from tests.support.sentence import SAID, plant, plant_everywhere, traces
+from tests.support.transcripts import Written
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    return folder
+
+
+def test_a_purged_sentence_leaves_no_trace_in_any_byte_of_the_home(
+    home: Paths, project: Path
+) -> None:
+    """T63: rows, words, vectors, derived texts, memories and their history, files, backups and the log."""
+    plant_everywhere(home, project)
+    before = {each.partition(":")[0] for each in traces(home.data)}
+    wanted = {
+        *("recollect.db prompts", "recollect.db summaries"),
+        *("recollect.db event_texts", "recollect.db forgotten", "recollect.db edits"),
+        *("recollect.db words of document_words", "recollect.db words of event_words"),
+        *("objects of .git", "spool/bad/bad-one", "logs/worker.log"),
+        *("memory/sessions/claude-code-first.md", "backups/20261101T000000Z-daily/recollect.db"),
+    }
+    assert wanted <= before
+    dry = recollect("purge", "--text", SAID, "--dry-run", "--json", cwd=project)
+    counts = json.loads(dry.stdout)["counts"]
+    assert (counts["prompts"], counts["memories"]) == (3, 1)
+    assert counts["backups"]
+    done = recollect("purge", "--text", SAID, "--yes", cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert not (left := traces(home.data)), "\n".join(left)
+    assert not home.erasing_file.exists()
+    assert "tabs" in recollect("memory", "list", cwd=project).stdout
+    settled(home).check()
+
+
+def test_what_was_erased_does_not_come_back_from_the_transcript(
+    home: Paths, project: Path, tmp_path: Path
+) -> None:
+    """T63: a transcript that tells of it again finds rows without content, and nothing is added."""
+    written = Written()
+    written.prompt(f"Fix this: {SAID}.")
+    written.call("toolu_1", command="cat notes")
+    written.result("toolu_1", SAID, {"stdout": SAID, "stderr": ""})
+    written.says(f"I decided that {SAID}.")
+    written.add("system", subtype="turn_duration")
+    for line in written.lines:
+        line["cwd"] = str(project)
+    path = written.write(tmp_path / "user/.claude/projects/shop")
+    assert recollect("import", "claude-code", cwd=project).returncode == 0
+    assert settled(home).health().events == 3
+    assert purged(project, "--text", SAID)["prompts"] == 1
+    assert not traces(home.data)
+    contact.stop(home)
+    path.write_bytes(path.read_bytes() + b"\n")
+    again = recollect("import", "claude-code", cwd=project)
+    assert again.returncode == 0, again.stderr
+    contact.start(home)
+    assert settled(home).health().events == 3
+    settled(home)
+    assert not (left := traces(home.data)), "\n".join(left)
+
+
+def test_a_worker_that_is_killed_while_it_erases_finishes_at_its_next_start(
+    home: Paths, project: Path
+) -> None:
+    """T63: kill -9 anywhere, again and again; the order is on the disk until nothing is left."""
+    plant_everywhere(home, project)
+    wanted = {"what": "text", "text": SAID}
+    contact.order(home, "erase-begin", wanted=wanted, dry_run=False)
+    kills = 0
+    for pause in (0.02, 0.1, 0.2, 0.35, 0.5, 0.8):
+        time.sleep(pause)
+        pid = contact.running_pid(home)
+        if pid is not None and home.erasing_file.exists():
+            os.kill(pid, signal.SIGKILL)
+            kills += 1
+            contact.start(home)
+    assert kills
+    until(lambda: not home.erasing_file.exists(), seconds=120)
+    settled(home).check()
+    assert not (left := traces(home.data)), "\n".join(left)
+
+
+@pytest.mark.parametrize("what", ["session", "project", "period", "prompt"])
+def test_what_is_named_goes_with_all_that_was_made_of_it(
+    home: Paths, project: Path, what: str
+) -> None:
+    """T63: a session, a project, a period or a turn; another session stays as it is."""
+    plant(home, project, "first")
+    elsewhere = project.parent / "elsewhere"
+    elsewhere.mkdir()
+    since = str(date.today()) if what == "period" else ""
+    if what != "period":
+        work(elsewhere, "other")
+        settled(home)
+    ways = {
+        "session": ("first",),
+        "project": ("--project", str(project)),
+        "period": ("--since", since),
+        "prompt": ("prompt:1",),
+    }
+    purged(project, *ways[what])
+    assert not (left := traces(home.data)), "\n".join(left)
+    store = settled(home)
+    assert store.health().observations == (0 if what == "period" else 1)
+
+
+def test_forget_erase_takes_an_observation_with_what_it_was_made_of(
+    home: Paths, project: Path
+) -> None:
+    """T63: also one that was forgotten before, and of which a record was kept."""
+    plant(home, project, "first")
+    store = settled(home)
+    for each in store.observations_of_session(1):
+        contact.order(home, "forget-observation", id=each.id)
+    forgotten = store.forgotten(1)
+    for gone in forgotten:
+        done = recollect("forget", str(gone.observation_id), "--erase", "--yes", cwd=project)
+        assert done.returncode == 0, done.stderr
+    assert settled(home).forgotten(1) == []
+    assert "forgotten" not in {each.partition(":")[0] for each in traces(home.data)}
+
+
+def test_an_erased_memory_is_in_no_file_no_history_and_no_list(home: Paths, project: Path) -> None:
+    """T63: the memory, its versions, its name."""
+    assert recollect("remember", f"Note that {SAID}", "--name", "zorblaxi-note", cwd=project)
+    assert recollect("remember", "Use tabs in this repository", cwd=project).returncode == 0
+    assert recollect("forget", "zorblaxi-note", cwd=project).returncode == 0
+    assert traces(home.data)
+    done = recollect("forget", "zorblaxi-note", "--erase", "--yes", cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert not (left := traces(home.data)), "\n".join(left)
+    assert "tabs" in recollect("memory", "list", cwd=project).stdout
+
+
+def test_a_session_that_was_erased_stays_away_while_new_ones_are_recorded(
+    home: Paths, project: Path
+) -> None:
+    """What a hook tells of it late is not stored."""
+    plant(home, project, "first")
+    purged(project, "first")
+    assert settled(home).session_by_ref("claude-code", "first") is None
+    work(project, "second")
+    assert settled(home).session_by_ref("claude-code", "second")
+
+
+def test_asking_first_leaves_everything_where_it_is(home: Paths, project: Path) -> None:
+    plant(home, project, "first")
+    asked = recollect("purge", "first", cwd=project, stdin="n\n")
+    assert asked.returncode == 1
+    assert "Would be erased: 1 session" in asked.stdout
+    assert settled(home).session_by_ref("claude-code", "first")
+    short = recollect("purge", "--text", "ab", "--yes", cwd=project)
+    assert short.returncode == 2
+    assert "needs 4 characters" in short.stderr
+    two = recollect("purge", "first", "--text", SAID, cwd=project)
+    assert "Say one thing to erase" in two.stderr
+
+
+def test_without_git_the_snapshots_lose_it_too(
+    home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """T63: a history of plain files."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "cat", "mv", "grep", "mkdir", "rm"):
+        (tools / name).symlink_to(f"/bin/{name}")
+    monkeypatch.setenv("PATH", str(tools))
+    assert recollect("remember", f"Note that {SAID}", "--name", "a-note", cwd=project)
+    assert recollect("forget", "a-note", cwd=project).returncode == 0
+    assert any((home.memory / ".history").rglob("*"))
+    assert purged(project, "--text", SAID)["memories"] == 1
+    assert not (left := traces(home.data)), "\n".join(left)
+
+
+def purged(project: Path, *arguments: str) -> dict[str, int]:
+    done = recollect("purge", *arguments, "--yes", "--json", cwd=project)
+    assert done.returncode == 0, done.stderr
+    counts: dict[str, int] = json.loads(done.stdout)["counts"]
+    return counts
+
+
+def test_secrets_that_were_stored_before_are_replaced_everywhere(
+    home: Paths, project: Path
+) -> None:
+    """As if today's rules had been there: rows, events, memories and their history, files and backups."""
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9" * 2
+    plant(home, project, "first", "a plain sentence about nothing")
+    assert recollect("remember", "Use tabs in this repository", cwd=project).returncode == 0
+    settled(home)
+    contact.stop(home)
+    with closing(sqlite3.connect(home.database)) as db, db:
+        db.execute("UPDATE prompts SET text = ?", (f"push with {secret} please",))
+        db.execute("UPDATE observation_facts SET text = text || ?", (f" by {secret}",))
+        for key, body in db.execute("SELECT id, body FROM events WHERE kind = 'tool'").fetchall():
+            told = json.loads(zlib.decompress(body))
+            told["tool_input"]["description"] = f"with {secret}"
+            changed = zlib.compress(json.dumps(told).encode())
+            db.execute("UPDATE events SET body = ? WHERE id = ?", (changed, key))
+    (memory,) = home.memory.glob("projects/*/*tabs*.md")
+    memory.write_text(f"{memory.read_text()}\nThe token is {secret}.\n")
+    assert traces(home.data, (secret.lower(),))
+    counts = purged(project, "--secrets")
+    assert counts["rows"] >= 4
+    assert not (left := traces(home.data, (secret.lower(),))), "\n".join(left)
+    assert "[secret:" in memory.read_text()
+    assert "[secret:" in settled(home).prompts(1)[0].text
+    assert purged(project, "--secrets").get("rows", 0) == 0
+    settled(home).check()

@@ -1,0 +1,379 @@
+"""A damaged database: noticed, mended from what is left and from backups, and the user told."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from recollect import clock, wiring
+from recollect.backups import accounts, condition, swapping
+from recollect.backups.accounts import FILE, Account
+from recollect.backups.recovery import Recovery
+from recollect.backups.rotation import DAILY
+from recollect.clock import HOUR, MINUTE
+from recollect.errors import StoreDamaged, WorkerError
+from recollect.paths import Paths
+from recollect.store.sqlite import checking
+from recollect.store.sqlite.store import SqliteStore
+from recollect.worker import contact
+from recollect.worker.opening import opened
+from tests.support import corruption
+from tests.support.arrivals import START, Told, repository
+from tests.support.corruption import quiet, rows_of
+from tests.support.product import fire, recollect, settled, until, work
+from tests.support.transcripts import Written
+
+QUICK = (
+    *((0, "50 bits flipped"), (1, "truncated"), (2, "0 bytes"), (3, "64 KB of garbage")),
+    *((4, "log lost"), (5, "log truncated"), (6, "-shm lost"), (7, "first page garbled")),
+    *((8, "all garbage"), (9, "file lost")),
+)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("corruption")
+    yield corruption.template(folder)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(("seed", "damage"), QUICK, ids=[name for _, name in QUICK])
+def test_whatever_is_damaged_is_usable_again_and_what_is_lost_is_said(
+    killed: Path, seed: int, damage: str
+) -> None:
+    """T25: a byte flipped, a log cut, a -shm deleted, a file of 0 bytes; all 50 by `make torture`."""
+    result = corruption.run(killed, seed, damage, killed.parent / f"case-{seed}")
+    assert result.sound
+    assert result.usable
+    assert result.stated or not result.lost, result
+    assert result.is_well
+
+
+def fill(paths: Paths, *sessions: str) -> None:
+    with closing(SqliteStore(paths.database, writer=True)) as store:
+        project = store.resolve_project(repository("shop"), "/home/dev/shop", START)
+        for session in sessions:
+            told = Told(project, session=session)
+            tools = (told.tool(f"{session}-{n}") for n in range(40))
+            store.add_events([told.prompt(f"Begin {session}"), *tools], START)
+
+
+def back_up(paths: Paths) -> None:
+    wiring.shelf(wiring.home(), clock.now).make(DAILY, 3)
+
+
+def garble(paths: Paths) -> None:
+    paths.database.write_bytes(b"garbage " * 4096)
+
+
+def recovery() -> Recovery:
+    return Recovery(wiring.shelf(wiring.home(), clock.now))
+
+
+def sessions(paths: Paths) -> set[str]:
+    with closing(SqliteStore(paths.database, writer=False)) as store:
+        return {each.ref for each in store.sessions(None, 100)}
+
+
+def test_the_user_is_told_at_the_session_s_start_until_somebody_has_looked(
+    home: Paths, tmp_path: Path
+) -> None:
+    """T25: what happened, what is missing, and where the damaged file is."""
+    fill(home, "kept")
+    back_up(home)
+    fill(home, "since")
+    garble(home)
+    start = {"source": "startup"}
+    contact.start(home)
+    for number in range(2):
+        begun = start | {"session_id": f"next-{number}"}
+        told = json.loads(fire("SessionStart", begun, project=tmp_path).stdout)["systemMessage"]
+        assert "was damaged (file is not a database)" in told
+        assert "is lost unless" in told
+        assert str(home.damaged) in told
+    shown = recollect("status")
+    assert shown.returncode == 4
+    assert "was damaged" in shown.stdout
+    assert "was damaged" not in recollect("status").stdout
+    answer = fire("SessionStart", start | {"session_id": "later"}, project=tmp_path).stdout
+    assert "was damaged" not in answer.decode()
+    doctor = json.loads(recollect("doctor", "--quick", "--json").stdout)["findings"]
+    assert [each["level"] for each in doctor if each["what"] == "recovery"] == ["ok"]
+    assert {"kept"} <= sessions(home)
+    (folder,) = home.damaged.iterdir()
+    assert (folder / "recollect.db").read_bytes().startswith(b"garbage")
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_index_is_made_again_after_a_recovery_and_rebuild_works(
+    home: Paths, tmp_path: Path
+) -> None:
+    work(tmp_path, "one", prompt="Add a zebra to the zoo")
+    settled(home).close()
+    back_up(home)
+    contact.stop(home)
+    garble(home)
+    contact.start(home)
+    quiet(home)
+    found = recollect("search", "zebra", "--all", "--json")
+    assert "zebra" in found.stdout
+    rebuilt = json.loads(recollect("rebuild", "--json").stdout)
+    assert rebuilt["waiting"] == 0
+    assert rebuilt["documents"] == rebuilt["vectors"] > 0
+    assert "zebra" in recollect("search", "zebra", "--all", "--json").stdout
+
+
+def transcript(user: Path, session: str, folder: Path) -> None:
+    """Of a session of an hour ago that ended a minute ago, as the client writes it."""
+    written = Written(session)
+    written.prompt("Please add a giraffe")
+    written.call("toolu_1", "Bash", command="ls")
+    written.result("toolu_1", "zoo.py", {"stdout": "zoo.py", "stderr": "", "interrupted": False})
+    written.says("There is a giraffe now.")
+    written.add("system", subtype="turn_duration")
+    begin = clock.now() - HOUR
+    for number, line in enumerate(written.lines):
+        at = datetime.fromtimestamp(begin / 1_000 + number, UTC)
+        line |= {"timestamp": at.isoformat(timespec="milliseconds"), "cwd": str(folder)}
+    path = written.write(user / ".claude" / "projects" / "p")
+    os.utime(path, ((clock.now() - MINUTE) / 1_000,) * 2)
+
+
+@pytest.mark.parametrize("backup", [True, False], ids=["with a backup", "without a backup"])
+def test_transcripts_are_read_again_over_what_was_restored(
+    home: Paths, tmp_path: Path, backup: bool
+) -> None:
+    """T25: sessions since the backup come back, also of projects that it does not know."""
+    known = tmp_path / "known"
+    known.mkdir()
+    work(known, "before")
+    settled(home).close()
+    os.utime(
+        home.lock_file, (clock.now() / 1000 - 3600,) * 2
+    )  # recollect has been here for an hour
+    if backup:
+        back_up(home)
+        (made,) = home.backups.glob("[0-9]*/manifest.json")
+        text = json.loads(made.read_text())
+        made.write_text(json.dumps(text | {"made_at": text["made_at"] - 10 * MINUTE}))
+    contact.stop(home)
+    told = {"known": str(uuid4()), "zoo": str(uuid4())}
+    for name, session in told.items():
+        (tmp_path / name).mkdir(exist_ok=True)
+        transcript(tmp_path / "user", session, tmp_path / name)
+    garble(home)
+    contact.start(home)
+    until(lambda: set(told.values()) <= sessions(home))
+    quiet(home)
+    assert ("before" in sessions(home)) is backup
+    prompts = rows_of(home.database)["prompts"]
+    assert {f"{session}1" for session in told.values()} <= set(prompts)
+    assert accounts.replay_since(home) is None
+
+
+def test_what_waits_in_the_spool_is_stored_over_what_was_restored(
+    home: Paths, tmp_path: Path
+) -> None:
+    fill(home, "kept")
+    back_up(home)
+    garble(home)
+    home.starting_file.write_bytes(b"")  # no hook starts a worker
+    work(tmp_path, "spooled")
+    contact.start(home)
+    quiet(home)
+    assert {"kept", "spooled"} <= sessions(home)
+
+
+def test_rows_that_can_be_read_are_kept_and_the_backup_fills_the_gaps(home: Paths) -> None:
+    """T25: what was stored, changed and deleted since the backup is as it was; nothing forgotten returns."""
+    fill(home, "one", "two")
+    back_up(home)
+    fill(home, "three")
+    with closing(SqliteStore(home.database, writer=True)) as store:
+        gone = store.session_by_ref("claude-code", "one")
+        assert gone is not None
+        store.drop_session(gone.id, gone.project_id)
+    with closing(sqlite3.connect(home.database)) as connection:
+        root = "SELECT rootpage FROM sqlite_schema WHERE name = 'events_by_content'"
+        page = connection.execute(root).fetchone()[0]
+    before = rows_of(home.database)
+    with home.database.open("r+b") as file:
+        file.seek(4096 * (page - 1))
+        file.write(b"\xff" * 4096)
+    opened(wiring.home(), clock.now).close()
+    assert sessions(home) == {"two", "three"}
+    assert rows_of(home.database) == before
+    told = accounts.unseen(home)
+    assert told is not None
+    assert told.count("Nothing was lost.") == 1
+
+
+def test_damage_that_shows_at_work_is_mended_by_a_new_worker(home: Paths, tmp_path: Path) -> None:
+    """T25: an event whose bytes are not what was packed passes every check of pages."""
+    work(tmp_path, "one")
+    settled(home).close()
+    back_up(home)
+    pid = contact.running_pid(home)
+    with closing(sqlite3.connect(home.database, timeout=30)) as connection:
+        connection.execute("UPDATE events SET body = x'00112233' WHERE id = 2")
+        connection.commit()
+    assert checking.quick(home.database, 10) == (None, True)
+    with closing(SqliteStore(home.database, writer=False)) as store, pytest.raises(StoreDamaged):
+        store.event_body(2)
+    contact.ask(home, b"rebuild {}")
+    until(lambda: accounts.all_of(home) and accounts.all_of(home)[0].done)
+    quiet(home)
+    assert contact.running_pid(home) == pid  # the same process, begun anew
+    assert checking.certain(home.database) is None
+    (account,) = accounts.all_of(home)
+    assert account.filled == {"events": 1}
+    assert "Nothing was lost." in accounts.sentence(account, home)
+
+
+def test_a_suspicion_that_is_none_costs_one_new_start_and_no_more(
+    home: Paths, tmp_path: Path
+) -> None:
+    work(tmp_path, "one")
+    settled(home).close()
+    contact.stop(home)
+    known = condition.read(home)
+    assert known is not None
+    condition.write(home, condition.Condition(suspected="somebody stumbled"))
+    opened(wiring.home(), clock.now).close()
+    assert accounts.all_of(home) == []
+    cleared = condition.read(home)
+    assert cleared is not None
+    assert cleared.suspected is None
+    assert cleared.cleared_at > 0
+
+
+def test_damage_that_comes_back_at_once_ends_in_a_clear_error(home: Paths, tmp_path: Path) -> None:
+    fill(home, "kept")
+    back_up(home)
+    garble(home)
+    contact.start(home)
+    contact.stop(home)
+    garble(home)
+    with pytest.raises(WorkerError, match="damaged again"):
+        contact.start(home)
+    start = {"session_id": "next", "source": "startup"}
+    told = json.loads(fire("SessionStart", start, project=tmp_path).stdout)["systemMessage"]
+    assert "Its disk may be failing" in told
+    assert len(list(home.damaged.iterdir())) == 1
+    assert recollect("restore", "--yes").returncode == 0
+    assert "kept" in sessions(home)
+
+
+@pytest.mark.parametrize("moved", [0, 1, 3], ids=["nothing moved", "in part", "all moved"])
+def test_a_recovery_that_was_killed_is_finished_at_the_next_start(home: Paths, moved: int) -> None:
+    fill(home, "kept")
+    back_up(home)
+    garble(home)
+    for end in ("-wal", "-shm"):
+        Path(f"{home.database}{end}").write_bytes(b"left")
+    begun = accounts.begin(home, Account(clock.now(), FILE, "killed"))
+    folder = home.damaged / begun.folder
+    parts = [*reversed(recovery().shelf.files.parts(home.database))]
+    for part in parts[:moved]:
+        part.rename(folder / part.name)
+    swapping.beside(home.database).write_bytes(b"half of one")
+    opened(wiring.home(), clock.now).close()
+    assert sessions(home) == {"kept"}
+    assert {path.name for path in folder.iterdir()} >= {part.name for part in parts}
+    (account,) = accounts.all_of(home)
+    assert account.done
+    assert not swapping.beside(home.database).exists()
+
+
+def test_a_backup_that_is_damaged_too_is_passed_over(home: Paths) -> None:
+    fill(home, "oldest")
+    back_up(home)
+    fill(home, "newer")
+    back_up(home)
+    bad = wiring.shelf(wiring.home(), clock.now).all()[0]
+    bad.database.write_bytes(bad.database.read_bytes()[:5000])
+    garble(home)
+    opened(wiring.home(), clock.now).close()
+    assert sessions(home) == {"oldest"}
+    assert bad.path.exists()
+
+
+def test_a_database_that_was_closed_well_is_only_glanced_at(
+    home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    for name in ("glance", "quick", "certain"):
+        real = getattr(checking, name)
+
+        def look(*given: object, name: str = name, real: object = real) -> object:
+            looks.append(name)
+            assert callable(real)
+            return real(*given)
+
+        monkeypatch.setattr(checking, name, look)
+    work(tmp_path, "one")
+    settled(home).close()
+    contact.stop(home)
+    opened(wiring.home(), clock.now).close()  # and is not noted as closed
+    opened(wiring.home(), clock.now).close()
+    assert looks == ["glance", "quick"]
+
+
+def test_a_reader_that_comes_and_goes_does_not_cut_the_index_under_the_worker(home: Paths) -> None:
+    """Closing any descriptor of the -shm would drop SQLite's locks on it."""
+    code = (
+        "import pathlib, subprocess, sys\n"
+        "from recollect.store.sqlite.store import SqliteStore\n"
+        "from recollect.store.sqlite.wal_index import WalIndex\n"
+        "from tests.support.arrivals import START, repository\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "store, index = SqliteStore(file, writer=True), WalIndex(file)\n"
+        "read = 'from pathlib import Path; from recollect.store.sqlite.store import SqliteStore;'\n"
+        "read += 'import sys; SqliteStore(Path(sys.argv[1]), writer=False).close()'\n"
+        "for number in range(3):\n"
+        "    store.resolve_project(repository(f'shop-{number}'), f'/shop-{number}', START)\n"
+        "    assert index.reach().frames\n"
+        "    subprocess.run([sys.executable, '-c', read, file], check=True)\n"
+        "assert len(store.projects()) == 3\n"
+    )
+    command = [sys.executable, "-c", code, str(home.database)]
+    assert subprocess.run(command, cwd=Path(__file__).parents[2], check=False).returncode == 0
+
+
+def test_a_check_that_takes_too_long_is_cut_short(home: Paths) -> None:
+    fill(home, *(f"session-{n}" for n in range(30)))
+    assert checking.quick(home.database, 0.0) in ((None, False), (None, True))
+    assert checking.quick(home.database, 60.0) == (None, True)
+
+
+def test_commits_that_are_gone_with_the_log_are_noticed_and_counted(
+    home: Paths, tmp_path: Path
+) -> None:
+    """T25: SQLite takes what is left of a log without a word."""
+    work(tmp_path, "one")
+    quiet(home)
+    pid = contact.running_pid(home)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: contact.running_pid(home) is None)
+    with closing(sqlite3.connect(f"{home.database.as_uri()}?immutable=1", uri=True)) as connection:
+        there = connection.execute("SELECT name FROM sqlite_schema").fetchall()
+    corruption.log_of(home.database).unlink()
+    opened(wiring.home(), clock.now).close()
+    (account,) = accounts.all_of(home)
+    if there:
+        assert account.what == accounts.LOG
+        assert account.lost == {"events": 5}
+    else:  # all of it was in the log
+        assert account.what == FILE
+    assert accounts.unseen(home)

@@ -1,0 +1,97 @@
+"""What is old loses its content and nothing else; where space is short, in the order that was promised."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from recollect import clock
+from recollect.clock import DAY
+from recollect.paths import Paths
+from recollect.settings import load
+from recollect.store.sqlite.store import SqliteStore
+from recollect.worker import contact
+from recollect.worker.retention import Retention, let_go
+from tests.support.product import recollect, settled, work
+
+
+def always() -> bool:
+    return True
+
+
+def stored(paths: Paths, query: str) -> int:
+    with closing(sqlite3.connect(paths.database)) as db:
+        return int(db.execute(query).fetchone()[0])
+
+
+KEPT = "SELECT count(*) FROM events WHERE size > 0"
+TEXTS = "SELECT count(*) FROM event_texts"
+
+
+def worked(home: Paths, project: Path) -> SqliteStore:
+    project.mkdir()
+    work(project, "s")
+    settled(home)
+    contact.stop(home)
+    return SqliteStore(home.database, writer=True)
+
+
+def test_old_events_lose_their_content_and_what_was_made_of_them_stays(
+    home: Paths, tmp_path: Path
+) -> None:
+    store = worked(home, tmp_path / "shop")
+    before = store.health()
+    settings = load(home.config_file, {"RECOLLECT_RETENTION_DAYS": "30"})
+    later = clock.now() + 31 * DAY
+    assert stored(home, KEPT) == before.events
+    Retention(store, settings, lambda: later - 2 * DAY).if_due(always)
+    assert stored(home, KEPT) == before.events
+    Retention(store, settings, lambda: later).if_due(always)
+    assert (stored(home, KEPT), stored(home, TEXTS)) == (0, 0)
+    assert store.health() == before
+    assert [each.text for each in store.prompts(1)] == ["Add a greeting to hello.py"]
+    store.check()
+    store.close()
+
+
+def test_what_waits_to_be_worked_up_is_never_too_old(home: Paths, tmp_path: Path) -> None:
+    store = worked(home, tmp_path / "shop")
+    with closing(sqlite3.connect(home.database)) as db, db:
+        db.execute("UPDATE jobs SET state = 'pending'")
+    claimed = stored(home, "SELECT count(*) FROM events WHERE job_id IS NOT NULL")
+    store.age_out(clock.now() + DAY, 1000)
+    assert stored(home, KEPT) == claimed > 0
+    store.close()
+
+
+def test_room_is_made_by_contents_first_and_then_by_what_search_finds_of_them(
+    home: Paths, tmp_path: Path
+) -> None:
+    store = worked(home, tmp_path / "shop")
+    texts = stored(home, TEXTS)
+    let_go(store, lambda: clock.now() + 2 * DAY, always, 1)
+    assert (stored(home, KEPT), stored(home, TEXTS)) == (0, texts)
+    let_go(store, lambda: clock.now() + 2 * DAY, always, 10**9)
+    assert stored(home, TEXTS) == 0
+    assert store.health().observations == 1
+    store.close()
+
+
+def test_by_default_nothing_grows_too_old(home: Paths, tmp_path: Path) -> None:
+    store = worked(home, tmp_path / "shop")
+    Retention(store, load(home.config_file, {}), lambda: clock.now() + 9999 * DAY).if_due(always)
+    assert stored(home, KEPT) == store.health().events
+    store.close()
+
+
+def test_aged_events_are_exported_and_imported_as_what_they_are(
+    home: Paths, tmp_path: Path
+) -> None:
+    store = worked(home, tmp_path / "shop")
+    store.age_out(clock.now() + DAY, 1000)
+    store.close()
+    file = tmp_path / "all.jsonl"
+    assert recollect("export", "-o", str(file)).returncode == 0
+    other = {"RECOLLECT_HOME": str(tmp_path / "user/.local/state/recollect")}
+    taken = recollect("import", "file", str(file), env=other)
+    assert taken.returncode == 0, taken.stderr
+    assert "event" in taken.stdout

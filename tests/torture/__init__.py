@@ -1,0 +1,1 @@
+"""The long suite (`make torture`): the faults of the catalogue, thousands of times or at their full size."""

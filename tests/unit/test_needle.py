@@ -1,0 +1,46 @@
+"""A text that is to be erased is found whatever its form, and what only looks like it is left alone."""
+
+import json
+
+import pytest
+
+from recollect.errors import ConfigError
+from recollect.needle import MARK, Needle
+
+TEXT = 'The "blue" café opens at\nnine'
+FORMS = (
+    TEXT,
+    TEXT.upper(),
+    TEXT.replace("\n", "   \n\t"),
+    json.dumps({"prompt": f"Note: {TEXT}."}),
+    json.dumps({"prompt": TEXT}, ensure_ascii=False),
+    json.dumps({"text": json.dumps({"inner": TEXT})}),
+    f"before {TEXT} after",
+)
+OTHERS = ("", "The blue café opens at nine", 'The "blue" cafe opens at nine', "nine at opens café")
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_every_form_of_it_is_found_and_taken_out(text: str) -> None:
+    needle = Needle(TEXT)
+    assert needle.found(text)
+    left = needle.changed(text)
+    assert not needle.found(left)
+    assert MARK in left
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_what_says_something_else_stays_as_it_is(text: str) -> None:
+    needle = Needle(TEXT)
+    assert not needle.found(text)
+    assert needle.changed(text) == text
+
+
+def test_what_stands_around_it_stays() -> None:
+    assert Needle("blue café").changed("The blue  CAFÉ opens") == f"The {MARK} opens"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "ab", "a b c", "\n\t"])
+def test_what_would_be_everywhere_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="needs 4 characters"):
+        Needle(text)

@@ -1,0 +1,305 @@
+"""The redactor as a whole: marks, known values, guarded files, payloads, rules of the user's own."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import hiding, settings
+from recollect.errors import ConfigError
+from recollect.memory.storage.changes import Memories
+from recollect.memory.storage.folders import places
+from recollect.model.memories import Memory
+from recollect.model.requests import Away, Reply, Request, Usage
+from recollect.paths import Paths
+from recollect.privacy import files, literals, marking, own_rules, payloads
+from recollect.privacy.files import Guarded
+from recollect.privacy.redactor import Redactor
+from recollect.privacy.samples import mixed
+from recollect.providers.discreet import Discreet
+from recollect.worker.redacting import set_aside
+from tests.support.planted import planted
+
+SECRET = f"ghp_{mixed(36)}"
+OTHER = f"ghp_{mixed(36, 5)}"
+
+
+@pytest.fixture
+def redactor(home: Paths) -> Redactor:
+    return hiding.redactor(home, settings.load(home.config_file, {}), {})
+
+
+def test_equal_secrets_have_equal_marks_and_others_have_others(
+    redactor: Redactor, home: Paths
+) -> None:
+    first, same, other = (redactor.text(f"x {s}") for s in (SECRET, SECRET, OTHER))
+    assert first == same != other
+    assert first.startswith("x [secret:github:")
+    assert home.redaction_key.stat().st_mode & 0o777 == 0o600
+    again = hiding.redactor(home, settings.load(home.config_file, {}), {})
+    assert again.text(f"x {SECRET}") == first
+
+
+def test_another_key_makes_other_marks() -> None:
+    one, other = (Redactor(marking.keyed(bytes([n]) * 32)).text(SECRET) for n in (1, 2))
+    assert one != other
+
+
+def test_no_key_is_made_before_there_is_a_secret(redactor: Redactor, home: Paths) -> None:
+    assert redactor.text("nothing to see") == "nothing to see"
+    assert not home.redaction_key.exists()
+
+
+def test_a_damaged_key_is_replaced(home: Paths) -> None:
+    home.redaction_key.write_bytes(b"short")
+    assert len(marking.key_in(home.redaction_key)) == marking.SIZE
+    assert marking.key_in(home.redaction_key) == marking.key_in(home.redaction_key)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*(p.text for p in planted(46)), "words", "\n", "<private>", "</private>"])
+    )
+)
+def test_to_redact_twice_changes_nothing(parts: list[str]) -> None:
+    once = Redactor(marking.keyed(b"k" * 32)).text(" ".join(parts))
+    assert Redactor(marking.keyed(b"k" * 32)).text(once) == once
+
+
+@given(st.text())
+def test_any_text_can_be_redacted(text: str) -> None:
+    assert isinstance(Redactor().text(text), str)
+
+
+@given(st.binary())
+def test_any_bytes_can_be_redacted(data: bytes) -> None:
+    assert isinstance(payloads.redacted(Redactor(), data), bytes)
+
+
+def test_a_payload_without_a_secret_keeps_its_bytes() -> None:
+    body = b'{"b" : [1, 2.50], "a":"\\u00e9 \xc3\xa9"}\n'
+    assert payloads.redacted(Redactor(), body) is body
+
+
+def test_only_texts_of_a_payload_change() -> None:
+    event = {"n": 1.5, "flag": True, "none": None, "list": [1, SECRET], SECRET: {"deep": [SECRET]}}
+    shown = payloads.value(Redactor(), event)
+    mark = "[secret:github]"
+    assert shown == {
+        "n": 1.5,
+        "flag": True,
+        "none": None,
+        "list": [1, mark],
+        mark: {"deep": [mark]},
+    }
+
+
+def test_values_of_telling_variables_are_known_word_for_word() -> None:
+    value = "".join(("horse", "-7/", 'q"', "staple"))
+    env = {
+        "SHOP_TOKEN": value,
+        "EDITOR": "not-a-secret-1",
+        "A_KEY": "short",
+        "B_KEY": "/etc/ssl/key.bin",
+    }
+    redactor = Redactor.made(env=env)
+    assert redactor.text(f"<{value}>") == "<[secret:environment]>"
+    assert value not in redactor.text(json.dumps({"x": value}))
+    assert "staple" not in redactor.text("https://a/?q=horse-7%2Fq%22staple")
+    assert (
+        redactor.text("not-a-secret-1 short /etc/ssl/key.bin")
+        == "not-a-secret-1 short /etc/ssl/key.bin"
+    )
+    assert Redactor.made(env=env, leave=["SHOP_TOKEN"]).text(value) == value
+
+
+@pytest.mark.parametrize(
+    "value", ["true", "password", "12345678901", "https://a.example.org/x", "a,b,c-d", "~/keys/x1"]
+)
+def test_a_value_that_tells_nothing_is_no_secret(value: str) -> None:
+    assert not literals.is_telling(value)
+
+
+@pytest.mark.parametrize(
+    ("path", "holds"),
+    [
+        *(
+            (p, True)
+            for p in (
+                "/a/.env",
+                ".env.local",
+                "prod.env",
+                "/h/.ssh/id_ed25519",
+                "k.pem",
+                "/h/.netrc",
+            )
+        ),
+        *(
+            (p, True)
+            for p in (
+                "/h/.aws/credentials",
+                "/h/.kube/config",
+                "C:\\x\\.env",
+                ".npmrc",
+                "secrets.yaml",
+            )
+        ),
+        *(
+            (p, False)
+            for p in (
+                ".env.example",
+                "id_rsa.pub",
+                "src/env.py",
+                "credentials.py",
+                "keys.md",
+                "a.key.ts",
+            )
+        ),
+        ("config/prod.yml", True),
+        ("other/prod.yml", False),
+    ],
+)
+def test_files_are_guarded_by_their_names(path: str, holds: bool) -> None:
+    assert Guarded.of(["config/prod.yml"]).holds(path) is holds
+
+
+def test_of_a_guarded_file_only_the_path_is_kept() -> None:
+    event = {
+        "tool_input": {"file_path": "/a/.env", "content": "COLOUR=mauve"},
+        "tool_response": {"filePath": "/a/.env", "structuredPatch": [{"lines": ["+COLOUR=mauve"]}]},
+    }
+    shown = payloads.value(Redactor(), event)
+    assert "mauve" not in json.dumps(shown)
+    assert shown["tool_input"]["file_path"] == "/a/.env"
+
+
+@pytest.mark.parametrize(
+    "command", ["cat .env", "cat > prod.env <<EOF\nCOLOUR=mauve\nEOF", "head -3 ~/.ssh/id_rsa"]
+)
+def test_a_command_that_names_a_guarded_file_keeps_its_first_line(command: str) -> None:
+    event = {"tool_input": {"command": command}, "tool_response": {"stdout": "COLOUR=mauve"}}
+    shown = payloads.value(Redactor(), event)
+    assert "mauve" not in json.dumps(shown)
+    assert shown["tool_input"]["command"].startswith(command.partition("\n")[0])
+
+
+def test_grep_and_diffs_do_not_show_guarded_files() -> None:
+    text = "src/a.py:1:mauve\nconf/.env:3:COLOUR=mauve\n"
+    assert Redactor().text(text) == f"src/a.py:1:mauve\nconf/.env:3:{files.MARK}\n"
+    hunk = "index 1..2\n+++ b/.env\n@@ -1 +1 @@\n+COLOUR=mauve"
+    diff = f"diff --git a/.env b/.env\n{hunk}\ndiff --git a/b b/b\n+mauve"
+    shown = Redactor().text(diff)
+    assert "COLOUR" not in shown
+    assert shown.endswith("diff --git a/b b/b\n+mauve")
+
+
+def test_a_pattern_of_ones_own_is_replaced_like_any_other() -> None:
+    redactor = Redactor(own=own_rules.compiled(["ACME-[A-Z]{4,8}"]))
+    assert redactor.text("the ACME-WXYZ one") == "the [secret:own] one"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(a+)+b", "no end"),
+        (r"\w*x", "no end"),
+        ("(a{1,9}){1,9}b", "within another"),
+        ("(?:a|ab){1,50}c", "alternative"),
+        (r"(a)\1", "refers back"),
+        (r"\w{0,100}\w{0,100}x", "too many ways"),
+        ("[", "no regular expression"),
+        ("a{0,3}", "matches nothing at all"),
+        ("x" * 600, "characters"),
+    ],
+)
+def test_a_pattern_that_could_take_long_is_refused_with_the_reason(pattern: str, why: str) -> None:
+    """T61: the user's own rules as well."""
+    with pytest.raises(ConfigError, match=why):
+        own_rules.compiled([pattern])
+
+
+def test_a_wrong_pattern_in_the_settings_is_named(home: Paths) -> None:
+    home.config_file.write_text('[privacy]\npatterns = ["(a+)+"]\n')
+    with pytest.raises(ConfigError, match=r"privacy\.patterns"):
+        settings.load(home.config_file, {})
+
+
+def test_a_file_that_is_set_aside_loses_its_secrets_and_no_other_byte(tmp_path: Path) -> None:
+    sound, telling = tmp_path / "sound", tmp_path / "telling"
+    sound.write_bytes(b"\xff\x00 cut off {")
+    telling.write_bytes(b'{"x": "a\\n' + SECRET.encode() + b'", "cut')
+    set_aside(Redactor(), sound, tmp_path / "a")
+    set_aside(Redactor(), telling, tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == b"\xff\x00 cut off {"
+    assert SECRET.encode() not in (tmp_path / "b").read_bytes()
+    assert not sound.exists()
+    assert not telling.exists()
+
+
+@pytest.mark.parametrize("hidden", [SECRET, "<private>mulberry</private>"])
+def test_a_file_too_large_for_memory_is_gone_through_in_pieces(
+    hidden: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.worker.redacting.WHOLE", 1000)
+    monkeypatch.setattr("recollect.worker.redacting.PIECE", 256)
+    monkeypatch.setattr("recollect.worker.redacting.EDGE", 128)
+    file = tmp_path / "large"
+    file.write_text("some words " * 60 + hidden + " more words" * 60)
+    set_aside(Redactor(), file, tmp_path / "aside")
+    shown = (tmp_path / "aside").read_text()
+    assert SECRET not in shown
+    assert "mulberry" not in shown
+
+
+def test_a_memory_written_by_hand_keeps_its_bytes_and_is_told_without_the_secret(
+    home: Paths, tmp_path: Path
+) -> None:
+    found = places(home, str(tmp_path), settings.load(home.config_file, {}))
+    memories = Memories(found, redactor=Redactor())
+    with memories.change("made") as change:
+        change.write(Memory("vpn", "About the VPN", "project", "Use it."))
+    file = memories.all().memories[0].path
+    file.write_text(file.read_text().replace("Use it.", f"Its key is {SECRET}."))
+    stored = memories.get("vpn")
+    assert stored is not None
+    assert "[secret:github]" in stored.memory.body
+    with memories.change("pinned") as change:
+        change.write(replace(stored.memory, pinned=True), expected=stored.checksum)
+    assert SECRET in file.read_text()
+    with memories.change("said") as change:
+        change.write(Memory("ci", "About CI", "project", f"Its key is {OTHER}."))
+    assert OTHER not in "".join(path.read_text() for path in file.parent.glob("*.md"))
+
+
+class Echo:
+    name, model, longest_seconds = "echo", "echo-1", 1.0
+
+    def __init__(self, answer: Reply | Away) -> None:
+        self.asked: list[Request] = []
+        self._answer = answer
+
+    def ask(self, request: Request) -> Reply | Away:
+        self.asked.append(request)
+        return self._answer
+
+    def idle(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_a_model_is_told_no_secret_and_its_words_are_searched_for_some() -> None:
+    reply = Reply(f"It is {SECRET}", "echo-1", Usage(1, 0, 0, 1))
+    within = Echo(reply)
+    answer = Discreet(within, Redactor()).ask(Request("be brief", (), f"what is {SECRET}?", 10))
+    assert within.asked[0].message == "what is [secret:github]?"
+    assert isinstance(answer, Reply)
+    assert answer.text == "It is [secret:github]"
+
+
+def test_the_error_of_a_server_that_quotes_the_key_is_not_kept() -> None:
+    within = Echo(Away(f"Incorrect API key: {SECRET}", Reply(SECRET, "m", Usage(1, 0, 0, 1))))
+    answer = Discreet(within, Redactor()).ask(Request("", (), "hello", 10))
+    assert SECRET not in repr(answer)
