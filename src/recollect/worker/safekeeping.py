@@ -89,8 +89,14 @@ class Safekeeping:
         while not self._stopping.is_set():
             self._wake.wait()
             self._wake.clear()
-            if not self._stopping.is_set() and self.is_due():
-                self._make(rotation.DAILY)
+            try:
+                if not self._stopping.is_set() and self.is_due():
+                    self._make(rotation.DAILY)
+            except StoreDamaged as error:
+                self.met(error)
+            except Exception as error:
+                # A file that was deleted under us, most likely. A thread that died in silence would be worse.
+                log.warning("backup.skipped", reason=rotation.DAILY, error=log.cause(error))
             self._busy.clear()
 
     def is_due(self) -> bool:
