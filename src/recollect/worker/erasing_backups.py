@@ -16,7 +16,7 @@ def every(paths: Paths) -> list[Path]:
 
 
 def replace(paths: Paths, new_backup: Callable[[], str | None]) -> None:
-    """`new_backup`: makes one and gives its name, if there is room. One that was just being made goes, too."""
+    """`new_backup`: makes one and gives its name, if there is room. An unfinished one goes, too."""
     if not every(paths):
         return
     new = new_backup()
