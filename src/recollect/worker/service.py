@@ -81,20 +81,7 @@ class Service:
         self._chores = chores.Chores(home, store, clock)
         self._ingest = self._make_ingest(boring, hides)
         self._memories.dreamer.before = self.safekeeping.before_dream
-        told_by = (store, AGENTS, finder, clock, os.environ, boring, control.pausing)
-        again = accounts.replay_since(self._paths)
-        self._reconciler = Reconciler(*told_by, redactor=hides, replay_since=again)
-        importer = Reconciler(*told_by, importing=True, redactor=hides)
-        backfill = Backfill(self._paths, store, AGENTS, clock, importer)
-        self._transcripts = TranscriptThread(
-            self._reconciler,
-            on_healed=self._healed,
-            on_looked=self._looked,
-            on_fault=lambda error: faulty("healing", error),
-            retry_seconds=FAULT_SECONDS[1],
-            backfill=backfill,
-            give_way=first.give_way,
-        )
+        self._transcripts, backfill = self._make_healing(boring, hides)
         self._runner = self._job_runner()
         control.erase_with(
             *(self._busy, self._briefs, finder, self._memories, hides, self.safekeeping.anew),
@@ -122,6 +109,27 @@ class Service:
         found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
         return Ingest(*found, self._announcing.captured, disk.thrift, hides, self._control.pausing)
 
+    def _make_healing(
+        self, boring: tuple[str, ...], hides: Redactor
+    ) -> tuple[TranscriptThread, Backfill]:
+        """Who reads transcripts, for what hooks missed and for the past."""
+        shared = (self._store, AGENTS, self._finder, self._clock, os.environ, boring)
+        told_by = (*shared, self._control.pausing)
+        again = accounts.replay_since(self._paths)
+        self._reconciler = Reconciler(*told_by, redactor=hides, replay_since=again)
+        importer = Reconciler(*told_by, importing=True, redactor=hides)
+        backfill = Backfill(self._paths, self._store, AGENTS, self._clock, importer)
+        thread = TranscriptThread(
+            self._reconciler,
+            on_healed=self._healed,
+            on_looked=self._looked,
+            on_fault=lambda error: self._report.note_fault("healing", error),
+            give_way=self._precedence.give_way,
+            retry_seconds=FAULT_SECONDS[1],
+            backfill=backfill,
+        )
+        return thread, backfill
+
     def _job_runner(self) -> JobRunner:
         held = lease(self._settings.number("worker.lease_seconds"), self._choice.model)
         return JobRunner(
@@ -132,16 +140,13 @@ class Service:
 
     def _make_idleness(self) -> Idleness:
         resting = (
+            *(self._transcripts.idle, self._indexing.idle, lambda: not self._changed),
+            *(self._control.idle, self.safekeeping.idle),
             lambda: not self._orders.imports.at_work(),
-            self._transcripts.idle,
-            self._indexing.idle,
-            lambda: not self._changed,
-            self._control.idle,
-            self.safekeeping.idle,
         )
         seconds = self._settings.number("worker.idle_minutes") * 60
-        shared = (self._paths, self._store, self._clock)
-        return Idleness(*shared, seconds, self._busy, resting, self.web.is_wanted)
+        found = (self._paths, self._store, self._clock, seconds, self._busy)
+        return Idleness(*found, resting, self.web.is_wanted)
 
     def open(self) -> Listener:
         return Listener(
@@ -207,7 +212,7 @@ class Service:
             self._ingest.drain(lambda: next(once, False))
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
-        pause = FAULT_SECONDS[0]
+        pause, longest = FAULT_SECONDS
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
@@ -229,16 +234,14 @@ class Service:
                 self._report.note_fault("ingest", None)
                 pause = FAULT_SECONDS[0]
             except Exception as error:
-                # A locked database or a full disk, most likely: the spool keeps everything until it is
-                # over. Whatever it is, a thread that died in silence would be worse.
+                # A locked database or a full disk: the spool keeps all. A silent death would be worse.
                 self._report.note_fault("ingest", error)
                 self._chores.disk.look()
                 self._stopping.wait(pause)
-                pause = min(pause * 2, FAULT_SECONDS[1])
+                pause = min(pause * 2, longest)
                 self._spool_wake.set()
-            self._spool_wake.wait(
-                min(watch.longest_wait, max(LEAST_WAIT, self._idleness.seconds_left()))
-            )
+            left = max(LEAST_WAIT, self._idleness.seconds_left())
+            self._spool_wake.wait(min(watch.longest_wait, left))
 
     def _drain(self) -> None:
         ingested = self._ingest.drain(self._goes_on)
