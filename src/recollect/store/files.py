@@ -23,8 +23,8 @@ class Contents:
 @dataclass(slots=True)
 class Salvaged:
     """By table. `lost`: ids that neither the file nor the backup can tell of; `at_least`: tables whose end
-    cannot be read, so that there may have been more; `torn`: tables with any gap. `orphans`: rows that belonged
-    to one that is lost."""
+    cannot be read, so that there may have been more; `torn`: tables with any gap. `orphans`: rows that
+    belonged to one that is lost."""
 
     read: dict[str, int] = field(default_factory=dict)
     filled: dict[str, int] = field(default_factory=dict)
