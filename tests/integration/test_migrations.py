@@ -129,6 +129,48 @@ def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
     assert version_and_schema(file) == complete
 
 
+def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new_schema(
+    tmp_path: Path,
+) -> None:
+    """T32: SIGKILL before each statement of all migrations, and once they are through."""
+    newest = queries.migrations()[-1][0]
+    schemas = {0: sum_up_to(0), newest: sum_of_migrations()}
+    file = tmp_path / "recollect.db"
+    found: list[int] = []
+    ended = False
+    while not ended:
+        child = os.fork()
+        if child == 0:
+            migrate_and_die(file, len(found))
+        ended = os.waitpid(child, 0)[1] == 0
+        version, schema = version_and_schema(file)
+        assert schema == schemas[version], len(found)
+        found.append(version)
+        for part in tmp_path.glob("recollect.db*"):
+            part.unlink()
+    assert len(found) > len(queries.migrations())
+    assert set(found) == set(schemas)
+
+
+def migrate_and_die(file: Path, place: int) -> None:
+    """In a process of its own: `place` statements are begun."""
+    left = place
+
+    def count(_: str) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    try:
+        connection = sqlite3.connect(file, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.set_trace_callback(count)
+        database.migrate(connection)
+    finally:
+        os._exit(0)
+
+
 def test_a_later_migration_keeps_what_is_there(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

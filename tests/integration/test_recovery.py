@@ -5,6 +5,8 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -14,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from recollect import clock, wiring
-from recollect.backups import accounts, condition, swapping
+from recollect.backups import accounts, condition, swapping, withheld
 from recollect.backups.accounts import FILE, Account
 from recollect.backups.recovery import Recovery
 from recollect.backups.rotation import DAILY
@@ -179,6 +181,40 @@ def test_transcripts_are_read_again_over_what_was_restored(
     assert accounts.replay_since(home) is None
 
 
+@pytest.mark.parametrize("backup", ["none", "before", "after"])
+def test_what_was_paused_or_erased_does_not_come_back_from_transcripts_by_accident(
+    home: Paths, tmp_path: Path, backup: str
+) -> None:
+    """T63: the database that knew of it is lost; only a backup that knows it too lets them be read."""
+    fill(home, "kept")
+    home.lock_file.touch()
+    os.utime(home.lock_file, ((clock.now() - 2 * HOUR) / 1_000,) * 2)
+    if backup == "before":
+        back_up(home)
+    withheld.note_erasure(home, clock.now())
+    if backup == "after":
+        back_up(home)
+    garble(home)
+    opened(wiring.home(), clock.now).close()
+    (account,) = accounts.all_of(home)
+    assert account.held_back is (backup != "after")
+    assert (accounts.replay_since(home) is None) is (backup != "after")
+    assert ("not read by themselves" in (accounts.unseen(home) or "")) is (backup != "after")
+
+
+def test_a_pause_is_noted_once_and_an_erasure_each_time(home: Paths) -> None:
+    withheld.note_pauses(home, [], 1)
+    assert withheld.last(home) is None
+    withheld.note_pauses(home, ["one"], 2)
+    withheld.note_pauses(home, ["one"], 3)
+    assert withheld.last(home) == 2
+    withheld.note_erasure(home, 4)
+    withheld.note_pauses(home, ["one"], 5)
+    assert withheld.last(home) == 4
+    home.withheld_file.write_bytes(b"{half")
+    assert (withheld.last(home) or 0) > clock.now()
+
+
 def test_what_waits_in_the_spool_is_stored_over_what_was_restored(
     home: Paths, tmp_path: Path
 ) -> None:
@@ -325,6 +361,27 @@ def test_a_database_that_was_closed_well_is_only_glanced_at(
     opened(wiring.home(), clock.now).close()  # and is not noted as closed
     opened(wiring.home(), clock.now).close()
     assert looks == ["glance", "quick"]
+
+
+def test_a_reader_that_comes_and_goes_does_not_cut_the_index_under_the_worker(home: Paths) -> None:
+    """Closing any descriptor of the -shm would drop SQLite's locks on it."""
+    code = (
+        "import pathlib, subprocess, sys\n"
+        "from recollect.store.sqlite.store import SqliteStore\n"
+        "from recollect.store.sqlite.wal_index import WalIndex\n"
+        "from tests.support.arrivals import START, repository\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "store, index = SqliteStore(file, writer=True), WalIndex(file)\n"
+        "read = 'from pathlib import Path; from recollect.store.sqlite.store import SqliteStore;'\n"
+        "read += 'import sys; SqliteStore(Path(sys.argv[1]), writer=False).close()'\n"
+        "for number in range(3):\n"
+        "    store.resolve_project(repository(f'shop-{number}'), f'/shop-{number}', START)\n"
+        "    assert index.reach().frames\n"
+        "    subprocess.run([sys.executable, '-c', read, file], check=True)\n"
+        "assert len(store.projects()) == 3\n"
+    )
+    command = [sys.executable, "-c", code, str(home.database)]
+    assert subprocess.run(command, cwd=Path(__file__).parents[2], check=False).returncode == 0
 
 
 def test_a_check_that_takes_too_long_is_cut_short(home: Paths) -> None:

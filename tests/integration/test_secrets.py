@@ -239,3 +239,17 @@ def cut_off(home: Paths, every: str) -> None:
         (home.spool_tmp / name).write_bytes(data)
         (home.spool_tmp / name).replace(home.spool_new / name)
     until(lambda: (home.spool_bad / "cut-1").exists() and (home.spool_bad / "cut-2").exists())
+
+
+def test_of_a_payload_too_large_to_be_kept_whole_nothing_private_is_kept(
+    home: Paths, project: Path
+) -> None:
+    """T62: split over chunks: the tag is in the part that is cut away, its words are in the part that is
+    left."""
+    size = 17 * 1024 * 1024
+    output = "x " * (size // 4) + "<private>" + "y " * (size // 4) + PRIVATE
+    event = {"session_id": f"{SESSION}4", "prompt_id": "p1"} | bash("a", "cat large", output)
+    fire("PostToolUse", event, project=project)
+    until(lambda: any(home.spool_bad.iterdir()))
+    settled(home)
+    assert traces(home.data, [PRIVATE]) == []

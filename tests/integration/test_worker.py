@@ -22,6 +22,7 @@ from recollect.errors import StoreMissing, WorkerError
 from recollect.paths import Paths
 from recollect.settings import Settings
 from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact, wake
 from recollect.worker import service as service_module
 from recollect.worker.jobs import JobRunner
@@ -29,6 +30,7 @@ from recollect.worker.service import Service
 from tests.support import payloads
 from tests.support.product import close_stores, fire, settled, until, work
 
+BACKLOG = int(os.environ.get("RECOLLECT_BACKLOG", "2000"))
 TOOL = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 
@@ -168,15 +170,17 @@ def test_a_worker_that_cannot_start_says_why_at_the_next_session(
     home: Paths, tmp_path: Path
 ) -> None:
     home.make()
-    home.database.write_bytes(b"this is not a database" * 100)
-    with pytest.raises(WorkerError, match="damaged"):
+    SqliteStore(home.database, writer=True).close()
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+    with pytest.raises(WorkerError, match="newer recollect"):
         contact.start(home)
     # Captures do not try again and again; they keep the events.
     capture(tmp_path)
     assert contact.running_pid(home) is None
     assert len(list(home.spool_new.iterdir())) == 1
     done = fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
-    assert "damaged" in json.loads(done.stdout)["systemMessage"]
+    assert "newer recollect" in json.loads(done.stdout)["systemMessage"]
 
 
 def test_without_an_answer_the_prepared_brief_is_used(home: Paths, tmp_path: Path) -> None:
@@ -311,18 +315,17 @@ def test_a_clock_that_is_set_back_starves_no_work(
 
 def test_a_backlog_of_days_is_drained_in_order_and_hooks_go_on(home: Paths, tmp_path: Path) -> None:
     """T11: nobody worked for days; nothing of it is dropped. `RECOLLECT_BACKLOG` makes it 100,000."""
-    number_of = int(os.environ.get("RECOLLECT_BACKLOG", "2000"))
     header = b"recollect/1 claude-code save /home/dev/shop\0\n"
     began = 1_780_000_000
-    for number in range(number_of):
-        file = home.spool_new / f"{number_of - number:06}"  # the names tell nothing
+    for number in range(BACKLOG):
+        file = home.spool_new / f"{BACKLOG - number:06}"  # the names tell nothing
         file.write_bytes(header + payloads.tool("s1", f"t{number}"))
         os.utime(file, (began + number, began + number))
     fire("PostToolUse", TOOL | {"session_id": "s2", "tool_use_id": "late"}, project=tmp_path)
-    until(lambda: not list(home.spool_new.iterdir()), seconds=60 + number_of / 100)
+    until(lambda: not list(home.spool_new.iterdir()), seconds=60 + BACKLOG / 100)
     with closing(sqlite3.connect(home.database)) as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM events ORDER BY id")]
-    assert keys == [*(f"tool:t{number}" for number in range(number_of)), "tool:late"]
+    assert keys == [*(f"tool:t{number}" for number in range(BACKLOG)), "tool:late"]
     assert list(home.spool_bad.iterdir()) == []
 
 

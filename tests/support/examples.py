@@ -21,4 +21,4 @@ def register() -> None:
 
 def examples(few: int) -> settings:
     """For what needs more or fewer than others: so many every day."""
-    return settings(max_examples=few * settings.default.max_examples // FEW)
+    return settings(max_examples=few * settings().max_examples // FEW)

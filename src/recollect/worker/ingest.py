@@ -28,18 +28,20 @@ from recollect.model.events import (
     TurnEnded,
 )
 from recollect.paths import Paths, private_dir
+from recollect.payload.limits import LOSSLESS
 from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.worker import spool_files
 from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
-from recollect.worker.redacting import redacted_capture, set_aside
+from recollect.worker.redacting import has_private, redacted_capture, set_aside
 from recollect.worker.spool_files import SpoolFile, shortened
 
 BATCH_FILES = 256
 BATCH_BYTES = 16 * 1024 * 1024
 # Faults of the machine, not of a file.
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EROFS)
+CUT_PRIVATE = "it is so large that it would be cut, and has private parts: nothing of it is kept"
 MOST_PLACES = 256  # sessions whose directory is kept in mind
 
 
@@ -107,6 +109,9 @@ class Ingest:
             return None
         if isinstance(capture, Unreadable):
             self._quarantine(file, capture.why)
+            return None
+        if file.size > LOSSLESS and has_private(file.path):
+            self._quarantine(file, CUT_PRIVATE)
             return None
         return self._understand(file, redacted_capture(self.redactor, capture))
 

@@ -7,10 +7,11 @@ from typing import BinaryIO
 
 from recollect.model.captures import Capture
 from recollect.paths import write_private
+from recollect.payload.limits import LOSSLESS
 from recollect.privacy import payloads, private
 from recollect.privacy.redactor import Redactor
 
-WHOLE = 64 * 1024 * 1024  # a larger file is read in pieces
+WHOLE = LOSSLESS  # a larger file is read in pieces
 PIECE, EDGE = 4 * 1024 * 1024, 64 * 1024
 
 
@@ -37,10 +38,20 @@ def set_aside(redactor: Redactor, path: Path, target: Path) -> None:
     path.replace(target)
 
 
+def has_private(path: Path) -> bool:
+    """Of a payload that is cut, the tags may be what is cut away: it must be known before."""
+    with path.open("rb") as file:
+        return _has_private(file)
+
+
+def _has_private(file: BinaryIO) -> bool:
+    return any(private.has_tag(piece.decode("utf-8", "replace")) for piece in _pieces(file))
+
+
 def _in_pieces(redactor: Redactor, path: Path, target: Path) -> bool:
     """Whether there was something to hide: then the target is written."""
     with path.open("rb") as file:
-        if any(private.has_tag(piece.decode("utf-8", "replace")) for piece in _pieces(file)):
+        if _has_private(file):
             write_private(target, private.MARK.encode())
             return True
         file.seek(0)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from recollect import log, wiring
-from recollect.backups import condition, rotation
+from recollect.backups import condition, rotation, withheld
 from recollect.backups.condition import Condition
 from recollect.backups.shelf import Shelf
 from recollect.clock import HOUR, SECOND, Clock
@@ -44,6 +44,7 @@ class Safekeeping:
         self._store, self._clock = store, clock
         self._give_way, self._on_damage = give_way, on_damage
         self._shelf: Shelf = wiring.shelf(home, clock)
+        self._log = self._shelf.files.log_of(self._paths.database)
         self._wake, self._stopping, self._busy = (threading.Event() for _ in range(3))
         known = condition.read(self._paths)
         self._condition = Condition(cleared_at=known.cleared_at if known else 0)
@@ -51,16 +52,18 @@ class Safekeeping:
 
     def note(self) -> None:
         """How far the log reaches, so that the next worker sees if some of it got lost."""
-        reach = self._shelf.files.reach(self._paths.database)
+        reach = self._log.reach()
         if reach is None or reach == self._condition.log or self.damaged:
             return
         self._condition = replace(
             self._condition, log=reach, events=self._store.newest_event(), at=self._clock()
         )
         condition.write(self._paths, self._condition)
+        withheld.note_pauses(self._paths, self._store.pauses(), self._clock())
 
     def closed(self) -> None:
         """The store was closed, and all is well."""
+        self._log.close()
         if not self.damaged and self._paths.database.exists():
             condition.closed(self._paths, self._condition)
 
@@ -87,8 +90,14 @@ class Safekeeping:
         while not self._stopping.is_set():
             self._wake.wait()
             self._wake.clear()
-            if not self._stopping.is_set() and self.is_due():
-                self._make(rotation.DAILY)
+            try:
+                if not self._stopping.is_set() and self.is_due():
+                    self._make(rotation.DAILY)
+            except StoreDamaged as error:
+                self.met(error)
+            except Exception as error:
+                # A file that was deleted under us, most likely. A thread that died in silence would be worse.
+                log.warning("backup.skipped", reason=rotation.DAILY, error=log.cause(error))
             self._busy.clear()
 
     def is_due(self) -> bool:

@@ -3,11 +3,10 @@
 import json
 import os
 import threading
-from functools import partial
 
 from recollect import __version__, log
 from recollect.backups import accounts
-from recollect.clock import SECOND, Clock
+from recollect.clock import Clock
 from recollect.ids import lease_name
 from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
@@ -18,21 +17,20 @@ from recollect.worker.announcing import Announcing
 from recollect.worker.backfill import Backfill
 from recollect.worker.briefs import Briefs
 from recollect.worker.changed import Changed
-from recollect.worker.erasing import Eraser
+from recollect.worker.control import Control
 from recollect.worker.gate import Gate
 from recollect.worker.idleness import Idleness
 from recollect.worker.indexing import Indexer, IndexingThread
 from recollect.worker.ingest import Ingest
 from recollect.worker.jobs import JobRunner, lease
+from recollect.worker.jobs_loop import LEAST_WAIT, JobsLoop
 from recollect.worker.listener import Answer, Listener
 from recollect.worker.memory_work import MemoryWork
 from recollect.worker.orders import Orders, as_json
-from recollect.worker.pausing import Pausing
 from recollect.worker.precedence import MOMENT, Precedence
 from recollect.worker.projects import ProjectFinder
 from recollect.worker.reconcile import Reconciler
 from recollect.worker.report import Report
-from recollect.worker.retention import Retention, let_go
 from recollect.worker.safekeeping import Safekeeping
 from recollect.worker.tally import Tally
 from recollect.worker.transcript_thread import TranscriptThread
@@ -41,9 +39,6 @@ from recollect.worker.wake import SpoolWatch
 from recollect.worker.web import Web
 
 LOSS_SECONDS = 1.0  # how long a deletion may take
-LEAST_WAIT = 0.05  # seconds
-LOOK_EVERY_SECONDS, LOOK_AFTER_SECONDS = 30.0, 600.0
-HEAL_FIRST_SECONDS = 10.0  # how long jobs wait for the first look at the transcripts
 FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
 
 
@@ -65,10 +60,7 @@ class Service:
         self._finder = finder = ProjectFinder(store, clock)
         search, faulty = searcher(store, self._settings, clock), self._report.note_fault
         self._precedence = first = Precedence()
-        settings = self._settings
-        self._pausing = pausing = Pausing(
-            store, finder, clock, lambda: settings.names("capture.skip_dirs")
-        )
+        self._control = control = Control(home, store, clock, finder)
         self.safekeeping = Safekeeping(home, store, clock, first.give_way, self._damaged)
         self._report.on_damage = self.safekeeping.met
         self._changed = Changed(self._jobs_wake)
@@ -81,92 +73,80 @@ class Service:
             home, store, self._choice, self._gate, clock, *told, announcing=announcing, hides=hides
         )
         self._briefs = Briefs(
-            self._paths,
-            store,
-            AGENTS,
-            finder,
-            self._settings,
-            clock,
-            self._report.problem,
-            search,
-            self._memories.telling,
-            self._indexing.expect_a_question,
-            first,
-            hides,
-            pausing,
+            *(self._paths, store, AGENTS, finder, self._settings, clock, self._report.problem),
+            *(search, self._memories.telling, self._indexing.expect_a_question, first, hides),
+            control.pausing,
         )
         boring = self._settings.names("capture.boring_tools")
         self._chores = chores.Chores(home, store, clock)
         self._ingest = self._make_ingest(boring, hides)
         self._memories.dreamer.before = self.safekeeping.before_dream
-        told_by = (store, AGENTS, finder, clock, os.environ, boring, pausing)
-        again = accounts.replay_since(self._paths)
-        self._reconciler = Reconciler(*told_by, redactor=hides, replay_since=again)
-        importer = Reconciler(*told_by, importing=True, redactor=hides)
-        backfill = Backfill(self._paths, store, AGENTS, clock, importer)
-        self._transcripts = TranscriptThread(
-            self._reconciler,
-            on_healed=self._healed,
-            on_looked=self._looked,
-            on_fault=lambda error: faulty("healing", error),
-            retry_seconds=FAULT_SECONDS[1],
-            backfill=backfill,
-            give_way=first.give_way,
-        )
+        self._transcripts, backfill = self._make_healing(boring, hides)
         self._runner = self._job_runner()
-        self._eraser = Eraser(
-            *(home.paths, store, clock, self._busy, self._briefs, finder, self._memories),
-            redactor=hides,
-            new_backup=self.safekeeping.anew,
-            go_on=self._goes_on,
-            wake=self._spool_wake.set,
-            on_fault=lambda error: faulty("erasing", error),
+        control.erase_with(
+            *(self._busy, self._briefs, finder, self._memories, hides, self.safekeeping.anew),
+            *(self._goes_on, self._spool_wake.set, lambda error: faulty("erasing", error)),
         )
-        self._retention = Retention(store, settings, clock)
         self._orders = Orders(
             *(store, self._choice, self._gate, self._briefs, finder, self._busy, self._jobs_wake),
             *(clock, backfill, self._transcripts.look, self._indexing.wake, self._memories, hides),
-            pausing.verbs() | self._eraser.verbs(),
+            control.verbs(),
         )
         self.web = Web(
             *(home, announcing, search, self._memories.dreamer.finder, self._memories.of),
             *(self._orders.verbs, self.status, self._stopping.is_set, first.give_way, hides),
         )
         self._idleness = self._make_idleness()
+        self._jobs = JobsLoop(
+            *(store, clock, self._choice.model, self._runner, self._busy, self._transcripts),
+            *(self._idleness, self._jobs_wake, self._stopping, self._goes_on, self._beside_jobs),
+            lambda error: faulty("jobs", error),
+        )
 
     def _make_ingest(self, boring: tuple[str, ...], hides: Redactor) -> Ingest:
         self._report.disk = disk = self._chores.disk
-        disk.age_out = partial(let_go, self._store, self._clock, self._goes_on)
+        disk.age_out = self._control.let_go
         found = (self._paths, self._store, AGENTS, self._finder, boring, self._clock)
-        return Ingest(*found, self._announcing.captured, disk.thrift, hides, self._pausing)
+        return Ingest(*found, self._announcing.captured, disk.thrift, hides, self._control.pausing)
+
+    def _make_healing(
+        self, boring: tuple[str, ...], hides: Redactor
+    ) -> tuple[TranscriptThread, Backfill]:
+        """Who reads transcripts, for what hooks missed and for the past."""
+        shared = (self._store, AGENTS, self._finder, self._clock, os.environ, boring)
+        told_by = (*shared, self._control.pausing)
+        again = accounts.replay_since(self._paths)
+        self._reconciler = Reconciler(*told_by, redactor=hides, replay_since=again)
+        importer = Reconciler(*told_by, importing=True, redactor=hides)
+        backfill = Backfill(self._paths, self._store, AGENTS, self._clock, importer)
+        thread = TranscriptThread(
+            self._reconciler,
+            on_healed=self._healed,
+            on_looked=self._looked,
+            on_fault=lambda error: self._report.note_fault("healing", error),
+            give_way=self._precedence.give_way,
+            retry_seconds=FAULT_SECONDS[1],
+            backfill=backfill,
+        )
+        return thread, backfill
 
     def _job_runner(self) -> JobRunner:
+        held = lease(self._settings.number("worker.lease_seconds"), self._choice.model)
         return JobRunner(
-            self._store,
-            AGENTS,
-            self._choice,
-            self._gate,
-            lease_name(),
-            lease(self._settings.number("worker.lease_seconds"), self._choice.model),
-            self._clock,
-            self._changed.add,
-            self._briefs.sessions.write,
-            self._memories.extractor,
+            *(self._store, AGENTS, self._choice, self._gate, lease_name(), held, self._clock),
+            *(self._changed.add, self._briefs.sessions.write, self._memories.extractor),
             self._announcing.done,
         )
 
     def _make_idleness(self) -> Idleness:
         resting = (
+            *(self._transcripts.idle, self._indexing.idle, lambda: not self._changed),
+            *(self._control.idle, self.safekeeping.idle),
             lambda: not self._orders.imports.at_work(),
-            self._transcripts.idle,
-            self._indexing.idle,
-            lambda: not self._changed,
-            lambda: not self._eraser.at_work(),
-            self.safekeeping.idle,
         )
         seconds = self._settings.number("worker.idle_minutes") * 60
-        shared = (self._paths, self._store, self._clock)
-        return Idleness(*shared, seconds, self._busy, resting, self.web.is_wanted)
+        found = (self._paths, self._store, self._clock, seconds, self._busy)
+        return Idleness(*found, resting, self.web.is_wanted)
 
     def open(self) -> Listener:
         return Listener(
@@ -185,7 +165,7 @@ class Service:
         """Until told to stop, or idle for long enough."""
         watch = SpoolWatch(self._paths.spool_new, self._spool_wake)
         others = (
-            threading.Thread(target=self._run_jobs, name="jobs"),
+            threading.Thread(target=self._jobs.run, name="jobs"),
             threading.Thread(target=self._transcripts.run, name="healing"),
             threading.Thread(target=self._indexing.run, name="indexing"),
             threading.Thread(target=self.safekeeping.run, name="backups"),
@@ -194,7 +174,7 @@ class Service:
             thread.start()
         self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
         self.web.begin()
-        self._eraser.resume()
+        self._control.begin()
         try:
             self._run_ingest(watch)
             self.must_restart |= self.safekeeping.damaged
@@ -202,7 +182,7 @@ class Service:
             self._report.ended = list
             self.stop()
             self.web.close()
-            self._eraser.wait()
+            self._control.wait()
             for thread in others:
                 thread.join()
             watch.close()
@@ -220,7 +200,7 @@ class Service:
 
     def status(self) -> dict[str, object]:
         under_way = self._orders.backfill.under_way()
-        told: dict[str, object] = {"import": under_way, "paused": self._pausing.status()}
+        told: dict[str, object] = {"import": under_way, "paused": self._control.pausing.status()}
         return self._report.status(idle=self._idleness.now()) | told
 
     def last_look(self) -> None:
@@ -232,7 +212,7 @@ class Service:
             self._ingest.drain(lambda: next(once, False))
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
-        pause = FAULT_SECONDS[0]
+        pause, longest = FAULT_SECONDS
         while not self._stopping.is_set():
             self._spool_wake.clear()
             if lost := self._vitals.lost():
@@ -254,16 +234,14 @@ class Service:
                 self._report.note_fault("ingest", None)
                 pause = FAULT_SECONDS[0]
             except Exception as error:
-                # A locked database or a full disk, most likely: the spool keeps everything until it is
-                # over. Whatever it is, a thread that died in silence would be worse.
+                # A locked database or a full disk: the spool keeps all. A silent death would be worse.
                 self._report.note_fault("ingest", error)
                 self._chores.disk.look()
                 self._stopping.wait(pause)
-                pause = min(pause * 2, FAULT_SECONDS[1])
+                pause = min(pause * 2, longest)
                 self._spool_wake.set()
-            self._spool_wake.wait(
-                min(watch.longest_wait, max(LEAST_WAIT, self._idleness.seconds_left()))
-            )
+            left = max(LEAST_WAIT, self._idleness.seconds_left())
+            self._spool_wake.wait(min(watch.longest_wait, left))
 
     def _drain(self) -> None:
         ingested = self._ingest.drain(self._goes_on)
@@ -291,47 +269,19 @@ class Service:
         self._idleness.interrupted()
         self._jobs_wake.set()
 
-    def _run_jobs(self) -> None:
-        # What the last worker left half told is written about once, when it is whole.
-        self._transcripts.wait_for_look(HEAL_FIRST_SECONDS)
-        while not self._stopping.is_set():
-            self._jobs_wake.clear()
-            if self._choice.model is not None:  # an event that is told late costs another request
-                self._transcripts.wait_for_turns()
-            try:
-                with self._busy:
-                    if self._runner.run_due(self._goes_on):
-                        self._idleness.interrupted()
-                    self._memories.dreamer.if_due()
-                    while self._changed:
-                        self._indexing.wake()
-                        self._briefs.prepare(self._changed.pop())
-                    self._memories.tidy()
-                    self._retention.if_due(self._goes_on)
-                wait = self._until_next_job()
-                self._report.note_fault("jobs", None)
-            except Exception as error:  # for the same reason as in _run_ingest
-                self._report.note_fault("jobs", error)
-                wait = FAULT_SECONDS[1]
-            self._jobs_wake.wait(wait)
+    def _beside_jobs(self) -> None:
+        """After each round of them, and while none is run."""
+        self._memories.dreamer.if_due()
+        while self._changed:
+            self._indexing.wake()
+            self._briefs.prepare(self._changed.pop())
+        self._memories.tidy()
+        self._control.retention.if_due(self._goes_on)
 
     def _goes_on(self) -> bool:
         """Asked between two pieces of work: a hook that waits for its answer comes first."""
         self._precedence.give_way()
         return not self._stopping.is_set()
-
-    def _until_next_job(self) -> float:
-        """Seconds. A model that was asked a while ago is looked after: what it keeps open may go."""
-        wait = max(LEAST_WAIT, self._idleness.seconds_left())
-        due = self._store.next_due()
-        if due is not None:
-            closed = self._runner.rests()
-            wait = max(0.01, (max(due, closed.until if closed else 0) - self._clock()) / SECOND)
-        if self._choice.model is not None:
-            self._choice.model.idle()
-            if self._idleness.since() < LOOK_AFTER_SECONDS:
-                wait = min(wait, LOOK_EVERY_SECONDS)
-        return wait
 
     def _answer(self, request: bytes) -> Answer:
         self._idleness.interrupted()

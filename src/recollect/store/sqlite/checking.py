@@ -12,18 +12,13 @@ from pathlib import Path
 
 from recollect.store.sqlite import salvage, scanning, tables
 
-MAGIC = b"SQLite format 3\x00"
 INSTRUCTIONS = 10_000  # between two looks at the clock
 certain = salvage.is_sound
 
 
 def glance(path: Path) -> str | None:
-    """The header, the schema, and both ends of every table. What is wrong, if anything is."""
+    """The header, the schema and both ends of every table. What is wrong, if anything is."""
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
-        if header[:16] != MAGIC:
-            return "file is not a database"
         with closing(scanning.open_damaged(path)) as connection:
             if tables.version(connection) == 0:
                 return "it has no tables"
@@ -33,7 +28,7 @@ def glance(path: Path) -> str | None:
                     keys = ", ".join(f"{key} {order}" for key in table.key.split(", "))
                     ends = f'SELECT {table.listed} FROM "{table.name}" ORDER BY {keys} LIMIT 1'
                     connection.execute(ends).fetchone()
-    except (OSError, sqlite3.DatabaseError) as error:
+    except sqlite3.DatabaseError as error:
         return str(error)
     return None
 

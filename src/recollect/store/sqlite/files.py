@@ -4,7 +4,7 @@ import os
 from contextlib import closing
 from pathlib import Path
 
-from recollect.store.files import Contents, Progress, Reach, Salvaged, nothing
+from recollect.store.files import Contents, Log, Progress, Reach, Salvaged, nothing
 from recollect.store.sqlite import checking, copying, tables, wal_index
 from recollect.store.sqlite.salvage import salvage
 from recollect.store.sqlite.store import SqliteStore
@@ -37,12 +37,18 @@ class SqliteFiles:
     ) -> Salvaged | None:
         return salvage(damaged, backup, target, progress)
 
-    def ready(self, path: Path) -> None:
+    def ready(
+        self, path: Path, since: int | None = None, *, passed_over: int | None = None
+    ) -> None:
         with closing(SqliteStore(path, writer=True)) as store:
             store.forget_index()
+            if since is not None:
+                store.read_transcripts_again(since)
+            if passed_over is not None:
+                store.pass_over_transcripts(passed_over)
 
-    def reach(self, database: Path) -> Reach | None:
-        return wal_index.reach(database)
+    def log_of(self, database: Path) -> Log:
+        return wal_index.WalIndex(database)
 
     def log_lost(self, database: Path, known: Reach) -> bool:
         return wal_index.lost(database, known)

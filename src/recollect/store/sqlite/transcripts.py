@@ -14,6 +14,17 @@ class Transcripts(Database):
         with self.transaction() as connection:
             write(connection, "transcripts", "set_mark", values)
 
+    def read_transcripts_again(self, since: int) -> None:
+        """Those that were written to since then, from their beginning: what is here is not taken twice."""
+        with self.transaction() as connection:
+            write(connection, "transcripts", "forget_marks", {})
+            write(connection, "transcripts", "look_again", {"since": since})
+
+    def pass_over_transcripts(self, until: int) -> None:
+        """Those that were not written to after that are not looked at unasked."""
+        with self.transaction() as connection:
+            write(connection, "transcripts", "look_from", {"until": until})
+
     def transcript_path(self, agent: str, ref: str) -> str | None:
         row = self.row("transcripts", "path", agent=agent, ref=sqlite_safe(ref))
         return row["transcript"] if row else None
