@@ -16,6 +16,8 @@ LEFT_OUT = ("told", "quarantine", "transcript_marks", "merges", "unmerged", "par
 DERIVED = ("documents", "document_vectors", "event_texts", "unindexed", "index_state")
 DERIVED_WORDS = ("document_words", "fact_words", "event_words")
 LEASE = ("holder", "lease_until")
+# Worked out again from the events: words for the index, and whose words something stems from.
+WORKED_OUT = ("words", "origins", "sources")
 Dump = dict[str, list[str]]
 
 
@@ -44,7 +46,7 @@ def _rows(
             value = row[column]
             if column == "id":
                 value = names.get(table, {}).get(value)
-            elif column in (*LEASE, "words") or (column == "reply" and not replies):
+            elif column in (*LEASE, *WORKED_OUT) or (column == "reply" and not replies):
                 continue
             elif column in names and value is not None:
                 value = names[column][value]
