@@ -143,6 +143,11 @@ class Paths:
         return self.run / "database.json"
 
     @property
+    def withheld_file(self) -> Path:
+        """When something was last paused or erased; never what."""
+        return self.run / "withheld.json"
+
+    @property
     def web_file(self) -> Path:
         """Where the API and the viewer listen, as long as they do."""
         return self.run / "web.json"

@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.browsing import CHROMIUM, MISSING, Served, Watched, serving, visiting
 from tests.support import big_home
 
 Visit = Callable[..., Watched]
+expect.set_options(timeout=30_000)  # it ends early; a machine that is shared needs it
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

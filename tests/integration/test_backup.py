@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from recollect import clock, wiring
-from recollect.backups import archive, rotation
+from recollect.backups import archive
 from recollect.backups.manifest import DATABASE, MEMORIES
-from recollect.backups.rotation import BY_HAND, DAILY, DREAM, MIGRATION, RESTORE
+from recollect.backups.rotation import BY_HAND, DAILY, DREAM, MIGRATION
 from recollect.backups.shelf import Shelf
 from recollect.clock import DAY, HOUR
 from recollect.errors import BackupError
@@ -353,16 +353,3 @@ def test_the_worker_makes_one_by_itself_and_status_says_so(home: Paths) -> None:
     contact.start(home)
     until(lambda: wiring.shelf(wiring.home(), clock.now).all())
     assert "(daily); 1 in all" in json.loads(recollect("status", "--json").stdout)["backup"]
-
-
-def test_for_what_must_be_nowhere_any_more_backups_are_made_anew(
-    home: Paths, backups: Shelf
-) -> None:
-    fill(home)
-    for reason in (DAILY, MIGRATION, RESTORE, BY_HAND):
-        backups.make(reason, 3)
-    fill(home, sessions=4)
-    only = backups.made_anew(rotation.BY_HAND, 3)
-    assert [each.name for each in backups.all()] == [only.name]
-    assert only.manifest.rows["sessions"] == 4
-    assert {path.name for path in home.backups.iterdir()} == {".lock", only.name}

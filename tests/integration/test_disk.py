@@ -15,15 +15,16 @@ import pytest
 
 from recollect import clock, wiring
 from recollect.agents.claude_code import ClaudeCode
+from recollect.errors import StoreError
 from recollect.model.events import ToolUsed
 from recollect.paths import Paths
 from recollect.payload.cutting import MARK
 from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import chores, contact, making_room, sweeping
+from recollect.worker import chores, contact, sweeping
 from recollect.worker.disk import MB, Room, measure
 from recollect.worker.health import capture_failures
 from recollect.worker.ingest import Ingest
-from recollect.worker.making_room import Housekeeper, make_room
+from recollect.worker.making_room import Housekeeper
 from recollect.worker.projects import ProjectFinder
 from tests.support import payloads
 from tests.support.product import close_stores, fire, recollect, settled, until
@@ -65,14 +66,28 @@ def old(path: Path, *, days: float, data: bytes = b"x") -> Path:
     return path
 
 
+def keeper_of(home: Paths, found: Room) -> Housekeeper:
+    """One for whom there is as much room as the test says."""
+    keeper = Housekeeper(home, wiring.home().settings, wiring.shelf(wiring.home(), clock.now))
+    keeper.room = found
+    return keeper
+
+
+def backups_in(home: Paths, number: int) -> list[Path]:
+    """Oldest first."""
+    day = iter(range(number))
+    shelf = wiring.shelf(wiring.home(), lambda: 1_800_000_000_000 + next(day, number) * clock.DAY)
+    SqliteStore(home.database, writer=True).close()
+    return [shelf.make("daily", 99).path for _ in range(number)]
+
+
 def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
     large = b"x" * MB
     bad = [old(home.spool_bad / f"b{n}", days=9 - n, data=large) for n in range(2)]
     brief = old(home.briefs / "brief", days=1, data=large)
-    backups = [home.data / "backups" / f"2026010{n}T000000Z-daily" for n in range(4)]
-    for backup in backups:
-        old(backup / "recollect.db", days=1, data=large)
     waiting = old(home.spool_new / "waits", days=99, data=large)
+    backups = backups_in(home, 4)
+    making = old(home.backups / ".making-1" / "recollect.db", days=0)
     asked: list[int] = []
 
     def age_out(missing: int) -> int:
@@ -80,16 +95,32 @@ def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
         return 7
 
     def there() -> list[bool]:
-        return [path.exists() for path in (*bad, brief, *backups, waiting)]
+        return [path.exists() for path in (*bad, brief, *backups, waiting, making)]
 
-    assert make_room(home, room(100)) == 0
-    make_room(home, room(101))
-    assert there() == [False, True, True, True, True, True, True, True]
-    make_room(home, room(103))
-    assert there() == [False, False, False, False, True, True, True, True]
-    make_room(home, room(105), age_out)
-    assert there() == [False, False, False, False, False, True, True, True]
-    assert asked == [4 * MB]
+    assert keeper_of(home, room(100))._make_room() == 0
+    keeper_of(home, room(101))._make_room()
+    assert there() == [False, True, True, True, True, True, True, True, True]
+    keeper_of(home, room(102))._make_room()
+    assert there() == [False, False, False, True, True, True, True, True, True]
+    keeper = keeper_of(home, room(105))
+    keeper.age_out = age_out
+    keeper._make_room()
+    assert there() == [False, False, False, False, False, True, True, True, True]
+    assert len(asked) == 1
+    assert 0 < asked[0] < 5 * MB
+
+
+def test_a_backup_that_is_damaged_does_not_count_as_one_that_is_kept(home: Paths) -> None:
+    backups = backups_in(home, 4)
+    (backups[3] / "recollect.db").write_bytes(b"nonsense")
+    keeper_of(home, room(999))._make_room()
+    assert [path.exists() for path in backups] == [False, True, True, True]
+
+
+def test_events_are_not_given_up_because_others_fill_the_disk(home: Paths) -> None:
+    keeper = keeper_of(home, room(1, free=0))
+    keeper.age_out = lambda missing: missing  # would give all that it is asked for
+    assert keeper._make_room() == 0
 
 
 def test_files_that_only_grow_are_bounded(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,24 +212,25 @@ def test_a_housekeeper_measures_again_what_it_has_made(home: Paths) -> None:
     settings = wiring.home(
         {"RECOLLECT_LIMITS_HOME_MB": "1", "RECOLLECT_HOME": str(home.state)}
     ).settings
-    keeper = Housekeeper(home, settings)
+    keeper = Housekeeper(home, settings, wiring.shelf(wiring.home(), clock.now))
     assert keeper.thrift() == 2
     keeper.look()
     assert (keeper.thrift(), measure(home, settings).share < 1) == (0, True)
 
 
-def test_a_disk_that_cannot_be_looked_at_stops_nobody(
-    home: Paths, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keeper = Housekeeper(home, wiring.home().settings)
-    before = keeper.room
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), StoreError("full")])
+def test_a_disk_or_a_store_that_refuses_stops_nobody(home: Paths, error: Exception) -> None:
+    """T26: it is asked for room when they have just refused something."""
+    keeper = keeper_of(home, room(1))
+    keeper.settings = wiring.home(os.environ | {"RECOLLECT_LIMITS_HOME_MB": "1"}).settings
+    (home.data / "heavy").write_bytes(os.urandom(2 * MB))
 
-    def broken(*_: object) -> Room:
-        raise OSError(errno.EIO, "Input/output error")
+    def refuse(_: int) -> int:
+        raise error
 
-    monkeypatch.setattr(making_room, "measure", broken)
+    keeper.age_out = refuse
     keeper.look()
-    assert keeper.room == before
+    assert keeper.thrift() == 2
 
 
 @pytest.fixture

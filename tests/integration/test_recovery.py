@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from recollect import clock, wiring
-from recollect.backups import accounts, condition, swapping
+from recollect.backups import accounts, condition, swapping, withheld
 from recollect.backups.accounts import FILE, Account
 from recollect.backups.recovery import Recovery
 from recollect.backups.rotation import DAILY
@@ -179,6 +179,40 @@ def test_transcripts_are_read_again_over_what_was_restored(
     prompts = rows_of(home.database)["prompts"]
     assert {f"{session}1" for session in told.values()} <= set(prompts)
     assert accounts.replay_since(home) is None
+
+
+@pytest.mark.parametrize("backup", ["none", "before", "after"])
+def test_what_was_paused_or_erased_does_not_come_back_from_transcripts_by_accident(
+    home: Paths, tmp_path: Path, backup: str
+) -> None:
+    """T63: the database that knew of it is lost; only a backup that knows it too lets them be read."""
+    fill(home, "kept")
+    home.lock_file.touch()
+    os.utime(home.lock_file, ((clock.now() - 2 * HOUR) / 1_000,) * 2)
+    if backup == "before":
+        back_up(home)
+    withheld.note_erasure(home, clock.now())
+    if backup == "after":
+        back_up(home)
+    garble(home)
+    opened(wiring.home(), clock.now).close()
+    (account,) = accounts.all_of(home)
+    assert account.held_back is (backup != "after")
+    assert (accounts.replay_since(home) is None) is (backup != "after")
+    assert ("not read by themselves" in (accounts.unseen(home) or "")) is (backup != "after")
+
+
+def test_a_pause_is_noted_once_and_an_erasure_each_time(home: Paths) -> None:
+    withheld.note_pauses(home, [], 1)
+    assert withheld.last(home) is None
+    withheld.note_pauses(home, ["one"], 2)
+    withheld.note_pauses(home, ["one"], 3)
+    assert withheld.last(home) == 2
+    withheld.note_erasure(home, 4)
+    withheld.note_pauses(home, ["one"], 5)
+    assert withheld.last(home) == 4
+    home.withheld_file.write_bytes(b"{half")
+    assert (withheld.last(home) or 0) > clock.now()
 
 
 def test_what_waits_in_the_spool_is_stored_over_what_was_restored(

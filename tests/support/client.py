@@ -25,7 +25,7 @@ TOOLS = ("Bash", "Read", "Write", "Edit")
 
 
 def until(
-    happened: Callable[[], bool], *, timeout: float = 30, report: Callable[[], str] = str
+    happened: Callable[[], bool], *, timeout: float = 90, report: Callable[[], str] = str
 ) -> None:
     """Wait for something another process does; `report` says what there is instead."""
     end = time.monotonic() + timeout
@@ -89,7 +89,7 @@ class HookDump:
         found = sorted(self.folder.glob(f"{event}.*.json"), key=lambda p: p.stat().st_mtime_ns)
         return [json.loads(path.read_text()) for path in found]
 
-    def wait(self, event: str, count: int = 1, *, timeout: float = 30) -> list[Json]:
+    def wait(self, event: str, count: int = 1, *, timeout: float = 90) -> list[Json]:
         def report() -> str:
             return f"{event} x {count}, only {[p['hook_event_name'] for p in self.payloads()]}"
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from recollect.cli.main import COMMANDS
 from recollect.cli.main import main as command
+from recollect.worker import contact
 from recollect.worker.main import main as worker
 
 MOST = 1 << 20  # bytes of a request: arguments and an environment
@@ -181,6 +182,21 @@ class Server:
                 return  # nobody waits for a worker
 
 
+def _spawn() -> int:
+    """In the place of `contact._spawn`: the worker that a command starts is a fork of the command."""
+    if pid := os.fork():
+        return pid
+    status = 1
+    try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        status = worker()
+    finally:
+        os._exit(status)
+
+
 def main(path: str) -> int:
     for name in PRELOADED:
         importlib.import_module(name)
@@ -191,6 +207,7 @@ def main(path: str) -> int:
     if arguments == [WORKER]:
         return worker()
     sys.argv = [str(Path(sys.executable).with_name("recollect")), *arguments]
+    contact._spawn = _spawn
     command()
     return 0
 

@@ -108,7 +108,7 @@ def work(project: Path, session: str, *, prompt: str = "Add a greeting to hello.
     return prompt_id
 
 
-def until(happened: Callable[[], Any], *, seconds: float = 30.0) -> Any:
+def until(happened: Callable[[], Any], *, seconds: float = 90.0) -> Any:
     """Waits for a truthy answer and returns it. Generous: machines are shared, and it ends early."""
     end = time.monotonic() + seconds
     while True:

@@ -30,7 +30,8 @@ NOUNS = {
 class Account:
     """`salvaged`: rows read from the damaged file, `filled`: rows that the backup had in their stead, `lost`
     and `at_least`: see `store/files.py`. `since`: transcripts that were written to later are read
-    again; None when that is done or there is nothing to read."""
+    again; None when that is done or there is nothing to read. `held_back`: not unasked, as what was paused or
+    erased is no longer known."""
 
     at: int
     what: str
@@ -45,6 +46,7 @@ class Account:
     at_least: list[str] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     since: int | None = None
+    held_back: bool = False
     folder: str = ""
 
 
@@ -143,6 +145,11 @@ def _source(account: Account) -> str:
 
 def _loss(account: Account) -> str:
     again = "The spool and the transcripts are read again."
+    if account.held_back:
+        again = (
+            "Sessions were paused or erased, and which is no longer known: so transcripts are not read by "
+            "themselves. `recollect import claude-code` reads them; `recollect pause` again what should be."
+        )
     if account.salvaged is None and account.backup_at is None:
         return f"What the transcripts do not tell is lost. {again}"
     if account.salvaged is None and account.backup_at is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recollect import log
-from recollect.backups import accounts, swapping
+from recollect.backups import accounts, swapping, withheld
 from recollect.backups.accounts import FILE, LOG, Account
 from recollect.backups.shelf import Backup, Shelf
 from recollect.errors import StoreDamaged
@@ -20,6 +20,7 @@ from recollect.store.files import Contents, DatabaseFiles, Progress, nothing
 
 AGAIN_MINUTES = 10
 DAY_MINUTES, MOST_A_DAY = 24 * 60, 3
+WITHHELD = {"pauses", "erased_sessions", "events"}  # what they hold must not come from transcripts
 
 
 @dataclass(slots=True)
@@ -68,11 +69,15 @@ class Recovery:
         if found is None and backup is not None:
             found = self._restored(account, backup, replacement)
         if found is None:
-            found = replace(account, since=self._first_start())
-            swapping.clear(self._files, database)
-        else:
-            self._files.ready(replacement, found.since)
+            found = replace(account, since=self._first_start(), held_back=self._withheld(None))
+        passed_over = None
+        if found.held_back:
+            found, passed_over = replace(found, since=None), account.at
+        if replacement.exists():
+            self._files.ready(replacement, found.since, passed_over=passed_over)
             swapping.put(self._files, replacement, database)
+        else:
+            swapping.clear(self._files, database)
         finished = replace(found, done=True)
         accounts.write(self._paths, finished)
         log.warning("recovery.done", folder=account.folder, rows=sum(finished.rows.values()))
@@ -102,6 +107,7 @@ class Recovery:
             filled={table: rows for table, rows in found.filled.items() if rows},
             lost=found.lost,
             at_least=sorted(found.at_least),
+            held_back=bool(WITHHELD & found.torn) and self._withheld(backup),
             since=self._since(backup) if found.lost or found.at_least or found.orphans else None,
         )
 
@@ -111,7 +117,13 @@ class Recovery:
     def _restored(self, account: Account, backup: Backup, target: Path) -> Account:
         held: Contents = self._files.copy(backup.database, target)
         at = backup.manifest.made_at
-        return replace(account, rows=held.rows, backup=backup.name, backup_at=at, since=at)
+        found = replace(account, rows=held.rows, backup=backup.name, backup_at=at, since=at)
+        return replace(found, held_back=self._withheld(backup))
+
+    def _withheld(self, backup: Backup | None) -> bool:
+        """Whether something was paused or erased that nobody knows of any more."""
+        last = withheld.last(self._paths)
+        return last is not None and (backup is None or last > backup.manifest.made_at)
 
     def _first_start(self) -> int | None:
         """When recollect began to record here: the lock is made once and never written to."""

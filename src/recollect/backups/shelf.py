@@ -118,15 +118,6 @@ class Shelf:
         shutil.rmtree(gone, ignore_errors=True)
         log.action("backup.dropped", backup=backup.name)
 
-    def made_anew(self, reason: str, keep: int) -> Backup:
-        """One backup of what there is now, and none of what was before: for what must be nowhere any more."""
-        before = self.all()
-        found = self.make(reason, keep)
-        for backup in before:
-            if backup.path.exists():
-                self.drop(backup)
-        return found
-
     def _made(self, making: Path, reason: str, began: int, progress: Progress) -> Backup:
         try:
             held = self.files.copy(self.paths.database, making / DATABASE, progress)

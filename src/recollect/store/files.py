@@ -23,12 +23,14 @@ class Contents:
 @dataclass(slots=True)
 class Salvaged:
     """By table. `lost`: ids that neither the file nor the backup can tell of; `at_least`: tables whose end
-    cannot be read, so that there may have been more. `orphans`: rows that belonged to one that is lost."""
+    cannot be read, so that there may have been more; `torn`: tables with any gap. `orphans`: rows that
+    belonged to one that is lost."""
 
     read: dict[str, int] = field(default_factory=dict)
     filled: dict[str, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
     at_least: set[str] = field(default_factory=set)
+    torn: set[str] = field(default_factory=set)
     orphans: int = 0
 
 
@@ -76,9 +78,11 @@ class DatabaseFiles(Protocol):
         self, damaged: Path, backup: Path | None, target: Path, progress: Progress = nothing
     ) -> Salvaged | None: ...
 
-    def ready(self, path: Path, since: int | None = None) -> None:
+    def ready(
+        self, path: Path, since: int | None = None, *, passed_over: int | None = None
+    ) -> None:
         """A copy is brought up to date and its index noted as missing. `since`: transcripts that were written
-        to later will be read again."""
+        to later will be read again. `passed_over`: those that were not written to after that will not."""
         ...
 
     def log_of(self, database: Path) -> Log:

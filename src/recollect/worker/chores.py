@@ -8,7 +8,7 @@ from recollect.clock import DAY, MINUTE, Clock
 from recollect.model.arrivals import Healed
 from recollect.paths import Paths
 from recollect.store.protocol import Store
-from recollect.wiring import AGENTS, Home
+from recollect.wiring import AGENTS, Home, shelf
 from recollect.worker.jumps import Jumps
 from recollect.worker.making_room import Housekeeper
 from recollect.worker.session_memory import SessionMemories
@@ -28,7 +28,7 @@ class Chores:
 
     def __init__(self, home: Home, store: Store, clock: Clock) -> None:
         self._paths, self._store, self._clock = home.paths, store, clock
-        self.disk = Housekeeper(home.paths, home.settings)
+        self.disk = Housekeeper(home.paths, home.settings, shelf(home, clock))
         self._next, self._jumps = 0.0, Jumps(clock)
 
     def before(self) -> None:

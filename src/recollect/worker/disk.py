@@ -34,11 +34,15 @@ class Room:
         return self.free is not None and self.free < self.kept_free
 
     @property
+    def over(self) -> int:
+        """How much more is taken than may be."""
+        return max(self.used - self.allowed, 0) if self.allowed else 0
+
+    @property
     def missing(self) -> int:
         """How much has to go."""
-        over = self.used - self.allowed if self.allowed else 0
         short = self.kept_free - self.free if self.is_short and self.free is not None else 0
-        return max(over, short, 0)
+        return max(self.over, short)
 
     @property
     def thrift(self) -> int:

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from recollect import clock
+from recollect.backups import withheld
 from recollect.paths import Paths
 
 
@@ -17,6 +19,7 @@ def every(paths: Paths) -> list[Path]:
 
 def replace(paths: Paths, new_backup: Callable[[], str | None]) -> None:
     """`new_backup`: makes one and gives its name, if there is room. An unfinished one goes, too."""
+    withheld.note_erasure(paths, clock.now())
     if not every(paths):
         return
     new = new_backup()

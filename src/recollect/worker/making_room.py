@@ -1,18 +1,19 @@
 """What goes when there is too little room, in this order, until there is enough:
 
-captures that could not be read; prepared answers, which are made anew; backups but the two newest; raw
-events that have aged, if somebody can let them go (`age_out`). Never a capture that waits, an observation,
-a summary or a memory. If that is not enough, new events go on being stored, with the outputs of tools cut
-short: first of boring ones, then of all (`Room.thrift`). Prompts and the agents' last words are always
-whole.
+captures that could not be read; prepared answers, which are made anew; backups but the two newest good
+ones; and, where it is recollect itself that takes too much, the contents of the oldest events (`age_out`):
+those are not given up because others fill the disk. Never a capture that waits, an observation, a summary
+or a memory. If that is not enough, new events go on being stored, with the outputs of tools cut short:
+first of boring ones, then of all (`Room.thrift`). Prompts and the agents' last words are always whole.
 """
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from recollect import log
+from recollect.backups.shelf import Backup, Shelf
+from recollect.errors import BackupError, StoreError
 from recollect.paths import Paths
 from recollect.settings import Settings
 from recollect.worker.disk import Room, measure
@@ -28,6 +29,7 @@ class Housekeeper:
 
     paths: Paths
     settings: Settings
+    shelf: Shelf
     age_out: AgeOut | None = None
     room: Room = field(init=False)
 
@@ -35,31 +37,38 @@ class Housekeeper:
         self.room = measure(self.paths, self.settings)
 
     def look(self) -> None:
-        """A disk that cannot even be looked at is no reason to stop what the worker does."""
+        """Asked also when the disk or the store has just refused something: it never raises what they do."""
         try:
             self.room = measure(self.paths, self.settings)
-            if make_room(self.paths, self.room, self.age_out):
+            if self._make_room():
                 self.room = measure(self.paths, self.settings)
-        except OSError as error:
-            log.warning("disk.unmeasured", error=log.cause(error))
+        except (OSError, StoreError) as error:
+            log.warning("disk.unkept", error=log.cause(error))
 
     def thrift(self) -> int:
         return self.room.thrift
 
+    def _make_room(self) -> int:
+        """How many bytes went."""
+        if not self.room.missing:
+            return 0
+        gone = 0
+        for size in self._steps():
+            gone += size
+            if gone >= self.room.missing:
+                break
+        if self.age_out is not None and gone < self.room.over:
+            gone += self.age_out(self.room.over - gone)
+        log.warning("disk.room", missing=self.room.missing, made=gone)
+        return gone
 
-def make_room(paths: Paths, room: Room, age_out: AgeOut | None = None) -> int:
-    """How many bytes went."""
-    missing, gone = room.missing, 0
-    if not missing:
-        return 0
-    for path in (*_oldest(paths.spool_bad), *_prepared(paths), *_old_backups(paths)):
-        if gone >= missing:
-            break
-        gone += _remove(path)
-    if gone < missing and age_out is not None:
-        gone += age_out(missing - gone)
-    log.warning("disk.room", missing=missing, made=gone)
-    return gone
+    def _steps(self) -> Iterator[int]:
+        """Removes one thing after the other, and says how large it was."""
+        yield from map(_remove, _oldest(self.paths.spool_bad))
+        yield from map(_remove, _prepared(self.paths))
+        for backup in _old_backups(self.shelf):
+            self.shelf.drop(backup)
+            yield backup.manifest.size
 
 
 def _prepared(paths: Paths) -> Iterator[Path]:
@@ -67,11 +76,19 @@ def _prepared(paths: Paths) -> Iterator[Path]:
     yield from _oldest(paths.file_lists)
 
 
-def _old_backups(paths: Paths) -> list[Path]:
-    """Their names begin with when they were made."""
-    return sorted(path for path in _entries(paths.data / "backups") if path.is_dir())[
-        :-KEPT_BACKUPS
-    ]
+def _old_backups(shelf: Shelf) -> list[Backup]:
+    """Those before the two newest that pass, the oldest first. Who has fewer good ones keeps all."""
+    good, surplus = 0, []
+    for backup in shelf.all():
+        if good == KEPT_BACKUPS:
+            surplus.append(backup)
+            continue
+        try:
+            shelf.check(backup)
+            good += 1
+        except BackupError as error:
+            log.warning("backup.bad", backup=backup.name, error=log.cause(error))
+    return surplus[::-1]
 
 
 def _oldest(folder: Path) -> list[Path]:
@@ -91,12 +108,8 @@ def _time(path: Path) -> int:
 
 def _remove(path: Path) -> int:
     try:
-        if path.is_dir() and not path.is_symlink():
-            size = sum(each.lstat().st_size for each in path.rglob("*"))
-            shutil.rmtree(path)
-        else:
-            size = path.lstat().st_size
-            path.unlink()
+        size = path.lstat().st_size
+        path.unlink()
     except OSError:  # what cannot go stays; the next one may
         return 0
     log.warning("disk.removed", file=path.name, bytes=size)

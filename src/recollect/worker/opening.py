@@ -20,6 +20,7 @@ from recollect.wiring import Home
 
 LOOK_SECONDS = 2.0  # hooks may be waiting for us; what is left then is done beside the work
 GONE, EMPTY = "the file is gone", "the file is empty"
+DISK = "disk I/O error"  # SQLite's words
 
 
 def opened(home: Home, clock: Clock) -> Store:
@@ -84,9 +85,11 @@ def _damage(
 
 
 def _settle(paths: Paths, files: DatabaseFiles, known: Condition, now: int) -> Condition:
-    """Somebody stumbled, and every page and row is sound: the index is to blame, which is made again."""
+    """Somebody stumbled, and every page and row is sound: the index is to blame, which is made again; or the
+    disk was, for a moment."""
     log.warning("database.sound", suspected=known.suspected)
-    files.ready(paths.database)
+    if DISK not in (known.suspected or ""):
+        files.ready(paths.database)
     return replace(known, suspected=None, cleared_at=now)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from recollect import log, wiring
-from recollect.backups import condition, rotation
+from recollect.backups import condition, rotation, withheld
 from recollect.backups.condition import Condition
 from recollect.backups.shelf import Shelf
 from recollect.clock import HOUR, SECOND, Clock
@@ -59,6 +59,7 @@ class Safekeeping:
             self._condition, log=reach, events=self._store.newest_event(), at=self._clock()
         )
         condition.write(self._paths, self._condition)
+        withheld.note_pauses(self._paths, self._store.pauses(), self._clock())
 
     def closed(self) -> None:
         """The store was closed, and all is well."""
@@ -89,8 +90,14 @@ class Safekeeping:
         while not self._stopping.is_set():
             self._wake.wait()
             self._wake.clear()
-            if not self._stopping.is_set() and self.is_due():
-                self._make(rotation.DAILY)
+            try:
+                if not self._stopping.is_set() and self.is_due():
+                    self._make(rotation.DAILY)
+            except StoreDamaged as error:
+                self.met(error)
+            except Exception as error:
+                # A file that was deleted under us, most likely. A thread that died in silence would be worse.
+                log.warning("backup.skipped", reason=rotation.DAILY, error=log.cause(error))
             self._busy.clear()
 
     def is_due(self) -> bool:

@@ -37,11 +37,15 @@ class SqliteFiles:
     ) -> Salvaged | None:
         return salvage(damaged, backup, target, progress)
 
-    def ready(self, path: Path, since: int | None = None) -> None:
+    def ready(
+        self, path: Path, since: int | None = None, *, passed_over: int | None = None
+    ) -> None:
         with closing(SqliteStore(path, writer=True)) as store:
             store.forget_index()
             if since is not None:
                 store.read_transcripts_again(since)
+            if passed_over is not None:
+                store.pass_over_transcripts(passed_over)
 
     def log_of(self, database: Path) -> Log:
         return wal_index.WalIndex(database)

@@ -77,6 +77,7 @@ def _merged(
         for done, table in enumerate(kept):
             progress(done, len(kept))
             gaps[table.name] = _read(source, target, table, found)
+        found.torn = {name for name, each in gaps.items() if each}
         if not any(found.read.values()):
             return None
         _keep_numbers(source, target)

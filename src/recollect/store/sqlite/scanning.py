@@ -2,18 +2,18 @@
 
 SQLite stops at the first page that makes no sense. Here that page is stepped over: by id, in strides that
 double and are then halved, so that as little as possible is taken for lost. A row is read whole or not at
-all: its values must have the types of their columns, texts must be texts, and the bytes of an event must be
-the ones that were packed.
+all: its values must have the types of their columns, texts must be texts, and what was packed must unpack.
 """
 
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recollect.errors import StoreDamaged
+from recollect.store.sqlite.bodies import unpack
 from recollect.store.sqlite.tables import Table
 
 Values = tuple[Any, ...]
@@ -21,7 +21,7 @@ BROKEN = object()  # in the place of a text that is none
 HIGHEST = 2**63 - 1
 SANE = 2**53  # no id is ever as high
 TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "BLOB": (bytes,)}
-BODY = ("events", "body")
+PACKED = {("events", "body"), ("requests", "reply")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,15 +176,14 @@ def _is_sound(table: Table, values: Values | list[Any]) -> bool:
         allowed = TYPES.get(column.type)
         if value is BROKEN or (value is not None and allowed and not isinstance(value, allowed)):
             return False
-        if (table.name, column.name) == BODY and not _unpacks(value):
+        if (table.name, column.name) in PACKED and not _unpacks(value):
             return False
     return True
 
 
-def _unpacks(body: object) -> bool:
+def _unpacks(packed: object) -> bool:
     """zlib keeps a checksum of what it has packed."""
     try:
-        zlib.decompress(body)  # type: ignore[arg-type]
-    except (zlib.error, TypeError, MemoryError):
+        return packed is None or bool(isinstance(packed, bytes) and unpack(packed) is not None)
+    except StoreDamaged:
         return False
-    return True

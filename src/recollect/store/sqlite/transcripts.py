@@ -20,6 +20,11 @@ class Transcripts(Database):
             write(connection, "transcripts", "forget_marks", {})
             write(connection, "transcripts", "look_again", {"since": since})
 
+    def pass_over_transcripts(self, until: int) -> None:
+        """Those that were not written to after that are not looked at unasked."""
+        with self.transaction() as connection:
+            write(connection, "transcripts", "look_from", {"until": until})
+
     def transcript_path(self, agent: str, ref: str) -> str | None:
         row = self.row("transcripts", "path", agent=agent, ref=sqlite_safe(ref))
         return row["transcript"] if row else None

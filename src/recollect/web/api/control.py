@@ -49,11 +49,11 @@ def resume(backend: Backend, *, scope: str, project: int | None, session: int | 
 def erase(backend: Backend, *, what: str, id: int | None, text: str | None, dry_run: bool) -> Json:
     """It is begun; `GET` tells how far it is."""
     if (text is None) == (what == "text") or (id is None) == (what != "text"):
-        raise Wrong(422, "invalid", "Give `text` for a text, and `id` for all else.", "what")
+        raise Wrong(400, "bad_request", "Give `text` for a text, and `id` for all else.", "what")
     wanted = Erasure(cast(What, what), id=id, text=text or "")
     answer = backend.order("erase-begin", wanted=asdict(wanted), dry_run=dry_run)
     if refused := answer.get("refused"):
-        raise Wrong(422, "invalid", refused, "text")
+        raise Wrong(400, "bad_request", refused, "text")
     if answer.get("busy"):
         raise Wrong(409, "busy", "Something else is being erased. Wait for its end.")
     return {"name": answer["name"]}

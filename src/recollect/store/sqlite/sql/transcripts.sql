@@ -12,6 +12,9 @@ DELETE FROM transcript_marks WHERE ref <> '';
 -- name: look_again
 UPDATE transcript_marks SET mark = CAST(min(CAST(mark AS INTEGER), :since) AS TEXT) WHERE ref = '';
 
+-- name: look_from
+UPDATE transcript_marks SET mark = CAST(:until AS TEXT) WHERE ref = '';
+
 -- name: path
 SELECT transcript FROM sessions WHERE agent = :agent AND ref = :ref;
 
