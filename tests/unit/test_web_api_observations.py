@@ -8,6 +8,7 @@ import pytest
 
 from recollect.clock import HOUR
 from recollect.model.observations import Doubt, ObservationDraft
+from recollect.model.search import ReadEvent
 from recollect.paths import Paths
 from tests.support.web_content import work
 from tests.support.web_store import Filled, filled
@@ -149,8 +150,9 @@ def test_the_tools_of_a_turn_are_in_the_order_of_time_whatever_they_name(
         assert site.web.ask("POST", f"/sessions/s/{what}", body).status == 202
     site.web.ingest()
     site.web.work()
-    while site.store.index_waiting(1_000):
-        pass  # what a call names is read from its text
+    for each in site.store.events_unread(100):  # what a call names is read from its text
+        text = "hello.py" if "file_path" in str(each.event.capture) else "pytest --quick"
+        site.store.add_event_texts([ReadEvent(each, text)])
     (written, *_) = site.store.observations_of_session(site.store.sessions(None, 1)[0].id)
     shown = site.get(f"/api/observations/{written.id}")["evidence"]
     assert [each["tool"] for each in shown] == ["Bash", "Write"]
