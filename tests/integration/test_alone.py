@@ -22,6 +22,7 @@ from tests.support.netns import in_namespace
 from tests.support.product import HOOK_DIR, recollect, settled, work
 from tests.support.system_calls import NETWORK, addresses_in, needs_strace, watched
 from tests.support.web_browser import opened
+from tests.support.writers import start_no_worker
 
 COMMANDS = (
     "status",
@@ -107,6 +108,7 @@ def test_a_hostile_socket_in_the_workers_place_costs_the_answer_and_not_the_even
         mute.bind(str(home.socket))
         mute.listen()
         home.pid_file.write_text(f"{os.getpid()}\n")
+        start_no_worker(home.state)
         work(tmp_path, "s1")
         assert len(list(home.spool_new.iterdir())) == 5
     home.socket.unlink()

@@ -84,8 +84,9 @@ def test_a_worker_that_is_stopped_beyond_its_lease_has_no_say_afterwards(
     home: Paths, tmp_path: Path, server: Held
 ) -> None:
     """T17: while it was stopped somebody else took its job; what it brings is refused."""
-    pid = int(contact.start(home)["pid"])
     work(tmp_path, "s1")
+    pid = contact.running_pid(home)
+    assert pid is not None
     until(lambda: server.requests)
     os.kill(pid, signal.SIGSTOP)
     later = clock.now() + 24 * HOUR
@@ -112,8 +113,9 @@ def test_a_worker_that_is_stopped_and_goes_on_does_its_work_once(
     home: Paths, tmp_path: Path, server: Held
 ) -> None:
     """T17: nobody took its job, though its lease had run out."""
-    pid = int(contact.start(home)["pid"])
     work(tmp_path, "s1")
+    pid = contact.running_pid(home)
+    assert pid is not None
     until(lambda: server.requests)
     os.kill(pid, signal.SIGSTOP)
     with closing(sqlite3.connect(home.database)) as connection, connection:
