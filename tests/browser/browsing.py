@@ -53,13 +53,14 @@ class Served:
 
 
 @contextmanager
-def serving(home: Path, log: Path) -> Iterator[Served]:
+def serving(home: Path, log: Path, port: int = 0) -> Iterator[Served]:
     environment = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("RECOLLECT_", "ANTHROPIC_", "OPENAI_", "CLAUDE_"))
     } | {"HOME": str(home.parent), "RECOLLECT_WEB_PORT": "0"}
     command = [sys.executable, "-m", "tests.support.web_server", "--home", str(home), "--token"]
+    command += ["--port", str(port)] if port else []
     with log.open("w") as errors:
         process = subprocess.Popen(
             command,

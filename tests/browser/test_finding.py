@@ -2,6 +2,7 @@
 
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.browsing import Served
@@ -56,3 +57,25 @@ def test_a_search_that_fails_says_so_and_nothing_else(visit: Visit) -> None:
     expect(page.locator(".results .note.bad")).to_contain_text("does not answer")
     assert count(page) == ""
     watched.faults.clear()  # the browser notes the request that failed
+
+
+def test_words_for_a_time_are_taken_and_can_be_taken_away(visit: Visit) -> None:
+    page = visit("/search?q=lock&since=last+year").page
+    expect(page.locator(".hit").first).to_be_visible()
+    page.get_by_role("button", name="Without since last year").click()
+    expect(page.locator(".chip", has_text="since last year")).to_have_count(0)
+    assert "since" not in page.url
+    page = visit("/search?q=lock&until=today").page
+    expect(page.get_by_role("button", name="Without until today")).to_be_visible()
+
+
+@pytest.mark.parametrize("wrong", ["type=poem", "since=whenever", "until=whenever"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_filter_that_is_refused_can_be_taken_away(visit: Visit, wrong: str, width: int) -> None:
+    watched = visit(f"/search?q=lock&{wrong}", width=width)
+    page = watched.page
+    value = wrong.partition("=")[2]
+    expect(page.locator(".results .note")).to_contain_text(value)
+    page.get_by_role("button", name=value).click()
+    expect(page.locator(".hit").first).to_be_visible()
+    watched.faults.clear()  # the browser notes the answer of 400

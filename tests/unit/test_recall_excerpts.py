@@ -37,6 +37,24 @@ def test_an_excerpt_begins_at_a_line_rather_than_within_one() -> None:
     assert excerpt(text, ("gasket",)).startswith(f"{ELLIPSIS}the {MATCH_START}gasket{MATCH_END}")
 
 
+def test_a_cut_within_backticks_leaves_code_as_code_and_prose_as_prose() -> None:
+    command = " ".join(f"--flag-{n}" for n in range(40))
+    shown = excerpt(f"Run `pump {command}` then `valve` twice", ("pump",))
+    assert plain(shown).endswith(f"`{ELLIPSIS}")
+    assert shown.count("`") == 2
+    shown = plain(excerpt(f"Run `pump {command} gasket` then `valve` twice", ("valve",)))
+    assert shown.startswith(f"{ELLIPSIS}`--flag-")
+    assert shown.endswith("gasket` then `valve` twice")
+    shown = plain(excerpt(f"Run `{command} gasket {command}` twice", ("gasket",)))
+    assert (shown[:2], shown[-2:]) == (f"{ELLIPSIS}`", f"`{ELLIPSIS}")
+
+
+def test_a_backtick_of_another_line_or_without_its_pair_opens_nothing() -> None:
+    story = "a long story " * 40
+    assert "`" not in excerpt(f"It`s broken\n{story}\nthe gasket", ("gasket",))
+    assert "`" not in excerpt(f"It`s {story} the gasket was worn", ("gasket",))
+
+
 def test_a_short_text_is_marked_as_a_whole() -> None:
     assert marked("Pump: the gaskets", ("gasket", "pump")) == (
         f"{MATCH_START}Pump{MATCH_END}: the {MATCH_START}gaskets{MATCH_END}"
@@ -48,7 +66,7 @@ def test_a_short_text_is_marked_as_a_whole() -> None:
 def test_an_excerpt_of_anything_is_short_and_of_one_line(text: str, terms: list[str]) -> None:
     whole = text + " ".join(WORDS) + text * 30
     shown = plain(excerpt(whole, terms))
-    assert len(shown) <= LENGTH + 2
+    assert len(shown) <= LENGTH + 4  # two marks of a cut, two backticks
     assert "\n" not in shown
     assert plain(excerpt(whole, terms)).count(ELLIPSIS) <= 2 + whole.count(ELLIPSIS)
 

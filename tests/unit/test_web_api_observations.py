@@ -8,6 +8,7 @@ import pytest
 
 from recollect.clock import HOUR
 from recollect.model.observations import Doubt, ObservationDraft
+from recollect.model.search import ReadEvent
 from recollect.paths import Paths
 from tests.support.web_content import work
 from tests.support.web_store import Filled, filled
@@ -131,6 +132,30 @@ def test_what_names_no_events_is_shown_with_the_tools_of_its_turn(
     shown = site.get(f"/api/observations/{written.id}")
     assert shown["evidence_of"] == "turn"
     assert [each["tool"] for each in shown["evidence"]] == ["Write", "Bash"]
+
+
+def test_the_tools_of_a_turn_are_in_the_order_of_time_whatever_they_name(
+    site: Filled, tmp_path: Path
+) -> None:
+    file = {"file_path": str(tmp_path / "hello.py"), "content": "def greet():\n    return 1\n"}
+    for what, body in (
+        ("init", {"project": str(tmp_path), "prompt": "Add a greeting to hello.py"}),
+        ("observations", {"tool_name": "Bash", "tool_input": {"command": "pytest --quick"}}),
+        (
+            "observations",
+            {"tool_name": "Write", "tool_input": file, "tool_response": {"type": "create"}},
+        ),
+        ("summarize", {"last_message": "Added it."}),
+    ):
+        assert site.web.ask("POST", f"/sessions/s/{what}", body).status == 202
+    site.web.ingest()
+    site.web.work()
+    for each in site.store.events_unread(100):  # what a call names is read from its text
+        text = "hello.py" if "file_path" in str(each.event.capture) else "pytest --quick"
+        site.store.add_event_texts([ReadEvent(each, text)])
+    (written, *_) = site.store.observations_of_session(site.store.sessions(None, 1)[0].id)
+    shown = site.get(f"/api/observations/{written.id}")["evidence"]
+    assert [each["tool"] for each in shown] == ["Bash", "Write"]
 
 
 def test_an_edit_changes_what_it_names_and_the_brief_follows(site: Filled) -> None:

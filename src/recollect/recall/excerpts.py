@@ -15,6 +15,7 @@ LENGTH = 220
 LOOKED_AT = 8_000
 MOST_WORDS = 16_384  # whose stems are kept
 BETWEEN = " · "  # what stood on lines of its own
+CODE = "`"
 SENTENCE = (". ", "; ", ": ", BETWEEN)
 Match = tuple[int, int, frozenset[str]]  # from, to, the terms that it matches
 
@@ -52,7 +53,8 @@ def excerpt(text: str, terms: Collection[str], length: int = LENGTH) -> str:
     found = _matches(text, terms)
     begin = _line_up(text, _best_window(found, length), length) if found else 0
     end = _end(text, begin, length, found)
-    shown = _marked(text, begin, end, found)
+    before, after = (CODE if _within_code(text, at) else "" for at in (begin, end))
+    shown = before + _marked(text, begin, end, found) + after
     return (ELLIPSIS if begin else "") + shown + (ELLIPSIS if end < len(text) else "")
 
 
@@ -92,6 +94,13 @@ def _spaced(text: str, begins: re.Pattern[str]) -> Iterator[tuple[int, int]]:
         if place < 0:
             place = len(text)
         yield first, place
+
+
+def _within_code(text: str, at: int) -> bool:
+    """Whether a cut there parts two backticks of one line: what follows would be read the wrong way round."""
+    begin, end = text.rfind(BETWEEN, 0, at) + 1, text.find(BETWEEN, at)
+    rest = text[at:] if end < 0 else text[at:end]
+    return text.count(CODE, begin, at) % 2 == 1 and CODE in rest
 
 
 def _marked(text: str, begin: int, end: int, found: list[Match]) -> str:

@@ -95,7 +95,7 @@ class Listings(Database):
         return [_event(row) for row in rows]
 
     def tools_of_turn(self, observation_id: int, limit: int) -> list[EventRow]:
-        """Of the turn that it is about, those first that name one of its files."""
+        """Of the turn that it is about, by time. Of too many, those that name one of its files."""
         values = {"id": observation_id, "limit": limit}
         return [_event(row) for row in self.rows("listings", "events_of_turn", **values)]
 

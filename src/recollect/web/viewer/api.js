@@ -17,7 +17,7 @@ const forPeople = (message) =>
 
 /** @param {Record<string, any>} [query] empty values are left out */
 export function url(path, query) {
-  const pairs = Object.entries(query || {}).filter(([, v]) => v !== null && v !== undefined && v !== "" && v !== false);
+  const pairs = Object.entries(query || {}).filter(([, v]) => (v ?? "") !== "" && v !== false);
   const text = new URLSearchParams(pairs.map(([key, v]) => [key, String(v)])).toString();
   return text ? `${path}?${text}` : path;
 }

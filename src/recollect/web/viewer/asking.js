@@ -1,5 +1,5 @@
 // A question that must be answered before something is lost.
-import { h } from "./dom.js";
+import { h, opened } from "./dom.js";
 
 /** @returns {Promise<boolean>} Esc is no */
 export function ask(title, text, yes, no) {
@@ -8,10 +8,7 @@ export function ask(title, text, yes, no) {
     const dialog = h("dialog", {
         class: "ask",
         "aria-labelledby": "ask-title",
-        onclose: () => {
-          dialog.remove();
-          answer(dialog.returnValue === "yes");
-        },
+        onclose: () => answer(dialog.returnValue === "yes"),
       },
       h("h2", { id: "ask-title" }, title),
       h("p", { class: "quiet" }, text),
@@ -20,8 +17,7 @@ export function ask(title, text, yes, no) {
         button("yes", yes, "danger"),
       ),
     );
-    document.body.append(dialog);
-    dialog.showModal();
+    opened(dialog);
   });
 }
 

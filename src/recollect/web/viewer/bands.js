@@ -3,8 +3,8 @@ import { h, s } from "./dom.js";
 import { clock, localDay, midnight, plural, shortDay } from "./format.js";
 import { SHAPES } from "./icons.js";
 
+export const LABEL_WIDTH = 88;
 const LANE = 26,
-  LABEL = 88,
   ROOM_FOR_MARKS = 5;
 const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "short" });
 
@@ -13,12 +13,7 @@ const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "short" });
  * @param {{from: number, hours: number, width: number, tell: (session: any, mark?: any) => void}} how `from`: first hour that is shown
  */
 export function dayRows(sessions, how) {
-  const days = new Map();
-  for (const each of sessions) {
-    const day = localDay(each.from);
-    if (!days.has(day)) days.set(day, []);
-    days.get(day).push(each);
-  }
+  const days = Map.groupBy(sessions, (each) => localDay(each.from));
   return [...days].sort(([a], [b]) => b.localeCompare(a)).map(([day, all]) => dayRow(day, all, how));
 }
 
@@ -121,5 +116,3 @@ export function hourRuler(how) {
   }
   return s("svg", { class: "ruler", width: how.width, height: 16, "aria-hidden": "true" }, texts);
 }
-
-export const LABEL_WIDTH = LABEL;

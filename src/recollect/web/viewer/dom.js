@@ -36,7 +36,7 @@ export function s(tag, props, ...children) {
 
 function fill(element, props, children) {
   for (const [name, value] of Object.entries(props || {})) {
-    if (value === null || value === undefined || value === false) continue;
+    if ((value ?? false) === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class") element.setAttribute("class", value);
     else if (name === "data") Object.assign(element.dataset, value);
@@ -59,7 +59,7 @@ export function address(value) {
 
 export function append(element, children) {
   for (const child of children.flat(9)) {
-    if (child === null || child === undefined || child === false || child === true) continue;
+    if (typeof (child ?? false) === "boolean") continue;
     element.append(child instanceof Node ? child : document.createTextNode(shown(child)));
   }
   return element;
@@ -86,11 +86,19 @@ export function marked(text) {
     );
 }
 
-/** What stands between backticks, and nothing else: for lines that are links, and for our own words. */
+/** What stands between backticks, and nothing else: for lines that are links, and for our own words. The parts of an
+ * excerpt have " · " between them: one that is not closed ends there. */
 export function code(text) {
   return String(text ?? "")
-    .split(/(`[^`]+`)/)
-    .map((part) => (/^`./.test(part) ? h("code", {}, marked(part.slice(1, -1))) : marked(part)));
+    .split(/(`[^`·]+`)/)
+    .map((part, n) => (n % 2 ? h("code", {}, marked(part.slice(1, -1))) : marked(part)));
+}
+
+/** A dialog is gone when it is closed. */
+export function opened(dialog) {
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 /** Calls `run` once things have been quiet for a moment; `stop` when nobody wants it any more. */

@@ -1,11 +1,11 @@
 // Dreams tidy memories up while nobody works. A dry run shows what one would change.
 import { post } from "./api.js";
-import { h, replace } from "./dom.js";
+import { h, opened, replace } from "./dom.js";
 import { diffView } from "./diff.js";
 import { icon } from "./icons.js";
 import { nothing } from "./parts.js";
 import { again } from "./router.js";
-import { failed, toast } from "./toast.js";
+import { failed, safely, toast } from "./toast.js";
 
 export function dreamCard(project) {
   const run = async (dry, button) => {
@@ -37,10 +37,7 @@ function report(found, dry, project) {
   const dialog = h("dialog", {
       class: "wide",
       "aria-labelledby": "dream-title",
-      onclose: () => {
-        dialog.remove();
-        if (!dry && found.entry) again();
-      },
+      onclose: () => !dry && found.entry && again(),
     },
     h("h2", { id: "dream-title" }, dry ? "What a dream would change" : "What the dream changed"),
     place,
@@ -48,15 +45,11 @@ function report(found, dry, project) {
       !dry &&
         found.entry &&
         h("button", {
-            onclick: async () => {
-              try {
-                await post(`/api/memories-log/${encodeURIComponent(found.entry)}/undo`, {}, { project });
-                dialog.close();
-                toast("The dream was undone.");
-              } catch (error) {
-                failed(error);
-              }
-            },
+            onclick: safely(async () => {
+              await post(`/api/memories-log/${encodeURIComponent(found.entry)}/undo`, {}, { project });
+              dialog.close();
+              toast("The dream was undone.");
+            }),
           },
           "Undo the dream",
         ),
@@ -72,6 +65,5 @@ function report(found, dry, project) {
       : nothing("There is nothing to tidy up."),
     found.diff && diffView(found.diff),
   );
-  document.body.append(dialog);
-  dialog.showModal();
+  opened(dialog);
 }

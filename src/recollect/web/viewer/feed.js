@@ -57,12 +57,10 @@ export class Followed {
 
 /** Tool calls of one turn are one line, with a count. */
 function folds(events, whole) {
-  const turns = new Map();
-  for (const each of events.sort((a, b) => a.prompt_number - b.prompt_number || a.at - b.at || a.id - b.id)) {
-    if (each.kind !== "tool") continue;
-    if (!turns.has(each.prompt_number)) turns.set(each.prompt_number, []);
-    turns.get(each.prompt_number).push(each);
-  }
+  const tools = events
+    .filter((each) => each.kind === "tool")
+    .sort((a, b) => a.prompt_number - b.prompt_number || a.at - b.at || a.id - b.id);
+  const turns = Map.groupBy(tools, (each) => each.prompt_number);
   return [...turns].map(([number, items], n) => ({
     kind: "fold",
     key: `f${number}`,

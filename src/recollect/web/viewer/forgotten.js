@@ -6,7 +6,7 @@ import { pagedList } from "./pages.js";
 import { nothing } from "./parts.js";
 import { chosen, projectName } from "./projects.js";
 import { navigate } from "./router.js";
-import { failed, toast } from "./toast.js";
+import { safely, toast } from "./toast.js";
 
 export async function forgottenList(signal) {
   const load = (before) => get("/api/forgotten", { project: chosen(), before, limit: 50 }, signal);
@@ -20,15 +20,11 @@ export async function forgottenList(signal) {
 }
 
 function row(it) {
-  const restore = async () => {
-    try {
-      await post(`/api/observations/${it.id}/restore`);
-      toast("It is back.");
-      await navigate(`/observations/${it.id}`);
-    } catch (error) {
-      failed(error);
-    }
-  };
+  const restore = safely(async () => {
+    await post(`/api/observations/${it.id}/restore`);
+    toast("It is back.");
+    await navigate(`/observations/${it.id}`);
+  });
   return h("li", { class: "job" },
     h("div", { class: "grow" },
       h("span", { class: "title" }, short(it.title || "Untitled")),

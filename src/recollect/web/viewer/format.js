@@ -43,7 +43,11 @@ export function money(microdollars) {
 }
 
 /** A line of a list is no place for a novel; its own page has all of it. */
-export const short = (text, most = 200) => (text.length > most ? `${text.slice(0, most)}…` : text);
+export function short(text, most = 200) {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most);
+  return `${kept}…${kept.split("`").length % 2 ? "" : "`"}`; // what was code until there ends there
+}
 
 export function bytes(size) {
   if (size >= 1024 * 1024) return `${(size / 1024 / 1024).toFixed(1)} MB`;
@@ -55,7 +59,8 @@ function ago(at, now = Date.now()) {
   if (past < 45_000) return "just now";
   if (past < HOUR) return `${Math.max(1, Math.round(past / MINUTE))} min ago`;
   if (past < DAY) return `${Math.round(past / HOUR)} h ago`;
-  if (past < 7 * DAY) return plural(Math.round(past / DAY), "day") + " ago";
+  const days = Math.round((midnight(localDay(now)) - midnight(localDay(at))) / DAY); // of the calendar
+  if (days < 7) return `${plural(days, "day")} ago`;
   const same = new Date(at).getFullYear() === new Date(now).getFullYear();
   return same ? SHORT.format(at) : DATE.format(at).slice(5);
 }
@@ -82,7 +87,7 @@ export function keepTimes() {
 }
 
 export function tokens(count) {
-  if (count === null || count === undefined) return null;
+  if ((count ?? null) === null) return null;
   return h("span", { class: "tokens", title: `${number(count)} tokens if an agent is told this` },
     `${compact(count)} tok`,
   );

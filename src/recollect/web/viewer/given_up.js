@@ -1,21 +1,17 @@
 // Jobs that failed three times: why, and another try.
 import { get, post } from "./api.js";
-import { h, replace } from "./dom.js";
+import { h, opened, replace } from "./dom.js";
 import { plural } from "./format.js";
 import { nothing } from "./parts.js";
-import { failed, toast } from "./toast.js";
+import { safely, toast } from "./toast.js";
 
 export async function showGivenUp() {
   const place = h("div", {});
-  const again = async (id) => {
-    try {
-      const done = await post("/api/queue/retry", id === null ? {} : { id });
-      toast(`${plural(done.requeued, "job")} will be tried again.`);
-      dialog.close();
-    } catch (error) {
-      failed(error);
-    }
-  };
+  const again = safely(async (id) => {
+    const done = await post("/api/queue/retry", id === null ? {} : { id });
+    toast(`${plural(done.requeued, "job")} will be tried again.`);
+    dialog.close();
+  });
   const found = await get("/api/queue");
   replace(place,
     found.skipped.length
@@ -36,7 +32,7 @@ export async function showGivenUp() {
         )
       : nothing("Nothing was given up."),
   );
-  const dialog = h("dialog", { "aria-labelledby": "given-up", onclose: () => dialog.remove() },
+  const dialog = h("dialog", { "aria-labelledby": "given-up" },
     h("h2", { id: "given-up" }, "Given up"),
     h("p", { class: "lead" }, "Nothing is lost: the events are kept, and each can be tried again."),
     place,
@@ -45,6 +41,5 @@ export async function showGivenUp() {
       h("button", { class: "primary", onclick: () => dialog.close() }, "Close"),
     ),
   );
-  document.body.append(dialog);
-  dialog.showModal();
+  opened(dialog);
 }

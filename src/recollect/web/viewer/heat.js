@@ -23,16 +23,16 @@ export function heatMap(items, days, open) {
   for (let at = first, n = 0; at <= today; at += DAY, n++) {
     const name = new Date(at).toISOString().slice(0, 10),
       it = known.get(name);
-    const column = Math.floor(n / 7),
+    const x = LEFT + Math.floor(n / 7) * (CELL + GAP),
       row = n % 7,
       count = it?.observations ?? 0;
     const level = count === 0 ? 0 : Math.min(4, 1 + Math.floor((count / most) * 3.99));
     if (row === 0 && new Date(at).getUTCDate() <= 7)
-      months.push(s("text", { x: LEFT + column * (CELL + GAP), y: 10 }, MONTH.format(at)));
+      months.push(s("text", { x, y: 10 }, MONTH.format(at)));
     const words = `${name}: ${plural(count, "observation")} in ${plural(it?.sessions ?? 0, "session")}`;
     const cell = s("rect", {
         class: `heat-${level}`,
-        x: LEFT + column * (CELL + GAP),
+        x,
         y: TOP + row * (CELL + GAP),
         width: CELL,
         height: CELL,

@@ -1,6 +1,6 @@
 // What changed in the memories, when and why; each change opens as a diff and can be undone.
 import { get, post } from "./api.js";
-import { h, replace } from "./dom.js";
+import { h, opened, replace } from "./dom.js";
 import { diffView } from "./diff.js";
 import { plural, when } from "./format.js";
 import { pagedList } from "./pages.js";
@@ -57,7 +57,7 @@ async function open(it, project) {
       );
     }
   };
-  const dialog = h("dialog", { class: "wide", "aria-labelledby": "change-title", onclose: () => dialog.remove() },
+  const dialog = h("dialog", { class: "wide", "aria-labelledby": "change-title" },
     h("h2", { id: "change-title" }, it.reason || "changed"),
     h("p", { class: "quiet gap-below" }, when(it.at)),
     place,
@@ -66,6 +66,5 @@ async function open(it, project) {
       h("button", { class: "primary", onclick: () => dialog.close() }, "Close"),
     ),
   );
-  document.body.append(dialog);
-  dialog.showModal();
+  opened(dialog);
 }

@@ -1,19 +1,15 @@
 // Choosing what to merge an observation into: the likeliest are offered first.
 import { get } from "./api.js";
-import { code, h, later, newest, replace } from "./dom.js";
-import { failed } from "./toast.js";
+import { code, h, later, newest, opened, replace } from "./dom.js";
+import { failed, safely } from "./toast.js";
 
 /** @param {any} it @param {(target: {id: number, title: string}) => Promise<void>} chosen */
 export function mergeDialog(it, chosen) {
   const list = h("ol", { class: "list picks", "aria-label": "Merge into" });
-  const pick = async (target) => {
+  const pick = safely(async (target) => {
     dialog.close();
-    try {
-      await chosen(target);
-    } catch (error) {
-      failed(error);
-    }
-  };
+    await chosen(target);
+  });
   const show = (found) => {
     const targets = found.filter((each) => each.id !== it.id);
     replace(list,
@@ -45,7 +41,7 @@ export function mergeDialog(it, chosen) {
     placeholder: "Search for the one to keep",
     oninput: look,
   });
-  const dialog = h("dialog", { "aria-labelledby": "merge-title", onclose: () => dialog.remove() },
+  const dialog = h("dialog", { "aria-labelledby": "merge-title" },
     h("h2", { id: "merge-title" }, "Merge into another"),
     h("p", { class: "lead" }, "This one is no longer told by itself. You can undo it."),
     field,
@@ -53,7 +49,6 @@ export function mergeDialog(it, chosen) {
     h("div", { class: "row-of-buttons end" }, h("button", { onclick: () => dialog.close() }, "Cancel")),
   );
   show(it.related);
-  document.body.append(dialog);
-  dialog.showModal();
+  opened(dialog);
   field.focus();
 }

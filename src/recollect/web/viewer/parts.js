@@ -10,7 +10,7 @@ export const card = (title, ...children) => h("section", { class: "card" }, h("h
 export const pairs = (rows, kind = "pair") =>
   h("dl", { class: kind },
     rows
-      .filter(([, value]) => value !== null && value !== undefined && value !== "")
+      .filter(([, value]) => (value ?? "") !== "")
       .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
   );
 

@@ -41,6 +41,10 @@ export async function isKnown() {
   return has() || (await loadProjects(), has());
 }
 
+/** When something was done last in what is chosen. @returns {number} 0: never */
+export const lastAt = () =>
+  Math.max(0, ...items.filter((each) => (chosen() ?? each.id) === each.id).map((each) => each.last_at));
+
 export const projectName = (id) => items.find((each) => each.id === Number(id))?.name ?? "";
 
 /** For headings of views of one project: why it is this one. */

@@ -1,10 +1,12 @@
 // Which view stands for which address. The old view stays until the new one is ready: nothing flashes.
+import { get } from "./api.js";
 import { askToThrowAway } from "./asking.js";
 import { code, h, replace } from "./dom.js";
 import { keep } from "./keeping.js";
 import { setKeys } from "./keys.js";
 import { isKnown, namedProject, nameProject } from "./projects.js";
 import { markCurrent } from "./shell.js";
+import { onState } from "./stream.js";
 
 const ROUTES = [
   [/^\/(now)?$/, () => import("./views/now.js")],
@@ -19,7 +21,7 @@ const ROUTES = [
   [/^\/cost$/, () => import("./views/cost.js")],
   [/^\/settings$/, () => import("./views/settings.js")],
 ];
-let current = null; // { leave, unsaved, aborter }
+let current = null; // { leave, unsaved, aborter, away }
 let visit = 0;
 let place = history.state?.place ?? 0; // in this tab's history
 let returning = false; // to where the reader was, because something is not saved there
@@ -80,7 +82,7 @@ export async function show({ kept = false, scroll = 0, focus } = {}) {
   }
   current?.leave?.();
   current?.aborter.abort();
-  current = { leave: made.leave, unsaved: made.unsaved, aborter };
+  current = { leave: made.leave, unsaved: made.unsaved, aborter, away: made.away };
   const restore = keep(main);
   replace(main, made.element);
   main.removeAttribute("aria-busy");
@@ -101,11 +103,20 @@ async function load(path, query, signal) {
   for (const [pattern, module] of ROUTES) {
     const match = pattern.exec(path);
     if (match) {
-      const view = await module();
+      const view = await module().catch(loadAnew);
       return view.default({ id: match[1] === undefined ? null : decodeURIComponent(match[1]), query, signal });
     }
   }
   return { title: "Not found", element: empty("There is no such page", "Choose a view from the list.") };
+}
+
+/** A file that did not come is not asked for again by the browser before the page itself is, once that can help. */
+async function loadAnew(error) {
+  await get("/health"); // else it is said that nobody answers
+  if (history.state.anew) throw error;
+  history.replaceState({ ...history.state, anew: true }, "");
+  location.reload();
+  return new Promise(() => {}); // what is shown stays until then
 }
 
 function trouble(error) {
@@ -114,6 +125,7 @@ function trouble(error) {
   const forgotten = missing && h("p", {}, h("a", { href: "/sessions?status=forgotten" }, "What was forgotten"));
   return {
     title: "Trouble",
+    away: error.code === "away",
     element: empty(missing ? "Not here" : "That did not work", error.message, forgotten, retry),
   };
 }
@@ -130,6 +142,7 @@ export function listenToLinks() {
   history.scrollRestoration = "manual";
   history.replaceState({ ...history.state, place }, "");
   addEventListener("popstate", wentBack);
+  onState((state) => state === "live" && current?.away && show({ kept: true }));
   addEventListener("beforeunload", (event) => {
     if (unsaved()) event.preventDefault();
   });

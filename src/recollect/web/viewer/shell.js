@@ -1,6 +1,6 @@
 // The frame around every view: the bar at the top, the list of views, the help.
 import { get, url } from "./api.js";
-import { h, replace } from "./dom.js";
+import { h, opened, replace } from "./dom.js";
 import { compact } from "./format.js";
 import { icon } from "./icons.js";
 import { lettersAreOn, turnLetters } from "./keys.js";
@@ -200,12 +200,11 @@ export function showHelp() {
     prop: { checked: lettersAreOn() },
     onchange: () => turnLetters(letters.checked),
   });
-  const dialog = h("dialog", { class: "help", "aria-labelledby": "help-title", onclose: () => dialog.remove() },
+  const dialog = h("dialog", { class: "help", "aria-labelledby": "help-title" },
     h("h2", { id: "help-title" }, "Keys"),
     h("div", { class: "columns even" }, rows(VIEWS.map((view) => [`g ${view.key}`, view.name])), rows(KEYS)),
     h("label", { class: "check" }, letters, "Letters and signs are keys (Esc, Enter and arrows always are)"),
     h("form", { method: "dialog", class: "row-of-buttons end" }, h("button", { type: "submit", class: "primary" }, "Close")),
   );
-  document.body.append(dialog);
-  dialog.showModal();
+  opened(dialog);
 }

@@ -18,7 +18,7 @@ export function onHappening(run) {
   return () => listeners.delete(run);
 }
 
-/** Told at once, and whenever it changes: live, connecting or away. */
+/** Told at once, whenever it changes (live, connecting or away), and whenever another try has failed. */
 export function onState(run) {
   watchers.add(run);
   run(state);
@@ -26,7 +26,7 @@ export function onState(run) {
 }
 
 function be(next) {
-  if (next === state) return;
+  if (next === state && next === "live") return;
   state = next;
   if (leading) tabs.postMessage({ state });
   each(watchers, state);

@@ -49,6 +49,8 @@ export function failed(error) {
   if (error?.code === "away") away.add(close);
 }
 
+export const safely = (deed) => (...given) => Promise.resolve(deed(...given)).catch(failed);
+
 export function undoLast() {
   if (undoNewest) undoNewest();
   else toast("There is nothing to undo.");

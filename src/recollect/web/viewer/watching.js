@@ -1,6 +1,5 @@
 // Whether what is shown is still so. Who takes it away is not told that it is gone.
 import { again } from "./router.js";
-import { failed } from "./toast.js";
 
 export class Watching {
   #leaving = false;
@@ -29,5 +28,3 @@ export class Watching {
     }
   }
 }
-
-export const safely = (deed) => () => Promise.resolve(deed()).catch(failed);

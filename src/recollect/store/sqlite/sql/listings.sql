@@ -76,19 +76,21 @@ SELECT e.id, e.session_id, e.kind, e.tool, e.at, e.prompt_number, e.subagent_typ
 FROM json_each(:ids) AS wanted CROSS JOIN events AS e ON e.id = wanted.value
 LEFT JOIN event_texts AS t ON t.event_id = e.id ORDER BY e.at, e.id;
 
--- The tools of the turn that an observation is about, those first that name one of its files.
+-- The tools of the turn that an observation is about. Of too many, those are kept that name one of its files.
 -- name: events_of_turn
-SELECT e.id, e.session_id, e.kind, e.tool, e.at, e.prompt_number, e.subagent_type, e.size, e.healed,
-       substr(t.text, 1, 400) AS text
-FROM observations AS o
-CROSS JOIN events AS e ON e.session_id = o.session_id AND e.prompt_number = o.prompt_number
-LEFT JOIN event_texts AS t ON t.event_id = e.id
-WHERE o.id = :id AND e.kind = 'tool'
-ORDER BY
-  NOT EXISTS (SELECT 1 FROM observation_files AS f
-              WHERE f.observation_id = o.id AND instr(substr(t.text, 1, 400), f.path)),
-  e.at, e.id
-LIMIT :limit;
+SELECT * FROM (
+  SELECT e.id, e.session_id, e.kind, e.tool, e.at, e.prompt_number, e.subagent_type, e.size, e.healed,
+         substr(t.text, 1, 400) AS text
+  FROM observations AS o
+  CROSS JOIN events AS e ON e.session_id = o.session_id AND e.prompt_number = o.prompt_number
+  LEFT JOIN event_texts AS t ON t.event_id = e.id
+  WHERE o.id = :id AND e.kind = 'tool'
+  ORDER BY
+    NOT EXISTS (SELECT 1 FROM observation_files AS f
+                WHERE f.observation_id = o.id AND instr(substr(t.text, 1, 400), f.path)),
+    e.at, e.id
+  LIMIT :limit
+) ORDER BY at, id;
 
 -- name: event_body
 SELECT body FROM events WHERE id = :id;

@@ -7,7 +7,7 @@ import { Pill } from "../pill.js";
 import { memoryAddress, one, whose } from "../projects.js";
 import { empty } from "../router.js";
 import { onQuiet } from "../stream.js";
-import { failed, toast } from "../toast.js";
+import { failed, safely, toast } from "../toast.js";
 
 const MOST = 2400;
 
@@ -80,16 +80,12 @@ export default async function brief({ signal }) {
       words,
     );
   const keep = h("button", {
-      onclick: async () => {
-        try {
-          const kept = await put("/api/settings/brief.tokens", { value: Number(slider.value) });
-          const since = kept.restart ? "from the worker's next start" : "from now on";
-          const ticks = state.memories && state.work ? "" : " The ticks are not kept: they are for this page.";
-          toast(`brief.tokens is ${kept.value} ${since}.${ticks}`);
-        } catch (error) {
-          failed(error);
-        }
-      },
+      onclick: safely(async () => {
+        const kept = await put("/api/settings/brief.tokens", { value: Number(slider.value) });
+        const since = kept.restart ? "from the worker's next start" : "from now on";
+        const ticks = state.memories && state.work ? "" : " The ticks are not kept: they are for this page.";
+        toast(`brief.tokens is ${kept.value} ${since}.${ticks}`);
+      }),
     },
     "Keep the tokens as my setting",
   );

@@ -2,7 +2,7 @@
 import { get, url } from "../api.js";
 import { h, replace } from "../dom.js";
 import { dayBars, shareTable } from "../charts.js";
-import { compact, localDay, money, number } from "../format.js";
+import { compact, localDay, midnight, money, number } from "../format.js";
 import { card, nothing, tile } from "../parts.js";
 import { chosen, namedProject } from "../projects.js";
 import { empty, navigate } from "../router.js";
@@ -128,10 +128,9 @@ function table(caption, head, rows, inMoney) {
 
 function filled(days, count) {
   const known = new Map(days.map((each) => [each.day, each]));
-  const today = new Date();
+  const today = localDay(Date.now());
   return Array.from({ length: count }, (_, n) => {
-    const date = new Date(today.getFullYear(), today.getMonth(), today.getDate() - (count - 1 - n));
-    const day = localDay(date);
+    const day = localDay(midnight(today, n + 1 - count));
     return known.get(day) ?? { day, sent: 0, received: 0, cached: 0, microdollars: 0, requests: 0 };
   });
 }

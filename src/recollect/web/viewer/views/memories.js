@@ -1,7 +1,7 @@
 // What is known for good: the list, what changed lately, and dreams.
 import { get, post, url } from "../api.js";
 import { askToThrowAway } from "../asking.js";
-import { code, h, replace } from "../dom.js";
+import { code, h, opened, replace } from "../dom.js";
 import { dreamCard } from "../dreams.js";
 import { plural, tokens, when } from "../format.js";
 import { icon } from "../icons.js";
@@ -11,7 +11,7 @@ import { Pill } from "../pill.js";
 import { memoryAddress, namedProject, one, projectName, whose } from "../projects.js";
 import { again, empty, navigate } from "../router.js";
 import { onQuiet } from "../stream.js";
-import { failed, toast } from "../toast.js";
+import { safely, toast } from "../toast.js";
 
 const MEMORY_TYPES = ["user", "feedback", "project", "reference"];
 
@@ -154,7 +154,6 @@ function create(project) {
   };
   const dialog = h("dialog", {
       "aria-labelledby": "new-title",
-      onclose: () => dialog.remove(),
       oncancel: (event) => {
         event.preventDefault();
         leave();
@@ -162,21 +161,17 @@ function create(project) {
     },
     h("h2", { id: "new-title" }, `New memory of ${projectName(project)}`),
     h("form", {
-        onsubmit: async (event) => {
+        onsubmit: safely(async (event) => {
           event.preventDefault();
-          try {
-            const made = await post(
-              "/api/memories",
-              { text: text.value, ...(type.value && { type: type.value }), ...(pin.checked && { pin: true }) },
-              { project },
-            );
-            dialog.close();
-            toast("Remembered.");
-            await navigate(memoryAddress(made.name, project));
-          } catch (error) {
-            failed(error);
-          }
-        },
+          const made = await post(
+            "/api/memories",
+            { text: text.value, ...(type.value && { type: type.value }), ...(pin.checked && { pin: true }) },
+            { project },
+          );
+          dialog.close();
+          toast("Remembered.");
+          await navigate(memoryAddress(made.name, project));
+        }),
       },
       h("label", { class: "field" }, h("span", {}, "What should be known for good"), text),
       h("label", { class: "field" }, h("span", {}, "Type"), type),
@@ -187,7 +182,6 @@ function create(project) {
       ),
     ),
   );
-  document.body.append(dialog);
-  dialog.showModal();
+  opened(dialog);
   text.focus();
 }

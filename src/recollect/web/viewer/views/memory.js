@@ -12,8 +12,8 @@ import { Pill } from "../pill.js";
 import { memoryAddress, one } from "../projects.js";
 import { again, navigate } from "../router.js";
 import { onQuiet } from "../stream.js";
-import { toast } from "../toast.js";
-import { safely, Watching } from "../watching.js";
+import { safely, toast } from "../toast.js";
+import { Watching } from "../watching.js";
 
 export default async function memory({ id, query, signal }) {
   const project = query.has("project") ? Number(query.get("project")) || null : one();

@@ -1,6 +1,6 @@
 // What is going on: health at the top, then a feed that never moves under the reader's eyes.
 import { get } from "../api.js";
-import { gathered, h, replace } from "../dom.js";
+import { code, gathered, h, replace } from "../dom.js";
 import { bytes, compact, lasting, money, number, plural, when } from "../format.js";
 import { entryRow, Followed } from "../feed.js";
 import { showGivenUp } from "../given_up.js";
@@ -8,7 +8,7 @@ import { tile } from "../parts.js";
 import { chosen } from "../projects.js";
 import { Pill } from "../pill.js";
 import { again, empty } from "../router.js";
-import { onHappening, onQuiet } from "../stream.js";
+import { onHappening, onQuiet, onState } from "../stream.js";
 import { failed, say } from "../toast.js";
 
 const FOLLOWED = 4,
@@ -29,8 +29,7 @@ export default async function now({ signal }) {
       ]);
       replace(health, vitalTiles(found, cost));
     } catch (error) {
-      if (error.name !== "AbortError" && !health.childElementCount)
-        replace(health, h("p", { class: "note bad" }, error.message));
+      if (error.name !== "AbortError") replace(health, h("p", { class: "note bad wide" }, code(error.message)));
     }
   }
   async function follow() {
@@ -64,13 +63,16 @@ export default async function now({ signal }) {
     }
   }
   // One after the other, the first look too: two at once would tell of the same things twice.
-  let order = Promise.all([follow(), vitals()]).then(async ([recent]) =>
+  let known;
+  const stop = onState(() => (known = vitals()));
+  let order = Promise.all([follow(), known]).then(async ([recent]) =>
     put(list, await look(recent.map((each) => each.id))),
   );
   const begun = order;
   const soon = gathered(() => (order = order.catch(() => {}).then(arrive)), 250);
   // Listens before it looks, so that nothing falls in between.
   const stops = [
+    stop,
     onHappening((_, data) => data.session_id && note(data.session_id)),
     onQuiet(["changed"], () => [...sessions.keys()].forEach(note)),
     onQuiet(["captured", "turn", "observation", "summary", "changed", "fault"], vitals, 800),

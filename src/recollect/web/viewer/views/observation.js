@@ -14,8 +14,8 @@ import { openRaw } from "../raw.js";
 import { again, navigate } from "../router.js";
 import { eventRow, typeLabel } from "../rows.js";
 import { onQuiet } from "../stream.js";
-import { toast } from "../toast.js";
-import { safely, Watching } from "../watching.js";
+import { safely, toast } from "../toast.js";
+import { Watching } from "../watching.js";
 
 export default async function observation({ id, signal }) {
   const path = `/api/observations/${id}`;

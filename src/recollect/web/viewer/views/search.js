@@ -1,7 +1,7 @@
 // Finds as you type. What each hit costs and why it was found stand beside it.
 import { get, url } from "../api.js";
-import { h, later, replace } from "../dom.js";
-import { compact, day, midnight, number, plural } from "../format.js";
+import { code, h, later, replace } from "../dom.js";
+import { compact, day, localDay, midnight, number, plural } from "../format.js";
 import { hitRow } from "../hits.js";
 import { icon } from "../icons.js";
 import { keep } from "../keeping.js";
@@ -56,7 +56,8 @@ export default async function search({ query, signal }) {
     } catch (error) {
       if (error.name === "AbortError" || mine !== running) return;
       replace(count);
-      replace(results, h("p", { class: "note bad" }, error.message));
+      replace(facets);
+      replace(results, h("p", { class: "note bad gap" }, code(error.message)), chips());
     }
   }
   async function more() {
@@ -124,13 +125,13 @@ export default async function search({ query, signal }) {
   const isOn = (name, value) =>
     name === "day" ? state.since === String(midnight(value)) : state[name] === String(value);
   function chips() {
-    const on = FILTERS.filter((name) => state[name] && name !== "until");
+    const on = FILTERS.filter((name) => state[name] && !(name === "until" && state.since));
     const said = (name) => {
       if (name === "project") return projectName(state.project);
-      return name === "since" ? day(Number(state.since)) : state[name];
+      return name === "since" || name === "until" ? period(state) : state[name];
     };
     const clear = (name) => {
-      Object.assign(state, name === "since" ? { since: "", until: "" } : { [name]: "" });
+      Object.assign(state, { [name]: "" }, name === "since" && { until: "" });
       look();
     };
     const chip = (name) =>
@@ -196,6 +197,14 @@ export default async function search({ query, signal }) {
 }
 
 const TOO_MANY = `These are the best ${MOST}. Use more words, or a filter.`;
+
+function period({ since, until }) {
+  if (Number(until) === midnight(localDay(Number(since)), 1)) return day(Number(since));
+  return [since && `since ${moment(since)}`, until && `until ${moment(until)}`].filter(Boolean).join(" ");
+}
+
+/** A time may be words, too. */
+const moment = (text) => (isNaN(new Date(Number(text))) ? text : day(Number(text)));
 
 /** The server counts so many and no more. */
 function amount({ hits, memories, more, counted }) {

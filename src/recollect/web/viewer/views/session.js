@@ -167,12 +167,7 @@ function toldCard(told) {
   if (told instanceof Error) return card("Told", unread(told));
   const items = told.items;
   const sum = (some) => some.reduce((all, each) => all + each.tokens, 0);
-  const groups = new Map();
-  for (const each of items) {
-    const key = `${HOOKS[each.hook] ?? each.hook}, ${clock(each.at)}`;
-    if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push(each);
-  }
+  const groups = Map.groupBy(items, (each) => `${HOOKS[each.hook] ?? each.hook}, ${clock(each.at)}`);
   return h("section", { class: "card" },
     h("div", { class: "card-head" }, h("h2", {}, "Told"), items.length > 0 && tokens(sum(items))),
     items.length

@@ -17,12 +17,7 @@ const NAMES = {
 
 export default async function settings({ signal }) {
   const found = await get("/api/settings", {}, signal);
-  const sections = new Map();
-  for (const each of found.items) {
-    const section = each.key.split(".")[0];
-    if (!sections.has(section)) sections.set(section, []);
-    sections.get(section).push(each);
-  }
+  const sections = Map.groupBy(found.items, (each) => each.key.split(".")[0]);
   const changed = found.items.filter((each) => each.source !== "default").length;
   const filter = h("input", {
     type: "search",

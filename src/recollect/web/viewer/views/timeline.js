@@ -2,12 +2,12 @@
 import { get } from "../api.js";
 import { h, newest, replace } from "../dom.js";
 import { dayRows, hourOf, hourRuler, LABEL_WIDTH } from "../bands.js";
-import { clock, localDay, midnight, number, plural, shortDay } from "../format.js";
+import { clock, day, localDay, midnight, number, plural, shortDay } from "../format.js";
 import { heatMap } from "../heat.js";
 import { icon, typeMark } from "../icons.js";
 import { keep } from "../keeping.js";
 import { nothing, pairs } from "../parts.js";
-import { chosen } from "../projects.js";
+import { chosen, lastAt } from "../projects.js";
 import { empty } from "../router.js";
 import { TYPES, typeLabel } from "../rows.js";
 import { failed } from "../toast.js";
@@ -58,7 +58,10 @@ export default async function timeline({ signal }) {
             h("div", { class: "ruler-row" }, hourRuler(how)),
             h("ol", { class: "days", "aria-label": "Days" }, dayRows(state.sessions, how)),
           ]
-        : nothing("No sessions in these days. Go back in time, or choose a day above."),
+        : nothing(
+            `No sessions in these days. The last one was on ${day(lastAt())}. `,
+            h("button", { onclick: () => goTo(localDay(lastAt())) }, "Go there"),
+          ),
     );
     restore();
   }
@@ -115,7 +118,7 @@ export default async function timeline({ signal }) {
     { passive: false },
   );
   await load();
-  const resized = new ResizeObserver(() => draw());
+  const resized = new ResizeObserver(draw);
   const button = (name, label, run) =>
     h("button", { "aria-label": label, title: label, onclick: run }, icon(name));
   const controls = h("div", { class: "row-of-buttons" },
@@ -146,7 +149,7 @@ export default async function timeline({ signal }) {
       "]": () => turn(SPAN),
     },
     element:
-      activity.items.length || state.sessions.length
+      lastAt()
         ? h("div", {},
             h("div", { class: "head" }, h("h1", {}, "Timeline"), span, controls),
             h("section", { class: "card activity", "aria-label": "Activity" },
