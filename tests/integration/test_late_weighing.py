@@ -63,6 +63,23 @@ def test_rows_of_an_older_release_are_weighed_in_the_background(sessions: Sessio
     assert store.unweighed(9) == []
 
 
+def test_what_arrives_while_older_rows_are_weighed_is_indexed_first(sessions: Sessions) -> None:
+    store = sessions.store
+    assert isinstance(store, SqliteStore)
+    for text in INJECTIONS[:8]:
+        feed(sessions, "Read", text)
+    as_an_older_release_left_it(store)
+    waiting = len(store.unweighed(99))
+    steps = Indexer(store, wiring.AGENTS).steps(lambda: True)
+    while len(store.unweighed(99)) == waiting:
+        next(steps)
+    feed(sessions, "Read", INJECTIONS[8])
+    assert store.events_unread(9)
+    next(steps)
+    assert store.events_unread(9) == []
+    assert store.unweighed(9)
+
+
 def test_what_has_no_events_has_no_origin(sessions: Sessions) -> None:
     imported(sessions.store, INJECTIONS[0])
     Indexer(sessions.store, wiring.AGENTS).run()

@@ -52,12 +52,16 @@ class Indexer:
         below: int | None = None
         while go_on() and (below := self.store.encode_waiting(STEP, below=below)) is not None:
             yield
-        while go_on() and (unread := self.store.events_unread(EVENTS)):
-            self.store.add_event_texts([self._read(each) for each in unread])
-            yield
+        yield from self._events(go_on)
         while go_on() and (changed := late.weigh(self.store, self.agents, WEIGHED)) is not None:
             for project_id in changed:
                 self.retell(project_id)
+            yield
+            yield from self._events(go_on)  # somebody may be looking at them; weighing takes minutes
+
+    def _events(self, go_on: Callable[[], bool]) -> Iterator[None]:
+        while go_on() and (unread := self.store.events_unread(EVENTS)):
+            self.store.add_event_texts([self._read(each) for each in unread])
             yield
 
     def _read(self, unread: UnreadEvent) -> ReadEvent:
