@@ -57,7 +57,9 @@ class Indexer:
             for project_id in changed:
                 self.retell(project_id)
             yield
-            yield from self._events(go_on)  # somebody may be looking at them; weighing takes minutes
+            yield from self._events(
+                go_on
+            )  # somebody may be looking at them; weighing takes minutes
 
     def _events(self, go_on: Callable[[], bool]) -> Iterator[None]:
         while go_on() and (unread := self.store.events_unread(EVENTS)):
