@@ -17,6 +17,7 @@ from recollect.model.requests import Away, Reply, Request, Usage
 from recollect.paths import Paths
 from recollect.privacy import files, literals, marking, own_rules, payloads
 from recollect.privacy.files import Guarded
+from recollect.privacy.private_parts import hidden, mapped
 from recollect.privacy.redactor import Redactor
 from recollect.privacy.samples import mixed
 from recollect.providers.discreet import Discreet
@@ -77,6 +78,53 @@ def test_any_text_can_be_redacted(text: str) -> None:
 @given(st.binary())
 def test_any_bytes_can_be_redacted(data: bytes) -> None:
     assert isinstance(payloads.redacted(Redactor(), data), bytes)
+
+
+FRAGMENTS = st.sampled_from(
+    (
+        *(each.text for each in planted()),
+        *(
+            "password",
+            "token=",
+            " is ",
+            "-u me:",
+            "--pass",
+            "Bearer ",
+            "login x ",
+            "\\n",
+            "\n",
+            " ",
+        ),
+        *(
+            mixed(12),
+            mixed(30),
+            ".env:1:",
+            "+++ b/.env\n",
+            "+x",
+            "://a:",
+            "@b",
+            "'",
+            '"',
+            "<private>",
+        ),
+    )
+)
+PARTS = st.lists(FRAGMENTS, max_size=4).map("".join)
+
+
+@given(
+    st.recursive(PARTS, lambda part: st.lists(part) | st.dictionaries(PARTS, part), max_leaves=6)
+)
+def test_one_look_at_a_whole_payload_misses_nothing_that_a_look_at_each_part_finds(
+    payload: object,
+) -> None:
+    redactor = Redactor.made(env={"API_TOKEN": SECRET[4:]})
+    assert payloads.value(redactor, payload) == mapped(hidden(payload), redactor.text)
+
+
+def test_a_pattern_of_ones_own_may_say_where_a_text_begins() -> None:
+    redactor = Redactor(own=own_rules.compiled(["^blue[0-9]{4}$"]))
+    assert "blue1234" not in str(payloads.value(redactor, {"a": "x", "b": ["blue1234"]}))
 
 
 def test_a_payload_without_a_secret_keeps_its_bytes() -> None:

@@ -22,6 +22,9 @@ _TELLING = re.compile(
     r"|(?:api|access|private|signing|signature|encryption|master|account|shared|client|service|deploy|license|storage"
     r"|webhook|application|app|admin|ssh|hmac|jwt|session|root|write|read|integration|server|crypt|cipher)[_.-]?key"
 )
+_PARAMETERS = (
+    "access_token api token sig key auth secret password code x- client_ refresh_ id_token private_"
+)
 _FLAG = re.compile(r"(?:^|[\s\"'`(=])--?[\w-]{0,30}\Z", re.ASCII)
 
 
@@ -109,7 +112,7 @@ def _rule(
     *counters: str,
 ) -> Rule:
     compiled = re.compile(pattern, re.IGNORECASE | re.ASCII)
-    return Rule(name, compiled, tuple(needles.split()), example, counters, judge, folded=True)
+    return Rule(name, compiled, tuple(needles.split()), example, counters, judge)
 
 
 CONTEXT: tuple[Rule, ...] = (
@@ -128,7 +131,7 @@ CONTEXT: tuple[Rule, ...] = (
         r"[?&](?:access_token|api_?key|token|sig|signature|key|auth|secret|password|code|x-amz-signature"
         r"|x-amz-security-token|x-goog-signature|client_secret|refresh_token|id_token|private_token)"
         r"=(?P<secret>[\w%.~+/=-]{8,2000})",
-        "? &",
+        " ".join(f"{sign}{name}" for sign in "?&" for name in _PARAMETERS.split()),
         _random,
         f"https://a.example.org/f?sig={mixed(43)}",
         "https://a.example.org/?key=name",

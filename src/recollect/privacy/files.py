@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import translate
 
+from recollect.privacy.needles import Places
+
 MARK = "[not kept: a file that may hold secrets]"
 # A name alone matches in any folder; with a folder, at the end of a path.
 PATTERNS = (
@@ -146,13 +148,14 @@ class Guarded:
             for word in _WORD.findall(command[:20_000])
         )
 
-    def without_content(self, text: str) -> str:
-        """Lines that `grep` shows of such files, and their parts of a diff, without what they say."""
+    def without_content(self, text: str, places: Places) -> str:
+        """Lines that `grep` shows of such files, and their parts of a diff, without what they say. `places`:
+        where HINTS are."""
         if "+++ " in text or "diff --git " in text:
             text = self._without_diffs(text)
         if self.own:
             return "\n".join(map(self._grepped, text.split("\n")))
-        for hint in _HINTS:
+        for hint in HINTS & places.keys():
             at = text.find(hint)
             while at >= 0:
                 begin = text.rfind("\n", max(0, at - 300), at) + 1
@@ -187,54 +190,56 @@ class Guarded:
 
 
 # One of them is in every path that PATTERNS match.
-_HINTS = (
-    *(
-        ".env",
-        "id_rsa",
-        "id_dsa",
-        "id_ecdsa",
-        "id_ed25519",
-        "_rsa",
-        ".pem",
-        ".key",
-        ".p12",
-        ".pfx",
-        ".jks",
-        ".keystore",
-    ),
-    *(
-        ".kdbx",
-        ".ppk",
-        ".p8",
-        ".agekey",
-        ".tfvars",
-        "netrc",
-        ".npmrc",
-        ".yarnrc",
-        ".pypirc",
-        ".pgpass",
-        ".my.cnf",
-    ),
-    *(
-        "credentials",
-        ".htpasswd",
-        ".docker",
-        "kubeconfig",
-        ".kube/",
-        "service-account",
-        "service_account",
-        "secrets.",
-    ),
-    *(
-        ".secrets",
-        ".ssh/",
-        ".gnupg/",
-        ".vault-token",
-        ".tfstate",
-        "gh/hosts",
-        ".boto",
-        ".s3cfg",
-        "etc/shadow",
-    ),
-    *("etc/gshadow", "master.key", "gcloud/", ".terraform", ".flaskenv"),
+HINTS = frozenset(
+    (
+        *(
+            ".env",
+            "id_rsa",
+            "id_dsa",
+            "id_ecdsa",
+            "id_ed25519",
+            "_rsa",
+            ".pem",
+            ".key",
+            ".p12",
+            ".pfx",
+            ".jks",
+            ".keystore",
+        ),
+        *(
+            ".kdbx",
+            ".ppk",
+            ".p8",
+            ".agekey",
+            ".tfvars",
+            "netrc",
+            ".npmrc",
+            ".yarnrc",
+            ".pypirc",
+            ".pgpass",
+            ".my.cnf",
+        ),
+        *(
+            "credentials",
+            ".htpasswd",
+            ".docker",
+            "kubeconfig",
+            ".kube/",
+            "service-account",
+            "service_account",
+            "secrets.",
+        ),
+        *(
+            ".secrets",
+            ".ssh/",
+            ".gnupg/",
+            ".vault-token",
+            ".tfstate",
+            "gh/hosts",
+            ".boto",
+            ".s3cfg",
+            "etc/shadow",
+        ),
+        *("etc/gshadow", "master.key", "gcloud/", ".terraform", ".flaskenv"),
+    )
 )

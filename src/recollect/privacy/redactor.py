@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from recollect.privacy import keys, literals, marking, private
-from recollect.privacy.files import Guarded
+from recollect.privacy.files import HINTS, Guarded
 from recollect.privacy.marking import Mark
+from recollect.privacy.needles import Needles, Places
 from recollect.privacy.rule import Rule, lower
-from recollect.privacy.rules import ELSEWHERE, TOKENS
-from recollect.privacy.runs import Excerpt
+from recollect.privacy.rules import ALL, ELSEWHERE, TOKENS
 
 PRIVATE, KEY, OWN_VALUE = "private", "private-key", "environment"
 MARKED = ""  # replaced already
+NEEDLES = Needles((*HINTS, *(needle for rule in ALL for needle in rule.needles)))
 
 
 class Found(NamedTuple):
@@ -57,8 +58,12 @@ class Redactor:
     def text(self, text: str) -> str:
         if len(text) < literals.LEAST - 2:  # too short for any of it
             return text
-        text = self.guarded.without_content(text)
-        return self._replaced(text, self.find(text))
+        return self._replaced(*self._looked_at(text))
+
+    def is_clean(self, text: str) -> bool:
+        """Whether it would come back as it is."""
+        shown, found = self._looked_at(text)
+        return shown == text and not found
 
     def texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.text, texts))
@@ -68,17 +73,30 @@ class Redactor:
 
     def find(self, text: str) -> list[Found]:
         """Every secret and private part, in order; none overlaps another."""
+        lowered = lower(text)
+        return self._find(text, lowered, NEEDLES.found(lowered))
+
+    def _looked_at(self, text: str) -> tuple[str, list[Found]]:
+        """What is left without guarded files, and what is to be replaced in that."""
+        lowered = lower(text)
+        places = NEEDLES.found(lowered)
+        shown = self.guarded.without_content(text, places)
+        if shown == text:
+            return text, self._find(text, lowered, places)
+        return shown, self.find(shown)
+
+    def _find(self, text: str, lowered: str, places: Places) -> list[Found]:
         taken = _Taken()
-        if private.WORD in (lowered := lower(text)):
+        if private.WORD in lowered:
             for start, end in private.spans(text):
                 taken.add(PRIVATE, start, end)
         for mark in marking.MARK.finditer(text) if marking.OPENING in text else ():
             taken.add(MARKED, *mark.span())
-        for kind, start, end in self._secrets(text, lowered):
+        for kind, start, end in self._secrets(text, places):
             taken.add(kind, start, end)
         return [each for each in taken.found if each.kind != MARKED]
 
-    def _secrets(self, text: str, lowered: str) -> Iterator[Found]:
+    def _secrets(self, text: str, places: Places) -> Iterator[Found]:
         for value in self.values:
             at = text.find(value)
             while at >= 0:
@@ -86,13 +104,10 @@ class Redactor:
                 at = text.find(value, at + len(value))
         for start, end in keys.spans(text):
             yield Found(KEY, start, end)
-        excerpt = Excerpt.of(text)
-        for rule in TOKENS if excerpt.text else ():
-            for start, end in rule.spans(excerpt.text, excerpt.text):
-                yield Found(rule.name, excerpt.origin(start), excerpt.origin(end - 1) + 1)
-        for rule in (*self.own, *ELSEWHERE):
-            for start, end in rule.spans(text, lowered):
-                yield Found(rule.name, start, end)
+        for rule in (*TOKENS, *self.own, *ELSEWHERE):
+            if not rule.needles or not places.keys().isdisjoint(rule.needles):
+                for start, end in rule.spans(text, places):
+                    yield Found(rule.name, start, end)
 
     def _replaced(self, text: str, found: list[Found]) -> str:
         if not found:

@@ -1,13 +1,15 @@
 """A rule: what a kind of secret looks like, with an example and texts that are none. Both are tests.
 
-Every rule is linear, and cheap where there is nothing: a text is searched for short literal `needles`, and
-only where one stands is the pattern tried. Patterns have bounded quantifiers, and a token begins only where
-none goes on.
+Every rule is linear, and cheap where there is nothing: a text is searched for the short literal `needles`
+of all rules at once, and only where one stands is the pattern tried. Patterns have bounded quantifiers, and
+a token begins only where none goes on.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from recollect.privacy.needles import Places
 
 # Behind a character that may stand in a token no token begins. An escaped line end is no such character,
 # though it ends in a letter: output often is JSON in JSON. Nor is a character of an encoded address.
@@ -18,8 +20,8 @@ VALUE = "secret"  # the group that is replaced, where that is not the whole
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The pattern begins with a needle, or at most `back` characters before it. Without needles it is
-    searched for everywhere. `folded`: the needles are looked for in lower case. `judge`: has the last word
+    """The pattern begins with a needle, or at most `back` characters before it. Needles are in lower case,
+    whatever the pattern says of it; without any, it is searched for everywhere. `judge`: has the last word
     on a match. `grow`: how far the secret reaches back from there."""
 
     name: str
@@ -28,32 +30,30 @@ class Rule:
     example: str
     counters: tuple[str, ...]
     judge: Callable[[re.Match[str]], bool] | None = None
-    folded: bool = False
     back: int = 0
     grow: int = 0
 
-    def spans(self, text: str, lowered: str) -> Iterator[tuple[int, int]]:
-        """Where the secrets stand. `lowered`: the same text in lower case, character for character."""
+    def spans(self, text: str, places: Places) -> Iterator[tuple[int, int]]:
+        """Where the secrets stand. `places`: where the needles do."""
         group = VALUE if VALUE in self.pattern.groupindex else 0
-        for match in self._matches(text, lowered if self.folded else text):
+        for match in self._matches(text, places):
             start, end = match.span(group)
             while start > match.start() - self.grow and start and _goes_on(text[start - 1]):
                 start -= 1
             yield start, end
 
-    def _matches(self, text: str, haystack: str) -> Iterator[re.Match[str]]:
+    def _matches(self, text: str, places: Places) -> Iterator[re.Match[str]]:
         if not self.needles:
             yield from filter(self.judge, self.pattern.finditer(text))
         for needle in self.needles:
-            at = haystack.find(needle)
-            while at >= 0:
-                match = self._match(text, at)
-                if match:
+            done = 0
+            for at in places.get(needle, ()):
+                if at >= done and (match := self._match(text, at)):
                     yield match
-                at = haystack.find(needle, max(at + 1, match.end() if match else 0))
+                    done = match.end()
 
     def _match(self, text: str, at: int) -> re.Match[str] | None:
-        for start in range(max(0, at - self.back), at + 1):
+        for start in range(max(0, at - self.back), at + 1) if self.back else (at,):
             match = self.pattern.match(text, start)
             if match and match.end() > at and (self.judge is None or self.judge(match)):
                 return match
@@ -69,7 +69,7 @@ def token(
 ) -> Rule:
     """A token that is known by how it begins."""
     compiled = re.compile(START + pattern, re.ASCII)
-    return Rule(name, compiled, tuple(needles.split()), example, counters, back=back)
+    return Rule(name, compiled, tuple(needles.lower().split()), example, counters, back=back)
 
 
 def lower(text: str) -> str:

@@ -1,5 +1,5 @@
 """All rules, in the order in which they look. A token that says what it is comes before a name that only
-says that something secret follows."""
+says that something secret follows; what the user has written comes between them."""
 
 from recollect.privacy.context_rules import CONTEXT
 from recollect.privacy.rule import Rule

@@ -168,6 +168,4 @@ BROKEN: tuple[Rule, ...] = (
         "costs $5$ or $6$",
     ),
 )
-# Each has a run of at least RUN such characters; only around those is looked for them.
-RUN = 20
 TOKENS = (*CLOUDS, *CODE_HOSTS, *MODELS, *SERVICES, *WITHOUT_PREFIX)
