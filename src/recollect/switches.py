@@ -4,6 +4,7 @@ The hooks look for the first two by the same rules, on their own (`hook/capture.
 only in the project's own directory; a contract test keeps them equal.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -13,21 +14,17 @@ OFF_FILE = ".recollect/off"
 
 def off(directory: str, skipped: Iterable[str] = ()) -> str | None:
     """Why nothing is recorded there; None where it is. `skipped`: directories, with all below them."""
-    place = Path(directory)
     for each in skipped:
-        if place.is_relative_to(Path(each).expanduser()):
+        if Path(directory).is_relative_to(Path(each).expanduser()):
             return f"capture.skip_dirs has {each}"
-    if not place.is_absolute():
+    if not directory.startswith("/") or "\0" in directory:
         return None
-    for folder in (place, *place.parents):
-        try:
-            if (folder / OFF_FILE).exists():
-                return f"there is a file {folder / OFF_FILE}"
-            if (folder / ".git").exists():
-                return None
-        except (OSError, ValueError):  # a directory that we may not look into, or a strange name
+    folder = os.path.normpath(directory)  # asked for every event: without the price of a Path
+    while not os.path.lexists(file := os.path.join(folder, OFF_FILE)):  # noqa: PTH118
+        if folder == "/" or os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
             return None
-    return None
+        folder = os.path.dirname(folder)  # noqa: PTH120
+    return f"there is a file {file}"
 
 
 def told_off(env: Mapping[str, str]) -> str | None:

@@ -4,7 +4,7 @@ import os
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -12,7 +12,7 @@ from recollect.cli import period, places, things
 from recollect.cli.output import count, json_option, print_json, say, styled
 from recollect.cli.progress import Show, bar
 from recollect.errors import NotFound, RecollectError, WorkerError
-from recollect.model.erasing import Erasure
+from recollect.model.erasing import Erasure, What
 from recollect.model.search import OBSERVATION, PROMPT, SESSION
 from recollect.needle import Needle
 from recollect.paths import Paths
@@ -120,7 +120,7 @@ def _wanted(
         kind, key = things.named(store, what)
         if kind not in (OBSERVATION, PROMPT, SESSION):
             raise NotFound(f"{what!r} cannot be erased by itself: erase its prompt or session.")
-        return Erasure(kind, id=key)  # type: ignore[arg-type]
+        return Erasure(cast(What, kind), id=key)
     found = places.project_named(store, project).id if project else None
     if timed:
         return Erasure("period", id=found, since=since or 0, until=until or 2**62)

@@ -18,7 +18,7 @@ from recollect.store.files import DatabaseFiles
 from recollect.store.protocol import Store
 from recollect.wiring import Home
 
-LOOK_SECONDS = 2.0  # hooks may be waiting for us; what is left then is done beside the work
+LOOK_SECONDS = 2.0  # hooks may be waiting for us; the next backup reads what is left
 GONE, EMPTY = "the file is gone", "the file is empty"
 DISK = "disk I/O error"  # SQLite's words
 

@@ -111,7 +111,8 @@ class Pausing:
         if self._is_seen(session):
             self.store.see_resumed(*session, at)
             self._reload()
-        return self.covered(session, self.store.project_of_dir(directory), at)
+        project = self.store.project_of_dir(directory) if self._known else None
+        return self.covered(session, project, at)
 
     def note(self, capture: Capture) -> None:
         """A hook said that it was told to record nothing."""

@@ -1,0 +1,51 @@
+"""What turns recording off, and what does not."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect import switches
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / "shop/.git").mkdir(parents=True)
+    (tmp_path / "shop/docs/old").mkdir(parents=True)
+    return tmp_path / "shop"
+
+
+def switch_off(folder: Path) -> None:
+    (folder / ".recollect").mkdir()
+    (folder / ".recollect/off").touch()
+
+
+def test_a_file_in_the_repository_holds_for_all_below_it(repository: Path) -> None:
+    below = repository / "docs/old"
+    assert switches.off(str(below)) is None
+    switch_off(repository)
+    for folder in (below, repository, repository / "docs/../docs/old/"):
+        assert "/shop/.recollect/off" in str(switches.off(str(folder)))
+
+
+def test_a_file_above_the_repository_says_nothing_of_it(repository: Path) -> None:
+    switch_off(repository.parent)
+    assert switches.off(str(repository / "docs")) is None
+    assert switches.off(str(repository.parent / "elsewhere"))
+
+
+def test_a_directory_is_skipped_with_all_below_it(repository: Path) -> None:
+    skipped = (str(repository / "docs"),)
+    assert switches.off(str(repository / "docs/old"), skipped)
+    assert switches.off(str(repository), skipped) is None
+    assert switches.off(f"{repository}/docs-too", skipped) is None
+    assert switches.off(str(Path.home() / "private"), ("~/private",))
+
+
+@pytest.mark.parametrize("name", ["", ".", "relative/path", "/a\0b", "/gone/for/good", "/\udcff"])
+def test_whatever_a_directory_is_called_nothing_fails(name: str) -> None:
+    assert switches.off(name, ("~/private", "")) is None or name in ("", ".", "relative/path")
+
+
+@pytest.mark.parametrize(("value", "off"), [("1", True), ("yes", True), ("0", False), ("", False)])
+def test_a_variable_is_off_unless_it_is_0_or_empty(value: str, off: bool) -> None:
+    assert bool(switches.told_off({"RECOLLECT_PAUSED": value})) == off
