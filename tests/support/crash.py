@@ -41,6 +41,7 @@ class Pace:
     at_once: int = 4
     sessions: int = 3
     tools: tuple[int, int] = (1, 4)  # of a turn
+    strikes: int = 1  # how often in a round every hook that runs is killed
     cut: float = 0.0  # the share of payloads whose sender dies half-way
     early: float = SOMETIMES  # how likely a worker dies in a round in which it is still starting
 
@@ -82,13 +83,10 @@ class Crash:
             self._rounds_left = self.chance.randint(*ROUNDS_OF_A_WORKER)
         if self.chance.random() < 2 * SOMETIMES:
             self._deliver_again()
-        begin, length = time.monotonic(), self.chance.uniform(*self.pace.seconds)
-        started = 0
-        while (elapsed := time.monotonic() - begin) < length or started < self.pace.hooks:
-            due = min(self.pace.hooks, int(self.pace.hooks * elapsed / length))
-            started += self._spawn(due - started)
-            self._reap()
-            time.sleep(0.001)
+        for strike in range(self.pace.strikes):
+            if strike:
+                self.kill(worker=False)
+            self._fire()
         self._spawn(self.pace.at_once)  # some are to die young
         time.sleep(self.chance.uniform(0, 0.012))
         works = contact.running_pid(self.paths) == self._worker.pid
@@ -96,6 +94,17 @@ class Crash:
         too_early = not works and self.chance.random() < self.pace.early
         self.kill(worker=too_early or self._rounds_left == 0)
         self.counts["rounds"] += 1
+
+    def _fire(self) -> None:
+        """The hooks of a round, or of its part between two strikes."""
+        begin, hooks = time.monotonic(), self.pace.hooks // self.pace.strikes
+        length = self.chance.uniform(*self.pace.seconds) / self.pace.strikes
+        started = 0
+        while (elapsed := time.monotonic() - begin) < length or started < hooks:
+            due = min(hooks, int(hooks * elapsed / length))
+            started += self._spawn(due - started)
+            self._reap()
+            time.sleep(0.001)
 
     def kill(self, *, worker: bool) -> None:
         for running in self._running:

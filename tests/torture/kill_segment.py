@@ -19,7 +19,14 @@ from tests.support.crash_verdict import judge, unsound
 LOOK_EVERY = 25  # rounds after which everybody is killed and the database looked at
 TELL_EVERY = 5
 DENSE = Pace(
-    seconds=(0.05, 0.2), hooks=21, at_once=8, sessions=8, tools=(4, 8), cut=0.03, early=0.04
+    seconds=(0.05, 0.2),
+    hooks=30,
+    strikes=2,
+    at_once=8,
+    sessions=8,
+    tools=(4, 8),
+    cut=0.03,
+    early=0.04,
 )
 
 
