@@ -36,7 +36,7 @@ from tests.support.transcripts import Written
 QUICK = (
     *((0, "50 bits flipped"), (1, "truncated"), (2, "0 bytes"), (3, "64 KB of garbage")),
     *((4, "log lost"), (5, "log truncated"), (6, "-shm lost"), (7, "first page garbled")),
-    *((8, "all garbage"), (9, "file lost")),
+    *((8, "all garbage"), (9, "file lost"), (10, "tables garbled")),
 )
 
 
@@ -57,6 +57,23 @@ def test_whatever_is_damaged_is_usable_again_and_what_is_lost_is_said(
     assert result.usable
     assert result.stated or not result.lost, result
     assert result.is_well
+
+
+def test_commands_say_what_to_do_about_tables_that_are_no_text(home: Paths) -> None:
+    """T25: SQLite quotes them, and Python cannot read the quote."""
+    fill(home, "one")
+    assert recollect("backup").returncode == 0
+    contact.stop(home)
+    data = home.database.read_bytes().replace(b"IS NULL", b"IS N\xd5LL")
+    home.database.write_bytes(data)
+    with pytest.raises(UnicodeDecodeError), closing(sqlite3.connect(home.database)) as plain:
+        plain.execute("SELECT count(*) FROM events")
+    for command in ("status", "search x", "backup", "doctor --quick"):
+        answer = recollect(*command.split())
+        assert "Traceback" not in answer.stderr, command
+        assert "is damaged" in answer.stdout + answer.stderr, command
+    assert recollect("restore", "--yes").returncode == 0
+    assert recollect("status").returncode == 0
 
 
 def fill(paths: Paths, *sessions: str) -> None:

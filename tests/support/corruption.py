@@ -8,6 +8,7 @@ new session, what is missing, and was that said?
 import argparse
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -87,6 +88,15 @@ def zero_run(chance: random.Random, database: Path) -> None:
         file.write(bytes(65_536))
 
 
+def garble_schema(chance: random.Random, database: Path, count: int = 20) -> None:
+    """Letters of the schema become bytes that no text has; SQLite quotes them in its errors."""
+    data = bytearray(database.read_bytes())
+    tables = [found.start() for found in re.finditer(rb"CREATE (?:TABLE|INDEX|TRIGGER) ", data)]
+    for _ in range(count):
+        data[chance.choice(tables) + chance.randrange(14, 120)] |= 0x80
+    database.write_bytes(data)
+
+
 def lose_log_and_index(database: Path) -> None:
     for end in ("-wal", "-shm"):
         Path(f"{database}{end}").unlink()
@@ -116,6 +126,7 @@ DAMAGES: dict[str, Damage] = {
     "first page garbled": lambda chance, file: overwrite(chance, file, 100, 3996),
     "all garbage": lambda chance, file: overwrite(chance, file, 0, file.stat().st_size),
     "file lost": lambda _, file: file.unlink(),
+    "tables garbled": garble_schema,
 }
 
 

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from recollect.store.sqlite import salvage, scanning, tables
+from recollect.store.sqlite.faults import FAULTS
 
 INSTRUCTIONS = 10_000  # between two looks at the clock
 certain = salvage.is_sound
@@ -28,7 +29,7 @@ def glance(path: Path) -> str | None:
                     keys = ", ".join(f"{key} {order}" for key in table.key.split(", "))
                     ends = f'SELECT {table.listed} FROM "{table.name}" ORDER BY {keys} LIMIT 1'
                     connection.execute(ends).fetchone()
-    except sqlite3.DatabaseError as error:
+    except FAULTS as error:
         return str(error)
     return None
 
@@ -49,5 +50,5 @@ def quick(path: Path, seconds: float) -> tuple[str | None, bool]:
         if str(error) == "interrupted":
             return None, False
         return str(error), True
-    except sqlite3.DatabaseError as error:
+    except FAULTS as error:
         return str(error), True

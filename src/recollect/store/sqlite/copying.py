@@ -14,6 +14,7 @@ from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
 from recollect.store.files import Contents, Progress, nothing
 from recollect.store.sqlite import tables
 from recollect.store.sqlite.database import translate
+from recollect.store.sqlite.faults import FAULTS
 from recollect.store.sqlite.tables import Table
 
 STEP = 500  # rows between two chances to give way
@@ -27,7 +28,7 @@ def copy(source: Path, target: Path, progress: Progress = nothing) -> Contents:
     try:
         with closing(_connected(source, target)) as connection:
             return _filled(connection, progress)
-    except sqlite3.DatabaseError as error:
+    except FAULTS as error:
         target.unlink(missing_ok=True)
         raise translate(error, source) from error
     except BaseException:
@@ -53,7 +54,7 @@ def check(path: Path) -> Contents:
             if schema == 0:
                 raise StoreDamaged(f"{path} is damaged (it has no tables).")
             return Contents(schema, tables.counts(connection))
-    except sqlite3.DatabaseError as error:
+    except FAULTS as error:
         raise StoreDamaged(f"{path} is damaged ({error}).") from error
 
 
@@ -63,7 +64,7 @@ def version(path: Path) -> int:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             return tables.version(connection)
-    except sqlite3.DatabaseError as error:
+    except FAULTS as error:
         raise translate(error, path) from error
 
 

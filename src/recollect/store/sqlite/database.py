@@ -18,6 +18,7 @@ from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
 from recollect.filesystems import why_shared
 from recollect.paths import PRIVATE_FILE, private_dir
 from recollect.store.sqlite import queries
+from recollect.store.sqlite.faults import FAULTS, Fault
 
 Row = sqlite3.Row
 BUSY_SECONDS = 30.0
@@ -75,21 +76,21 @@ class Database:
     def rows(self, noun: str, name: str, /, **values: Any) -> list[Row]:
         try:
             return self._reader().execute(queries.load(noun)[name], values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             raise self._refused(error) from error
 
     def each(self, noun: str, name: str, /, **values: Any) -> Iterator[Row]:
         """One at a time: for rows that together may be larger than memory."""
         try:
             yield from self._reader().execute(queries.load(noun)[name], values)
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             raise translate(error, self._path) from error
 
     def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
         found = self.rows(noun, name, **values)
         return found[0] if found else None
 
-    def _refused(self, error: sqlite3.DatabaseError) -> StoreError:
+    def _refused(self, error: Fault) -> StoreError:
         """Damage is told to whoever can have it mended, whichever thread has met it."""
         found = translate(error, self._path)
         if isinstance(found, StoreDamaged):
@@ -100,7 +101,7 @@ class Database:
         """Raises StoreDamaged unless every page and every index is sound."""
         try:
             faults = [row[0] for row in self._reader().execute("PRAGMA integrity_check(5)")]
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             raise translate(error, self._path) from error
         if faults != ["ok"]:
             raise StoreDamaged(_damaged(self._path, faults[0]))
@@ -125,7 +126,7 @@ class Database:
                     timeout=BUSY_SECONDS,
                     check_same_thread=False,
                 )
-            except sqlite3.DatabaseError as error:
+            except FAULTS as error:
                 raise translate(error, self._path) from error
             try:
                 connection.row_factory = Row
@@ -135,7 +136,7 @@ class Database:
                 _check_version(connection)
                 if _version(connection) < queries.migrations()[-1][0]:
                     raise StoreError(_old(self._path))
-            except sqlite3.DatabaseError as error:
+            except FAULTS as error:
                 connection.close()
                 raise translate(error, self._path) from error
             except StoreError:
@@ -175,7 +176,7 @@ class Database:
                 if quick != "ok":
                     raise StoreDamaged(_damaged(self._path, quick))
             migrate(connection)
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             connection.close()
             raise translate(error, self._path) from error
         except StoreError:
@@ -218,7 +219,9 @@ def write_one(
     return found[0] if found else None
 
 
-def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+def translate(error: Fault, path: Path) -> StoreError:
+    if isinstance(error, UnicodeDecodeError):
+        return StoreDamaged(_damaged(path, "its tables are not what they were"))
     text = str(error)
     if "locked" in text or "busy" in text:
         return StoreError(f"{path} is locked by another program. Close it and try again.")

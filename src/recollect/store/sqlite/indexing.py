@@ -20,6 +20,7 @@ from recollect.store.sqlite.bodies import unpacked
 from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.document_texts import DocumentText
 from recollect.store.sqlite.events import stored_event
+from recollect.store.sqlite.faults import FAULTS
 from recollect.terms import prepared
 from recollect.text import sqlite_safe
 
@@ -88,7 +89,7 @@ class Indexing(Database):
         """What there is to find of a row, read anew."""
         try:
             return document_texts.read(self._reader(), kind, source)
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             raise self._refused(error) from error
 
     def index_observations(self) -> None:

@@ -15,6 +15,7 @@ from recollect.errors import StoreDamaged
 from recollect.store.files import Progress, Salvaged, nothing
 from recollect.store.sqlite import copying, scanning, tables
 from recollect.store.sqlite.database import migrate, translate
+from recollect.store.sqlite.faults import FAULTS
 from recollect.store.sqlite.scanning import Gap
 from recollect.store.sqlite.tables import Table
 
@@ -33,7 +34,7 @@ def is_sound(path: Path) -> str | None:
             for table in tables.kept(connection):
                 if any(isinstance(row, Gap) for row in scanning.rows(connection, table)):
                     return f"the table {table.name} holds what was never written"
-    except sqlite3.DatabaseError as error:
+    except FAULTS as error:
         return str(error)
     return None
 
@@ -54,7 +55,7 @@ def salvage(
                     return None
                 migrate(connection)
         copying.check(target)
-    except sqlite3.DatabaseError as error:
+    except FAULTS as error:
         if "full" in str(error):  # the disk: there will be another try
             raise translate(error, target) from error
         return None
@@ -125,7 +126,7 @@ def _keep_numbers(source: sqlite3.Connection, target: sqlite3.Connection) -> Non
     """Ids that were given out, if that can still be read."""
     try:
         numbers = source.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
-    except sqlite3.DatabaseError:
+    except FAULTS:
         return
     for name, number in numbers:
         if name not in tables.DERIVED and isinstance(number, int) and 0 < number < 2**53:

@@ -14,6 +14,7 @@ from typing import Any
 
 from recollect.errors import StoreDamaged
 from recollect.store.sqlite.bodies import unpack
+from recollect.store.sqlite.faults import FAULTS
 from recollect.store.sqlite.tables import Table
 
 Values = tuple[Any, ...]
@@ -63,7 +64,7 @@ def ids_by_index(connection: sqlite3.Connection, table: Table) -> set[int]:
     indexes = connection.execute(f'PRAGMA index_list("{table.name}")').fetchall()
     for _, name, _, _, partial in indexes:
         if not partial:
-            with suppress(sqlite3.DatabaseError):
+            with suppress(*FAULTS):
                 query = f'SELECT rowid FROM "{table.name}" INDEXED BY "{name}"'
                 found.update(row[0] for row in connection.execute(query) if 0 < row[0] < SANE)
     return found
@@ -110,7 +111,7 @@ def _in_order(connection: sqlite3.Connection, table: Table, after: int) -> Itera
             if held is not None:
                 yield _judged(table, *held)
             return
-    except sqlite3.DatabaseError:
+    except FAULTS:
         pass
     if held is not None:
         after = held[0]
@@ -128,7 +129,7 @@ def _gap(connection: sqlite3.Connection, table: Table, after: int) -> Gap:
         found = _next(connection, table, after)
         # The row is there, but what it holds is not; or the table ends here, which is damage enough.
         return Gap(after + 1, None) if found is None else Gap(found, found)
-    except sqlite3.DatabaseError:
+    except FAULTS:
         pass
     low, high, stride, found = after, after, 1, None
     while True:
@@ -136,7 +137,7 @@ def _gap(connection: sqlite3.Connection, table: Table, after: int) -> Gap:
         try:
             found = _next(connection, table, high)
             break
-        except sqlite3.DatabaseError:
+        except FAULTS:
             if high == HIGHEST:
                 return Gap(after + 1, None)
             low, stride = high, stride * 2
@@ -144,7 +145,7 @@ def _gap(connection: sqlite3.Connection, table: Table, after: int) -> Gap:
         middle = (low + high) // 2
         try:
             found, high = _next(connection, table, middle), middle
-        except sqlite3.DatabaseError:
+        except FAULTS:
             low = middle
     return Gap(after + 1, None if found is None else found - 1)
 
@@ -167,7 +168,7 @@ def _by_key(connection: sqlite3.Connection, table: Table) -> Iterator[Values | G
             ):
                 yield values if _is_sound(table, values) else Gap(None, None)
             return
-        except sqlite3.DatabaseError:
+        except FAULTS:
             yield Gap(None, None)
 
 
