@@ -5,6 +5,7 @@ Order of precedence: environment, config file, default. An unknown or wrong entr
 error that names it: a typo that is silently ignored costs an evening.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ __all__ = ["BY_NAME", "ROWS", "Row", "Settings", "Value", "check", "load", "pars
 
 
 PATTERNS = "privacy.patterns"
+COMMA = re.compile(r",(?![^{}]*\})")  # between entries; `{20,40}` is part of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ def row_named(name: str) -> Row:
 def parse(row: Row, text: str, where: str) -> Value:
     """A value as it is typed: on the command line or in a variable."""
     if isinstance(row.default, tuple):
-        return check(row, [part.strip() for part in text.split(",") if part.strip()], where)
+        parts = (part.strip() for part in COMMA.split(text))
+        return check(row, [part for part in parts if part], where)
     if isinstance(row.default, int):
         try:
             return check(row, int(text), where)

@@ -15,7 +15,8 @@ OFF_FILE = ".recollect/off"
 def off(directory: str, skipped: Iterable[str] = ()) -> str | None:
     """Why nothing is recorded there; None where it is. `skipped`: directories, with all below them."""
     for each in skipped:
-        if Path(directory).is_relative_to(Path(each).expanduser()):
+        above = _spellings(str(Path(each).expanduser()))
+        if any(path.is_relative_to(one) for path in _spellings(directory) for one in above):
             return f"capture.skip_dirs has {each}"
     if not directory.startswith("/") or "\0" in directory:
         return None
@@ -25,6 +26,13 @@ def off(directory: str, skipped: Iterable[str] = ()) -> str | None:
             return None
         folder = os.path.dirname(folder)  # noqa: PTH120
     return f"there is a file {file}"
+
+
+def _spellings(path: str) -> set[Path]:
+    """As it is written, and where its links lead: agents tell one or the other."""
+    if not path.startswith("/") or "\0" in path:
+        return {Path(path)}
+    return {Path(path), Path(path).resolve()}
 
 
 def told_off(env: Mapping[str, str]) -> str | None:

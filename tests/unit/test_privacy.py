@@ -127,6 +127,23 @@ def test_a_pattern_of_ones_own_may_say_where_a_text_begins() -> None:
     assert "blue1234" not in str(payloads.value(redactor, {"a": "x", "b": ["blue1234"]}))
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("MYSQL_ROOT_PASSWORD: seahorse", False),
+        ("DB_PASSWORD='two words here'", False),
+        ("PASSWORD=letmeinn", False),
+        ("password=letmein", True),
+        ('PASSWORD = "The password is wrong"', True),
+        ("PASSWORD: str = read()", True),
+    ],
+)
+def test_what_a_shell_or_a_list_of_variables_assigns_may_be_plain_words(
+    text: str, kept: bool
+) -> None:
+    assert (Redactor().text(text) == text) is kept
+
+
 def test_a_payload_without_a_secret_keeps_its_bytes() -> None:
     body = b'{"b" : [1, 2.50], "a":"\\u00e9 \xc3\xa9"}\n'
     assert payloads.redacted(Redactor(), body) is body

@@ -13,6 +13,12 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "config.toml"
 
 
+def test_a_comma_in_braces_is_part_of_a_pattern() -> None:
+    row = row_named("privacy.patterns")
+    typed = "ACME-[A-Z0-9]{20,40}, x{2}y , z[0-9]{1,3}"
+    assert parse(row, typed, "here") == ("ACME-[A-Z0-9]{20,40}", "x{2}y", "z[0-9]{1,3}")
+
+
 def test_without_a_file_every_setting_has_its_default(file: Path) -> None:
     settings = load(file, {})
     assert {row.name: row.default for row in ROWS} == dict(settings.values)

@@ -38,6 +38,15 @@ def test_a_directory_is_skipped_with_all_below_it(repository: Path) -> None:
     assert switches.off(str(repository / "docs/old"), skipped)
     assert switches.off(str(repository), skipped) is None
     assert switches.off(f"{repository}/docs-too", skipped) is None
+
+
+@pytest.mark.parametrize(("skipped", "directory"), [("docs", "link/old"), ("link", "docs/old")])
+def test_a_directory_is_skipped_by_whichever_name_it_goes(
+    repository: Path, skipped: str, directory: str
+) -> None:
+    (repository / "link").symlink_to(repository / "docs")
+    assert switches.off(str(repository / directory), (str(repository / skipped),))
+    assert switches.off(str(repository), (str(repository / skipped),)) is None
     assert switches.off(str(Path.home() / "private"), ("~/private",))
 
 

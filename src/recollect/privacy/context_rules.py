@@ -52,15 +52,21 @@ def _is_assigned(match: re.Match[str], name: str, least: int) -> bool:
     value, text = match[VALUE], match.string
     if _is_type(match):
         return False
+    tight = match["is"] == "=" and not text[match.end("is")].isspace()
+    if name.isupper() and (tight or match["is"] == ":") and least == 8 and _is_words(value):
+        return len(value) >= least and not judging.is_placeholder(value)
     if match["open"]:
         return judging.is_secret(value, least)
     if text[match.end() : match.end() + 1] in ("(", "["):
         return False
-    if name.isupper() and match["is"] == "=" and not text[match.end("is")].isspace():
-        word = least == 8 and len(value) >= least and value.isalpha()
-        return not judging.is_placeholder(value) if word else judging.is_secret(value, least)
+    if name.isupper() and tight:
+        return judging.is_secret(value, least)
     strong = judging.is_random if value.isidentifier() else judging.is_secret
     return strong(value, least)
+
+
+def _is_words(value: str) -> bool:
+    return value.replace(" ", "").isalpha()
 
 
 def _is_type(match: re.Match[str]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import translate
 
-from recollect.privacy.needles import Places
+from recollect.privacy.rule import Places
 
 MARK = "[not kept: a file that may hold secrets]"
 # A name alone matches in any folder; with a folder, at the end of a path.

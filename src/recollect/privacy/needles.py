@@ -1,11 +1,12 @@
 """What all rules look for, found in one pass: an automaton, because there are two hundred such words."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-Places = Mapping[str, Sequence[int]]  # of each needle that a text has: where it begins, in order
+from recollect.privacy.rule import Places
+
 _HALVES = re.compile("[\ud800-\udfff]")  # no text of its own, and no encoding has it
 
 

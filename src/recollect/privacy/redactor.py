@@ -12,8 +12,8 @@ from typing import NamedTuple
 from recollect.privacy import keys, literals, marking, private
 from recollect.privacy.files import HINTS, Guarded
 from recollect.privacy.marking import Mark
-from recollect.privacy.needles import Needles, Places
-from recollect.privacy.rule import Rule, lower
+from recollect.privacy.needles import Needles
+from recollect.privacy.rule import Places, Rule, lower
 from recollect.privacy.rules import ALL, ELSEWHERE, TOKENS
 
 PRIVATE, KEY, OWN_VALUE = "private", "private-key", "environment"

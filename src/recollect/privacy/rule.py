@@ -6,15 +6,14 @@ a token begins only where none goes on.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-from recollect.privacy.needles import Places
 
 # Behind a character that may stand in a token no token begins. An escaped line end is no such character,
 # though it ends in a letter: output often is JSON in JSON. Nor is a character of an encoded address.
 START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 END = r"(?![A-Za-z0-9_-])"
+Places = Mapping[str, Sequence[int]]  # of each needle that a text has: where it begins, in order
 VALUE = "secret"  # the group that is replaced, where that is not the whole
 
 
