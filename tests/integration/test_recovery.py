@@ -76,6 +76,17 @@ def test_commands_say_what_to_do_about_tables_that_are_no_text(home: Paths) -> N
     assert recollect("status").returncode == 0
 
 
+def test_a_database_that_is_gone_is_no_new_beginning_where_there_is_a_backup(home: Paths) -> None:
+    fill(home, "one")
+    assert recollect("backup").returncode == 0
+    for part in home.data.glob("recollect.db*"):
+        part.unlink()
+    told = recollect("status")
+    assert "is gone or empty, and there is a backup" in told.stdout
+    assert told.returncode == 4
+    assert "is gone or empty" in recollect("doctor", "--quick").stdout
+
+
 def fill(paths: Paths, *sessions: str) -> None:
     with closing(SqliteStore(paths.database, writer=True)) as store:
         project = store.resolve_project(repository("shop"), "/home/dev/shop", START)

@@ -34,9 +34,11 @@ def test_a_text_is_printed_as_it_would_be_kept(home: Paths, tmp_path: Path) -> N
 def test_what_is_found_is_listed_by_place_and_kind_and_never_shown(home: Paths) -> None:
     done = CliRunner().invoke(cli, ["redact", "--json"], input=TEXT)
     assert json.loads(done.output) == [{"line": 2, "column": 9, "kind": "github", "length": 40}]
-    checked = CliRunner().invoke(cli, ["redact", "--check"], input=TEXT).output
-    assert "1 secret found" in checked
-    assert SECRET not in checked
+    checked = CliRunner().invoke(cli, ["redact", "--check"], input=TEXT)
+    assert "1 secret found" in checked.output
+    assert SECRET not in checked.output
+    assert checked.exit_code == 4
+    assert CliRunner().invoke(cli, ["redact", "--check"], input="nothing").exit_code == 0
 
 
 def test_the_environment_of_the_terminal_counts(

@@ -12,6 +12,7 @@ from recollect.cli.interrupts import interruptible
 from recollect.cli.output import count, duration, json_option, print_json, say, styled, table
 from recollect.cli.progress import bar, megabytes
 from recollect.errors import BackupError
+from recollect.worker.health import waiting
 
 STOPPED = "Stopped. No backup was made; the others are as they were."
 
@@ -39,6 +40,8 @@ def backup(context: click.Context, as_json: bool) -> None:
         size, took = megabytes(made.manifest.size), duration(made.manifest.seconds)
         say(f"{made.name}: {_held(made)}; {size}, in {took}.")
         say(f"It is in {made.path}. `recollect restore` brings it back.")
+        if waits := waiting(home.paths):
+            say(f"{count(waits, 'capture')} in the spool came too late for it: `recollect status`.")
 
 
 @backup.command("list")

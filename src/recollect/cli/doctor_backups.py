@@ -22,6 +22,13 @@ def line(home: Home, now: Clock) -> str:
     return f"the last one is {age} old ({found[0].manifest.reason}); {len(found)} in all"
 
 
+def lost(home: Home, now: Clock) -> str | None:
+    """There is no database, or an empty one, though there was one to back up."""
+    if not wiring.shelf(home, now).all():
+        return None
+    return f"{home.paths.database} is gone or empty, and there is a backup. It is brought back by"
+
+
 def backups() -> Iterator[Finding]:
     """Is there one, and is it young enough? They are checked by `recollect backup check`."""
     home = wiring.home()

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from recollect import __version__, clock, extras, wiring
-from recollect.cli import indexed
+from recollect.cli import doctor_backups, indexed
 from recollect.cli.doctor_backups import backups, recoveries
 from recollect.cli.doctor_client import hooks, server
 from recollect.cli.findings import Check, Finding
@@ -142,9 +142,9 @@ def database() -> Iterator[Finding]:
     try:
         store = wiring.open_for_reading(paths)
     except StoreMissing:
-        lost = contact.running_pid(paths) is not None and not paths.database.exists()
-        if lost:
-            what = "the file was deleted under the worker"
+        deleted = contact.running_pid(paths) is not None and not paths.database.exists()
+        what = "the file was deleted under the worker" if deleted else None
+        if what := what or doctor_backups.lost(wiring.home(), clock.now):
             yield Finding("warning", "database", what, RESTART)
         else:
             yield Finding("ok", "database", "none yet; the worker makes it")

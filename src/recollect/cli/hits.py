@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from recollect import clock
 from recollect.cli.output import TYPE_COLOURS, heading, say, styled
 from recollect.freshness import CHANGED, GONE, UNCHANGED
+from recollect.model.observations import Observation, Summary
 from recollect.model.search import EVENT, MATCH_END, MATCH_START, OBSERVATION, Hit, Reason
 from recollect.recall.excerpts import BETWEEN
-from recollect.recall.origin_words import listed
+from recollect.recall.origin_words import FROM_WEB, is_only_of_the_web, listed
 from recollect.recall.shown import TITLE_LENGTH, Shown, plain
 from recollect.recall.telling import name
 from recollect.text import ELLIPSIS, one_line
@@ -48,6 +49,12 @@ def print_reasons(reasons: Iterable[Reason], score: float) -> None:
     say(f"   {styled(f'{score:8.2f}', bold=True)}  {styled('in all', dim=True)}")
 
 
+def _whose(said: Observation | Summary | None, hit: Hit) -> str:
+    if said is None:
+        return f"from {hit.origin}" if hit.origin else ""
+    return FROM_WEB if is_only_of_the_web(said.draft) else f"from {listed(said.draft.origins)}"
+
+
 def highlighted(text: str, *, bold: bool = False) -> str:
     """Cleaned piece by piece: the marks are control characters themselves."""
     parts = text.replace(MATCH_END, MATCH_START).split(MATCH_START)
@@ -72,9 +79,8 @@ def _marks(shown: Shown, hit: Hit) -> list[str]:
     observation = shown.observation(hit)
     if hit.pinned:
         found.append(styled("pinned", fg="magenta"))
-    whose = listed(observation.draft.origins) if observation else hit.origin or ""
-    if whose:
-        found.append(styled(f"from {whose}", dim=True))
+    if whose := _whose(observation or shown.summary(hit), hit):
+        found.append(styled(whose, dim=True))
     if hit.doubted:
         found.append(styled("unverified", fg="yellow"))
     if hit.superseded:

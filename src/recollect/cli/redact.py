@@ -21,7 +21,8 @@ TEXT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 def redact(file: Path, check: bool, as_json: bool) -> None:
     """Print FILE, or what is piped in, as it would be kept: without secrets and private parts.
 
-    Your own patterns, and the secrets in this terminal's environment, count too. Nothing is stored.
+    Your own patterns, and the secrets in this terminal's environment, count too. Nothing of it is stored.
+    With --check, exit code 4 when something is found.
     """
     text = _read(file)
     redactor = wiring.redactor(wiring.home(), os.environ)
@@ -45,6 +46,8 @@ def redact(file: Path, check: bool, as_json: bool) -> None:
         rows = (tuple(str(each[name]) for name in columns) for each in found)
         table(columns, rows, numbers=("line", "column", "length"))
     say(f"{count(len(found), 'secret')} found.")
+    if found:
+        raise SystemExit(4)
 
 
 def _read(file: Path) -> str:

@@ -6,6 +6,7 @@ from recollect.model.observations import Observation, ObservationDraft, Summary,
 from recollect.model.origins import HELD_BACK, Origin
 
 NOT_TOLD = "what only the web says is not told unasked; `recollect confirm {}` if it holds"
+FROM_WEB = "from the web only"
 
 
 def label(draft: ObservationDraft | SummaryDraft) -> str:
@@ -14,6 +15,11 @@ def label(draft: ObservationDraft | SummaryDraft) -> str:
     told = [each for each in draft.origins or () if not (draft.held_back and each in HELD_BACK)]
     worst = max(told, key=lambda origin: origin.rank, default=Origin.REPOSITORY)
     return "" if worst is Origin.REPOSITORY else worst.value
+
+
+def is_only_of_the_web(draft: ObservationDraft | SummaryDraft) -> bool:
+    """It is found, and not told unasked."""
+    return draft.held_back and Origin.WEB in (draft.origins or ())
 
 
 def listed(origins: Iterable[Origin] | None) -> str:

@@ -7,8 +7,16 @@ from typing import Any
 
 from recollect import freshness
 from recollect.freshness import Freshness
-from recollect.model.observations import Observation
-from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, SESSION, Hit, Reason
+from recollect.model.observations import Observation, Summary
+from recollect.model.search import (
+    MATCH_END,
+    MATCH_START,
+    OBSERVATION,
+    SESSION,
+    SUMMARY,
+    Hit,
+    Reason,
+)
 from recollect.model.sessions import Project
 from recollect.recall.excerpts import marked
 from recollect.recall.telling import name
@@ -52,6 +60,9 @@ class Shown:
 
     def observation(self, hit: Hit) -> Observation | None:
         return self._store.observation(hit.id) if hit.kind == OBSERVATION else None
+
+    def summary(self, hit: Hit) -> Summary | None:
+        return self._store.summary(hit.id) if hit.kind == SUMMARY else None
 
     def freshness(self, hit: Hit) -> Freshness | None:
         """Of the files that an observation speaks of; None: it speaks of none."""

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from recollect import clock
 from recollect.freshness import UNKNOWN
 from recollect.model.observations import Author, Observation, Summary
-from recollect.model.origins import Origin
 from recollect.model.search import MATCH_END, MATCH_START, OBSERVATION, SUMMARY, FoundEvent, Hit
 from recollect.model.sessions import Prompt, Session
 from recollect.recall.envelope import wrap
 from recollect.recall.hits import HANDED_OVER
-from recollect.recall.origin_words import label, provenance
+from recollect.recall.origin_words import FROM_WEB, is_only_of_the_web, label, provenance
 from recollect.recall.telling import name
 from recollect.server.place import Place, Scope
 from recollect.server.things import Thing
@@ -174,7 +173,7 @@ def _whose(place: Place, line: Line) -> str:
     if said is None:
         return f"from {line.origin}" if line.origin else ""
     if said.draft.held_back:
-        return "from the web only" if Origin.WEB in (said.draft.origins or ()) else ""
+        return FROM_WEB if is_only_of_the_web(said.draft) else ""
     return f"from {whose}" if (whose := label(said.draft)) else ""
 
 

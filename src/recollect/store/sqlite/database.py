@@ -235,7 +235,7 @@ def translate(error: Fault, path: Path) -> StoreError:
 def _damaged(path: Path, why: str) -> str:
     return (
         f"{path} is damaged ({why}). `recollect worker restart` mends it, from what can still be read and "
-        "the backups; captured events wait in the spool."
+        "the backups, or says what to do; captured events wait in the spool."
     )
 
 
