@@ -26,7 +26,8 @@ def lost(home: Home, now: Clock) -> str | None:
     """There is no database, or an empty one, though there was one to back up."""
     if not wiring.shelf(home, now).all():
         return None
-    return f"{home.paths.database} is gone or empty, and there is a backup. It is brought back by"
+    file = home.paths.database
+    return f"{file} is gone or empty, and there is a backup: `recollect worker restart` takes it."
 
 
 def backups() -> Iterator[Finding]:

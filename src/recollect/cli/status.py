@@ -108,7 +108,7 @@ def _look(home: wiring.Home) -> Look:
         skipped,
         hooks,
         _fault(home.paths, worker, health, room.warning)
-        or (_lost(home) if health is None else None)
+        or (None if health else doctor_backups.lost(home, clock.now))
         or _index_fault(home, worker, index)
         or _broken(hooks),
         index,
@@ -118,11 +118,6 @@ def _look(home: wiring.Home) -> Look:
         room,
         paused_lines(home, clock.now()),
     )
-
-
-def _lost(home: wiring.Home) -> str | None:
-    lost = doctor_backups.lost(home, clock.now)
-    return f"{lost}: recollect worker restart" if lost else None
 
 
 def _address(paths: Paths) -> str | None:
