@@ -327,13 +327,15 @@ def test_a_memory_written_by_hand_keeps_its_bytes_and_is_told_without_the_secret
     with memories.change("made") as change:
         change.write(Memory("vpn", "About the VPN", "project", "Use it."))
     file = memories.all().memories[0].path
-    file.write_text(file.read_text().replace("Use it.", f"Its key is {SECRET}."))
+    text = file.read_text().replace("Use it.", f"Its key is {SECRET}.")
+    file.write_text(text.replace("About the VPN", f"The VPN, {SECRET}"))
     stored = memories.get("vpn")
     assert stored is not None
     assert "[secret:github]" in stored.memory.body
     with memories.change("pinned") as change:
         change.write(replace(stored.memory, pinned=True), expected=stored.checksum)
-    assert SECRET in file.read_text()
+    assert file.read_text().count(SECRET) == 2
+    assert SECRET not in file.with_name("MEMORY.md").read_text()
     with memories.change("said") as change:
         change.write(Memory("ci", "About CI", "project", f"Its key is {OTHER}."))
     assert OTHER not in "".join(path.read_text() for path in file.parent.glob("*.md"))
