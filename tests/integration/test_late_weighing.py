@@ -135,3 +135,7 @@ def test_an_agent_cannot_have_a_page_kept_for_good(
     }
     answer = remembering.remember(order)
     assert (answer.get("refused") != OF_THE_WEB) == kept
+    Indexer(sessions.store, wiring.AGENTS).run()
+    for later in (None, "another-session"):  # what it was fetched in makes no difference
+        answer = remembering.remember(order | {"session": later})
+        assert (answer.get("refused") != OF_THE_WEB) == kept

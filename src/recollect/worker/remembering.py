@@ -46,7 +46,10 @@ class Remembering:
         text = self.redactor.text(clean(order["text"]).strip())[:LONGEST_SAID]
         session = (order["agent"], order["session"]) if order["session"] else None
         by_agent = order["by"] == AGENT and not self._was_said(session, text)
-        if by_agent and self._is_of_the_web(session, text):
+        web = by_agent and (
+            self._is_of_the_web(session, text) or self._was_fetched(order["dir"], text)
+        )
+        if web:
             log.action("memory.refused", size=len(text), why="web")
             return {"refused": OF_THE_WEB}
         wanted = Wanted(
@@ -96,6 +99,10 @@ class Remembering:
     def _is_of_the_web(self, session: tuple[str, str] | None, text: str) -> bool:
         found = self.store.session_by_ref(*session) if session else None
         return found is not None and noted.is_of_the_web(self.store, AGENTS, found, text)
+
+    def _was_fetched(self, directory: str, text: str) -> bool:
+        project_id = self.store.project_of_dir(directory)
+        return project_id is not None and noted.was_fetched(self.store, project_id, text)
 
 
 def _evidence(now: int, session: str | None) -> str:
