@@ -127,7 +127,7 @@ def test_the_user_is_told_at_the_session_s_start_until_somebody_has_looked(
         begun = start | {"session_id": f"next-{number}"}
         told = json.loads(fire("SessionStart", begun, project=tmp_path).stdout)["systemMessage"]
         assert "was damaged (file is not a database)" in told
-        assert "is lost unless" in told
+        assert "is lost, unless" in told
         assert str(home.damaged) in told
     shown = recollect("status")
     assert shown.returncode == 4

@@ -153,8 +153,8 @@ def _loss(account: Account) -> str:
     if account.salvaged is None and account.backup_at is None:
         return f"What the transcripts do not tell is lost. {again}"
     if account.salvaged is None and account.backup_at is not None:
-        since = f"between {day_and_time(account.backup_at)} and {day_and_time(account.at)}"
-        return f"What was stored {since} is lost unless they tell it. {again}"
+        since = f"What was stored since {day_and_time(account.backup_at)} is lost"
+        return f"{since}, unless the spool or a transcript tells it. {again}"
     if account.lost:
         least = "At least" if set(account.at_least) & set(account.lost) else "Up to"
         other = "" if _listed(account.lost) else "some rows"
