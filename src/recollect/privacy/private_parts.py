@@ -118,8 +118,8 @@ def _rebuilt(value: Json, shown: Iterator[str]) -> Json:
 
 
 def _bare(text: str) -> str:
-    """A NUL of its own would be taken for a joint, and move what follows into another field. Nobody misses it:
-    `text.clean` drops it, too."""
+    """A NUL of its own would be taken for a joint, and move what follows into another field. Nobody misses
+    it: `text.clean` drops it, too."""
     return text.replace(_JOINT, "")
 
 
