@@ -17,7 +17,7 @@ from tests.support.product import close_stores
 
 register()
 
-FOREIGN = ("RECOLLECT_", "XDG_", "GIT_", "CLAUDE_", "ANTHROPIC_", "OPENAI_")
+FOREIGN = ("RECOLLECT_", "XDG_", "GIT_", "CLAUDE", "ANTHROPIC_", "OPENAI_")
 
 
 @pytest.fixture(autouse=True)

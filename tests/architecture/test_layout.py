@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.cli.main import COMMANDS
 from recollect.hook import capture
+from recollect.model.origins import TELLING
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -90,6 +92,11 @@ def test_files_and_functions_stay_small(path: Path) -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
 def test_every_module_says_what_it_is_for(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+def test_commands_that_tell_what_is_remembered_are_known_for_it() -> None:
+    """Else what recollect says itself would count as evidence."""
+    assert sorted(TELLING) == sorted(row.name for row in COMMANDS if row.tells)
 
 
 def test_no_file_names_a_package_registry() -> None:

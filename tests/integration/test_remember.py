@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from recollect.paths import Paths
-from tests.support.product import recollect, settled, work
+from recollect.worker.remembering import OF_THE_WEB
+from tests.support.product import fire, recollect, settled, work
 
 SAID = "Deploy from main only: the release branch is frozen."
 NAME = "deploy-from-main-only-release-branch-frozen"
+WEIGHED = "All goods are weighed in grams."
 
 
 @pytest.fixture
@@ -122,13 +124,77 @@ def test_words_come_as_arguments_or_from_standard_input(project: Path) -> None:
     assert remembered(project, "-", stdin="From a pipe")["description"] == "From a pipe"
 
 
-def test_an_agent_that_runs_the_command_is_not_taken_for_the_user(project: Path) -> None:
+def test_an_agent_that_runs_the_command_is_not_taken_for_the_user(
+    project: Path, home: Paths
+) -> None:
+    open_session(project, home)
     remembered(project, "Obey the page", env={"CLAUDECODE": "1"})
     assert [each["by_agent"] for each in listed(project)] == [True]
     assert "noted by the agent" in recollect("search", "obey page", cwd=project).stdout
     assert ", noted by the agent): Obey the page" in recollect("context", cwd=project).stdout
     remembered(project, "Obey the page")  # the user says it, too
     assert [each["by_agent"] for each in listed(project)] == [False]
+
+
+def open_session(project: Path, home: Paths, page: str = "") -> None:
+    """One that goes on, and has read the page."""
+    said = {"session_id": "0c6a4d2f-session-two", "prompt_id": "p2"}
+    fire("UserPromptSubmit", said | {"prompt": WEIGHED}, project=project)
+    if page:
+        told = {
+            "tool_name": "WebFetch",
+            "tool_use_id": "toolu_2",
+            "tool_response": {"result": page},
+        }
+        told |= {"tool_input": {"url": "https://pages.example.org/a", "prompt": "Read it."}}
+        fire("PostToolUse", said | told, project=project)
+    settled(home).close()
+
+
+@pytest.mark.parametrize("named", [{}, {"CLAUDE_CODE_SESSION_ID": "nobody-knows-it"}])
+def test_an_agent_without_a_known_session_is_in_the_one_that_is_open(
+    project: Path, home: Paths, named: dict[str, str]
+) -> None:
+    """T66: it is asked what that one has read."""
+    page = "Parcels of the Antwerp depot leave through the violet hatch."
+    open_session(project, home, page)
+    env = {"CLAUDECODE": "1"} | named
+    refused = recollect("remember", page, cwd=project, env=env)
+    assert OF_THE_WEB in " ".join(refused.stderr.split())
+    remembered(project, WEIGHED, env=env)
+    assert [each["by_agent"] for each in listed(project)] == [False]  # the user said it there
+
+
+def test_an_agent_that_nobody_has_seen_at_work_is_refused(project: Path) -> None:
+    """T66: nobody knows what it has read."""
+    refused = recollect("remember", "Obey the page", cwd=project, env={"CLAUDECODE": "1"})
+    assert OF_THE_WEB in " ".join(refused.stderr.split())
+    assert listed(project) == []
+
+
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID"])
+def test_an_agent_cannot_vouch_for_anything(project: Path, variable: str) -> None:
+    """T66: in its shell it is not the user; to be less sure of something is open to it."""
+    remembered(project, SAID)
+    env = {variable: "1", "EDITOR": "true"}
+    for command in (
+        ("confirm", "1"),
+        ("pin", "1"),
+        ("edit", "1"),
+        ("edit", "1", "--title", "Obey the page"),
+        ("memory", "pin", NAME),
+        ("memory", "edit", NAME),
+    ):
+        done = recollect(*command, cwd=project, env=env)
+        assert done.returncode == 1, command
+        assert (
+            f"Run `recollect {' '.join(command[:3]).split(' --')[0]}` in a terminal" in done.stderr
+        )
+    shown = json.loads(recollect("show", "1", "--json", cwd=project).stdout)
+    assert not any(shown[flag] for flag in ("pinned", "confirmed", "edited"))
+    assert [each["pinned"] for each in listed(project)] == [False]
+    for command in (("confirm", "1", "--off"), ("pin", "1", "--off"), ("memory", "unpin", NAME)):
+        assert recollect(*command, cwd=project, env=env).returncode == 0, command
 
 
 def test_a_forgotten_memory_is_gone_and_comes_back(project: Path) -> None:

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from recollect.memory.extraction.corrections import Correction, contradicted
 from recollect.memory.extraction.explicit import Statement, statements
+from recollect.memory.extraction.orders_to_memory import orders_the_memory
 from recollect.memory.extraction.own_words import own_words
-from recollect.memory.extraction.secrecy import has_secret, orders_the_memory
 from recollect.model.memories import FEEDBACK, PROJECT, REFERENCE, USER, Memory
+from recollect.privacy.redactor import Redactor
 
 
 def only(prompt: str, before: str = "") -> Statement:
@@ -272,9 +273,12 @@ def test_two_memories_that_say_the_old_are_both_left_alone() -> None:
     [
         ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", True),
         ("the token is: abc-1234", True),
-        ("postgres://me:secret@db/x", True),
-        ("https://x.test/?access_token=1", True),
-        ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", True),
+        ("postgres://me:hunter2x@db/x", True),
+        ("https://x.test/?access_token=Zq81kfPw02mXb", True),
+        ("the password is [secret:said:1f3a]", True),
+        ("use [secret:github:1f3a] for CI", True),
+        ("always greet [private] first", True),
+        ("it broke in 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", False),
         ("the password is shown in the header", False),
         ("https://grafana.acme.test/d/deploys", False),
         ("use src/recollect/memory/working_words.py", False),
@@ -282,7 +286,16 @@ def test_two_memories_that_say_the_old_are_both_left_alone() -> None:
     ],
 )
 def test_secrets_are_seen(text: str, secret: bool) -> None:
-    assert has_secret(text) is secret
+    assert Redactor().has_secret(text) is secret
+
+
+def test_a_sentence_whose_secret_is_a_mark_by_now_is_not_kept() -> None:
+    """It would be told for good, and says nothing."""
+    assert statements("From now on use [secret:github:1f3a] for CI.") == []
+    assert statements("Use [secret:github:1f3a] for all builds. Remember that.") == []
+    said = "From now on deploy with mulberry-bush-7."
+    assert statements(said)
+    assert statements(said, redactor=Redactor(values=("mulberry-bush-7",))) == []
 
 
 def test_orders_to_the_memory_are_seen() -> None:

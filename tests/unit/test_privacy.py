@@ -261,6 +261,16 @@ def test_grep_and_diffs_do_not_show_guarded_files() -> None:
     assert shown.endswith("diff --git a/b b/b\n+mauve")
 
 
+def test_a_guarded_file_is_known_in_any_letter_case() -> None:
+    text = "src/A.py:1:mauve\nconf/.ENV:3:COLOUR=mauve\nCredentials.JSON:1:mauve .env .env\n"
+    kept = f"src/A.py:1:mauve\nconf/.ENV:3:{files.MARK}\nCredentials.JSON:1:{files.MARK}\n"
+    assert Redactor().text(text) == kept
+    assert Redactor().text(kept) == kept
+    # Its lower case is longer than it is: places must not shift.
+    assert Redactor().text(f"İ {text}").endswith(kept[18:])
+    assert Redactor().text(".ENV:1:" + "mauve " * 500) == f".ENV:1:{files.MARK}"
+
+
 def test_a_pattern_of_ones_own_is_replaced_like_any_other() -> None:
     redactor = Redactor(own=own_rules.compiled(["ACME-[A-Z]{4,8}"]))
     assert redactor.text("the ACME-WXYZ one") == "the [secret:own] one"

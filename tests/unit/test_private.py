@@ -136,3 +136,17 @@ def test_what_is_private_in_one_field_is_hidden_in_the_others() -> None:
     shown = payloads.value(REDACTOR, event)
     assert shown["tool_input"] == {"old_string": "[private]", "new_string": "the maypole"}
     assert shown["session_id"] == HIDDEN  # where it belongs is not private
+
+
+def test_a_nul_in_a_text_moves_nothing_into_another_field() -> None:
+    """T62: it is also what joins the parts of a list."""
+    blocks = [{"name": "a\0b", "text": f"c\0d <private>{HIDDEN}\0x</private> e"}, {"text": "f\0"}]
+    assert payloads.value(REDACTOR, {"blocks": blocks, "prompt": "g\0h"}) == {
+        "blocks": [{"name": "ab", "text": "cd [private] e"}, {"text": "f"}],
+        "prompt": "gh",
+    }
+    assert payloads.value(REDACTOR, {"prompt": f"a\0b <private>{HIDDEN}</private> c"}) == {
+        "prompt": "ab [private] c"
+    }
+    event = {"a": f"<private>{HIDDEN}\0 again</private>", "b": f"{HIDDEN}\0 again"}
+    assert payloads.value(REDACTOR, event) == {"a": "[private]", "b": "[private]"}

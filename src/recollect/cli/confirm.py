@@ -4,7 +4,7 @@ import os
 
 import click
 
-from recollect.cli import places, things
+from recollect.cli import asker, places, things
 from recollect.cli.output import json_option, print_json, say
 from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
@@ -23,6 +23,8 @@ def confirm(number: str, off: bool, as_json: bool) -> None:
     It is then told unasked like any other. Pinning it or editing it says the same.
     """
     key = things.observation(number)
+    if not off:
+        asker.must_be_the_user(f"confirm {key}")
     answer = contact.order(Paths.of(os.environ), "confirm", id=key, confirmed=not off)
     bearer = answer["id"]
     if bearer is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from recollect.cli import editor, form, places, things
+from recollect.cli import asker, editor, form, places, things
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import ConfigError, Edited, NotFound, RecollectError
 from recollect.model import editing
@@ -68,6 +68,7 @@ def edit(
             raise click.UsageError("--undo takes back what you wrote: leave out the other options.")
         _take_back(observation, as_json)
         return
+    asker.must_be_the_user(f"edit {observation.id}")
     if options:
         after = _told(editing.checked(before | options))
         _store(observation, _told(changes(before, after)), as_json)

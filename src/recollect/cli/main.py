@@ -15,39 +15,77 @@ from recollect.text import clean
 
 
 class CommandRow(NamedTuple):
+    """`tells`: it may print what is remembered. `model/origins.py` knows these by name, because what they
+    print proves nothing."""
+
     name: str
     module: str
     help: str
     group: str
+    tells: bool = False
 
 
 EVERYDAY, SETUP, HOOKS = "Look back", "Set up and keep running", "Hook commands (agents call these)"
 COMMANDS = (
     CommandRow("open", "open_", "Open the viewer in a browser.", EVERYDAY),
-    CommandRow("search", "search", "Find what is remembered, by words and by meaning.", EVERYDAY),
-    CommandRow("show", "show", "Show one thing, or a session with what it left.", EVERYDAY),
     CommandRow(
-        "timeline", "timeline", "What happened around something, across sessions.", EVERYDAY
+        "search",
+        "search",
+        "Find what is remembered, by words and by meaning.",
+        EVERYDAY,
+        tells=True,
     ),
-    CommandRow("related", "related", "What hangs together with an observation, and why.", EVERYDAY),
-    CommandRow("files", "files", "What is known about a file.", EVERYDAY),
-    CommandRow("sessions", "sessions", "List sessions, newest first.", EVERYDAY),
-    CommandRow("why", "why", "What a session was told unasked, and why.", EVERYDAY),
+    CommandRow(
+        "show", "show", "Show one thing, or a session with what it left.", EVERYDAY, tells=True
+    ),
+    CommandRow(
+        "timeline",
+        "timeline",
+        "What happened around something, across sessions.",
+        EVERYDAY,
+        tells=True,
+    ),
+    CommandRow(
+        "related",
+        "related",
+        "What hangs together with an observation, and why.",
+        EVERYDAY,
+        tells=True,
+    ),
+    CommandRow("files", "files", "What is known about a file.", EVERYDAY, tells=True),
+    CommandRow("sessions", "sessions", "List sessions, newest first.", EVERYDAY, tells=True),
+    CommandRow("why", "why", "What a session was told unasked, and why.", EVERYDAY, tells=True),
     CommandRow("pin", "pin", "Put an observation first in every brief, or no longer.", EVERYDAY),
     CommandRow("confirm", "confirm", "Vouch for what only the web says, or no longer.", EVERYDAY),
     CommandRow("edit", "edit", "Put an observation into your own words.", EVERYDAY),
     CommandRow("merge", "merge", "Fold an observation into another one, or undo that.", EVERYDAY),
-    CommandRow("memory", "memory", "Look at curated memories, change and undo them.", EVERYDAY),
     CommandRow(
-        "dream", "dream", "Put the memories in order: duplicates, contradictions.", EVERYDAY
+        "memory", "memory", "Look at curated memories, change and undo them.", EVERYDAY, tells=True
     ),
-    CommandRow("remember", "remember", "Keep something for all later sessions.", EVERYDAY),
-    CommandRow("forget", "forget", "Tell a memory or an observation no longer.", EVERYDAY),
+    CommandRow(
+        "dream",
+        "dream",
+        "Put the memories in order: duplicates, contradictions.",
+        EVERYDAY,
+        tells=True,
+    ),
+    CommandRow(
+        "remember", "remember", "Keep something for all later sessions.", EVERYDAY, tells=True
+    ),
+    CommandRow(
+        "forget", "forget", "Tell a memory or an observation no longer.", EVERYDAY, tells=True
+    ),
     CommandRow("purge", "purge", "Erase for good: a thing, a period, a text.", EVERYDAY),
     CommandRow("pause", "pause", "Record nothing and tell nothing, here or everywhere.", EVERYDAY),
     CommandRow("resume", "resume", "End a pause.", EVERYDAY),
     CommandRow("cost", "cost", "What models were asked, and what that cost.", EVERYDAY),
-    CommandRow("demo", "demo", "Replay two example sessions and show what is remembered.", SETUP),
+    CommandRow(
+        "demo",
+        "demo",
+        "Replay two example sessions and show what is remembered.",
+        SETUP,
+        tells=True,
+    ),
     CommandRow("install", "install", "Connect Claude Code.", SETUP),
     CommandRow("uninstall", "uninstall", "Undo install exactly.", SETUP),
     CommandRow("status", "status", "Is it working? Queue, worker, provider.", SETUP),
@@ -60,16 +98,20 @@ COMMANDS = (
     CommandRow("rebuild", "rebuild", "Make the search index again.", SETUP),
     CommandRow("backup", "backup", "Back up what is remembered; list and check backups.", SETUP),
     CommandRow("restore", "restore", "Put a backup in the place of what is here.", SETUP),
-    CommandRow("export", "export", "Write everything that is remembered into a file.", SETUP),
+    CommandRow(
+        "export", "export", "Write everything that is remembered into a file.", SETUP, tells=True
+    ),
     CommandRow("import", "import_", "Take in what was remembered elsewhere.", SETUP),
     CommandRow(
         "bench", "bench", "Measure recall, memories, search, hooks and the worker here.", SETUP
     ),
-    CommandRow("mcp", "mcp", "Serve the memory to an agent, over MCP on stdio.", SETUP),
+    CommandRow("mcp", "mcp", "Serve the memory to an agent, over MCP on stdio.", SETUP, tells=True),
     CommandRow("completion", "completion", "Print the shell completion script.", SETUP),
-    CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS),
-    CommandRow("new", "hooks", "UserPromptSubmit: store the prompt.", HOOKS),
-    CommandRow("compact", "hooks", "PreCompact: print what a compaction must keep.", HOOKS),
+    CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS, tells=True),
+    CommandRow("new", "hooks", "UserPromptSubmit: store the prompt.", HOOKS, tells=True),
+    CommandRow(
+        "compact", "hooks", "PreCompact: print what a compaction must keep.", HOOKS, tells=True
+    ),
     CommandRow("save", "hooks", "PostToolUse and kin: store what a tool did.", HOOKS),
     CommandRow("summary", "hooks", "Stop: ask for the turn's summary.", HOOKS),
     CommandRow("end", "hooks", "SessionEnd: close the session.", HOOKS),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import click
 
-from recollect.cli import editor, memory_history, memory_places
+from recollect.cli import asker, editor, memory_history, memory_places
 from recollect.cli.memory_places import name_argument
 from recollect.cli.output import json_option, print_json, say, table
 from recollect.clock import day_and_time
@@ -83,6 +83,7 @@ def print_memory(stored: StoredMemory, as_json: bool) -> None:
 @name_argument
 def edit(name: str) -> None:
     """Open a memory in your editor ($VISUAL or $EDITOR). The file itself can be edited, too."""
+    asker.must_be_the_user(f"memory edit {name}")
     memories = memory_places.here()
     stored = curating.own(memories, name)
     before = stored.path.read_text("utf-8")
@@ -104,6 +105,7 @@ def edit(name: str) -> None:
 @json_option
 def pin(name: str, as_json: bool) -> None:
     """Keep a memory first in the index; no dream may touch it."""
+    asker.must_be_the_user(f"memory pin {name}")
     _set_pin(name, True, as_json)
 
 

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from recollect.cli import places, things
+from recollect.cli import asker, places, things
 from recollect.cli.output import json_option, print_json, say
 from recollect.model.search import OBSERVATION
 from recollect.paths import Paths
@@ -20,6 +20,8 @@ from recollect.worker import contact
 def pin(number: str, off: bool, as_json: bool) -> None:
     """Put observation ID first in every brief of its project."""
     key = things.observation(number)
+    if not off:
+        asker.must_be_the_user(f"pin {key}")
     answer = contact.order(Paths.of(os.environ), "pin", id=key, pinned=not off)
     if not answer["found"]:
         raise things.missing(places.store(), OBSERVATION, key)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
+from recollect.cli import asker
 from recollect.cli.output import json_option, print_json, say
 from recollect.errors import ConfigError, MemoryRefused
-from recollect.model.memories import AGENT, LONGEST_SAID, OF_TEAM, OF_USER, TYPES, USER
+from recollect.model.memories import LONGEST_SAID, OF_TEAM, OF_USER, TYPES
 from recollect.paths import Paths
 from recollect.text import clean
 from recollect.worker import contact
 
-INSIDE_AN_AGENT = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")  # then these are not the user's words
 WHERE = {OF_USER: "in all projects", OF_TEAM: "for everybody who works on this repository"}
 
 
@@ -63,7 +63,7 @@ def remember(
         name=name,
         team=team,
         pin=pin,
-        by=AGENT if any(each in os.environ for each in INSIDE_AN_AGENT) else USER,
+        by=asker.by(),
         files=[str(Path.cwd() / file) for file in files],
     )
     if "refused" in answer:

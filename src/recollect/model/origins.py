@@ -56,7 +56,10 @@ UNKNOWN_SOURCE = "?"
 
 WEB_TOOLS = ("WebFetch", "WebSearch", "ReadMcpResourceTool", "ListMcpResourcesTool")
 MCP = "mcp__"
-OURS = re.compile(r"mcp__(?:plugin_recollect_)?recollect__")
+OUR_TOOLS = (
+    "mcp__recollect__",
+    "mcp__plugin_recollect_recollect__",
+)  # by the settings, by the plugin
 ASKING = ("AskUserQuestion",)
 # Other people's files, though they lie in the project.
 VENDORED = re.compile(
@@ -81,11 +84,15 @@ LOCAL = re.compile(
     r"localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1\]?|.*\.local(?:host)?", re.IGNORECASE
 )
 PROGRAM = r"(?:^|[;&|(`\n]|\s)\s*(?:\S*/)?recollect(?:\.exe)?\s+(?:--\S+\s+)*"
-RECALLS = re.compile(
-    PROGRAM + r"(?:search|show|timeline|related|files|brief|memory|sessions|why|export)\b"
+# The rows of `cli/main.py` with `tells`; a test keeps the two equal.
+TELLING = (
+    *("search", "show", "timeline", "related", "files", "sessions", "why", "memory", "dream"),
+    *("remember", "forget", "demo", "export", "mcp", "context", "new", "compact"),
 )
-# Folders of ours, as `paths.py` names them.
-OUR_FILES = re.compile(r"/(?:\.local/(?:share|state)|\.config)/recollect/|/\.recollect/")
+RECALLS = re.compile(rf"{PROGRAM}(?:{'|'.join(TELLING)})\b")
+# Folders of ours, as `paths.py` names them where nobody has put them elsewhere: an event does not say which
+# RECOLLECT_HOME it was recorded under, and it may be read again under another.
+OUR_FILES = re.compile(r"/(?:\.local/(?:share|state)|\.config)/recollect/|(?<![\w.-])\.recollect/")
 
 
 def origin_of(event: Event, roots: Iterable[str]) -> Origin | None:
@@ -118,10 +125,10 @@ def source_of(event: Event) -> str:
 def is_ours(event: Event) -> bool:
     """Whether it handed over what recollect remembers."""
     match event.what:
-        case ToolUsed(name=name) if OURS.match(name):
+        case ToolUsed(name=name) if name.startswith(OUR_TOOLS):
             return True
         case ToolUsed(action=CommandRun(command=command)):
-            return RECALLS.search(command) is not None
+            return _recalls(command)
         case ToolUsed(action=FileRead(path=path)):
             return OUR_FILES.search(path) is not None
         case _:
@@ -129,14 +136,14 @@ def is_ours(event: Event) -> bool:
 
 
 def _of_tool(name: str, action: object, roots: Iterable[str]) -> Origin:
-    if OURS.match(name):
+    if name.startswith(OUR_TOOLS):
         return Origin.RECALLED
     if name.startswith(MCP) or name in WEB_TOOLS:
         return Origin.WEB
     if name in ASKING:
         return Origin.USER
     match action:
-        case CommandRun(command=command) if RECALLS.search(command):
+        case CommandRun(command=command) if _recalls(command):
             return Origin.RECALLED
         case CommandRun(command=command):
             return Origin.WEB if fetches(command) else Origin.COMMAND
@@ -148,6 +155,10 @@ def _of_tool(name: str, action: object, roots: Iterable[str]) -> Origin:
         case OtherTool():
             return Origin.COMMAND
     return Origin.COMMAND
+
+
+def _recalls(command: str) -> bool:
+    return bool(RECALLS.search(command) or OUR_FILES.search(command))
 
 
 def fetches(command: str) -> bool:

@@ -242,7 +242,7 @@ CONTEXT: tuple[Rule, ...] = (
     _rule(
         "said",
         r"(?:(?P<word>pass(?:word|wd|phrase|code|wort)|pwd)|key|secret|token|credential)s?"
-        r"(?:\s{1,2}(?:for|of|to|on|in)(?:\s{1,2}[\w.-]{1,40}){1,5}?)?\s{0,2}(?:is|are|was|'s|(?(word)[:=]|(?!)))\s{1,3}[`\"'“‘]{0,2}"
+        r"(?:\s{1,2}(?:for|of|to|on|in)(?:\s{1,2}[\w.-]{1,40}){1,5}?)?\s{0,2}(?:(?:is|are|was|'s):?|(?(word)[:=]|(?!)))\s{1,3}[`\"'“‘]{0,2}"
         r"(?P<secret>[^\s`\"'“”‘’]{6,300})",
         f"{PASSWORDS} key secret token credential",
         _said,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import translate
 
-from recollect.privacy.rule import Places
+from recollect.privacy.rule import Places, lower
 
 MARK = "[not kept: a file that may hold secrets]"
 # A name alone matches in any folder; with a folder, at the end of a path.
@@ -155,17 +155,12 @@ class Guarded:
             text = self._without_diffs(text)
         if self.own:
             return "\n".join(map(self._grepped, text.split("\n")))
-        for hint in HINTS & places.keys():
-            at = text.find(hint)
-            while at >= 0:
-                begin = text.rfind("\n", max(0, at - 300), at) + 1
-                stop = text.find("\n", at)
-                stop = len(text) if stop < 0 else stop
-                shown = self._grepped(text[begin:stop]) if stop - begin < 2000 else None
-                if shown is not None and shown != text[begin:stop]:
-                    text, stop = text[:begin] + shown + text[stop:], begin + len(shown)
-                at = text.find(hint, stop if stop > at else at + 1)
-        return text
+        shown: list[str] = []
+        done = 0
+        for begin, end in _lines_with(HINTS & places.keys(), text):
+            shown += (text[done:begin], self._grepped(text[begin:end]))
+            done = end
+        return "".join((*shown, text[done:]))
 
     def _without_diffs(self, text: str) -> str:
         shown: list[str] = []
@@ -187,6 +182,20 @@ class Guarded:
         if found is None or not found["rest"].strip() or not self.holds(found["path"]):
             return line
         return f"{found['path']}{found['at'] or ''}:{MARK}"
+
+
+def _lines_with(hints: Iterable[str], text: str) -> list[tuple[int, int]]:
+    """Where the lines begin and end that have one of them, in any letter case."""
+    lowered = lower(text)
+    found: set[tuple[int, int]] = set()
+    for hint in hints:
+        at = lowered.find(hint)
+        while at >= 0:
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            found.add((text.rfind("\n", 0, at) + 1, end))
+            at = lowered.find(hint, end)  # one look at a line is enough, however often it has it
+    return sorted(found)
 
 
 # One of them is in every path that PATTERNS match.

@@ -94,7 +94,7 @@ def _text(text: str, lines: set[str]) -> str:
 
 
 def _joined(parts: list[str], lines: set[str]) -> list[str]:
-    whole = _JOINT.join(parts)
+    whole = _JOINT.join(map(_bare, parts))
     shown: list[str] = []
     done = 0
     for start, end in private.spans(whole):
@@ -117,7 +117,14 @@ def _rebuilt(value: Json, shown: Iterator[str]) -> Json:
     return value
 
 
+def _bare(text: str) -> str:
+    """A NUL of its own would be taken for a joint, and move what follows into another field. Nobody misses
+    it: `text.clean` drops it, too."""
+    return text.replace(_JOINT, "")
+
+
 def _without(text: str, lines: list[str]) -> str:
+    text = _bare(text)
     for line in lines:
         if line in text:
             text = text.replace(line, private.MARK)

@@ -65,6 +65,10 @@ class Redactor:
         shown, found = self._looked_at(text)
         return shown == text and not found
 
+    def has_secret(self, text: str) -> bool:
+        """Whether it has one, or had one: a mark stands in its place."""
+        return marking.OPENING in text or private.MARK in text or bool(self.find(text))
+
     def texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.text, texts))
 
@@ -120,6 +124,9 @@ class Redactor:
             parts += (text[done:start], mark)
             done = end
         return "".join((*parts, text[done:]))
+
+
+RULES = Redactor()  # every rule, and nothing of a home
 
 
 class _Taken:

@@ -39,7 +39,9 @@ def remember(
         raise Misused(
             f"recollect is paused here: {why}. Nothing is kept until the user resumes it."
         )
-    order: dict[str, object] = {"dir": place.directory, "agent": AGENT, "session": place.session}
+    order: dict[str, object] = {"dir": place.directory, "session": place.session}
+    # Only Claude Code names the session, and only its sessions are recorded.
+    order |= {"agent": AGENT if place.session else ""}
     order |= {"text": text, "type": type, "by": BY_AGENT, "files": list(map(place.path, files))}
     answer = contact.order(place.paths, "remember", **order, name=None, team=False, pin=False)
     if "refused" in answer:

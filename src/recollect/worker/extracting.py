@@ -53,7 +53,7 @@ class Extractor:
         if not dialogue:
             return None
         memories = self.memories(session.project_dir)
-        found: list[Statement | Draft] = [*turns.by_rules(dialogue)]
+        found: list[Statement | Draft] = [*turns.by_rules(dialogue, memories.redactor)]
         if self._kept_by_agent(session, job.prompt_number):
             # What it wrote is enough; but its word puts nothing right that the user has said.
             found = [each for each in found if isinstance(each, Statement) and each.correction]
@@ -80,7 +80,7 @@ class Extractor:
         answer = asking.ask(turns.request(dialogue, known), EXTRACT)
         if not isinstance(answer, Kept):
             return nothing if isinstance(answer, Refused) else answer
-        read = turns.read(answer.text, dialogue)
+        read = turns.read(answer.text, dialogue, memories.redactor)
         if isinstance(read, Extracted):
             return read
         asking.unusable(answer)

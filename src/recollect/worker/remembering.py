@@ -12,6 +12,7 @@ from recollect.memory.extraction import remembering
 from recollect.memory.extraction.remembering import Wanted
 from recollect.memory.storage.changes import Memories
 from recollect.model.memories import AGENT, LONGEST_SAID
+from recollect.model.sessions import ACTIVE, Session
 from recollect.privacy.redactor import Redactor
 from recollect.store.protocol import Store
 from recollect.synthesis.trust import noted
@@ -22,6 +23,7 @@ from recollect.worker.projects import ProjectFinder
 
 Json = dict[str, Any]
 MOST_FILES = 20
+LATEST = 20  # sessions of a project, among which the agent's own is looked for
 OF_THE_WEB = (
     "It was not kept: only the web or an MCP server says so, and that is not remembered unasked. Show it to "
     "the user, who can keep it with `recollect remember`."
@@ -41,13 +43,14 @@ class Remembering:
 
     def remember(self, order: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
-        it was said in. What an agent notes is the agent's, unless the user said it in that session; what only
-        the web has told the agent is not kept unasked."""
+        it was said in; no `agent`: a client that nobody records. What an agent notes is the agent's, unless
+        the user said it in that session; what only the web has told the agent is not kept unasked."""
         text = self.redactor.text(clean(order["text"]).strip())[:LONGEST_SAID]
-        session = (order["agent"], order["session"]) if order["session"] else None
+        session = self._session(order) if order["by"] == AGENT else None
         by_agent = order["by"] == AGENT and not self._was_said(session, text)
         web = by_agent and (
-            self._is_of_the_web(session, text) or self._was_fetched(order["dir"], text)
+            self._may_be_of_the_web(session, order["agent"], text)
+            or self._was_fetched(order["dir"], text)
         )
         if web:
             log.action("memory.refused", size=len(text), why="web")
@@ -91,14 +94,24 @@ class Remembering:
         self.on_changed(order.get("what") or "changed", order.get("name"), project_id)
         return {}
 
-    def _was_said(self, session: tuple[str, str] | None, text: str) -> bool:
-        found = self.store.session_by_ref(*session) if session else None
-        prompts = self.store.prompts(found.id) if found else []
+    def _session(self, order: Json) -> Session | None:
+        """The agent's own. If it names none, or none that is known: the one that is open in the project."""
+        named = order["session"]
+        if named and (found := self.store.session_by_ref(order["agent"], named)):
+            return found
+        project = self.store.find_project(self.finder.repository(order["dir"]))
+        latest = self.store.sessions(project, LATEST) if project else []
+        return next((each for each in latest if each.status == ACTIVE), None)
+
+    def _was_said(self, session: Session | None, text: str) -> bool:
+        prompts = self.store.prompts(session.id) if session else []
         return own_words.are_in((prompt.text for prompt in prompts), text)
 
-    def _is_of_the_web(self, session: tuple[str, str] | None, text: str) -> bool:
-        found = self.store.session_by_ref(*session) if session else None
-        return found is not None and noted.is_of_the_web(self.store, AGENTS, found, text)
+    def _may_be_of_the_web(self, session: Session | None, agent: str, text: str) -> bool:
+        """What an agent has read that should be recorded and is not, it may have from anywhere."""
+        if session is None:
+            return bool(agent)
+        return noted.is_of_the_web(self.store, AGENTS, session, text)
 
     def _was_fetched(self, directory: str, text: str) -> bool:
         project_id = self.store.project_of_dir(directory)

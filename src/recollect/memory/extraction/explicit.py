@@ -8,14 +8,16 @@ unsure means none. So little is found that nobody said, and much that was said i
 import re
 from dataclasses import dataclass, replace
 
-from recollect.memory.extraction import phrasing, secrecy
+from recollect.memory.extraction import phrasing
 from recollect.memory.extraction.clauses import FUTURE, PLACE, POLITE, Clause, clauses, unopened
 from recollect.memory.extraction.corrections import Correction, read_correction, read_short
 from recollect.memory.extraction.lasting import PLACES, is_joke, is_task, passing
+from recollect.memory.extraction.orders_to_memory import orders_the_memory
 from recollect.memory.extraction.own_words import masked, own_sentences
 from recollect.memory.extraction.phrases import ROWS
 from recollect.memory.extraction.working_words import VERB, either
 from recollect.model.memories import FEEDBACK, PROJECT, REFERENCE, USER
+from recollect.privacy.redactor import RULES, Redactor
 
 LONGEST = 500  # characters of a sentence; whoever says more says more than one thing
 MOST = 8  # of one message
@@ -84,18 +86,22 @@ class Statement:
     stands: bool = True
 
 
-def statements(prompt: str, before: str = "") -> list[Statement]:
-    """In a user's message; `before` is what the assistant had said last."""
+def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> list[Statement]:
+    """In a user's message; `before` is what the assistant had said last. A sentence with a secret is left
+    out, also where a mark stands for it by now: it says nothing without."""
     own = [ASIDE.sub("", sentence) for sentence in own_sentences(prompt)]
     if is_joke(masked("\n".join(own))):
         return []
     tasks = [is_task(masked(sentence)) for sentence in own]
+    wanted = [_may_be_kept(sentence, redactor) for sentence in own]
     found: dict[str, Statement] = {}
     for number, sentence in enumerate(own):
-        last = own[number - 1] if number else ""
+        kept = None
         if POINTS_BACK.match(unopened(masked(sentence))):
-            kept = _taken(last) if last not in found else None
-        else:
+            last = number - 1
+            if number and wanted[last] and own[last] not in found:
+                kept = _taken(own[last])
+        elif wanted[number]:
             alone = not any(tasks[:number] + tasks[number + 1 :])
             kept = _stated(sentence, "".join(own[number + 1 : number + 2]), before, alone=alone)
         if kept:
@@ -104,8 +110,6 @@ def statements(prompt: str, before: str = "") -> list[Statement]:
 
 
 def _stated(sentence: str, after: str, before: str, *, alone: bool) -> Statement | None:
-    if not _may_be_kept(sentence):
-        return None
     if kind := stated_type(sentence, alone=alone):
         return _statement(kind, sentence, after)
     short = None if passing(masked(sentence)) else read_short(sentence, before)
@@ -115,9 +119,9 @@ def _stated(sentence: str, after: str, before: str, *, alone: bool) -> Statement
     return replace(_statement(PROJECT, sentence), correction=short, stands=False) if short else None
 
 
-def _may_be_kept(sentence: str) -> bool:
-    unwanted = secrecy.has_secret(sentence) or secrecy.orders_the_memory(sentence)
-    return len(sentence) <= LONGEST and not unwanted
+def _may_be_kept(sentence: str, redactor: Redactor) -> bool:
+    unwanted = len(sentence) > LONGEST or orders_the_memory(sentence)
+    return not unwanted and not redactor.has_secret(sentence)
 
 
 def _statement(kind: str, sentence: str, after: str = "") -> Statement:
@@ -134,7 +138,7 @@ def _statement(kind: str, sentence: str, after: str = "") -> Statement:
 def _taken(sentence: str) -> Statement | None:
     """A sentence that the next one asks to be remembered."""
     plain = masked(sentence)
-    if not _may_be_kept(sentence) or passing(plain) or not SAYS_SOMETHING.search(plain):
+    if passing(plain) or not SAYS_SOMETHING.search(plain):
         return None
     return _statement(stated_type(sentence) or _type(unopened(plain)), sentence)
 

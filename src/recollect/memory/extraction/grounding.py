@@ -9,17 +9,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.memory.extraction import phrasing, secrecy
+from recollect.memory.extraction import phrasing
 from recollect.memory.extraction.clauses import unopened
 from recollect.memory.extraction.contrary import contrary
 from recollect.memory.extraction.drafts import Draft
 from recollect.memory.extraction.explicit import stated_type
 from recollect.memory.extraction.lasting import LASTING, OWN_SAYING, is_joke, is_task, passing
+from recollect.memory.extraction.orders_to_memory import orders_the_memory
 from recollect.memory.extraction.own_words import masked, own_sentences
 from recollect.memory.extraction.working_words import either
 from recollect.memory.facts import Said, Text, said
 from recollect.model.memories import FEEDBACK, USER, Message
 from recollect.model.prose import sentences
+from recollect.privacy.redactor import RULES, Redactor
 from recollect.statements import likeness
 
 KNOWN_WORDS = 0.7  # of a proposal, in what the user said
@@ -72,13 +74,15 @@ class Dropped:
     why: str
 
 
-def grounded(draft: Draft, dialogue: Sequence[Message]) -> Draft | Dropped:
+def grounded(
+    draft: Draft, dialogue: Sequence[Message], redactor: Redactor = RULES
+) -> Draft | Dropped:
     """With the user's sentence for its body, and without what they did not say; or dropped, if that is all
     of it or the gist."""
     whole = "\n".join((draft.description, draft.body, draft.why, draft.how))
-    if secrecy.has_secret(whole):
+    if redactor.has_secret(whole):
         return Dropped(draft, "it looks like a secret")
-    if secrecy.orders_the_memory(whole):
+    if orders_the_memory(whole):
         return Dropped(draft, "it gives orders to the memory")
     sources = list(_sources(dialogue))
     text = Text(*(source.text for source in sources))

@@ -24,6 +24,7 @@ from recollect.memory.facts import said
 from recollect.memory.prompts import prompt_text
 from recollect.model.memories import Memory, Message
 from recollect.model.requests import Request
+from recollect.privacy.redactor import RULES, Redactor
 from recollect.statements import likeness
 from recollect.text import cut, fenced, one_line
 
@@ -55,10 +56,10 @@ class Extracted:
     dropped: tuple[Dropped, ...]
 
 
-def by_rules(dialogue: Sequence[Message]) -> list[Statement]:
+def by_rules(dialogue: Sequence[Message], redactor: Redactor = RULES) -> list[Statement]:
     """What the user said in so many words in the newest message."""
     prompt, before = _newest(dialogue)
-    return statements(prompt, before)
+    return statements(prompt, before, redactor)
 
 
 def lasts(dialogue: Sequence[Message]) -> bool:
@@ -98,11 +99,13 @@ def request(dialogue: Sequence[Message], existing: Sequence[Memory]) -> Request:
     return Request(prompt_text("extract"), _examples(), message, REPLY_TOKENS)
 
 
-def read(reply: str, dialogue: Sequence[Message]) -> Extracted | Unusable:
+def read(
+    reply: str, dialogue: Sequence[Message], redactor: Redactor = RULES
+) -> Extracted | Unusable:
     drafts = read_extraction(reply)
     if isinstance(drafts, Unusable):
         return drafts
-    checked = [grounded(draft, dialogue) for draft in drafts]
+    checked = [grounded(draft, dialogue, redactor) for draft in drafts]
     return Extracted(
         tuple(each for each in checked if isinstance(each, Draft)),
         tuple(each for each in checked if isinstance(each, Dropped)),

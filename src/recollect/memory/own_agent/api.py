@@ -105,7 +105,7 @@ class Memory:
         folders = (root, *(each.path for each in self._memories.places.all))
         if not dialogue or conversation.wrote_memory(messages, folders, self._directory):
             return []
-        found: list[Statement | Draft] = [*turns.by_rules(dialogue)]
+        found: list[Statement | Draft] = [*turns.by_rules(dialogue, self._memories.redactor)]
         found += self._drafts(dialogue)
         # Taken a second time, the same talk teaches nothing new.
         talk = digest("\0".join(each.text for each in _until_prompt(dialogue)))
@@ -218,7 +218,9 @@ class Memory:
             return ()
         known = [each.memory for each in self._listing().memories]
         answer = self._model.ask(turns.request(dialogue, known))
-        read = turns.read(answer.text, dialogue) if isinstance(answer, Reply) else None
+        if not isinstance(answer, Reply):
+            return ()
+        read = turns.read(answer.text, dialogue, self._memories.redactor)
         return read.drafts if isinstance(read, turns.Extracted) else ()
 
     def _why_not(self) -> str | None:

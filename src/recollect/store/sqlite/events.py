@@ -16,6 +16,7 @@ from recollect.model.events import (
     ToolUsed,
     TurnEnded,
 )
+from recollect.model.origins import OUR_TOOLS
 from recollect.model.stored import StoredEvent
 from recollect.store.sqlite import turns
 from recollect.store.sqlite.bodies import pack, unpacked
@@ -103,8 +104,9 @@ class Events(Database):
 
     def recalling_events(self, session_id: int, limit: int) -> list[StoredEvent]:
         """What the session has asked recollect itself, newest first."""
-        rows = self.rows("events", "recalling", session_id=session_id, limit=limit)
-        return stored(rows)
+        ours, plugins = OUR_TOOLS
+        values = {"session_id": session_id, "ours": ours, "plugins": plugins, "limit": limit}
+        return stored(self.rows("events", "recalling", **values))
 
     def newest_event(self) -> int:
         """Its id; 0 if there is none."""

@@ -71,5 +71,5 @@ WHERE session_id = :session_id AND kind = 'compact' AND kind <> 'tool' AND kind 
 -- name: recalling
 SELECT * FROM events
 WHERE session_id = :session_id AND kind = 'tool'
-  AND (tool LIKE 'mcp\_\_recollect\_\_%' ESCAPE '\' OR tool LIKE 'mcp\_\_plugin\_recollect\_%' ESCAPE '\')
+  AND (substr(tool, 1, length(:ours)) = :ours OR substr(tool, 1, length(:plugins)) = :plugins)
 ORDER BY at DESC, id DESC LIMIT :limit;
