@@ -31,6 +31,7 @@ from recollect.worker.erasing_places import memories_with, places_of
 from recollect.worker.erasing_plan import Plan, Sieve
 from recollect.worker.erasing_run import Ends, Run
 from recollect.worker.memory_work import MemoryWork
+from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
 
 Json = dict[str, Any]
@@ -48,6 +49,7 @@ class Eraser:
     busy: threading.Lock  # held while jobs are run
     briefs: Briefs
     finder: ProjectFinder
+    pausing: Pausing
     memories: MemoryWork
     redactor: Redactor
     new_backup: Callable[[], str | None]  # its name, if it could be made
@@ -189,6 +191,7 @@ class Eraser:
             done += count
             run.shown(done, total)
             self._step()
+        self.pausing.reload()
         sieve = self._sieve(run.plan)
         if sieve.matching and sieve.changing:
             shown = self._shown(run)

@@ -15,6 +15,7 @@ from recollect.store.sqlite import merges
 from recollect.store.sqlite.bodies import pack
 from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.forgotten import with_folded
+from recollect.store.sqlite.pauses import keep_place
 
 EMPTY = pack(b"")
 AT_ONCE = 500  # rows in a transaction: hooks and captures come in between
@@ -86,6 +87,7 @@ class Erasing(Database):
         for project_id in sorted(rows.projects):
             with self.transaction() as connection:
                 write(connection, "erasing", "forget_replies_of_project", {"id": project_id})
+                keep_place(connection, project_id)
                 write(connection, "erasing", "drop_project", {"id": project_id})
             yield 1
 
