@@ -1,5 +1,5 @@
-"""Pauses as rows. They stay when they are over, and when their project goes: what a transcript tells of such a
-time is not taken later.
+"""Pauses as rows. They stay when they are over, and when their project goes: what a transcript tells of such
+a time is not taken later.
 """
 
 import sqlite3
