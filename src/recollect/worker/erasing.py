@@ -67,48 +67,63 @@ class Eraser:
         return self._run is not None and not self._run.over
 
     def begin(self, order: Json) -> Json:
-        """`wanted`, `dry_run`. The name to ask with."""
+        """`wanted`, `dry_run`. The name to ask with; of what is under way or was left, for who wants the same."""
         try:
             wanted = read(order["wanted"])
             self._sieve(Plan(wanted, self.clock()))
         except RecollectError as error:
             return {"refused": str(error)}
         with self._lock:
-            if self._run is not None and not self._run.over:
-                return {"busy": True}
+            dry = bool(order["dry_run"])
+            first = self._run if self.at_work() else None if dry else self._take_up()
+            if first is not None:
+                same = (first.plan.wanted, first.dry) == (wanted, dry)
+                return {"name": first.name} if same else {"busy": True}
             plan = Plan(wanted, self.clock(), places=places_of(self, wanted))
-            if not order["dry_run"]:
+            if not dry:
                 plan.save(self.paths)
-            return {"name": self._start(plan, dry=order["dry_run"])}
+            return {"name": self._start(plan, dry=dry).name}
 
     def progress(self, order: Json) -> Json:
         run = self._run
         return run.told() if run is not None and run.name == order["name"] else {"lost": True}
 
     def resume(self) -> None:
-        """What an earlier worker did not finish."""
-        if (plan := erasing_plan.load(self.paths)) is not None:
-            log.action("erase.resumed", what=plan.wanted.what)
-            with self._lock:
-                self._start(plan, dry=False)
+        """What an earlier worker did not finish, unless somebody asked for it before we got here."""
+        with self._lock:
+            if not self.at_work():
+                self._take_up()
 
     def wait(self) -> None:
         """For the end of the worker: what is under way comes to the end of a step, and the order stays."""
         if self._thread is not None:
             self._thread.join()
 
-    def _start(self, plan: Plan, *, dry: bool) -> str:
+    def _take_up(self) -> Run | None:
+        """What was left goes first: the file holds one order, and another would take its place."""
+        try:
+            left = erasing_plan.load(self.paths)
+        except RecollectError as error:
+            self.on_fault(error)
+            return None
+        if left is None:
+            return None
+        log.action("erase.resumed", what=left.wanted.what)
+        return self._start(left, dry=False)
+
+    def _start(self, plan: Plan, *, dry: bool) -> Run:
         run = self._run = Run(os.urandom(8).hex(), plan, dry)
         self._thread = threading.Thread(target=self._work, args=(run,), name="erasing", daemon=True)
         self._thread.start()
-        return run.name
+        return run
 
     def _work(self, run: Run) -> None:
         try:
             self._wait_for_spool(run.plan)
             with self.busy:
                 self._look(run) if run.dry else self._erase(run)
-            self.on_fault(None)
+            if not self.paths.erasing_file.exists():  # looking mends nothing
+                self.on_fault(None)
         except Ends:
             log.action("erase.waits", what=run.plan.wanted.what)
         except Exception as error:
