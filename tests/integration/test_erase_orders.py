@@ -1,9 +1,11 @@
 """Orders to erase: one at a time, none is overwritten, and what was left is finished first."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -12,7 +14,7 @@ from recollect.clock import now
 from recollect.model.erasing import Erasure
 from recollect.paths import Paths
 from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import erasing_plan
+from recollect.worker import erasing, erasing_plan
 from recollect.worker.erasing import Eraser
 from recollect.worker.erasing_plan import Plan
 from recollect.worker.erasing_run import Run
@@ -145,4 +147,25 @@ def test_an_order_that_cannot_be_read_is_a_fault_that_is_shown(
     assert not paths.erasing_file.exists()
     assert "name" in cast(dict[str, str], begin(eraser, SECOND))
     eraser.wait()
+    assert len(done) == 1
+
+
+def test_a_capture_that_is_stored_while_the_spool_is_looked_at_stops_nothing(
+    paths: Paths, new: Callable[[], Eraser], done: list[Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (paths.spool_new / "one").touch()
+    real = os.scandir
+
+    @contextmanager
+    def scandir(folder: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
+        with real(folder) as entries:
+            listed = list(entries)
+        (paths.spool_new / "one").unlink(missing_ok=True)
+        yield iter(listed)
+
+    monkeypatch.setattr(erasing, "os", SimpleNamespace(scandir=scandir, urandom=os.urandom))
+    eraser = new()
+    name = begin(eraser, FIRST)["name"]
+    eraser.wait()
+    assert eraser.progress({"name": name})["error"] is None
     assert len(done) == 1

@@ -67,7 +67,7 @@ class Eraser:
         return self._run is not None and not self._run.over
 
     def begin(self, order: Json) -> Json:
-        """`wanted`, `dry_run`. The name to ask with; of what is under way or was left, for who wants the same."""
+        """`wanted`, `dry_run`. The name to ask with; who wants what is under way or was left gets its name."""
         try:
             wanted = read(order["wanted"])
             self._sieve(Plan(wanted, self.clock()))
@@ -141,10 +141,7 @@ class Eraser:
 
     def _spooled(self, before: int) -> bool:
         with os.scandir(self.paths.spool_new) as entries:
-            return any(
-                each.is_file() and each.stat().st_mtime_ns // 1_000_000 <= before
-                for each in entries
-            )
+            return any(_is_older(each, before) for each in entries)
 
     def _look(self, run: Run) -> Reach:
         run.step = "looking"
@@ -269,3 +266,10 @@ class Eraser:
             self._step()
 
         return shown
+
+
+def _is_older(entry: os.DirEntry[str], before: int) -> bool:
+    try:
+        return entry.is_file() and entry.stat().st_mtime_ns // 1_000_000 <= before
+    except FileNotFoundError:  # it was stored between listing it and looking at it
+        return False
