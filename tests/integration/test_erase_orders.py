@@ -10,11 +10,13 @@ from typing import Any, cast
 
 import pytest
 
+from recollect.cli.purge import erase
 from recollect.clock import now
+from recollect.errors import RecollectError
 from recollect.model.erasing import Erasure
 from recollect.paths import Paths
 from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import erasing, erasing_plan
+from recollect.worker import contact, erasing, erasing_plan
 from recollect.worker.erasing import Eraser
 from recollect.worker.erasing_plan import Plan
 from recollect.worker.erasing_run import Run
@@ -169,3 +171,19 @@ def test_a_capture_that_is_stored_while_the_spool_is_looked_at_stops_nothing(
     eraser.wait()
     assert eraser.progress({"name": name})["error"] is None
     assert len(done) == 1
+
+
+def test_an_error_names_what_goes_on_with_it(
+    paths: Paths, new: Callable[[], Eraser], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Eraser, run: Run) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Eraser, "_erase", fail)
+    verbs = new().verbs()
+    monkeypatch.setattr(contact, "order", lambda _, verb, **order: verbs[verb](order))
+    with pytest.raises(RecollectError) as raised:
+        erase(Erasure("session", id=1), dry_run=False, yes=True, as_json=True)
+    said = str(raised.value)
+    assert said.startswith("The erasure stopped (ZeroDivisionError; see `recollect worker logs`).")
+    assert said.endswith("`recollect worker restart` goes on with it.")

@@ -38,6 +38,7 @@ Json = dict[str, Any]
 SPOOL_SECONDS, PAUSE = 60.0, 0.05
 ROUNDS = 3  # what is written while we look is found the next time
 INDEXED = 64  # rows in a step
+STOPPED = "The erasure stopped ({}; see `recollect worker logs`)."
 NOTHING_LEFT = Reach(Rows(), {}, frozenset(), frozenset())
 
 
@@ -67,7 +68,7 @@ class Eraser:
         return self._run is not None and not self._run.over
 
     def begin(self, order: Json) -> Json:
-        """`wanted`, `dry_run`. The name to ask with; who wants what is under way or was left gets its name."""
+        """`wanted`, `dry_run`. The name to ask with; the same order twice is one."""
         try:
             wanted = read(order["wanted"])
             self._sieve(Plan(wanted, self.clock()))
@@ -128,7 +129,8 @@ class Eraser:
             log.action("erase.waits", what=run.plan.wanted.what)
         except Exception as error:
             self.on_fault(error)
-            run.error = str(error) if isinstance(error, RecollectError) else type(error).__name__
+            known = isinstance(error, RecollectError)
+            run.error = str(error) if known else STOPPED.format(type(error).__name__)
         run.over = True
 
     def _wait_for_spool(self, plan: Plan) -> None:

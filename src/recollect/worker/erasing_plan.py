@@ -19,7 +19,9 @@ from recollect.paths import Paths
 from recollect.worker.erasing_names import Names
 
 EVIDENCE = re.compile(r"\bobservation (\d{1,15})\b")
-UNREADABLE = "An erasure was not finished, and its order cannot be read. Erase it again with `recollect purge`."
+UNREADABLE = (
+    "An erasure was not finished; its order cannot be read. Erase it again with `recollect purge`."
+)
 HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
 
 
