@@ -129,11 +129,13 @@ class Erasing(Database):
             | self._keys("observations_of_prompts", ids=prompts)
             | self._keys("observations_of_sessions", ids=sessions)
         )
+        sources = {"sessions": sessions, "prompts": prompts, "events": done}
         folded = (with_folded(self._reader(), each) for each in observations)
         return replace(
             rows,
             events=events,
             observations=observations.union(*folded),
+            forgotten=rows.forgotten | self._keys("forgotten_of", **sources),
             summaries=rows.summaries
             | self._keys("summaries_of_events", ids=done)
             | self._keys("summaries_of_prompts", ids=prompts),

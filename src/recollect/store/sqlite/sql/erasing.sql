@@ -71,6 +71,28 @@ WHERE p.id IN (SELECT value FROM json_each(:ids));
 -- name: observations_of_sessions
 SELECT id FROM observations WHERE session_id IN (SELECT value FROM json_each(:ids));
 
+-- What was forgotten can be put back. What is folded into it has a session and a turn of its own.
+-- name: forgotten_of
+WITH records AS (
+  SELECT observation_id AS id, record FROM forgotten
+  UNION ALL SELECT f.observation_id, folded.value FROM forgotten AS f, json_each(f.record, '$.folded') AS folded
+),
+known AS (
+  SELECT id, record, json_extract(record, '$.row.session_id') AS session_id,
+         json_extract(record, '$.row.prompt_number') AS number, json_extract(record, '$.row.job_id') AS job_id
+  FROM records
+)
+SELECT id FROM known WHERE session_id IN (SELECT value FROM json_each(:sessions))
+UNION
+SELECT k.id FROM known AS k JOIN prompts AS p ON p.session_id = k.session_id AND p.number = k.number
+WHERE p.id IN (SELECT value FROM json_each(:prompts))
+UNION
+SELECT k.id FROM known AS k, json_each(k.record, '$.events') AS e
+WHERE json_extract(e.value, '$.event_id') IN (SELECT value FROM json_each(:events))
+UNION
+SELECT k.id FROM known AS k JOIN events AS e ON e.job_id = k.job_id
+WHERE e.id IN (SELECT value FROM json_each(:events)) AND json_array_length(k.record, '$.events') = 0;
+
 -- name: summaries_of_events
 SELECT u.id FROM events AS e
 JOIN summaries AS u ON u.session_id = e.session_id AND u.prompt_number = e.prompt_number
