@@ -40,7 +40,9 @@ def test_what_stands_around_it_stays() -> None:
     assert Needle("blue café").changed("The blue  CAFÉ opens") == f"The {MARK} opens"
 
 
-@pytest.mark.parametrize("text", ["Große Straße", "der ﬁnale Plan", "İstanbul ofisi", "ship it 😀 now"])
+@pytest.mark.parametrize(
+    "text", ["Große Straße", "der ﬁnale Plan", "İstanbul ofisi", "ship it 😀 now"]
+)
 def test_letters_that_fold_to_others_and_pairs_of_escapes_are_found(text: str) -> None:
     needle = Needle(text)
     said = f"We said: {text}, and more."
