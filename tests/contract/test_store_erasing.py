@@ -2,15 +2,36 @@
 
 import pytest
 
+from recollect.clock import HOUR
 from recollect.model.erasing import Erasure, Rows
+from recollect.model.jobs import Job
+from recollect.model.ledger import ANSWERED, Entry
 from recollect.model.observations import ObservationDraft
+from recollect.model.requests import Usage
 from recollect.store.protocol import Store
+from tests.support.arrivals import START, Told
 from tests.support.memory import Memory
 
 
 @pytest.fixture
 def memory(store: Store) -> Memory:
     return Memory.of(store, "shop")
+
+
+@pytest.fixture
+def job(store: Store, told: Told) -> Job:
+    store.add_events([told.prompt("mend the pump"), told.tool("t1"), told.stop()], START)
+    claimed = store.claim_job("test", START, START + HOUR)
+    assert claimed is not None
+    return claimed
+
+
+def reply(store: Store, job: Job, text: str) -> None:
+    entry = Entry(
+        *(START, "anthropic", "m", "1", "observe", text, job.session_id, job.id, ANSWERED, None),
+        *(Usage(1, 0, 0, 1), 0, 1, text),
+    )
+    store.add_request(entry)
 
 
 def forgotten_with_a_folded_one(store: Store, memory: Memory) -> int:
@@ -47,3 +68,22 @@ def test_what_was_forgotten_elsewhere_stays(store: Store, memory: Memory) -> Non
     memory.turn("Three", ObservationDraft("bugfix", "Another thing"))
     assert not store.reach(store.rows_of(Erasure("prompt", id=3))).rows.forgotten
     assert store.restore_observation(first)
+
+
+def test_a_turn_whose_events_are_empty_already_loses_what_models_said(
+    store: Store, job: Job
+) -> None:
+    reply(store, job, "the pump")
+    for each in store.erase(Rows(prompts=frozenset({1})), START):
+        assert each
+    assert store.kept_reply(job.id, "the pump") is None
+
+
+def test_a_text_is_found_in_every_one_of_many_replies(store: Store, job: Job) -> None:
+    for number in range(100):
+        reply(store, job, f"pump {number}")
+    changed = sum(
+        store.replace_text(lambda t: "pump" in t, lambda t: t.replace("pump", ""), lambda *_: None)
+    )
+    assert changed >= 100
+    assert all(store.kept_reply(job.id, f"pump {number}") is None for number in range(100))

@@ -72,6 +72,7 @@ class Erasing(Database):
             (rows.summaries, ("untitle", "drop_summaries")),
             (rows.events, ("forget_replies", "forget_errors", "empty_events", "drop_event_texts")),
             (rows.events, ("drop_jobs",)),
+            (rows.prompts, ("forget_replies_of_prompts", "forget_errors_of_prompts")),
             (rows.prompts, ("untell", "untell_memories", "untitle_of_prompts", "empty_prompts")),
         )
         for ids, names in steps:

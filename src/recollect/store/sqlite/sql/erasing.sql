@@ -144,6 +144,20 @@ UPDATE requests SET reply = NULL, error = NULL WHERE id IN (
   WHERE e.id IN (SELECT value FROM json_each(:ids)) AND (j.id IS NULL OR j.prompt_number = e.prompt_number)
 );
 
+-- Also where the turn's events lost their content before, and are no longer looked for.
+-- name: forget_replies_of_prompts
+UPDATE requests SET reply = NULL, error = NULL WHERE id IN (
+  SELECT r.id FROM prompts AS p JOIN requests AS r ON r.session_id = p.session_id
+  LEFT JOIN jobs AS j ON j.id = r.job_id
+  WHERE p.id IN (SELECT value FROM json_each(:ids)) AND (j.id IS NULL OR j.prompt_number = p.number)
+);
+
+-- name: forget_errors_of_prompts
+UPDATE jobs SET last_error = NULL WHERE last_error IS NOT NULL AND id IN (
+  SELECT j.id FROM prompts AS p JOIN jobs AS j ON j.session_id = p.session_id AND j.prompt_number = p.number
+  WHERE p.id IN (SELECT value FROM json_each(:ids))
+);
+
 -- name: forget_errors
 UPDATE jobs SET last_error = NULL WHERE last_error IS NOT NULL AND id IN (
   SELECT j.id FROM events AS e JOIN jobs AS j ON j.session_id = e.session_id AND j.prompt_number = e.prompt_number
