@@ -8,6 +8,7 @@ from recollect.model.jobs import Job
 from recollect.model.ledger import ANSWERED, Entry
 from recollect.model.observations import ObservationDraft
 from recollect.model.requests import Usage
+from recollect.model.search import ReadEvent
 from recollect.store.protocol import Store
 from tests.support.arrivals import START, Told
 from tests.support.memory import Memory
@@ -87,3 +88,24 @@ def test_a_text_is_found_in_every_one_of_many_replies(store: Store, job: Job) ->
     )
     assert changed >= 100
     assert all(store.kept_reply(job.id, f"pump {number}") is None for number in range(100))
+
+
+def test_what_was_read_for_the_index_before_its_text_was_replaced_is_read_anew(
+    store: Store, told: Told
+) -> None:
+    """T63: else the old words would be in the index for good."""
+    store.add_events([told.prompt("p"), told.tool("t1"), told.tool("t2"), told.tool("t3")], START)
+    unread = store.events_unread(10)
+    (changed,) = (each.event for each in unread if b'"number": 3' in each.event.capture.body)
+    for _ in store.replace_text(
+        lambda text: '"number": 3' in text,
+        lambda text: text.replace('"number": 3', '"number": 33'),
+        lambda *_: None,
+    ):
+        pass
+    store.add_event_texts([ReadEvent(each, "old words") for each in unread])
+    again = store.events_unread(10)
+    assert [each.event.id for each in again] == [changed.id, changed.id + 1]
+    assert b'"number": 33' in again[0].event.capture.body
+    store.add_event_texts([ReadEvent(each, "new words") for each in again])
+    assert store.events_unread(10) == []
