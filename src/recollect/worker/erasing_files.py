@@ -1,8 +1,8 @@
 """Files beside the database that may hold what is erased: what waits, was put aside, prepared or logged.
 
 What can be made again, or was never stored, is deleted; in all other files the text is taken out. The user's
-own file of settings is left alone, and what recollect runs on: its interpreter's path, its keys, the undo copies
-of `install`, what lies in `run`. The docs say so.
+own file of settings is left alone, and what recollect runs on: its interpreter's path, its keys, the undo
+copies of `install`, what lies in `run`. The docs say so.
 """
 
 import os
