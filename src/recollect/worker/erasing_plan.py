@@ -15,10 +15,10 @@ from recollect.memory.storage import files
 from recollect.memory.storage.folders import is_memory_file
 from recollect.memory.storage.projects import NOTE
 from recollect.model.erasing import Changing, Erasure, Matching, read
+from recollect.model.evidence import observations_in
 from recollect.paths import Paths
 from recollect.worker.erasing_names import Names
 
-EVIDENCE = re.compile(r"\bobservation (\d{1,15})\b")
 UNREADABLE = (
     "An erasure was not finished; its order cannot be read. Erase it again with `recollect purge`."
 )
@@ -116,5 +116,4 @@ class Sieve:
 
     def _is_derived(self, text: str) -> bool:
         head = HEAD.match(text) if self.plan.observations else None
-        named = EVIDENCE.findall(head[0]) if head else ()
-        return any(int(number) in self.plan.observations for number in named)
+        return head is not None and bool(self.plan.observations & observations_in(head[0]))

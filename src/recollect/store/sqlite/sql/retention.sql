@@ -12,12 +12,6 @@ WHERE e.size > 0 AND e.at < :before
   ))
 ORDER BY e.at LIMIT :limit;
 
--- name: empty_events
-UPDATE events SET body = :empty, size = 0, boring = 1 WHERE id IN (SELECT value FROM json_each(:ids));
-
--- name: drop_event_texts
-DELETE FROM event_texts WHERE event_id IN (SELECT value FROM json_each(:ids));
-
 -- Texts whose events are empty already: the second step where space is short.
 -- name: old_texts
 SELECT t.event_id AS id, length(t.text) + length(t.words) AS stored
