@@ -10,7 +10,9 @@ from recollect.errors import ConfigError
 
 SHORTEST = 4  # characters; less would be everywhere
 MARK = "[erased]"  # stands where a text was
-ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+# A character beyond U+FFFF is a pair of escapes.
+PAIR = r"u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+ESCAPE = re.compile(rf'\\(?:{PAIR}|u([0-9a-fA-F]{{4}})|(["\\/bfnrt]))')
 PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 LEVELS = 3  # JSON in JSON in JSON
 RUN = re.compile(r"[a-z0-9_]+")
@@ -19,6 +21,7 @@ GAP = r"(?:\s|\\+[nrt])+"
 
 class Needle:
     def __init__(self, text: str) -> None:
+        self._words = text.split()
         self._text = _normal(text)
         if len(self._text.replace(" ", "")) < SHORTEST:
             raise ConfigError(
@@ -28,7 +31,7 @@ class Needle:
         self._rarest = max(RUN.findall(self._text), key=len, default="")
 
     def found(self, text: str) -> bool:
-        if self._rarest and self._rarest not in text.lower() and "\\u" not in text:
+        if self._rarest and self._rarest not in text.casefold() and "\\u" not in text:
             return False
         for level in range(LEVELS):
             if self._text in _normal(text):
@@ -47,7 +50,9 @@ class Needle:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return re.compile(GAP.join(map(re.escape, self._text.split(" "))), re.IGNORECASE)
+        """As it was given, and as it is compared: folding makes two letters of some, such as ß."""
+        forms = (self._words, self._text.split(" "))
+        return re.compile("|".join(GAP.join(map(re.escape, each)) for each in forms), re.IGNORECASE)
 
 
 def _normal(text: str) -> str:
@@ -55,6 +60,7 @@ def _normal(text: str) -> str:
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    if found[1]:
-        return chr(int(found[1], 16))
-    return PLAIN.get(found[2], found[2])
+    high, low, code, plain = found.groups()
+    if high:
+        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
+    return chr(int(code, 16)) if code else PLAIN.get(plain, plain)

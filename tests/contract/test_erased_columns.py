@@ -49,6 +49,8 @@ OURS = {
         "observations.origins",
         "summaries.origins",
         "erased_sessions.session",
+        "pauses.scope",
+        "pauses.place",
         "quarantine.name",
     ),
 }

@@ -115,6 +115,17 @@ def test_a_dry_run_changes_nothing_and_counts_what_the_run_then_does(projects: P
     assert content(paths) == before
 
 
+def test_a_directory_that_is_left_out_is_left_out_of_the_plan(
+    projects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_CAPTURE_SKIP_DIRS", "/home/dev/secret")
+    written(projects, 0)
+    written(projects, 1, cwd="/home/dev/secret/part")
+    plan = imported("--dry-run")
+    assert plan["new"]["sessions"] == 1
+    assert imported()["new"] == plan["new"]
+
+
 def test_status_says_what_transcripts_alone_have_told(projects: Path) -> None:
     assert "transcripts alone" not in recollect("status").stdout
     written(projects)

@@ -138,6 +138,40 @@ def test_what_happened_in_a_pause_is_not_taken_from_the_transcript(
     assert not (left := traces(home.data)), "\n".join(left)
 
 
+def test_a_pause_outlives_the_project_that_is_erased(
+    home: Paths, project: Path, tmp_path: Path
+) -> None:
+    """What lay wholly within it left no row that could be buried: no import brings it in."""
+    work(project, "before")
+    settled(home)
+    assert recollect("pause", cwd=project).returncode == 0
+    written = Written()
+    written.prompt(f"Fix this: {SAID}.")
+    written.says(f"I decided that {SAID}.")
+    written.add("system", subtype="turn_duration")
+    at = datetime.fromtimestamp(clock.now() / 1000, UTC).isoformat(timespec="milliseconds")
+    for line in written.lines:
+        line |= {"timestamp": at, "cwd": str(project)}
+    written.write(tmp_path / "user/.claude/projects/shop")
+    erased = recollect("purge", "--project", str(project), "--yes", cwd=project)
+    assert erased.returncode == 0, erased.stderr
+    (paused,) = contact.status(home)["paused"]
+    assert (paused["scope"], paused["project"]) == ("project", None)
+    assert "that was erased is paused" in recollect("status", cwd=project).stdout
+    brought = recollect("import", "claude-code", cwd=project)
+    assert brought.returncode == 0, brought.stderr
+    work(project, "while")
+    assert settled(home).health().events == 0
+    assert not (left := traces(home.data)), "\n".join(left)
+    other = tmp_path / "other"  # a new project may get the number of the erased one
+    other.mkdir()
+    work(other, "elsewhere")
+    assert settled(home).session_by_ref("claude-code", "elsewhere")
+    assert "is recorded again" in recollect("resume", cwd=project).stdout
+    work(project, "after")
+    assert settled(home).session_by_ref("claude-code", "after")
+
+
 def test_resume_names_what_is_still_off(home: Paths, project: Path) -> None:
     (project / ".recollect").mkdir()
     (project / ".recollect/off").touch()

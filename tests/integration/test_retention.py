@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from recollect import clock
 from recollect.clock import DAY
 from recollect.paths import Paths
@@ -53,13 +55,19 @@ def test_old_events_lose_their_content_and_what_was_made_of_them_stays(
     store.close()
 
 
-def test_what_waits_to_be_worked_up_is_never_too_old(home: Paths, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["observe", "summarize"])
+@pytest.mark.parametrize("state", ["pending", "skipped"])
+def test_a_turn_that_waits_to_be_worked_up_is_never_too_old(
+    home: Paths, tmp_path: Path, kind: str, state: str
+) -> None:
+    """Not its prompt and its end either, which no job names; also one that was put aside."""
     store = worked(home, tmp_path / "shop")
     with closing(sqlite3.connect(home.database)) as db, db:
-        db.execute("UPDATE jobs SET state = 'pending'")
-    claimed = stored(home, "SELECT count(*) FROM events WHERE job_id IS NOT NULL")
+        db.execute("UPDATE jobs SET state = ? WHERE kind = ?", (state, kind))
+    turn = stored(home, "SELECT count(*) FROM events WHERE prompt_number = 1")
+    assert turn > stored(home, "SELECT count(*) FROM events WHERE job_id IS NOT NULL")
     store.age_out(clock.now() + DAY, 1000)
-    assert stored(home, KEPT) == claimed > 0
+    assert stored(home, KEPT) == turn
     store.close()
 
 

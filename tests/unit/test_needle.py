@@ -40,6 +40,18 @@ def test_what_stands_around_it_stays() -> None:
     assert Needle("blue café").changed("The blue  CAFÉ opens") == f"The {MARK} opens"
 
 
+@pytest.mark.parametrize(
+    "text", ["Große Straße", "der ﬁnale Plan", "İstanbul ofisi", "ship it 😀 now"]
+)
+def test_letters_that_fold_to_others_and_pairs_of_escapes_are_found(text: str) -> None:
+    needle = Needle(text)
+    said = f"We said: {text}, and more."
+    for form in (said, said.upper(), json.dumps(said), json.dumps(json.dumps(said))):
+        assert needle.found(form), form
+        assert not needle.found(needle.changed(form))
+    assert needle.changed(said) == f"We said: {MARK}, and more."
+
+
 @pytest.mark.parametrize("text", ["", "   ", "ab", "a b c", "\n\t"])
 def test_what_would_be_everywhere_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="needs 4 characters"):

@@ -10,6 +10,8 @@ import click
 from recollect import clock
 from recollect.cli import places
 from recollect.cli.output import json_option, print_json, say
+from recollect.model.pauses import ENDS, subject
+from recollect.model.pauses import paused as phrase
 from recollect.paths import Paths
 from recollect.worker import contact
 
@@ -66,14 +68,10 @@ def pause(
     if as_json:
         print_json(paused)
     else:
-        say(f"{line(paused)}. `recollect resume` ends that.")
+        say(f"{line(paused)}. {ENDS}.")
 
 
-def line(paused: dict[str, Any]) -> str:
+def line(paused: dict[str, Any], *, verb: str = "is") -> str:
     """What is paused, and until when."""
-    named = {
-        "project": f"The project {paused['project']}",
-        "session": f"Session {paused['session']}",
-    }
-    until = f" until {clock.day_and_time(paused['until'])}" if paused["until"] else ""
-    return f"{named.get(paused['scope'], 'Everything')} is paused{until}"
+    of = subject(paused["scope"], paused["project"], paused["session"])
+    return phrase(of, paused["until"], verb=verb)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from recollect import switches, wiring
 from recollect.cli.pause import directory, line
 from recollect.errors import StoreError
-from recollect.model.pauses import COMMAND
+from recollect.model.pauses import COMMAND, ENDS
 from recollect.wiring import Home
 
 
@@ -21,5 +21,5 @@ def paused_lines(home: Home, now: int) -> list[str]:
             if each.origin == COMMAND and each.holds(now):
                 place = {"project": names.get(each.project_id or 0), "session": each.ref}
                 told = place | {"scope": each.scope, "until": each.ends_at}
-                found.append(f"{line(told)}; `recollect resume` ends that")
+                found.append(f"{line(told)}; {ENDS}")
     return found

@@ -41,6 +41,7 @@ NOUNS = {
 ELSEWHERE = (
     "The agent's own transcripts and files that you exported are not recollect's: look there, too."
 )
+FIX = " `recollect worker restart` goes on with it."
 GOES_ON = "\nIt goes on in the background; `recollect status` tells if something fails."
 
 
@@ -158,7 +159,7 @@ def _watched(paths: Paths, name: str, order: Json, show: Show) -> Json:
             begun = contact.order(paths, "erase-begin", **order)
             name = begun.get("name", name)
         elif told.get("error"):
-            raise RecollectError(f"{told['error']} What was begun goes on when the worker starts.")
+            raise RecollectError(told["error"] + ("" if order["dry_run"] else FIX))
         elif told.get("over"):
             return told
         elif told:

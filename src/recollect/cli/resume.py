@@ -28,7 +28,7 @@ def resume(name: str | None, everything: bool, as_json: bool) -> None:
         print_json(answer)
         return
     for each in answer["ended"]:
-        say(f"{line(each).replace(' is paused', ' was paused')}; it is recorded again.")
+        say(f"{line(each, verb='was')}; it is recorded again.")
     if not answer["ended"]:
         say("Nothing was paused here.")
     if still := answer["still"] or switches.told_off(os.environ):

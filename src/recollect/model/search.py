@@ -115,13 +115,14 @@ class FoundEvent:
 
 @dataclass(frozen=True, slots=True)
 class UnreadEvent:
-    """An event whose text is not indexed yet, and whose it is."""
+    """An event whose text is not indexed yet, and whose it is. `content_hash`: of what was read."""
 
     agent: str
     project_id: int
     project_dir: str
     event: StoredEvent
-    project_root: str = ""
+    project_root: str
+    content_hash: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from recollect.freshness import Freshness
 from recollect.memory.choosing.finding import Finder
 from recollect.memory.storage.changes import Memories
 from recollect.model.observations import Observation
-from recollect.model.pauses import COMMAND
+from recollect.model.pauses import COMMAND, Where, place_of
 from recollect.model.sessions import Project
 from recollect.parameters import Misused
 from recollect.paths import Paths
@@ -127,13 +127,13 @@ class Place:
         if why := switches.told_off(self._env) or switches.off(self.directory, skipped):
             return why
         try:
-            store, project = self.store, self._here()
+            store, where = self.store, self._where()
         except StoreMissing:
             return None
         session = (AGENT, self.session) if self.session else None
         now = self.clock()
         held = (each for each in store.pauses() if each.origin == COMMAND and each.holds(now))
-        return "the user has paused it" if any(p.covers(project, session) for p in held) else None
+        return "the user has paused it" if any(p.covers(where, session) for p in held) else None
 
     def path(self, name: str) -> str:
         """As observations name their files: seen from the project's directory."""
@@ -142,6 +142,14 @@ class Place:
     def _here(self) -> int | None:
         store = self.store
         return store.project_of_dir(self.directory) or store.find_project(identify(self.directory))
+
+    def _where(self) -> Where:
+        """By the place too: a project may have been erased while it was paused."""
+        project = self._here()
+        root = (
+            identify(self.directory).root if project is None else self.store.project(project).root
+        )
+        return Where(project, place_of(root))
 
     def _named(self, name: str) -> int:
         projects = self.store.projects()

@@ -40,8 +40,8 @@ class Control:
         on_fault: Callable[[Exception | None], None],
     ) -> None:
         self.eraser = Eraser(
-            *(self._paths, self._store, self._clock, busy, briefs, finder, memories, redactor),
-            *(new_backup, go_on, wake, on_fault),
+            *(self._paths, self._store, self._clock, busy, briefs, finder, self.pausing, memories),
+            *(redactor, new_backup, go_on, wake, on_fault),
         )
 
     def verbs(self) -> dict[str, Callable[[Json], Json]]:

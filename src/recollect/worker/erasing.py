@@ -31,12 +31,14 @@ from recollect.worker.erasing_places import memories_with, places_of
 from recollect.worker.erasing_plan import Plan, Sieve
 from recollect.worker.erasing_run import Ends, Run
 from recollect.worker.memory_work import MemoryWork
+from recollect.worker.pausing import Pausing
 from recollect.worker.projects import ProjectFinder
 
 Json = dict[str, Any]
 SPOOL_SECONDS, PAUSE = 60.0, 0.05
 ROUNDS = 3  # what is written while we look is found the next time
 INDEXED = 64  # rows in a step
+STOPPED = "The erasure stopped ({}; see `recollect worker logs`)."
 NOTHING_LEFT = Reach(Rows(), {}, frozenset(), frozenset())
 
 
@@ -48,6 +50,7 @@ class Eraser:
     busy: threading.Lock  # held while jobs are run
     briefs: Briefs
     finder: ProjectFinder
+    pausing: Pausing
     memories: MemoryWork
     redactor: Redactor
     new_backup: Callable[[], str | None]  # its name, if it could be made
@@ -65,53 +68,69 @@ class Eraser:
         return self._run is not None and not self._run.over
 
     def begin(self, order: Json) -> Json:
-        """`wanted`, `dry_run`. The name to ask with."""
+        """`wanted`, `dry_run`. The name to ask with; the same order twice is one."""
         try:
             wanted = read(order["wanted"])
             self._sieve(Plan(wanted, self.clock()))
         except RecollectError as error:
             return {"refused": str(error)}
         with self._lock:
-            if self._run is not None and not self._run.over:
-                return {"busy": True}
+            dry = bool(order["dry_run"])
+            first = self._run if self.at_work() else None if dry else self._take_up()
+            if first is not None:
+                same = (first.plan.wanted, first.dry) == (wanted, dry)
+                return {"name": first.name} if same else {"busy": True}
             plan = Plan(wanted, self.clock(), places=places_of(self, wanted))
-            if not order["dry_run"]:
+            if not dry:
                 plan.save(self.paths)
-            return {"name": self._start(plan, dry=order["dry_run"])}
+            return {"name": self._start(plan, dry=dry).name}
 
     def progress(self, order: Json) -> Json:
         run = self._run
         return run.told() if run is not None and run.name == order["name"] else {"lost": True}
 
     def resume(self) -> None:
-        """What an earlier worker did not finish."""
-        if (plan := erasing_plan.load(self.paths)) is not None:
-            log.action("erase.resumed", what=plan.wanted.what)
-            with self._lock:
-                self._start(plan, dry=False)
+        """What an earlier worker did not finish, unless somebody asked for it before we got here."""
+        with self._lock:
+            if not self.at_work():
+                self._take_up()
 
     def wait(self) -> None:
         """For the end of the worker: what is under way comes to the end of a step, and the order stays."""
         if self._thread is not None:
             self._thread.join()
 
-    def _start(self, plan: Plan, *, dry: bool) -> str:
+    def _take_up(self) -> Run | None:
+        """What was left goes first: the file holds one order, and another would take its place."""
+        try:
+            left = erasing_plan.load(self.paths)
+        except RecollectError as error:
+            self.on_fault(error)
+            return None
+        if left is None:
+            return None
+        log.action("erase.resumed", what=left.wanted.what)
+        return self._start(left, dry=False)
+
+    def _start(self, plan: Plan, *, dry: bool) -> Run:
         run = self._run = Run(os.urandom(8).hex(), plan, dry)
         self._thread = threading.Thread(target=self._work, args=(run,), name="erasing", daemon=True)
         self._thread.start()
-        return run.name
+        return run
 
     def _work(self, run: Run) -> None:
         try:
             self._wait_for_spool(run.plan)
             with self.busy:
                 self._look(run) if run.dry else self._erase(run)
-            self.on_fault(None)
+            if not self.paths.erasing_file.exists():  # looking mends nothing
+                self.on_fault(None)
         except Ends:
             log.action("erase.waits", what=run.plan.wanted.what)
         except Exception as error:
             self.on_fault(error)
-            run.error = str(error) if isinstance(error, RecollectError) else type(error).__name__
+            known = isinstance(error, RecollectError)
+            run.error = str(error) if known else STOPPED.format(type(error).__name__)
         run.over = True
 
     def _wait_for_spool(self, plan: Plan) -> None:
@@ -124,10 +143,7 @@ class Eraser:
 
     def _spooled(self, before: int) -> bool:
         with os.scandir(self.paths.spool_new) as entries:
-            return any(
-                each.is_file() and each.stat().st_mtime_ns // 1_000_000 <= before
-                for each in entries
-            )
+            return any(_is_older(each, before) for each in entries)
 
     def _look(self, run: Run) -> Reach:
         run.step = "looking"
@@ -189,6 +205,7 @@ class Eraser:
             done += count
             run.shown(done, total)
             self._step()
+        self.pausing.reload()
         sieve = self._sieve(run.plan)
         if sieve.matching and sieve.changing:
             shown = self._shown(run)
@@ -251,3 +268,10 @@ class Eraser:
             self._step()
 
         return shown
+
+
+def _is_older(entry: os.DirEntry[str], before: int) -> bool:
+    try:
+        return entry.is_file() and entry.stat().st_mtime_ns // 1_000_000 <= before
+    except FileNotFoundError:  # it was stored between listing it and looking at it
+        return False

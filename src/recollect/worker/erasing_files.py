@@ -1,7 +1,8 @@
 """Files beside the database that may hold what is erased: what waits, was put aside, prepared or logged.
 
 What can be made again, or was never stored, is deleted; in all other files the text is taken out. The user's
-own file of settings is left alone, and said.
+own file of settings is left alone, and what recollect runs on: its interpreter's path, its keys, the undo
+copies of `install`, what lies in `run`. The docs say so.
 """
 
 import os
@@ -75,11 +76,14 @@ class ErasingFiles:
         database = {
             paths.database.with_name(paths.database.name + each) for each in ("", "-wal", "-shm")
         }
-        others = {paths.config_file, paths.erasing_file, *database}
-        elsewhere = (paths.memory, paths.backups, paths.damaged, paths.log_file.parent)
+        others = {paths.config_file, paths.erasing_file, paths.python_file, paths.redaction_key}
+        logs = paths.log_file.parent
+        elsewhere = (paths.memory, paths.backups, paths.damaged, logs, paths.installs)
         for root in {paths.data, paths.state, paths.config}:
             for path in _below(root):
-                if path not in others and not any(path.is_relative_to(each) for each in elsewhere):
+                if path in others | database or path.parent == paths.run:
+                    continue
+                if not any(path.is_relative_to(each) for each in elsewhere):
                     yield path
 
 

@@ -10,14 +10,18 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from recollect.errors import RecollectError
 from recollect.memory.storage import files
 from recollect.memory.storage.folders import is_memory_file
 from recollect.memory.storage.projects import NOTE
 from recollect.model.erasing import Changing, Erasure, Matching, read
+from recollect.model.evidence import observations_in
 from recollect.paths import Paths
 from recollect.worker.erasing_names import Names
 
-EVIDENCE = re.compile(r"\bobservation (\d{1,15})\b")
+UNREADABLE = (
+    "An erasure was not finished; its order cannot be read. Erase it again with `recollect purge`."
+)
 HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
 
 
@@ -52,7 +56,7 @@ class Plan:
 
 
 def load(paths: Paths) -> Plan | None:
-    """What was left. One that cannot be read cannot be done: it goes."""
+    """What was left. One that cannot be read cannot be done: it goes, and RecollectError says so."""
     try:
         said: dict[str, Any] = json.loads(paths.erasing_file.read_bytes())
         seen = frozenset(map(int, said["observations"]))
@@ -67,7 +71,7 @@ def load(paths: Paths) -> Plan | None:
         return None
     except (ValueError, KeyError, TypeError):
         files.remove(paths.erasing_file)
-        return None
+        raise RecollectError(UNREADABLE) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +116,4 @@ class Sieve:
 
     def _is_derived(self, text: str) -> bool:
         head = HEAD.match(text) if self.plan.observations else None
-        named = EVIDENCE.findall(head[0]) if head else ()
-        return any(int(number) in self.plan.observations for number in named)
+        return head is not None and bool(self.plan.observations & observations_in(head[0]))

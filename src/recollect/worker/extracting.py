@@ -18,6 +18,7 @@ from recollect.memory.extraction.drafts import Draft
 from recollect.memory.extraction.explicit import Statement
 from recollect.memory.extraction.turns import Extracted
 from recollect.memory.storage.changes import Memories
+from recollect.model import evidence
 from recollect.model.captures import Unreadable
 from recollect.model.events import CommandRun, Event, FileChanged, Happening, ToolUsed, TurnEnded
 from recollect.model.jobs import MAX_TRIES, Job
@@ -96,14 +97,12 @@ class Extractor:
     ) -> None:
         number = job.prompt_number
         observed = self.store.observations_of_prompt(session.id, number)
-        evidence = [f"observation {each.id}" for each in observed[:3]]
+        named = [evidence.observation(each.id) for each in observed[:3]]
         events = self.store.events_of_prompt(session.id, number)
-        evidence += [f"event {events[0].id}"] if events else []
+        named += [evidence.event(events[0].id)] if events else []
         said_at = events[0].at if events else session.last_event_at
         try:
-            applied = applying.apply(
-                memories, found, evidence, lambda: said_at, session.project_dir
-            )
+            applied = applying.apply(memories, found, named, lambda: said_at, session.project_dir)
         except (MemoryRefused, OSError) as error:
             log.warning("memory.not_written", session=session.id, error=log.cause(error))
             if isinstance(error, OSError) and job.tries < MAX_TRIES:

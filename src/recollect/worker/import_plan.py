@@ -121,7 +121,8 @@ def _plan(
     waiting = {job.id for job in scratch.waiting_jobs()}
     boring = home.settings.names("capture.boring_tools")
     finder = ProjectFinder(scratch, clock)
-    pausing = Pausing(scratch, finder, clock)
+    skipped = home.settings.names("capture.skip_dirs")
+    pausing = Pausing(scratch, finder, clock, lambda: skipped)
     reading = (scratch, AGENTS, finder, clock, os.environ, boring, pausing)
     reconciler = Reconciler(*reading, importing=True)
     done, total = 0, sum(one.file.size for one in chosen)

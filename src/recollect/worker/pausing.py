@@ -12,15 +12,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect import log, switches
-from recollect.clock import Clock, day_and_time
+from recollect.clock import Clock
 from recollect.model.arrivals import SessionRef
 from recollect.model.captures import Capture
-from recollect.model.pauses import COMMAND, SEEN, Pause
+from recollect.model.pauses import (
+    COMMAND,
+    ENDS,
+    PROJECT,
+    SEEN,
+    SESSION,
+    Pause,
+    Where,
+    here,
+    paused,
+    place_of,
+)
 from recollect.store.protocol import Store
 from recollect.worker.projects import ProjectFinder
 
 Json = dict[str, Any]
-RESUME = "`recollect resume` ends that"
 
 
 @dataclass(slots=True)
@@ -46,33 +56,43 @@ class Pausing:
         now = self.clock()
         ends = None if order["milliseconds"] is None else now + order["milliseconds"]
         scope = order["scope"]
-        project = self.finder.of(order["dir"]) if scope == "project" else None
-        session = tuple(order["session"]) if scope == "session" else None
-        before = [each.id for each in self._asked(now) if _is_of(each, project, session)]
+        project = self.finder.of(order["dir"]) if scope == PROJECT else None
+        session = tuple(order["session"]) if scope == SESSION else None
+        where = self._of_project(project)
+        before = [
+            each.id
+            for each in self._asked(now)
+            if each.scope == scope and each.covers(where, session)
+        ]
         if before:
             self.store.end_pauses(before, now)
         added = self.store.add_pause(now, ends, project_id=project, session=session)
-        self._reload()
+        self.reload()
         log.action("pause.began", scope=added.scope, until=ends)
         return {"paused": self._told(added)}
 
     def resume(self, order: Json) -> Json:
         """What holds for `dir`, for `session`, or `everything`. What was ended, and what is still off."""
         now = self.clock()
-        project = self.store.project_of_dir(order["dir"]) if order["dir"] else None
+        where = self._where(order["dir"])
         session = tuple(order["session"]) if order["session"] else None
         ended = [
             each
             for each in self._asked(now)
             if order["everything"]
-            or each.covers(project, session)
-            or self._is_within(each, project)
+            or each.covers(where, session)
+            or self._is_within(each, where.project_id)
         ]
         self.store.end_pauses([each.id for each in ended], now)
-        self._reload()
+        self.reload()
         log.action("pause.ended", count=len(ended))
         off = switches.off(order["dir"], self.skipped()) if order["dir"] else None
         return {"ended": [self._told(each) for each in ended], "still": off}
+
+    def reload(self) -> None:
+        """Also after an erasure: a project's number may be given to another one."""
+        with self._lock:
+            self._known = self.store.pauses()
 
     def status(self) -> list[Json]:
         return [self._told(each) for each in self._asked(self.clock())]
@@ -81,23 +101,20 @@ class Pausing:
         """Why nothing is recorded there now, in a sentence for the user."""
         if off := switches.off(directory, self.skipped()):
             return f"{off[0].upper()}{off[1:]}"
-        now, project = self.clock(), self.store.project_of_dir(directory)
-        for each in self._known:
-            if each.origin == COMMAND and each.holds(now) and each.covers(project, session):
-                return self.sentence(each)
-        return None
-
-    def sentence(self, pause: Pause) -> str:
-        until = f" until {day_and_time(pause.ends_at)}" if pause.ends_at is not None else ""
-        whose = {"project": "This project is", "session": "This session is"}
-        return f"{whose.get(pause.scope, 'Everything is')} paused{until}; {RESUME}"
+        asked = self._asked(self.clock())
+        where = self._where(directory) if asked else Where()
+        found = (each for each in asked if each.covers(where, session))
+        return next(map(_sentence, found), None)
 
     def is_off(self, directory: str) -> bool:
         return switches.off(directory, self.skipped()) is not None
 
     def covered(self, session: SessionRef, project_id: int | None, at: int) -> bool:
         """What happened then and there is not to be kept."""
-        if any(each.covers(project_id, session) and each.holds(at) for each in self._known):
+        return self._covered(session, self._of_project(project_id), at)
+
+    def _covered(self, session: SessionRef, where: Where, at: int) -> bool:
+        if any(each.covers(where, session) and each.holds(at) for each in self._known):
             return True
         erased = self.store.erased_until(*session)
         return erased is not None and at <= erased
@@ -110,9 +127,8 @@ class Pausing:
             return True
         if self._is_seen(session):
             self.store.see_resumed(*session, at)
-            self._reload()
-        project = self.store.project_of_dir(directory) if self._known else None
-        return self.covered(session, project, at)
+            self.reload()
+        return self._covered(session, self._where(directory), at)
 
     def note(self, capture: Capture) -> None:
         """A hook said that it was told to record nothing."""
@@ -126,7 +142,7 @@ class Pausing:
     def _see(self, session: SessionRef, at: int) -> None:
         if not self._is_seen(session):
             self.store.see_paused(*session, at)
-            self._reload()
+            self.reload()
 
     def _is_seen(self, session: SessionRef) -> bool:
         return any(
@@ -137,27 +153,37 @@ class Pausing:
     def _asked(self, now: int) -> list[Pause]:
         return [each for each in self._known if each.origin == COMMAND and each.holds(now)]
 
+    def _where(self, directory: str | None) -> Where:
+        """A directory of which nothing is known may be one of a paused project, or of one that is gone; git
+        is asked only where that would matter."""
+        if not directory or all(each.scope != PROJECT for each in self._known):
+            return Where()
+        if (project := self.store.project_of_dir(directory)) is not None:
+            return self._of_project(project)
+        repository = self.finder.repository(directory)
+        return Where(self.store.find_project(repository), place_of(repository.root))
+
+    def _of_project(self, project_id: int | None) -> Where:
+        if project_id is None or all(each.place is None for each in self._known):
+            return Where(project_id)
+        return Where(project_id, place_of(self.store.project(project_id).root))
+
     def _is_within(self, pause: Pause, project_id: int | None) -> bool:
         """A session of that project."""
         found = self.store.session_by_ref(pause.agent or "", pause.ref) if pause.ref else None
         return found is not None and found.project_id == project_id
 
     def _told(self, pause: Pause) -> Json:
-        project = pause.project_id
+        names = {each.id: each.name for each in self.store.projects()}
         return {
             "scope": pause.scope,
             "since": pause.began_at,
             "until": pause.ends_at,
-            "project": self.store.project(project).name if project is not None else None,
+            "project": names.get(pause.project_id or 0),
             "session": pause.ref,
-            "why": self.sentence(pause),
+            "why": _sentence(pause),
         }
 
-    def _reload(self) -> None:
-        with self._lock:
-            self._known = self.store.pauses()
 
-
-def _is_of(pause: Pause, project_id: int | None, session: tuple[str, ...] | None) -> bool:
-    theirs = (pause.agent, pause.ref) if pause.ref else None
-    return (pause.project_id, theirs) == (project_id, session)
+def _sentence(pause: Pause) -> str:
+    return f"{paused(here(pause.scope), pause.ends_at)}; {ENDS}"

@@ -15,6 +15,7 @@ from recollect.store.sqlite import merges
 from recollect.store.sqlite.bodies import pack
 from recollect.store.sqlite.database import Database, write, write_one
 from recollect.store.sqlite.forgotten import with_folded
+from recollect.store.sqlite.pauses import keep_place
 
 EMPTY = pack(b"")
 AT_ONCE = 500  # rows in a transaction: hooks and captures come in between
@@ -71,6 +72,7 @@ class Erasing(Database):
             (rows.summaries, ("untitle", "drop_summaries")),
             (rows.events, ("forget_replies", "forget_errors", "empty_events", "drop_event_texts")),
             (rows.events, ("drop_jobs",)),
+            (rows.prompts, ("forget_replies_of_prompts", "forget_errors_of_prompts")),
             (rows.prompts, ("untell", "untell_memories", "untitle_of_prompts", "empty_prompts")),
         )
         for ids, names in steps:
@@ -86,6 +88,7 @@ class Erasing(Database):
         for project_id in sorted(rows.projects):
             with self.transaction() as connection:
                 write(connection, "erasing", "forget_replies_of_project", {"id": project_id})
+                keep_place(connection, project_id)
                 write(connection, "erasing", "drop_project", {"id": project_id})
             yield 1
 
@@ -127,11 +130,13 @@ class Erasing(Database):
             | self._keys("observations_of_prompts", ids=prompts)
             | self._keys("observations_of_sessions", ids=sessions)
         )
+        sources = {"sessions": sessions, "prompts": prompts, "events": done}
         folded = (with_folded(self._reader(), each) for each in observations)
         return replace(
             rows,
             events=events,
             observations=observations.union(*folded),
+            forgotten=rows.forgotten | self._keys("forgotten_of", **sources),
             summaries=rows.summaries
             | self._keys("summaries_of_events", ids=done)
             | self._keys("summaries_of_prompts", ids=prompts),

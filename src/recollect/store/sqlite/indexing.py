@@ -117,17 +117,21 @@ class Indexing(Database):
         return [
             UnreadEvent(
                 *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
-                project_root=each["root"],
+                *(each["root"], each["content_hash"]),
             )
             for each, body in found
         ]
 
     def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
-        """In the order of `events_unread`; an empty text says nothing and is passed over."""
+        """In the order of `events_unread`; an empty text says nothing and is passed over. Up to the first
+        whose content was replaced since: what was read of it is no longer there, and it is read anew."""
         last = 0
         with self.transaction() as connection:
             for read in texts:
                 each, text = read.unread, read.text
+                seen = {"event_id": each.event.id, "content_hash": each.content_hash}
+                if write_one(connection, "index", "as_read", seen) is None:
+                    break
                 last = each.event.id
                 write(connection, "index", "set_origin", {"event_id": last, "origin": read.origin})
                 if not text:

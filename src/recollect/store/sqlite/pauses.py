@@ -1,6 +1,10 @@
-"""Pauses as rows. They stay when they are over: what a transcript tells of such a time is not taken later."""
+"""Pauses as rows. They stay when they are over, and when their project goes: what a transcript tells of such
+a time is not taken later.
+"""
 
-from recollect.model.pauses import COMMAND, SEEN, Pause
+import sqlite3
+
+from recollect.model.pauses import COMMAND, EVERYTHING, PROJECT, SEEN, SESSION, Pause, place_of
 from recollect.store.sqlite.database import Database, Row, write, write_one
 from recollect.text import sqlite_safe
 
@@ -22,11 +26,14 @@ class Pauses(Database):
         session: tuple[str, str] | None = None,
     ) -> Pause:
         agent, ref = session or (None, None)
-        values = {"origin": COMMAND, "began_at": began_at, "ends_at": ends_at}
-        place = {"project_id": project_id, "agent": agent, "ref": ref and sqlite_safe(ref)}
+        scope = SESSION if session else PROJECT if project_id is not None else EVERYTHING
+        values = {"origin": COMMAND, "scope": scope, "began_at": began_at, "ends_at": ends_at}
+        of = {"project_id": project_id, "agent": agent, "ref": ref and sqlite_safe(ref)}
         with self.transaction() as connection:
-            added = write_one(connection, "pauses", "add", values | place)
+            added = write_one(connection, "pauses", "add", values | of | {"place": None})
             assert added is not None
+            if project_id is not None:
+                keep_place(connection, project_id)
             row = write_one(connection, "pauses", "one", {"id": added["id"]})
         assert row is not None
         return _pause(row)
@@ -45,8 +52,9 @@ class Pauses(Database):
                 return
             last = write_one(connection, "pauses", "last_seen", session)
             earliest = max(at - EARLIER, last["last_event_at"] + 1 if last else 0)
-            values = {"origin": SEEN, "project_id": None, "ends_at": None}
-            write(connection, "pauses", "add", session | values | {"began_at": min(at, earliest)})
+            values = {"origin": SEEN, "scope": SESSION, "project_id": None, "place": None}
+            span = {"began_at": min(at, earliest), "ends_at": None}
+            write(connection, "pauses", "add", session | values | span)
 
     def see_resumed(self, agent: str, ref: str, at: int) -> None:
         """One came that does not say it."""
@@ -58,6 +66,14 @@ class Pauses(Database):
         ]
         if seen:
             self.end_pauses(seen, at)
+
+
+def keep_place(connection: sqlite3.Connection, project_id: int) -> None:
+    """Before the project may go: its pauses hold for wherever it lies now."""
+    project = write_one(connection, "projects", "project", {"id": project_id})
+    if project is not None:
+        values = {"project_id": project_id, "place": place_of(project["root"])}
+        write(connection, "pauses", "set_place", values)
 
 
 def _pause(row: Row) -> Pause:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from recollect.model.sessions import Project
 from recollect.repository import Identity, Repository
 from recollect.store.sqlite.database import Database, Row, write, write_one
+from recollect.store.sqlite.pauses import keep_place
 from recollect.text import sqlite_safe
 
 KindsOf = Callable[[str], list[Row]]  # of an identity: the kinds that its project has
@@ -42,6 +43,7 @@ class Projects(Database):
         """With everything that hangs on it, and its project if that was the only one."""
         with self.transaction() as connection:
             write(connection, "projects", "drop_session", {"id": session_id})
+            keep_place(connection, project_id)
             write(connection, "projects", "drop_if_empty", {"id": project_id})
 
     def find_project(self, repository: Repository) -> int | None:

@@ -21,9 +21,9 @@ class Retention(Database):
         if rows:
             ids = {"ids": json.dumps([row["id"] for row in rows]), "empty": EMPTY}
             with self.transaction() as connection:
-                write(connection, "retention", "empty_events", ids)
+                write(connection, "erasing", "empty_events", ids)
                 if not keep_texts:
-                    write(connection, "retention", "drop_event_texts", ids)
+                    write(connection, "erasing", "drop_event_texts", ids)
         return Freed(len(rows), sum(row["stored"] for row in rows))
 
     def drop_old_texts(self, limit: int) -> Freed:
@@ -32,7 +32,7 @@ class Retention(Database):
         if rows:
             with self.transaction() as connection:
                 ids = {"ids": json.dumps([row["id"] for row in rows])}
-                write(connection, "retention", "drop_event_texts", ids)
+                write(connection, "erasing", "drop_event_texts", ids)
         return Freed(len(rows), sum(row["stored"] for row in rows))
 
     def shrink(self, *, at_once: bool = False) -> int:

@@ -188,10 +188,12 @@ CREATE TABLE parted (
   PRIMARY KEY (observation_id, link)
 ) WITHOUT ROWID;
 
-CREATE TABLE pauses (
+CREATE TABLE "pauses" (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   origin TEXT NOT NULL CHECK (origin IN ('command', 'seen')),
-  project_id INTEGER REFERENCES projects ON DELETE CASCADE,
+  scope TEXT NOT NULL CHECK (scope IN ('project', 'session', 'everything')),
+  project_id INTEGER REFERENCES projects ON DELETE SET NULL,
+  place TEXT,
   agent TEXT,
   ref TEXT,
   began_at INTEGER NOT NULL,

@@ -15,11 +15,11 @@ from recollect.ids import digest
 from recollect.model.erasing import Changing, Matching, Progress, Rows
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.bodies import pack, unpack
-from recollect.store.sqlite.database import Database, Row, translate, write, write_one
+from recollect.store.sqlite.database import Database, Row, translate, write
 from recollect.terms import prepared
 from recollect.text import sqlite_safe
 
-AT_ONCE = 32  # events that are read in one go: some are large
+AT_ONCE = 32  # events or replies that are read in one go: some are large
 OWNED = ("prompts", "observations", "summaries", "forgotten")
 COLUMNS = ("key", "tool", "subagent_type", "prompt_id", "capture_id")
 INDEXES = ("rebuild_document_words", "rebuild_event_words", "rebuild_fact_words")
@@ -128,11 +128,19 @@ class Traces(Database):
             for name in named:
                 done = write(connection, "traces", name, {}).rowcount
                 count += done if name.startswith("replace_") else 0
-            for row in write(connection, "traces", "replies", {}).fetchall():
-                if matching(_text(row["reply"])):
-                    write_one(connection, "traces", "forget_reply", {"id": row["id"]})
-                    count += 1
-        return count
+            return count + _forget_replies(connection, matching)
+
+
+def _forget_replies(connection: sqlite3.Connection, matching: Matching) -> int:
+    after, count = 0, 0
+    part = {"limit": AT_ONCE}
+    while rows := write(connection, "traces", "replies", part | {"after": after}).fetchall():
+        after = rows[-1]["id"]
+        for row in rows:
+            if matching(_text(row["reply"])):
+                write(connection, "traces", "forget_reply", {"id": row["id"]})
+                count += 1
+    return count
 
 
 @contextmanager

@@ -71,6 +71,28 @@ WHERE p.id IN (SELECT value FROM json_each(:ids));
 -- name: observations_of_sessions
 SELECT id FROM observations WHERE session_id IN (SELECT value FROM json_each(:ids));
 
+-- What was forgotten can be put back. What is folded into it has a session and a turn of its own.
+-- name: forgotten_of
+WITH records AS (
+  SELECT observation_id AS id, record FROM forgotten
+  UNION ALL SELECT f.observation_id, folded.value FROM forgotten AS f, json_each(f.record, '$.folded') AS folded
+),
+known AS (
+  SELECT id, record, json_extract(record, '$.row.session_id') AS session_id,
+         json_extract(record, '$.row.prompt_number') AS number, json_extract(record, '$.row.job_id') AS job_id
+  FROM records
+)
+SELECT id FROM known WHERE session_id IN (SELECT value FROM json_each(:sessions))
+UNION
+SELECT k.id FROM known AS k JOIN prompts AS p ON p.session_id = k.session_id AND p.number = k.number
+WHERE p.id IN (SELECT value FROM json_each(:prompts))
+UNION
+SELECT k.id FROM known AS k, json_each(k.record, '$.events') AS e
+WHERE json_extract(e.value, '$.event_id') IN (SELECT value FROM json_each(:events))
+UNION
+SELECT k.id FROM known AS k JOIN events AS e ON e.job_id = k.job_id
+WHERE e.id IN (SELECT value FROM json_each(:events)) AND json_array_length(k.record, '$.events') = 0;
+
 -- name: summaries_of_events
 SELECT u.id FROM events AS e
 JOIN summaries AS u ON u.session_id = e.session_id AND u.prompt_number = e.prompt_number
@@ -120,6 +142,20 @@ UPDATE requests SET reply = NULL, error = NULL WHERE id IN (
   SELECT r.id FROM events AS e JOIN requests AS r ON r.session_id = e.session_id
   LEFT JOIN jobs AS j ON j.id = r.job_id
   WHERE e.id IN (SELECT value FROM json_each(:ids)) AND (j.id IS NULL OR j.prompt_number = e.prompt_number)
+);
+
+-- Also where the turn's events lost their content before, and are no longer looked for.
+-- name: forget_replies_of_prompts
+UPDATE requests SET reply = NULL, error = NULL WHERE id IN (
+  SELECT r.id FROM prompts AS p JOIN requests AS r ON r.session_id = p.session_id
+  LEFT JOIN jobs AS j ON j.id = r.job_id
+  WHERE p.id IN (SELECT value FROM json_each(:ids)) AND (j.id IS NULL OR j.prompt_number = p.number)
+);
+
+-- name: forget_errors_of_prompts
+UPDATE jobs SET last_error = NULL WHERE last_error IS NOT NULL AND id IN (
+  SELECT j.id FROM prompts AS p JOIN jobs AS j ON j.session_id = p.session_id AND j.prompt_number = p.number
+  WHERE p.id IN (SELECT value FROM json_each(:ids))
 );
 
 -- name: forget_errors

@@ -131,6 +131,9 @@ SELECT e.*, s.agent, s.project_id, s.project_dir, p.root
 FROM events AS e JOIN sessions AS s ON s.id = e.session_id JOIN projects AS p ON p.id = s.project_id
 WHERE e.id > :after ORDER BY e.id LIMIT :limit;
 
+-- name: as_read
+SELECT 1 FROM events WHERE id = :event_id AND content_hash = :content_hash;
+
 -- name: set_origin
 UPDATE events SET origin = :origin WHERE id = :event_id;
 

@@ -1,6 +1,6 @@
 -- name: add
-INSERT INTO pauses (origin, project_id, agent, ref, began_at, ends_at)
-VALUES (:origin, :project_id, :agent, :ref, :began_at, :ends_at)
+INSERT INTO pauses (origin, scope, project_id, place, agent, ref, began_at, ends_at)
+VALUES (:origin, :scope, :project_id, :place, :agent, :ref, :began_at, :ends_at)
 RETURNING id;
 
 -- name: one
@@ -14,6 +14,9 @@ SELECT * FROM pauses WHERE agent = :agent AND ref = :ref ORDER BY id;
 
 -- name: end
 UPDATE pauses SET ends_at = :at WHERE id = :id AND (ends_at IS NULL OR ends_at > :at);
+
+-- name: set_place
+UPDATE pauses SET place = :place WHERE project_id = :project_id;
 
 -- The last thing that is known of a session.
 -- name: last_seen

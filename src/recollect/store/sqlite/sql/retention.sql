@@ -1,18 +1,16 @@
--- Events that were worked up, from the oldest on. What waits for its turn stays.
+-- Events that were worked up, from the oldest on. A turn with work that waits or was put aside stays whole: its
+-- prompt, its end and what is boring in it are read, too.
 -- name: old_events
 SELECT e.id, length(e.body) AS stored FROM events AS e
 WHERE e.size > 0 AND e.at < :before
-  AND NOT EXISTS (SELECT 1 FROM jobs AS j WHERE j.id = e.job_id AND j.state = 'pending')
+  AND NOT EXISTS (
+    SELECT 1 FROM jobs AS j
+    WHERE j.session_id = e.session_id AND j.prompt_number = e.prompt_number AND j.state <> 'done'
+  )
   AND NOT (e.job_id IS NULL AND e.kind IN ('tool', 'subagent_stop') AND NOT e.boring AND EXISTS (
     SELECT 1 FROM sessions AS s WHERE s.id = e.session_id AND s.status = 'active'
   ))
 ORDER BY e.at LIMIT :limit;
-
--- name: empty_events
-UPDATE events SET body = :empty, size = 0, boring = 1 WHERE id IN (SELECT value FROM json_each(:ids));
-
--- name: drop_event_texts
-DELETE FROM event_texts WHERE event_id IN (SELECT value FROM json_each(:ids));
 
 -- Texts whose events are empty already: the second step where space is short.
 -- name: old_texts

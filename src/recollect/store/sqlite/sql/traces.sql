@@ -108,7 +108,7 @@ UPDATE jobs SET last_error = changed(last_error) WHERE found(last_error);
 UPDATE requests SET error = changed(error) WHERE found(error);
 
 -- name: replies
-SELECT id, reply FROM requests WHERE reply IS NOT NULL;
+SELECT id, reply FROM requests WHERE id > :after AND reply IS NOT NULL ORDER BY id LIMIT :limit;
 
 -- name: forget_reply
 UPDATE requests SET reply = NULL WHERE id = :id;
