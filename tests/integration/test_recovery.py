@@ -308,12 +308,12 @@ def test_damage_that_comes_back_at_once_ends_in_a_clear_error(home: Paths, tmp_p
     assert "kept" in sessions(home)
 
 
-@pytest.mark.parametrize("moved", [0, 1, 3], ids=["nothing moved", "in part", "all moved"])
+@pytest.mark.parametrize("moved", [0, 1, 4], ids=["nothing moved", "in part", "all moved"])
 def test_a_recovery_that_was_killed_is_finished_at_the_next_start(home: Paths, moved: int) -> None:
     fill(home, "kept")
     back_up(home)
     garble(home)
-    for end in ("-wal", "-shm"):
+    for end in ("-wal", "-shm", "-journal"):
         Path(f"{home.database}{end}").write_bytes(b"left")
     begun = accounts.begin(home, Account(clock.now(), FILE, "killed"))
     folder = home.damaged / begun.folder

@@ -73,6 +73,7 @@ def put_back(shelf: Shelf) -> None:
 
 def _kept(shelf: Shelf, keep: int) -> tuple[Backup | None, Path | None]:
     """What is here now, in a backup or aside. No room for a backup is no reason to go on without."""
+    shelf.files.roll_back(shelf.paths.database)
     try:
         return shelf.make(rotation.RESTORE, keep), None
     except StoreError as error:

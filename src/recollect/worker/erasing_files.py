@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect import log
+from recollect import log, wiring
 from recollect.model.erasing import Changing, Matching
 from recollect.paths import Paths, write_private
 from recollect.store.protocol import Store
@@ -72,9 +72,7 @@ class ErasingFiles:
 
     def _candidates(self) -> Iterator[Path]:
         paths = self.paths
-        database = {
-            paths.database.with_name(paths.database.name + each) for each in ("", "-wal", "-shm")
-        }
+        database = wiring.database_files().parts(paths.database)
         others = {paths.config_file, paths.erasing_file, *database}
         elsewhere = (paths.memory, paths.backups, paths.damaged, paths.log_file.parent)
         for root in {paths.data, paths.state, paths.config}:

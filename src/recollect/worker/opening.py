@@ -73,6 +73,7 @@ def _damage(
     if not database.exists():
         # Without a backup it is a beginning, by the user's own hand maybe.
         return GONE if recovery.shelf.all() else None
+    files.roll_back(database)
     if database.stat().st_size == 0:
         return EMPTY if known is not None or recovery.shelf.all() else None
     if known is not None and known.suspected:
