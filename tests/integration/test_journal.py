@@ -1,6 +1,7 @@
 """Where the file system is shared, a rollback journal takes the place of the log. A writer that is killed
 leaves it beside the database, and it belongs to no other."""
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -100,6 +101,6 @@ def test_the_journal_is_the_databases_for_an_erasure_and_the_doctor(
         found = {*ErasingFiles(home, store)._candidates()}
     assert home.data / "other.db" in found
     assert not found & {killed, journal_of(killed)}
-    monkeypatch.setattr(doctor_checks.os, "access", lambda file, _: file != journal_of(killed))
+    monkeypatch.setattr(os, "access", lambda file, _: file != journal_of(killed))
     (finding,) = doctor_checks.database()
     assert str(journal_of(killed)) in finding.detail

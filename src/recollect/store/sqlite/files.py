@@ -58,8 +58,7 @@ class SqliteFiles:
         return wal_index.lost(database, known)
 
     def newest_event(self, database: Path) -> int:
-        with closing(SqliteStore(database, writer=False)) as store:
-            return store.newest_event()
+        return copying.newest_event(database)
 
     def parts(self, database: Path) -> tuple[Path, ...]:
         # The journal is there instead of a log where the file system is shared.
