@@ -19,7 +19,7 @@ from recollect import log
 from recollect.backups import archive, manifest, rotation
 from recollect.backups.manifest import DATABASE, MEMORIES, Manifest
 from recollect.clock import SECOND, Clock
-from recollect.errors import BackupError, NoRoom, StoreDamaged, StoreMissing
+from recollect.errors import BackupError, NoRoom, StoreError, StoreMissing
 from recollect.paths import PRIVATE_FILE, Paths, private_dir, sync
 from recollect.store.files import Contents, DatabaseFiles, Progress, nothing
 
@@ -155,8 +155,8 @@ class Shelf:
         if expected.schema:
             try:
                 found = self.files.check(folder / DATABASE)
-            except StoreDamaged as error:
-                raise BackupError(str(error)) from error
+            except StoreError as error:
+                raise BackupError(f"The backup {folder.name} cannot be used: {error}") from error
         memories = archive.check(folder / MEMORIES)
         if (found.schema, found.rows, memories) != (
             expected.schema,
