@@ -83,7 +83,7 @@ class Database:
         try:
             yield from self._reader().execute(queries.load(noun)[name], values)
         except sqlite3.DatabaseError as error:
-            raise translate(error, self._path) from error
+            raise self._refused(error) from error
 
     def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
         found = self.rows(noun, name, **values)
@@ -126,7 +126,7 @@ class Database:
                     check_same_thread=False,
                 )
             except sqlite3.DatabaseError as error:
-                raise translate(error, self._path) from error
+                raise self._refused(error) from error
             try:
                 connection.row_factory = Row
                 connection.execute("PRAGMA query_only = 1")
@@ -137,7 +137,7 @@ class Database:
                     raise StoreError(_old(self._path))
             except sqlite3.DatabaseError as error:
                 connection.close()
-                raise translate(error, self._path) from error
+                raise self._refused(error) from error
             except StoreError:
                 connection.close()
                 raise
