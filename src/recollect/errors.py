@@ -12,6 +12,7 @@ RecollectError
 │   └── WorkerHung
 ├── TransferError      an export or another program's memory cannot be taken
 ├── BackupError        a backup cannot be made, found or used
+│   └── NoRoom         there is too little space for one
 ├── MemoryRefused      a memory cannot be changed in that way
 │   └── Edited         its file was edited since it was read
 ├── BadMessages        what should be a conversation is none
@@ -74,6 +75,10 @@ class TransferError(RecollectError):
 
 class BackupError(RecollectError):
     """The backup could not be made or used; nothing was changed. See `recollect backup list`."""
+
+
+class NoRoom(BackupError):
+    """There is no room for a backup. Free some space and run `recollect backup`."""
 
 
 class MemoryRefused(RecollectError):

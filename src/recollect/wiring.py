@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recollect.backups.shelf import Shelf
     from recollect.memory.storage.changes import Memories
     from recollect.providers.protocol import Model, Writer
+    from recollect.store.files import DatabaseFiles
     from recollect.synthesis.asking import Asking, Terms
     from recollect.synthesis.prompting import Style
 
@@ -86,12 +87,17 @@ def open_for_writing(
     return SqliteStore(paths.database, writer=True, encoder=encoder, checked=checked)
 
 
+def database_files() -> "DatabaseFiles":
+    from recollect.store.sqlite.files import SqliteFiles
+
+    return SqliteFiles()
+
+
 def shelf(home: Home, clock: Clock) -> "Shelf":
     """The backups."""
     from recollect.backups.shelf import Shelf
-    from recollect.store.sqlite.files import SqliteFiles
 
-    return Shelf(home.paths, SqliteFiles(), clock)
+    return Shelf(home.paths, database_files(), clock)
 
 
 def encoder(settings: Settings) -> Encoder | None:

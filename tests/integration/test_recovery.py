@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -16,14 +17,15 @@ from uuid import uuid4
 import pytest
 
 from recollect import clock, wiring
-from recollect.backups import accounts, condition, swapping, withheld
+from recollect.backups import accounts, condition, manifest, swapping, withheld
 from recollect.backups.accounts import FILE, Account
 from recollect.backups.recovery import Recovery
 from recollect.backups.rotation import DAILY
 from recollect.clock import HOUR, MINUTE
-from recollect.errors import StoreDamaged, WorkerError
+from recollect.errors import BackupError, StoreDamaged, WorkerError
 from recollect.paths import Paths
-from recollect.store.sqlite import checking
+from recollect.store.files import Reach
+from recollect.store.sqlite import checking, tables
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact
 from recollect.worker.opening import opened
@@ -319,6 +321,17 @@ def test_a_suspicion_that_is_none_costs_one_new_start_and_no_more(
     assert cleared.cleared_at > 0
 
 
+def test_a_lost_log_keeps_no_newer_version_from_starting(home: Paths) -> None:
+    """T25: events are counted before the tables are brought up to date."""
+    with closing(tables.blank(home.database, tables.newest() - 1)) as connection:
+        connection.execute("INSERT INTO projects VALUES (1, 'shop', '/shop', 1)")
+    reached = condition.Condition(log=Reach("0123456789abcdef", 5), events=7)
+    condition.write(home, reached)
+    opened(wiring.home(), clock.now).close()
+    (account,) = accounts.all_of(home)
+    assert (account.what, account.lost) == (accounts.LOG, {"events": 7})
+
+
 def test_damage_that_comes_back_at_once_ends_in_a_clear_error(home: Paths, tmp_path: Path) -> None:
     fill(home, "kept")
     back_up(home)
@@ -336,12 +349,12 @@ def test_damage_that_comes_back_at_once_ends_in_a_clear_error(home: Paths, tmp_p
     assert "kept" in sessions(home)
 
 
-@pytest.mark.parametrize("moved", [0, 1, 3], ids=["nothing moved", "in part", "all moved"])
+@pytest.mark.parametrize("moved", [0, 1, 4], ids=["nothing moved", "in part", "all moved"])
 def test_a_recovery_that_was_killed_is_finished_at_the_next_start(home: Paths, moved: int) -> None:
     fill(home, "kept")
     back_up(home)
     garble(home)
-    for end in ("-wal", "-shm"):
+    for end in ("-wal", "-shm", "-journal"):
         Path(f"{home.database}{end}").write_bytes(b"left")
     begun = accounts.begin(home, Account(clock.now(), FILE, "killed"))
     folder = home.damaged / begun.folder
@@ -368,6 +381,27 @@ def test_a_backup_that_is_damaged_too_is_passed_over(home: Paths) -> None:
     opened(wiring.home(), clock.now).close()
     assert sessions(home) == {"oldest"}
     assert bad.path.exists()
+
+
+def test_a_backup_of_a_newer_version_is_passed_over_and_named(home: Paths) -> None:
+    """T25: after a downgrade; the fault is the backup's, not the database's."""
+    fill(home, "older")
+    back_up(home)
+    fill(home, "newer")
+    back_up(home)
+    shelf = wiring.shelf(wiring.home(), clock.now)
+    newer = shelf.all()[0]
+    with closing(sqlite3.connect(newer.database)) as connection:
+        connection.execute(f"PRAGMA user_version = {tables.newest() + 1}")
+    said = json.loads((newer.path / manifest.NAME).read_text())
+    said["schema"] = tables.newest() + 1
+    said["files"][manifest.DATABASE] = asdict(manifest.described(newer.database))
+    (newer.path / manifest.NAME).write_text(json.dumps(said))
+    with pytest.raises(BackupError, match=rf"{newer.name}.*newer recollect"):
+        shelf.check(shelf.all()[0])
+    garble(home)
+    opened(wiring.home(), clock.now).close()
+    assert sessions(home) == {"older"}
 
 
 def test_a_database_that_was_closed_well_is_only_glanced_at(

@@ -4,6 +4,7 @@ Packed while nobody changes a memory; locks are left out. Unpacked by hand, file
 tampered with can write nowhere but into the folder, and makes nothing but files and folders.
 """
 
+import os
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -61,6 +62,16 @@ def replace(root: Path, source: Path, old: Path) -> None:
                 path.rename(old / path.name)
         for path in [*source.iterdir()]:
             path.rename(root / path.name)
+
+
+def put_back(root: Path, old: Path) -> bool:
+    """After a `replace` that was killed: what is missing in the folder comes back from `old`. Whether
+    something stays there, as its place is taken."""
+    with locks.writing(root):
+        for path in [*old.iterdir()]:
+            if not os.path.lexists(root / path.name):
+                path.rename(root / path.name)
+    return any(old.iterdir())
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -1,7 +1,8 @@
 """A backup in the place of what is here now, on the user's word. Only for the holder of the worker's lock.
 
-What is here is backed up first; a database that is too damaged for that is moved aside. The backup itself
-stays as it is.
+What is here is backed up first. Where the database is too damaged for that, it is moved aside, and the
+memories with it: nothing is deleted that no backup has. The backup itself stays as it is. A restore that was
+killed while it replaced memories is undone at the next start (`put_back`).
 """
 
 import shutil
@@ -15,10 +16,13 @@ from recollect.backups.shelf import Backup, Shelf
 from recollect.errors import StoreError
 from recollect.store.files import Progress, nothing
 
+REPLACED = ".memory.replaced"  # the memories that were here, until they are in a safe place
+DROPPED = ".memory.dropped"  # those that are in a backup
+
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """`before`: the backup of what was here; None when it could not be made."""
+    """`before`: the backup of what was here; None when it could not be made, then it is in `aside`."""
 
     backup: Backup
     before: Backup | None
@@ -35,6 +39,7 @@ def restore(
 ) -> Restored:
     """Everything is made ready first: until the last moment what is here stays."""
     shelf.check(backup)
+    put_back(shelf)
     paths, files = shelf.paths, shelf.files
     replacement = swapping.beside(paths.database)
     swapping.clear(files, replacement)
@@ -46,21 +51,40 @@ def restore(
     if backup.manifest.schema:
         swapping.put(files, replacement, paths.database)
     if source is not None:
-        _replace_memories(paths.memory, source)
+        _replace_memories(paths.memory, source, aside)
     log.action("backup.restored", backup=backup.name)
     return Restored(backup, before, aside)
 
 
+def put_back(shelf: Shelf) -> None:
+    """The memories that a restore had taken away when it was killed. Where others have come in their stead,
+    those stay, and the old ones are kept aside."""
+    root = shelf.paths.memory
+    shutil.rmtree(root.with_name(DROPPED), ignore_errors=True)
+    old = root.with_name(REPLACED)
+    if not old.is_dir():
+        return
+    if archive.put_back(root, old):
+        old.rename(_aside(shelf, "a restore was killed") / root.name)
+    else:
+        old.rmdir()
+    log.warning("backup.memories_put_back")
+
+
 def _kept(shelf: Shelf, keep: int) -> tuple[Backup | None, Path | None]:
     """What is here now, in a backup or aside. No room for a backup is no reason to go on without."""
+    shelf.files.roll_back(shelf.paths.database)
     try:
         return shelf.make(rotation.RESTORE, keep), None
     except StoreError as error:
-        why = log.cause(error)
-    told = Account(shelf.clock(), BY_HAND, why, done=True, seen=True)
-    folder = shelf.paths.damaged / accounts.begin(shelf.paths, told).folder
+        folder = _aside(shelf, log.cause(error))
     swapping.move(shelf.files, shelf.paths.database, folder)
     return None, folder
+
+
+def _aside(shelf: Shelf, why: str) -> Path:
+    told = Account(shelf.clock(), BY_HAND, why, done=True, seen=True)
+    return shelf.paths.damaged / accounts.begin(shelf.paths, told).folder
 
 
 def _unpacked(shelf: Shelf, backup: Backup) -> Path:
@@ -70,11 +94,12 @@ def _unpacked(shelf: Shelf, backup: Backup) -> Path:
     return source
 
 
-def _replace_memories(root: Path, source: Path) -> None:
-    old = root.with_name(".memory.replaced")
-    shutil.rmtree(
-        old, ignore_errors=True
-    )  # of somebody who was killed; it is in the backup of then
+def _replace_memories(root: Path, source: Path, aside: Path | None) -> None:
+    """Until the old ones have another name, the next start would put them back."""
+    old = root.with_name(REPLACED)
     archive.replace(root, source, old)
-    for folder in (source, old):
-        shutil.rmtree(folder)
+    shutil.rmtree(source)
+    if aside is not None:
+        old.rename(aside / root.name)
+    else:
+        shutil.rmtree(old.rename(root.with_name(DROPPED)))

@@ -4,6 +4,7 @@ One is made under another name, opened and checked, synced, and only then given 
 is whole. Any process may make one, as the database is only read, but one at a time. One is never changed.
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -18,12 +19,13 @@ from recollect import log
 from recollect.backups import archive, manifest, rotation
 from recollect.backups.manifest import DATABASE, MEMORIES, Manifest
 from recollect.clock import SECOND, Clock
-from recollect.errors import BackupError, StoreDamaged, StoreMissing
+from recollect.errors import BackupError, NoRoom, StoreError, StoreMissing
 from recollect.paths import PRIVATE_FILE, Paths, private_dir, sync
 from recollect.store.files import Contents, DatabaseFiles, Progress, nothing
 
 LOCK, MAKING = ".lock", ".making-"
 RESERVE = 64 * 1024 * 1024  # bytes that a backup leaves free for those who need them more
+FULL = (errno.ENOSPC, errno.EDQUOT)
 NAME = re.compile(r"\d{8}T\d{6}Z-[a-z-]+(?:-\d+)?")
 EMPTY = Contents(0, {})
 
@@ -74,8 +76,7 @@ class Shelf:
 
     def make(self, reason: str, keep: int, progress: Progress = nothing) -> Backup:
         """Of the database and the memories as they are now; then those that had their time go."""
-        private_dir(self.paths.backups)
-        with self._alone():
+        with alone(self.paths):
             self._sweep()
             self._see_to_space()
             began = self.clock()
@@ -83,7 +84,7 @@ class Shelf:
             try:
                 found = self._made(making, reason, began, progress)
             except OSError as error:
-                raise BackupError(_no_room(error)) from error
+                raise _unwritten(error) from error
             finally:
                 shutil.rmtree(making, ignore_errors=True)
             self._rotate(keep)
@@ -154,8 +155,8 @@ class Shelf:
         if expected.schema:
             try:
                 found = self.files.check(folder / DATABASE)
-            except StoreDamaged as error:
-                raise BackupError(str(error)) from error
+            except StoreError as error:
+                raise BackupError(f"The backup {folder.name} cannot be used: {error}") from error
         memories = archive.check(folder / MEMORIES)
         if (found.schema, found.rows, memories) != (
             expected.schema,
@@ -182,7 +183,7 @@ class Shelf:
         )
         free = shutil.disk_usage(self.paths.backups).free
         if free < needed + RESERVE:
-            raise BackupError(
+            raise NoRoom(
                 f"There is no room for a backup: it may need {needed >> 20} MB, and of the {free >> 20} MB "
                 f"that are free {RESERVE >> 20} MB stay so. Free some space and run `recollect backup`."
             )
@@ -201,25 +202,27 @@ class Shelf:
         except FileNotFoundError:
             return []
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Whoever comes second waits; a backup takes seconds."""
-        file = self.paths.backups / LOCK
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-
     def _sweep(self) -> None:
         """What was being made by somebody who was killed."""
         for path in self.paths.backups.glob(f"{MAKING}*"):
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _no_room(error: OSError) -> str:
-    return (
+@contextmanager
+def alone(paths: Paths) -> Iterator[None]:
+    """Nobody else makes a backup. Whoever comes second waits; one takes seconds."""
+    file = private_dir(paths.backups) / LOCK
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _unwritten(error: OSError) -> BackupError:
+    kind = NoRoom if error.errno in FULL else BackupError
+    return kind(
         f"The backup could not be written: {error.strerror or error}. See that there is free space, "
         "then run `recollect backup`."
     )

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
 
 from recollect import __version__, clock, extras, wiring
 from recollect.cli import doctor_backups, indexed
@@ -133,8 +132,7 @@ def disk() -> Iterator[Finding]:
 
 def database() -> Iterator[Finding]:
     paths = Paths.of(os.environ)
-    for name in ("", "-wal", "-shm"):
-        file = Path(f"{paths.database}{name}")
+    for file in wiring.database_files().parts(paths.database):
         if file.exists() and not os.access(file, os.R_OK | os.W_OK):
             fix = f"chmod u+rw {shlex.quote(str(file))}"
             yield Finding("fault", "database", f"{file} may not be read and written", fix)

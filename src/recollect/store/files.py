@@ -66,6 +66,11 @@ class DatabaseFiles(Protocol):
 
     def newest_version(self) -> int: ...
 
+    def roll_back(self, path: Path) -> None:
+        """What a writer that was killed had begun. Only for the holder of the worker's lock, before it looks:
+        readers may not do it, so that the file seems damaged to them."""
+        ...
+
     def glance(self, path: Path) -> str | None: ...
 
     def quick(self, path: Path, seconds: float) -> tuple[str | None, bool]:
@@ -96,5 +101,5 @@ class DatabaseFiles(Protocol):
         ...
 
     def parts(self, database: Path) -> tuple[Path, ...]:
-        """The file, its log, and what else belongs to it."""
+        """The file, its log, and what else belongs to it; in this order."""
         ...

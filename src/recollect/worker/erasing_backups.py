@@ -8,21 +8,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recollect import clock
-from recollect.backups import withheld
+from recollect.backups import shelf, withheld
 from recollect.paths import Paths
 
 
 def every(paths: Paths) -> list[Path]:
-    shelves = (each for each in (paths.backups, paths.damaged) if each.is_dir())
-    return [each for shelf in shelves for each in shelf.iterdir() if each.is_dir()]
+    folders = (each for each in (paths.backups, paths.damaged) if each.is_dir())
+    return [each for folder in folders for each in folder.iterdir() if each.is_dir()]
 
 
 def replace(paths: Paths, new_backup: Callable[[], str | None]) -> None:
-    """`new_backup`: makes one and gives its name, if there is room. An unfinished one goes, too."""
+    """`new_backup`: makes one and gives its name, None if there is no room; if it raises, all stay. An
+    unfinished one goes, too, but not under the hands of whoever makes it."""
     withheld.note_erasure(paths, clock.now())
     if not every(paths):
         return
     new = new_backup()
-    for each in every(paths):
-        if each.name != new:
-            shutil.rmtree(each)
+    with shelf.alone(paths):
+        for each in every(paths):
+            if each.name != new:
+                shutil.rmtree(each)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect import log
+from recollect import log, wiring
 from recollect.model.erasing import Changing, Matching
 from recollect.paths import Paths, write_private
 from recollect.store.protocol import Store
@@ -73,15 +73,13 @@ class ErasingFiles:
 
     def _candidates(self) -> Iterator[Path]:
         paths = self.paths
-        database = {
-            paths.database.with_name(paths.database.name + each) for each in ("", "-wal", "-shm")
-        }
+        database = wiring.database_files().parts(paths.database)
         others = {paths.config_file, paths.erasing_file, paths.python_file, paths.redaction_key}
         logs = paths.log_file.parent
         elsewhere = (paths.memory, paths.backups, paths.damaged, logs, paths.installs)
         for root in {paths.data, paths.state, paths.config}:
             for path in _below(root):
-                if path in others | database or path.parent == paths.run:
+                if path in others or path in database or path.parent == paths.run:
                     continue
                 if not any(path.is_relative_to(each) for each in elsewhere):
                     yield path

@@ -1,14 +1,14 @@
 """The database, opened for writing; mended first if it has to be. A part of the worker's start.
 
-Finish what a killed recovery began → look at the file, closely if it was not left well → mend it → a backup,
-if a newer version is about to change it → open. Whatever is damaged in a way that only shows at work is
-looked at for certain the next time.
+Finish what a killed recovery began, undo what a killed restore left → look at the file, closely if it was not
+left well → mend it → a backup, if a newer version is about to change it → open. Whatever is damaged in a way
+that only shows at work is looked at for certain the next time.
 """
 
 from dataclasses import replace
 
 from recollect import log, wiring
-from recollect.backups import condition, rotation
+from recollect.backups import condition, restoring, rotation
 from recollect.backups.condition import Condition
 from recollect.backups.recovery import AGAIN_MINUTES, Recovery
 from recollect.clock import MINUTE, Clock
@@ -28,6 +28,7 @@ def opened(home: Home, clock: Clock) -> Store:
     recovery = Recovery(wiring.shelf(home, clock))
     files = recovery.shelf.files
     recovery.finish()
+    restoring.put_back(recovery.shelf)
     known = condition.read(paths)
     if why := _damage(paths, files, recovery, known):
         recovery.recover(why)
@@ -72,6 +73,7 @@ def _damage(
     if not database.exists():
         # Without a backup it is a beginning, by the user's own hand maybe.
         return GONE if recovery.shelf.all() else None
+    files.roll_back(database)
     if database.stat().st_size == 0:
         return EMPTY if known is not None or recovery.shelf.all() else None
     if known is not None and known.suspected:

@@ -13,10 +13,11 @@ from recollect.backups import condition, rotation, withheld
 from recollect.backups.condition import Condition
 from recollect.backups.shelf import Shelf
 from recollect.clock import HOUR, SECOND, Clock
-from recollect.errors import BackupError, StoreDamaged, StoreError
+from recollect.errors import BackupError, NoRoom, StoreDamaged, StoreError
 from recollect.paths import Paths
 from recollect.settings import Settings
 from recollect.store.protocol import Store
+from recollect.worker.erasing_run import Ends
 from recollect.worker.opening import suspect
 
 FRESH = (
@@ -24,8 +25,8 @@ FRESH = (
 )
 
 
-class _Stopped(Exception):
-    """The worker is to end; a backup is not worth waiting for."""
+class _Stopped(Ends):
+    """The worker is to end; a backup is not worth waiting for. An erasure ends with it, and goes on later."""
 
 
 class Safekeeping:
@@ -119,14 +120,19 @@ class Safekeeping:
 
     def anew(self) -> str | None:
         """One of what there is now, to take the place of all others. Its name; None: there is no room, or
-        nobody wants any."""
-        return self._make(rotation.DAILY) if self._settings.number("backup.every_hours") else None
+        nobody wants any. Whatever else keeps it from being made is raised, so that the others stay."""
+        if not self._settings.number("backup.every_hours"):
+            return None
+        try:
+            return self._made(rotation.DAILY)
+        except NoRoom as error:
+            log.warning("backup.skipped", reason=rotation.DAILY, error=log.cause(error))
+            return None
 
     def _make(self, reason: str) -> str | None:
         """What keeps it from being made is in the log, and `doctor` says how old the last one is."""
         try:
-            keep = self._settings.number("backup.keep")
-            return self._shelf.make(reason, keep, self._between).name
+            return self._made(reason)
         except _Stopped:
             log.action("backup.stopped", reason=reason)
         except StoreDamaged as error:
@@ -134,6 +140,10 @@ class Safekeeping:
         except (BackupError, StoreError, OSError) as error:
             log.warning("backup.skipped", reason=reason, error=log.cause(error))
         return None
+
+    def _made(self, reason: str) -> str:
+        keep = self._settings.number("backup.keep")
+        return self._shelf.make(reason, keep, self._between).name
 
     def _between(self, _done: int, _total: int) -> None:
         self._give_way()

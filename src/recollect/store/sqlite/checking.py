@@ -2,12 +2,12 @@
 
 `glance` costs the same however large the file is: it is for a database that was closed well and not touched
 since. `quick` is SQLite's own look at every page, for as long as one can wait. `certain` also reads every
-row.
+row. All three open the file to read it only, which SQLite refuses while there is a journal to be rolled back.
 """
 
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from recollect.store.sqlite import salvage, scanning, tables
@@ -15,6 +15,17 @@ from recollect.store.sqlite.faults import FAULTS
 
 INSTRUCTIONS = 10_000  # between two looks at the clock
 certain = salvage.is_sound
+
+
+def roll_back(path: Path) -> None:
+    """SQLite does that by itself, for whoever may write. What keeps it from doing so the next look tells.
+    Only where there is a journal: to close a database that has a log would take it in."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    with (
+        suppress(*FAULTS),
+        closing(sqlite3.connect(uri, uri=True)) as connection,
+    ):
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
 
 
 def glance(path: Path) -> str | None:

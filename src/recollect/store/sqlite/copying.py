@@ -7,7 +7,7 @@ Every copy is opened and checked before anybody may rely on it.
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
@@ -60,10 +60,22 @@ def check(path: Path) -> Contents:
 
 def version(path: Path) -> int:
     """0 for a file that holds nothing yet."""
+    with _read_only(path) as connection:
+        return tables.version(connection)
+
+
+def newest_event(path: Path) -> int:
+    """Of a database of any version: a store would refuse one that is still to be brought up to date."""
+    with _read_only(path) as connection:
+        return int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+
+
+@contextmanager
+def _read_only(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True)) as connection:
-            return tables.version(connection)
+            yield connection
     except FAULTS as error:
         raise translate(error, path) from error
 

@@ -84,7 +84,7 @@ class Database:
         try:
             yield from self._reader().execute(queries.load(noun)[name], values)
         except FAULTS as error:
-            raise translate(error, self._path) from error
+            raise self._refused(error) from error
 
     def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
         found = self.rows(noun, name, **values)
@@ -127,7 +127,7 @@ class Database:
                     check_same_thread=False,
                 )
             except FAULTS as error:
-                raise translate(error, self._path) from error
+                raise self._refused(error) from error
             try:
                 connection.row_factory = Row
                 connection.execute("PRAGMA query_only = 1")
@@ -138,7 +138,7 @@ class Database:
                     raise StoreError(_old(self._path))
             except FAULTS as error:
                 connection.close()
-                raise translate(error, self._path) from error
+                raise self._refused(error) from error
             except StoreError:
                 connection.close()
                 raise

@@ -23,6 +23,10 @@ class SqliteFiles:
     def newest_version(self) -> int:
         return tables.newest()
 
+    def roll_back(self, path: Path) -> None:
+        if self.parts(path)[-1].exists():
+            checking.roll_back(path)
+
     def glance(self, path: Path) -> str | None:
         return checking.glance(path)
 
@@ -54,8 +58,9 @@ class SqliteFiles:
         return wal_index.lost(database, known)
 
     def newest_event(self, database: Path) -> int:
-        with closing(SqliteStore(database, writer=False)) as store:
-            return store.newest_event()
+        return copying.newest_event(database)
 
     def parts(self, database: Path) -> tuple[Path, ...]:
-        return tuple(Path(os.fspath(database) + end) for end in ("", "-wal", "-shm"))
+        # The journal is there instead of a log where the file system is shared.
+        ends = ("", "-wal", "-shm", "-journal")
+        return tuple(Path(os.fspath(database) + end) for end in ends)

@@ -8,7 +8,7 @@ import json
 import sqlite3
 
 from recollect.model.retention import Freed
-from recollect.store.sqlite.database import Database, translate, write
+from recollect.store.sqlite.database import Database, write
 from recollect.store.sqlite.erasing import EMPTY
 
 WORTH_BYTES, WORTH_SHARE = 16 * 1024 * 1024, 4  # free space that a smaller file is worth the work
@@ -48,5 +48,5 @@ class Retention(Database):
                 self._writer.execute("VACUUM")
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             except sqlite3.DatabaseError as error:
-                raise translate(error, self._path) from error
+                raise self._refused(error) from error
         return free

@@ -15,7 +15,7 @@ from recollect.ids import digest
 from recollect.model.erasing import Changing, Matching, Progress, Rows
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.bodies import pack, unpack
-from recollect.store.sqlite.database import Database, Row, translate, write
+from recollect.store.sqlite.database import Database, Row, write
 from recollect.terms import prepared
 from recollect.text import sqlite_safe
 
@@ -64,7 +64,7 @@ class Traces(Database):
             try:
                 self._writer.execute("VACUUM")
             except sqlite3.DatabaseError as error:
-                raise translate(error, self._path) from error
+                raise self._refused(error) from error
         self.empty_log()
 
     def empty_log(self) -> None:
@@ -75,7 +75,7 @@ class Traces(Database):
                 try:
                     busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
                 except sqlite3.DatabaseError as error:
-                    raise translate(error, self._path) from error
+                    raise self._refused(error) from error
             if not busy:
                 return
             time.sleep(PAUSE)
@@ -97,7 +97,10 @@ class Traces(Database):
         return frozenset(found)
 
     def _found(self, reader: sqlite3.Connection, name: str, **values: object) -> frozenset[int]:
-        rows = reader.execute(queries.load("traces")[name], values).fetchall()
+        try:
+            rows = reader.execute(queries.load("traces")[name], values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._refused(error) from error
         return frozenset(int(row[0]) for row in rows)
 
     def _replace_events(self, rows: list[Row], matching: Matching, changing: Changing) -> None:

@@ -1,0 +1,116 @@
+"""A restore: whatever was here before is in a backup or aside, also when it is killed."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from recollect import clock, wiring
+from recollect.backups import archive, restoring
+from recollect.backups.rotation import BY_HAND
+from recollect.backups.shelf import Backup, Shelf
+from recollect.paths import Paths
+from recollect.store.sqlite.store import SqliteStore
+from recollect.worker.opening import opened
+from tests.support.arrivals import START, repository
+
+OLD, SINCE = "In the backup.", "Written since."
+
+
+class Killed(BaseException):
+    """In the middle of it."""
+
+
+@pytest.fixture
+def shelf(home: Paths) -> Shelf:
+    with closing(SqliteStore(home.database, writer=True)) as store:
+        store.resolve_project(repository("shop"), "/home/dev/shop", START)
+    return wiring.shelf(wiring.home(), clock.now)
+
+
+@pytest.fixture
+def backup(home: Paths, shelf: Shelf) -> Backup:
+    """With the user's memory; the project's was written since."""
+    remember(home.memory / "user", OLD)
+    made = shelf.make(BY_HAND, 3)
+    remember(home.memory / "user", SINCE)
+    remember(home.memory / "projects", SINCE)
+    return made
+
+
+def remember(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tabs.md").write_text(text)
+
+
+def told(root: Path) -> dict[str, str]:
+    return {str(path.relative_to(root)): path.read_text() for path in root.rglob("*.md")}
+
+
+def test_memories_go_aside_with_a_database_that_no_backup_can_be_made_of(
+    home: Paths, shelf: Shelf, backup: Backup
+) -> None:
+    home.database.write_bytes(b"garbage" * 1000)
+    done = restoring.restore(shelf, backup, 3)
+    assert done.before is None
+    assert done.aside is not None
+    assert told(home.memory) == {"user/tabs.md": OLD}
+    assert told(done.aside / "memory") == {"user/tabs.md": SINCE, "projects/tabs.md": SINCE}
+    assert (done.aside / home.database.name).exists()
+
+
+def test_memories_that_a_backup_has_do_not_stay_beside_them(
+    home: Paths, shelf: Shelf, backup: Backup
+) -> None:
+    done = restoring.restore(shelf, backup, 3)
+    assert done.before is not None
+    assert told(home.memory) == {"user/tabs.md": OLD}
+    assert not list(home.data.glob(".memory.*"))
+    restoring.restore(shelf, done.before, 3)
+    assert told(home.memory) == {"user/tabs.md": SINCE, "projects/tabs.md": SINCE}
+
+
+def kill_among_memories(patched: pytest.MonkeyPatch, renames: int) -> None:
+    """After so many of them, or when all are replaced and nothing else is done."""
+    replace, rename, left = archive.replace, Path.rename, [renames]
+
+    def killed(path: Path, target: Path) -> Path:
+        if not left[0]:
+            raise Killed
+        left[0] -= 1
+        return rename(path, target)
+
+    def half(root: Path, source: Path, old: Path) -> None:
+        patched.setattr(Path, "rename", killed)
+        replace(root, source, old)
+        raise Killed
+
+    patched.setattr(archive, "replace", half)
+
+
+@pytest.mark.parametrize("renames", range(4))
+@pytest.mark.parametrize("damaged", [False, True], ids=["sound", "damaged"])
+def test_a_restore_that_was_killed_among_the_memories_loses_none(
+    home: Paths,
+    shelf: Shelf,
+    backup: Backup,
+    monkeypatch: pytest.MonkeyPatch,
+    renames: int,
+    damaged: bool,
+) -> None:
+    """T25: what was taken away comes back at the next start; what has no place any more is kept aside."""
+    if damaged:
+        home.database.write_bytes(b"garbage" * 1000)
+    with monkeypatch.context() as patched:
+        kill_among_memories(patched, renames)
+        with pytest.raises(Killed):
+            restoring.restore(shelf, backup, 3)
+    opened(wiring.home(), clock.now).close()
+    aside = [told(path) for path in home.damaged.glob("*/memory")]
+    kept = [*told(home.memory).items(), *(each for found in aside for each in found.items())]
+    assert {("user/tabs.md", SINCE), ("projects/tabs.md", SINCE)} <= {*kept}
+    assert set(told(home.memory)) == {"user/tabs.md", "projects/tabs.md"}
+    assert bool(aside) is (renames == 3)
+    assert not (home.data / restoring.REPLACED).exists()
+    restoring.restore(shelf, backup, 3)
+    assert told(home.memory) == {"user/tabs.md": OLD}
