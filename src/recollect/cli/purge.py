@@ -171,6 +171,7 @@ def _say_counts(wanted: Erasure, counts: dict[str, int], head: str) -> None:
     parts = [count(counts[name], noun) for name, noun in NOUNS.items() if counts.get(name)]
     if wanted.what == "secrets":
         parts = [count(counts[name], "row") for name in ("rows",) if counts.get(name)] + parts
+        head = head.replace("erased", "replaced").replace("Erased", "Replaced")
     said = ", ".join(parts) or "nothing"
     say(styled(f"{head}: {said}.", fg="yellow"))
     if backups := counts.get("backups"):

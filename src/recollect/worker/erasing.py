@@ -157,6 +157,8 @@ class Eraser:
         run.counts = reach.counts | {
             "memories": memories_with(self.paths.memory, self._sieve(plan))
         }
+        if wanted.what == "secrets" and sieve.matching:
+            run.counts["rows"] = _number(self.store.rows_with(sieve.matching, self._shown(run)))
         if sieve.matching:
             found = ErasingFiles(self.paths, self.store).with_text(sieve.matching, plan.at)
             run.counts["files"] = len(found)
@@ -199,8 +201,7 @@ class Eraser:
 
     def _rows(self, run: Run, rows: Rows) -> None:
         run.step = "erasing"
-        total = sum(len(getattr(rows, name)) for name in Rows.__dataclass_fields__)
-        done = 0
+        total, done = _number(rows), 0
         for count in self.store.erase(rows, run.plan.at):
             done += count
             run.shown(done, total)
@@ -209,9 +210,7 @@ class Eraser:
         sieve = self._sieve(run.plan)
         if sieve.matching and sieve.changing:
             shown = self._shown(run)
-            changed = sum(self.store.replace_text(sieve.matching, sieve.changing, shown))
-            if run.plan.wanted.what == "secrets":
-                run.counts["rows"] = run.counts.get("rows", 0) + changed
+            sum(self.store.replace_text(sieve.matching, sieve.changing, shown))
 
     def _others(self, run: Run, touched: Reach) -> None:
         """What lies beside the database, and what is told from it."""
@@ -268,6 +267,10 @@ class Eraser:
             self._step()
 
         return shown
+
+
+def _number(rows: Rows) -> int:
+    return sum(len(getattr(rows, name)) for name in Rows.__dataclass_fields__)
 
 
 def _is_older(entry: os.DirEntry[str], before: int) -> bool:

@@ -143,11 +143,10 @@ class Erasing(Database):
         )
 
     def _counts(self, rows: Rows) -> dict[str, int]:
-        within = self.row("erasing", "counts_of_sessions", ids=json.dumps(sorted(rows.sessions)))
-        assert within is not None
-        whole = dict(within)
-        own = {name: len(getattr(rows, name)) for name in ("projects", *PERIODS)}
-        return {name: number + whole.get(name, 0) for name, number in own.items()}
+        named = {name: json.dumps(sorted(getattr(rows, name))) for name in PERIODS}
+        whole = self.row("erasing", "counts", **named)
+        assert whole is not None
+        return {name: len(getattr(rows, name)) for name in ("projects", *PERIODS)} | dict(whole)
 
     def _keys(self, name: str, **values: object) -> frozenset[int]:
         return frozenset(int(row[0]) for row in self.rows("erasing", name, **values))

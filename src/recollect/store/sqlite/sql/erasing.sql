@@ -103,10 +103,14 @@ SELECT u.id FROM prompts AS p
 JOIN summaries AS u ON u.session_id = p.session_id AND u.prompt_number = p.number
 WHERE p.id IN (SELECT value FROM json_each(:ids));
 
--- name: counts_of_sessions
-SELECT (SELECT count(*) FROM prompts WHERE session_id IN (SELECT value FROM json_each(:ids))) AS prompts,
-       (SELECT count(*) FROM events WHERE session_id IN (SELECT value FROM json_each(:ids))) AS events,
-       (SELECT count(*) FROM summaries WHERE session_id IN (SELECT value FROM json_each(:ids))) AS summaries;
+-- Of sessions that go as a whole, all that is theirs.
+-- name: counts
+SELECT (SELECT count(*) FROM prompts WHERE session_id IN (SELECT value FROM json_each(:sessions))
+          OR id IN (SELECT value FROM json_each(:prompts))) AS prompts,
+       (SELECT count(*) FROM events WHERE session_id IN (SELECT value FROM json_each(:sessions))
+          OR id IN (SELECT value FROM json_each(:events))) AS events,
+       (SELECT count(*) FROM summaries WHERE session_id IN (SELECT value FROM json_each(:sessions))
+          OR id IN (SELECT value FROM json_each(:summaries))) AS summaries;
 
 -- Whose prepared texts tell of it.
 -- name: sessions_touched
