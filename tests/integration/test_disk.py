@@ -15,7 +15,8 @@ import pytest
 
 from recollect import clock, wiring
 from recollect.agents.claude_code import ClaudeCode
-from recollect.errors import StoreError
+from recollect.backups.shelf import Shelf
+from recollect.errors import StoreDamaged, StoreError
 from recollect.model.events import ToolUsed
 from recollect.paths import Paths
 from recollect.payload.cutting import MARK
@@ -115,6 +116,33 @@ def test_a_backup_that_is_damaged_does_not_count_as_one_that_is_kept(home: Paths
     (backups[3] / "recollect.db").write_bytes(b"nonsense")
     keeper_of(home, room(999))._make_room()
     assert [path.exists() for path in backups] == [False, True, True, True]
+
+
+def test_where_none_can_go_no_backup_is_read(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    backups_in(home, 2)
+    checked: list[object] = []
+    monkeypatch.setattr(Shelf, "check", lambda _, backup: checked.append(backup))
+    keeper_of(home, room(999))._make_room()
+    assert checked == []
+
+
+@pytest.mark.parametrize(
+    ("error", "looks"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (StoreError("recollect.db cannot be used: database or disk is full."), True),
+        (StoreDamaged("recollect.db is damaged (disk I/O error)."), True),
+        (StoreError("recollect.db is locked by another program."), False),
+        (PermissionError(errno.EACCES, "Permission denied"), False),
+        (ValueError(), False),
+    ],
+)
+def test_after_a_fault_room_is_made_only_if_it_is_about_space(
+    home: Paths, error: Exception, looks: bool
+) -> None:
+    keeper = keeper_of(home, room(999))
+    keeper.look_after(error)
+    assert (keeper.room != room(999)) is looks
 
 
 def test_events_are_not_given_up_because_others_fill_the_disk(home: Paths) -> None:

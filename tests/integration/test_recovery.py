@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -26,6 +27,7 @@ from recollect.errors import BackupError, StoreDamaged, WorkerError
 from recollect.paths import Paths
 from recollect.store.files import Reach
 from recollect.store.sqlite import checking, tables
+from recollect.store.sqlite.salvage import salvage
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact
 from recollect.worker.opening import opened
@@ -280,6 +282,31 @@ def test_rows_that_can_be_read_are_kept_and_the_backup_fills_the_gaps(home: Path
     told = accounts.unseen(home)
     assert told is not None
     assert told.count("Nothing was lost.") == 1
+
+
+def test_a_backup_of_an_older_version_fills_gaps_from_a_copy_on_the_disk(
+    home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be larger than memory."""
+    backup, target = tmp_path / "backup.db", tmp_path / "target.db"
+    with closing(tables.blank(backup, tables.newest() - 1)) as connection:
+        connection.execute("INSERT INTO projects VALUES (1, 'shop', '/shop', 1)")
+    with closing(tables.blank(home.database, tables.newest())) as connection:
+        connection.execute("INSERT INTO projects VALUES (1, x'00', '/shop', 1)")
+        connection.execute("INSERT INTO projects VALUES (2, 'zoo', '/zoo', 1)")
+    opened_files: list[object] = []
+    connect: Any = sqlite3.connect
+
+    def noted(place: object, **options: Any) -> Any:
+        opened_files.append(place)
+        return connect(place, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    found = salvage(home.database, backup, target)
+    assert found is not None
+    assert found.filled["projects"] == 1
+    assert ":memory:" not in opened_files
+    assert {path.name for path in tmp_path.glob("*.db*")} == {"backup.db", "target.db"}
 
 
 def test_damage_that_shows_at_work_is_mended_by_a_new_worker(home: Paths, tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from recollect import clock, wiring
-from recollect.backups import archive, restoring
+from recollect.backups import archive, restoring, swapping
 from recollect.backups.rotation import BY_HAND
 from recollect.backups.shelf import Backup, Shelf
 from recollect.paths import Paths
+from recollect.store.files import DatabaseFiles
 from recollect.store.sqlite.store import SqliteStore
 from recollect.worker.opening import opened
 from tests.support.arrivals import START, repository
@@ -68,6 +69,35 @@ def test_memories_that_a_backup_has_do_not_stay_beside_them(
     assert not list(home.data.glob(".memory.*"))
     restoring.restore(shelf, done.before, 3)
     assert told(home.memory) == {"user/tabs.md": SINCE, "projects/tabs.md": SINCE}
+
+
+def test_the_backup_that_is_restored_stays(home: Paths, shelf: Shelf, backup: Backup) -> None:
+    """Though what is backed up before it would have it go: two are kept of those."""
+    first, second = (restoring.restore(shelf, backup, 3).before for _ in range(2))
+    assert first is not None
+    assert second is not None
+    last = restoring.restore(shelf, first, 3).before
+    assert last is not None
+    assert {first.name, second.name, last.name} <= {each.name for each in shelf.all()}
+
+
+def test_a_restore_that_was_killed_between_the_databases_leaves_what_was_there(
+    home: Paths, shelf: Shelf, backup: Backup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backup of it is the newest, and the next start takes that."""
+    with closing(SqliteStore(home.database, writer=True)) as store:
+        store.resolve_project(repository("since"), "/home/dev/since", START)
+
+    def killed(files: DatabaseFiles, _: Path, database: Path) -> None:
+        swapping.clear(files, database)
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(swapping, "put", killed)
+        with pytest.raises(Killed):
+            restoring.restore(shelf, backup, 3)
+    with closing(opened(wiring.home(), clock.now)) as found:
+        assert {each.name for each in found.projects()} == {"shop", "since"}
 
 
 def kill_among_memories(patched: pytest.MonkeyPatch, renames: int) -> None:

@@ -1,8 +1,11 @@
 """A backup in the place of what is here now, on the user's word. Only for the holder of the worker's lock.
 
 What is here is backed up first. Where the database is too damaged for that, it is moved aside, and the
-memories with it: nothing is deleted that no backup has. The backup itself stays as it is. A restore that was
-killed while it replaced memories is undone at the next start (`put_back`).
+memories with it: nothing is deleted that no backup has. The backup that is restored stays as it is.
+
+A restore that is killed is not gone on with. The next start finds the old database or the chosen one; in the
+moment between there is none, and it takes the newest backup, which is the one of what was here if that could
+be made. Memories that had been taken away come back (`put_back`).
 """
 
 import shutil
@@ -47,7 +50,7 @@ def restore(
         files.copy(backup.database, replacement, progress)
         files.ready(replacement)
     source = _unpacked(shelf, backup) if memories else None
-    before, aside = _kept(shelf, keep)
+    before, aside = _kept(shelf, backup, keep)
     if backup.manifest.schema:
         swapping.put(files, replacement, paths.database)
     if source is not None:
@@ -71,11 +74,11 @@ def put_back(shelf: Shelf) -> None:
     log.warning("backup.memories_put_back")
 
 
-def _kept(shelf: Shelf, keep: int) -> tuple[Backup | None, Path | None]:
+def _kept(shelf: Shelf, backup: Backup, keep: int) -> tuple[Backup | None, Path | None]:
     """What is here now, in a backup or aside. No room for a backup is no reason to go on without."""
     shelf.files.roll_back(shelf.paths.database)
     try:
-        return shelf.make(rotation.RESTORE, keep), None
+        return shelf.make(rotation.RESTORE, keep, spare=backup.name), None
     except StoreError as error:
         folder = _aside(shelf, log.cause(error))
     swapping.move(shelf.files, shelf.paths.database, folder)

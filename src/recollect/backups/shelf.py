@@ -74,8 +74,11 @@ class Shelf:
             raise BackupError("There is no backup yet. Make one with `recollect backup`.")
         raise BackupError(f"There is no backup {name!r}. `recollect backup list` shows them.")
 
-    def make(self, reason: str, keep: int, progress: Progress = nothing) -> Backup:
-        """Of the database and the memories as they are now; then those that had their time go."""
+    def make(
+        self, reason: str, keep: int, progress: Progress = nothing, *, spare: str | None = None
+    ) -> Backup:
+        """Of the database and the memories as they are now; then those that had their time go, but for the
+        one that is spared."""
         with alone(self.paths):
             self._sweep()
             self._see_to_space()
@@ -87,7 +90,7 @@ class Shelf:
                 raise _unwritten(error) from error
             finally:
                 shutil.rmtree(making, ignore_errors=True)
-            self._rotate(keep)
+            self._rotate(keep, spare)
         size = found.manifest.size
         log.action("backup.made", backup=found.name, size=size, seconds=found.manifest.seconds)
         return found
@@ -166,14 +169,15 @@ class Shelf:
             raise BackupError(f"{folder.name} does not hold what its manifest says.")
         return found
 
-    def _rotate(self, keep: int) -> None:
+    def _rotate(self, keep: int, spare: str | None) -> None:
         known = {each.name: each for each in self.all()}
         dated = [
             rotation.Dated(each.name, each.manifest.made_at, each.manifest.reason)
             for each in known.values()
         ]
         for name in rotation.surplus(dated, keep):
-            self.drop(known[name])
+            if name != spare:
+                self.drop(known[name])
 
     def _see_to_space(self) -> None:
         needed = sum(

@@ -1,7 +1,8 @@
 """Puts one database in the place of another. Only for the holder of the worker's lock.
 
 A log that belongs to another file would be read into this one, so the old parts go first, all of them. Who
-is killed in between leaves no database; whoever does this has noted it before.
+is killed in between leaves no database. A recovery has noted before that it was begun, and is begun again; a
+restore notes nothing, and the next start takes the newest backup (see `restoring.py`).
 """
 
 from pathlib import Path

@@ -12,13 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recollect import log
-from recollect.backups.shelf import Backup, Shelf
+from recollect.backups.shelf import FULL, Backup, Shelf
 from recollect.errors import BackupError, StoreError
 from recollect.paths import Paths
 from recollect.settings import Settings
 from recollect.worker.disk import Room, measure
 
 KEPT_BACKUPS = 2
+FULL_STORE = (
+    "disk is full",
+    "disk I/O error",
+)  # SQLite's words; the second where the log cannot grow
 
 AgeOut = Callable[[int], int]  # so many bytes should go; how many went
 
@@ -37,13 +41,21 @@ class Housekeeper:
         self.room = measure(self.paths, self.settings)
 
     def look(self) -> None:
-        """Asked also when the disk or the store has just refused something: it never raises what they do."""
+        """It never raises what the disk and the store do: one of them may just have refused something."""
         try:
             self.room = measure(self.paths, self.settings)
             if self._make_room():
                 self.room = measure(self.paths, self.settings)
         except (OSError, StoreError) as error:
             log.warning("disk.unkept", error=log.cause(error))
+
+    def look_after(self, error: Exception) -> None:
+        """Only where it is about space: to look may mean to read whole backups, and captures wait."""
+        full = isinstance(error, OSError) and error.errno in FULL
+        if isinstance(error, StoreError):
+            full = any(words in str(error) for words in FULL_STORE)
+        if full:
+            self.look()
 
     def thrift(self) -> int:
         return self.room.thrift
@@ -78,8 +90,11 @@ def _prepared(paths: Paths) -> Iterator[Path]:
 
 def _old_backups(shelf: Shelf) -> list[Backup]:
     """Those before the two newest that pass, the oldest first. Who has fewer good ones keeps all."""
+    known = shelf.all()
+    if len(known) <= KEPT_BACKUPS:
+        return []  # none can go, so none has to be checked: that means to read all of it
     good, surplus = 0, []
-    for backup in shelf.all():
+    for backup in known:
         if good == KEPT_BACKUPS:
             surplus.append(backup)
             continue

@@ -236,7 +236,7 @@ class Service:
             except Exception as error:
                 # A locked database or a full disk: the spool keeps all. A silent death would be worse.
                 self._report.note_fault("ingest", error)
-                self._chores.disk.look()
+                self._chores.disk.look_after(error)
                 self._stopping.wait(pause)
                 pause = min(pause * 2, longest)
                 self._spool_wake.set()

@@ -2,7 +2,9 @@
 
 Not by SQLite's backup API: that begins anew whenever somebody else writes, and takes free pages along, in
 which there may be what was erased. Here a reader's snapshot is copied row by row, and the writer never waits.
-Every copy is opened and checked before anybody may rely on it.
+It does on a shared file system, which has a rollback journal instead of a log: no commit ends there until the
+copy is made, or `BUSY_SECONDS` are over and the writer has to try again. Every copy is opened and checked
+before anybody may rely on it.
 """
 
 import sqlite3

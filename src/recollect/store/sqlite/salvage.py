@@ -1,17 +1,19 @@
 """A new database out of a damaged one: all rows that can still be read, and for the others the backup's.
 
 Rows keep their ids, so what points at them still does. From the backup come only rows that stood where the
-damaged file cannot be read: whatever was changed, forgotten or erased since then stays so. A row whose
-owner neither of them has is left out. Content that was altered and still looks like content cannot be told
-from what was meant; SQLite keeps no checksums.
+damaged file cannot be read: whatever was changed, forgotten or erased since then stays so. Tables without ids
+are the exception: where such a table has any gap, all rows come that the backup has of it, so that a concept
+or a link that was taken away since may be back. A row whose owner neither of them has is left out. Content
+that was altered and still looks like content cannot be told from what was meant; SQLite keeps no checksums.
 """
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from recollect.errors import StoreDamaged
+from recollect.paths import PRIVATE_FILE
 from recollect.store.files import Progress, Salvaged, nothing
 from recollect.store.sqlite import copying, scanning, tables
 from recollect.store.sqlite.database import migrate, translate
@@ -50,7 +52,7 @@ def salvage(
             if not 0 < schema <= tables.newest():
                 return None
             with closing(tables.blank(target, schema)) as connection:
-                found = _merged(source, backup, connection, progress)
+                found = _merged(source, backup, connection, target, progress)
                 if found is None:
                     return None
                 migrate(connection)
@@ -68,6 +70,7 @@ def _merged(
     source: sqlite3.Connection,
     backup: Path | None,
     target: sqlite3.Connection,
+    place: Path,
     progress: Progress,
 ) -> Salvaged | None:
     kept = tables.kept(target)
@@ -83,7 +86,8 @@ def _merged(
             return None
         _keep_numbers(source, target)
         if backup is not None and any(gaps.values()):
-            _fill(backup, target, kept, gaps, found)
+            with _at_version(backup, tables.version(target), place) as older:
+                _fill(older, target, kept, gaps, found)
         _count_lost(target, kept, gaps, found)
         found.orphans = _drop_orphans(target)
     target.execute("COMMIT")
@@ -136,34 +140,43 @@ def _keep_numbers(source: sqlite3.Connection, target: sqlite3.Connection) -> Non
 
 
 def _fill(
-    backup: Path,
+    older: sqlite3.Connection,
     target: sqlite3.Connection,
     kept: tuple[Table, ...],
     gaps: dict[str, list[Gap]],
     found: Salvaged,
 ) -> None:
-    """What the backup has in the gaps. One of an older version is brought up to date in memory first."""
-    with closing(_at_version(backup, tables.version(target))) as older:
-        older.text_factory = scanning.text_or_broken
-        theirs = {table.name for table in tables.kept(older)}
-        for table in kept:
-            if not gaps[table.name] or table.name not in theirs:
-                continue
-            query = f'INSERT OR IGNORE INTO "{table.name}" ({table.listed}) VALUES ({table.places})'
-            rows = _rows_in(older, table, gaps[table.name])
-            found.filled[table.name] = sum(target.execute(query, row).rowcount for row in rows)
+    """What the backup has in the gaps."""
+    older.text_factory = scanning.text_or_broken
+    theirs = {table.name for table in tables.kept(older)}
+    for table in kept:
+        if not gaps[table.name] or table.name not in theirs:
+            continue
+        query = f'INSERT OR IGNORE INTO "{table.name}" ({table.listed}) VALUES ({table.places})'
+        rows = _rows_in(older, table, gaps[table.name])
+        found.filled[table.name] = sum(target.execute(query, row).rowcount for row in rows)
 
 
-def _at_version(backup: Path, wanted: int) -> sqlite3.Connection:
+@contextmanager
+def _at_version(backup: Path, wanted: int, target: Path) -> Iterator[sqlite3.Connection]:
+    """One of an older version is brought up to date in a copy, beside the target: it may be larger than
+    memory."""
     uri = f"{backup.absolute().as_uri()}?mode=ro"
-    source = sqlite3.connect(uri, uri=True, isolation_level=None)
-    if tables.version(source) == wanted:
-        return source
-    with closing(source):
-        copied = sqlite3.connect(":memory:", isolation_level=None)
-        source.backup(copied)
-    migrate(copied, wanted)
-    return copied
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as source:
+        if tables.version(source) == wanted:
+            yield source
+            return
+        copy = target.with_name(f"{target.name}-older")
+        copy.unlink(missing_ok=True)  # of somebody who was killed
+        copy.touch(PRIVATE_FILE)
+        try:
+            with closing(sqlite3.connect(copy, isolation_level=None)) as copied:
+                source.backup(copied)
+                copied.execute("PRAGMA journal_mode = MEMORY")  # it needs no file, and no care
+                migrate(copied, wanted)
+                yield copied
+        finally:
+            copy.unlink()
 
 
 def _rows_in(
