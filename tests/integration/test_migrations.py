@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
+from recollect.model.erasing import Rows
+from recollect.model.pauses import place_of
 from recollect.store.sqlite import database, queries
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, Told, repository
@@ -180,6 +182,26 @@ def test_a_later_migration_keeps_what_is_there(
     with closing(SqliteStore(filled, writer=True)) as store:
         assert store.health().events == 201
     assert version_and_schema(filled)[0] == number + 1
+
+
+def test_pauses_of_an_older_release_are_kept_and_outlive_their_project(file: Path) -> None:
+    file.parent.mkdir()
+    with closing(sqlite3.connect(file)) as db:
+        database.migrate(db, 9)
+        db.executescript(
+            "INSERT INTO projects (id, name, root, created_at) VALUES (1, 'shop', '/home/dev/shop', 0);"
+            "INSERT INTO pauses (id, origin, project_id, agent, ref, began_at) VALUES"
+            " (4, 'command', 1, NULL, NULL, 7), (6, 'seen', NULL, 'claude-code', 's', 8),"
+            " (9, 'command', NULL, NULL, NULL, 9)"
+        )
+    with closing(SqliteStore(file, writer=True)) as store:
+        kept = [(each.id, each.scope, each.project_id) for each in store.pauses()]
+        assert kept == [(4, "project", 1), (6, "session", None), (9, "everything", None)]
+        assert store.add_pause(10, None).id == 10
+        for _ in store.erase(Rows(projects=frozenset({1})), START):
+            pass
+        gone = store.pauses()[0]
+        assert (gone.project_id, gone.place) == (None, place_of("/home/dev/shop"))
 
 
 @pytest.mark.parametrize("writer", [True, False])
