@@ -7,6 +7,7 @@ with a deadline and never trusted to be there: without it the path stands in.
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,12 @@ LAST_COMMITS, MOST_FILES = 5, 20
 EVERYBODYS = ("main", "master", "trunk", "develop", "development", "dev")
 SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SCP = re.compile(r"^(?:[^/@]+@)?([^/:]+):(?!//)(.+)$")
+
+
+def project_directory(env: Mapping[str, str]) -> str:
+    """The one that the agent was started in, if its client says so; else the present one. Raises OSError,
+    where that was removed under us."""
+    return env.get("CLAUDE_PROJECT_DIR") or str(Path.cwd())
 
 
 @dataclass(frozen=True, slots=True)

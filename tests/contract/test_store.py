@@ -11,6 +11,7 @@ from recollect.clock import DAY, SECOND
 from recollect.model.arrivals import Arrival
 from recollect.model.events import ToolUsed
 from recollect.model.jobs import OBSERVE, SUMMARIZE, Job
+from recollect.model.origins import OUR_TOOLS
 from recollect.store.protocol import Store
 from tests.support.arrivals import START, Told, again
 from tests.support.memory import TEST
@@ -200,6 +201,18 @@ def test_events_come_back_byte_for_byte_and_in_the_order_of_their_time(
     assert [e.capture.body for e in events] == [first.capture.body, body]
     assert store.events_before(events[1], 10) == [events[0]]
     assert session.started_at == first.capture.at
+
+
+def test_what_a_session_has_asked_recollect_is_found_by_our_tools_names(
+    store: Store, told: Told
+) -> None:
+    other = (told.tool("t0"), told.tool("t1", name="mcp__plugin_recollect_other__get"))
+    ours = [told.tool(f"{n}", name=f"{name}search") for n, name in enumerate(OUR_TOOLS)]
+    add(store, *other, *ours, told.tool("t2", name="mcp__recollectors__search"))
+    session = store.session_by_ref("claude-code", "session-1")
+    assert session is not None
+    bodies = [event.capture.body for event in store.recalling_events(session.id, 9)]
+    assert bodies == [each.capture.body for each in reversed(ours)]
 
 
 @given(ANYTHING, ANYTHING, ANYTHING)

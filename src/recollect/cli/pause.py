@@ -2,7 +2,6 @@
 
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from recollect.cli.output import json_option, print_json, say
 from recollect.model.pauses import ENDS, subject
 from recollect.model.pauses import paused as phrase
 from recollect.paths import Paths
+from recollect.repository import project_directory
 from recollect.worker import contact
 
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
@@ -27,10 +27,6 @@ def seconds_of(_: click.Context, __: click.Parameter, value: str | None) -> int 
     if found is None or int(found[1]) == 0:
         raise click.BadParameter("give a length such as 30m, 2h, 1d or 1w.")
     return int(found[1]) * UNITS[found[2]]
-
-
-def directory() -> str:
-    return os.environ.get("CLAUDE_PROJECT_DIR") or str(Path.cwd())
 
 
 def session(name: str | None) -> tuple[str, str] | None:
@@ -62,8 +58,12 @@ def pause(
     if name and everything:
         raise click.UsageError("Give either --session or --all.")
     scope = "session" if name else "everything" if everything else scope
-    length = None if seconds is None else seconds * clock.SECOND
-    order = {"scope": scope, "dir": directory(), "session": session(name), "milliseconds": length}
+    order = {
+        "scope": scope,
+        "dir": project_directory(os.environ),
+        "session": session(name),
+        "milliseconds": None if seconds is None else seconds * clock.SECOND,
+    }
     paused = contact.order(Paths.of(os.environ), "pause", **order)["paused"]
     if as_json:
         print_json(paused)

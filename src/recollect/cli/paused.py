@@ -4,15 +4,16 @@ import os
 from contextlib import suppress
 
 from recollect import switches, wiring
-from recollect.cli.pause import directory, line
+from recollect.cli.pause import line
 from recollect.errors import StoreError
 from recollect.model.pauses import COMMAND, ENDS
+from recollect.repository import project_directory
 from recollect.wiring import Home
 
 
 def paused_lines(home: Home, now: int) -> list[str]:
     """A line each, the whole machine's and this directory's."""
-    off = switches.off(directory(), home.settings.names("capture.skip_dirs"))
+    off = switches.off(project_directory(os.environ), home.settings.names("capture.skip_dirs"))
     found = [f"here: {why}" for why in (off, switches.told_off(os.environ)) if why]
     with suppress(StoreError):
         store = wiring.open_for_reading(home.paths)

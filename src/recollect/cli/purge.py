@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import click
 
+from recollect.backups import accounts
 from recollect.cli import period, places, things
 from recollect.cli.output import count, json_option, print_json, say, styled
 from recollect.cli.progress import Show, bar
@@ -27,13 +28,7 @@ STEPS = {
     "files": "Erasing files",
     "cleaning": "Cleaning up",
 }
-NOUNS = {
-    "projects": "project",
-    "sessions": "session",
-    "prompts": "prompt",
-    "events": "event",
-    "observations": "observation",
-    "summaries": "summary",
+NOUNS = accounts.NOUNS | {
     "forgotten": "forgotten observation",
     "memories": "memory",
     "files": "other file",

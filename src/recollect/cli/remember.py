@@ -11,6 +11,7 @@ from recollect.cli.output import json_option, print_json, say
 from recollect.errors import ConfigError, MemoryRefused
 from recollect.model.memories import LONGEST_SAID, OF_TEAM, OF_USER, TYPES
 from recollect.paths import Paths
+from recollect.repository import project_directory
 from recollect.text import clean
 from recollect.worker import contact
 
@@ -55,7 +56,7 @@ def remember(
     answer = contact.order(
         Paths.of(os.environ),
         "remember",
-        dir=os.environ.get("CLAUDE_PROJECT_DIR") or str(Path.cwd()),
+        dir=project_directory(os.environ),
         agent="claude-code",
         session=os.environ.get("CLAUDE_CODE_SESSION_ID"),
         text=said,

@@ -7,8 +7,9 @@ import click
 from recollect import switches
 from recollect.cli import places
 from recollect.cli.output import json_option, print_json, say, styled
-from recollect.cli.pause import directory, line, session
+from recollect.cli.pause import line, session
 from recollect.paths import Paths
+from recollect.repository import project_directory
 from recollect.worker import contact
 
 
@@ -19,7 +20,7 @@ from recollect.worker import contact
 def resume(name: str | None, everything: bool, as_json: bool) -> None:
     """End what `recollect pause` began here: of this project, of its sessions, and of everything."""
     order = {
-        "dir": None if name else directory(),
+        "dir": None if name else project_directory(os.environ),
         "session": session(name),
         "everything": everything,
     }

@@ -8,8 +8,9 @@ from recollect.privacy import judging
 from recollect.privacy.rule import VALUE, Rule
 from recollect.privacy.samples import hexed, mixed
 
-PASSWORDS = "password passwd passphrase passcode passwort pwd"
-KEYS = "secret token credential key auth dsn"
+PASSWORDS = "password passwd passphrase passcode passwort"
+SAID_KEYS = "key secret token credential"
+KEYS = f"{SAID_KEYS} auth dsn"
 # A closing quote of the name, the sign, an opening quote; each may be escaped, in JSON within JSON.
 _IS = r"(?:\\{0,3}[\"'`])?\]?\s{0,3}(?P<is>:=|=>|==|=|:)\s{0,3}"
 _OPEN = r"(?:[fbru]{1,2}(?=[\"']))?(?P<open>\\{0,3}[\"'`])?"
@@ -26,6 +27,10 @@ _PARAMETERS = (
     "access_token api token sig key auth secret password code x- client_ refresh_ id_token private_"
 )
 _FLAG = re.compile(r"(?:^|[\s\"'`(=])--?[\w-]{0,30}\Z", re.ASCII)
+
+
+def _either(words: str) -> str:
+    return "|".join(words.split())
 
 
 def _named(match: re.Match[str]) -> str:
@@ -180,8 +185,8 @@ CONTEXT: tuple[Rule, ...] = (
     ),
     _rule(
         "password",
-        r"pass(?:word|wd|phrase|code|wort)" + _ASSIGNED,
-        "password passwd passphrase passcode passwort",
+        f"(?:{_either(PASSWORDS)}){_ASSIGNED}",
+        PASSWORDS,
         _password,
         f'db_password = "{mixed(8)}!x"',
         "password = get_password()",
@@ -201,7 +206,7 @@ CONTEXT: tuple[Rule, ...] = (
     ),
     _rule(
         "assignment",
-        rf"(?<!\[)(?:secret|token|credential|key|auth|dsn){_ASSIGNED}",
+        rf"(?<!\[)(?:{_either(KEYS)}){_ASSIGNED}",
         KEYS,
         _key,
         f"API_KEY={hexed(32)}",
@@ -241,10 +246,10 @@ CONTEXT: tuple[Rule, ...] = (
     ),
     _rule(
         "said",
-        r"(?:(?P<word>pass(?:word|wd|phrase|code|wort)|pwd)|key|secret|token|credential)s?"
+        rf"(?:(?P<word>{_either(PASSWORDS)}|pwd)|{_either(SAID_KEYS)})s?"
         r"(?:\s{1,2}(?:for|of|to|on|in)(?:\s{1,2}[\w.-]{1,40}){1,5}?)?\s{0,2}(?:(?:is|are|was|'s):?|(?(word)[:=]|(?!)))\s{1,3}[`\"'“‘]{0,2}"
         r"(?P<secret>[^\s`\"'“”‘’]{6,300})",
-        f"{PASSWORDS} key secret token credential",
+        f"{PASSWORDS} pwd {SAID_KEYS}",
         _said,
         "the password for staging is " + mixed(9),
         "the password is base64-encoded",

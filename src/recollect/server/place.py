@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from recollect import freshness, switches, wiring
 from recollect.clock import Clock
@@ -22,7 +21,7 @@ from recollect.model.sessions import Project
 from recollect.parameters import Misused
 from recollect.paths import Paths
 from recollect.recall.search import Searcher
-from recollect.repository import identify
+from recollect.repository import identify, project_directory
 from recollect.server.open_store import Opened, OpenStore
 from recollect.store.protocol import Reading
 from recollect.text import fenced, one_line
@@ -51,7 +50,7 @@ class Place:
         self, env: Mapping[str, str], clock: Clock, lender: OpenStore | None = None
     ) -> None:
         self.clock = clock
-        self.directory = env.get("CLAUDE_PROJECT_DIR") or _working_directory()
+        self.directory = _directory(env)
         self.session = env.get("CLAUDE_CODE_SESSION_ID") or None
         self._env = env
         self._lender = lender or OpenStore(env, clock)
@@ -172,9 +171,9 @@ class Place:
             self._borrowed = None
 
 
-def _working_directory() -> str:
+def _directory(env: Mapping[str, str]) -> str:
     try:
-        return str(Path.cwd())
+        return project_directory(env)
     except OSError:  # it was removed under us
         return os.sep
 

@@ -7,6 +7,7 @@ has it.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from recollect.memory.storage.folders import Listing
 from recollect.model.memories import Memory, StoredMemory
@@ -16,7 +17,6 @@ from recollect.privacy.redactor import Redactor
 # The same files are read at every prompt.
 REMEMBERED = 2048
 _known: dict[tuple[Redactor, Path, str], Memory] = {}
-TEXTS = ("description", "body", "evidence", "extra")
 
 
 def listing(redactor: Redactor, found: Listing) -> Listing:
@@ -34,13 +34,7 @@ def stored(redactor: Redactor, found: StoredMemory) -> StoredMemory:
 
 
 def unsaid(redactor: Redactor, memory: Memory) -> Memory:
-    return replace(
-        memory,
-        description=redactor.text(memory.description),
-        body=redactor.text(memory.body),
-        evidence=redactor.texts(memory.evidence),
-        extra=payloads.value(redactor, dict(memory.extra)),
-    )
+    return replace(memory, **_texts(redactor, memory))
 
 
 def written(redactor: Redactor, memory: Memory, old: Memory | None) -> Memory:
@@ -48,10 +42,19 @@ def written(redactor: Redactor, memory: Memory, old: Memory | None) -> Memory:
     new = unsaid(redactor, memory)
     if old is None:
         return new
-    shown = unsaid(redactor, old)
     kept = {
         name: getattr(old, name)
-        for name in TEXTS
-        if getattr(memory, name) in (getattr(old, name), getattr(shown, name))
+        for name, shown in _texts(redactor, old).items()
+        if getattr(memory, name) in (getattr(old, name), shown)
     }
     return replace(new, **kept)
+
+
+def _texts(redactor: Redactor, memory: Memory) -> dict[str, Any]:
+    """The fields that may hold a secret, with marks in its place."""
+    return {
+        "description": redactor.text(memory.description),
+        "body": redactor.text(memory.body),
+        "evidence": redactor.texts(memory.evidence),
+        "extra": payloads.value(redactor, dict(memory.extra)),
+    }
