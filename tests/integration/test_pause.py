@@ -38,6 +38,14 @@ def test_a_paused_project_leaves_nothing_and_is_recorded_again_after_resume(
     assert settled(home).session_by_ref("claude-code", "after")
 
 
+def test_the_brief_by_hand_says_that_nobody_is_told_it(home: Paths, project: Path) -> None:
+    work(project, "first")
+    settled(home)
+    assert recollect("context", cwd=project).stderr == ""
+    assert recollect("pause", cwd=project).returncode == 0
+    assert "is told nothing: it is paused" in recollect("context", cwd=project).stderr
+
+
 def test_a_paused_session_is_told_nothing_but_that(home: Paths, project: Path) -> None:
     work(project, "before")
     settled(home)

@@ -127,6 +127,10 @@ def test_a_pattern_of_ones_own_may_say_where_a_text_begins() -> None:
     assert "blue1234" not in str(payloads.value(redactor, {"a": "x", "b": ["blue1234"]}))
 
 
+def test_what_ends_a_sentence_is_no_part_of_a_secret() -> None:
+    assert Redactor().text(f"The key was {SECRET}.") == "The key was [secret:github]."
+
+
 @pytest.mark.parametrize(
     ("text", "kept"),
     [

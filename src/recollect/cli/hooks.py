@@ -38,6 +38,7 @@ def context(as_json: bool, project: str | None) -> None:
     if project is not None:
         os.chdir(project)
     from recollect.briefing import Briefing
+    from recollect.cli.paused import why_told_nothing
 
     home = wiring.home()
     store = wiring.open_for_reading(home.paths)
@@ -54,6 +55,8 @@ def context(as_json: bool, project: str | None) -> None:
         print_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text})
     else:
         say(text or "Nothing is remembered about this directory yet.")
+        if why := why_told_nothing(home, project_id, clock.now()):
+            click.echo(f"A session that starts here now is told nothing: {why}.", err=True)
 
 
 @click.command()

@@ -6,9 +6,21 @@ from contextlib import suppress
 from recollect import switches, wiring
 from recollect.cli.pause import line
 from recollect.errors import StoreError
-from recollect.model.pauses import COMMAND, ENDS
+from recollect.model.pauses import COMMAND, ENDS, Where
 from recollect.repository import project_directory
 from recollect.wiring import Home
+
+
+def why_told_nothing(home: Home, project_id: int | None, now: int) -> str | None:
+    """In this directory, whatever is remembered about it."""
+    off = switches.off(project_directory(os.environ), home.settings.names("capture.skip_dirs"))
+    if why := off or switches.told_off(os.environ):
+        return why
+    where = Where(project_id)
+    for each in wiring.open_for_reading(home.paths).pauses():
+        if each.origin == COMMAND and each.holds(now) and each.covers(where, None):
+            return f"it is paused; {ENDS}"
+    return None
 
 
 def paused_lines(home: Home, now: int) -> list[str]:

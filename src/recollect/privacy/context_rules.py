@@ -248,7 +248,7 @@ CONTEXT: tuple[Rule, ...] = (
         "said",
         rf"(?:(?P<word>{_either(PASSWORDS)}|pwd)|{_either(SAID_KEYS)})s?"
         r"(?:\s{1,2}(?:for|of|to|on|in)(?:\s{1,2}[\w.-]{1,40}){1,5}?)?\s{0,2}(?:(?:is|are|was|'s):?|(?(word)[:=]|(?!)))\s{1,3}[`\"'“‘]{0,2}"
-        r"(?P<secret>[^\s`\"'“”‘’]{6,300})",
+        r"(?P<secret>[^\s`\"'“”‘’]{5,299}[^\s`\"'“”‘’.,;:)])",
         f"{PASSWORDS} pwd {SAID_KEYS}",
         _said,
         "the password for staging is " + mixed(9),
