@@ -1,14 +1,20 @@
 """The off switch: while it is off nothing is stored and nothing told, and no transcript brings it back."""
 
 import json
+import os
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from recollect import clock
+from recollect.model.erasing import Rows
 from recollect.paths import Paths
+from recollect.repository import identify
+from recollect.server.place import Place
+from recollect.store.sqlite.store import SqliteStore
 from recollect.worker import contact
 from tests.support.product import fire, recollect, settled, until, work
 from tests.support.sentence import SAID, traces
@@ -178,6 +184,17 @@ def test_a_pause_outlives_the_project_that_is_erased(
     assert "is recorded again" in recollect("resume", cwd=project).stdout
     work(project, "after")
     assert settled(home).session_by_ref("claude-code", "after")
+
+
+def test_an_agent_is_told_of_a_pause_whose_project_is_gone(home: Paths, project: Path) -> None:
+    with closing(SqliteStore(home.database, writer=True)) as store:
+        number = store.resolve_project(identify(str(project)), str(project), 1)
+        store.add_pause(1, None, project_id=number)
+        assert list(store.erase(Rows(projects=frozenset({number})), 5))
+    here = {**os.environ, "CLAUDE_PROJECT_DIR": str(project)}
+    elsewhere = {**os.environ, "CLAUDE_PROJECT_DIR": str(project.parent)}
+    assert Place(here, clock.now).paused() == "the user has paused it"
+    assert Place(elsewhere, clock.now).paused() is None
 
 
 def test_resume_names_what_is_still_off(home: Paths, project: Path) -> None:
