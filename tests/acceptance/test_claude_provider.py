@@ -154,11 +154,12 @@ def test_each_request_is_the_question_alone_word_for_word(
 
 
 def test_inside_no_hook_fires_nothing_is_captured_and_no_session_is_kept(
-    user: Client, new_agent: NewAgent, tmp_path: Path
+    user: Client, new_agent: NewAgent, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     dump = user.dump_hooks(*EVENTS)
     add_plugin(user, tmp_path / "market", HookDump(tmp_path / "plugin-hooks"))
     installation = Installation(user)
+    request.addfinalizer(installation.close)
     installation.cli("install")
 
     fired = len(dump.payloads())  # by `claude plugin`, which has a session's end too

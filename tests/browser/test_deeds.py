@@ -113,6 +113,7 @@ def test_a_memory_is_written_changed_looked_back_at_and_retired(visit: Visit) ->
     expect(page.locator(".diff .added").filter(has_text="noon")).to_have_count(1)
     page.get_by_role("button", name="Undo this change").click()
     expect(page.locator(".prose strong")).to_have_count(0)
+    page.wait_for_timeout(1_000)  # the page looks once more at what it is told has changed
     watched.go("Shift+X")
     page.wait_for_url("**/memories")
     watched.go("u")
