@@ -4,7 +4,7 @@ What has none comes back as it is, the same object. To redact twice changes noth
 at all still knows every rule: whoever forgets to hand one over has not forgotten to redact.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -14,11 +14,17 @@ from recollect.privacy.files import HINTS, Guarded
 from recollect.privacy.marking import Mark
 from recollect.privacy.needles import Needles
 from recollect.privacy.rule import Places, Rule, lower
-from recollect.privacy.rules import ALL, ELSEWHERE, TOKENS
+from recollect.privacy.rules import ALL, TOKENS
 
 PRIVATE, KEY, OWN_VALUE = "private", "private-key", "environment"
 MARKED = ""  # replaced already
 NEEDLES = Needles((*HINTS, *(needle for rule in ALL for needle in rule.needles)))
+# Rules by their place in ALL: those without a needle are always tried, the others where one of theirs stands.
+ALWAYS = frozenset(number for number, rule in enumerate(ALL) if not rule.needles)
+ASKED_FOR: dict[str, set[int]] = {}
+for _number, _rule in enumerate(ALL):
+    for _needle in _rule.needles:
+        ASKED_FOR.setdefault(_needle, set()).add(_number)
 
 
 class Found(NamedTuple):
@@ -108,10 +114,12 @@ class Redactor:
                 at = text.find(value, at + len(value))
         for start, end in keys.spans(text):
             yield Found(KEY, start, end)
-        for rule in (*TOKENS, *self.own, *ELSEWHERE):
-            if not rule.needles or not places.keys().isdisjoint(rule.needles):
-                for start, end in rule.spans(text, places):
-                    yield Found(rule.name, start, end)
+        tried = sorted(ALWAYS.union(*(ASKED_FOR.get(needle, ()) for needle in places)))
+        own = bisect_left(tried, len(TOKENS))
+        rules = [ALL[number] for number in tried]
+        for rule in (*rules[:own], *self.own, *rules[own:]):
+            for start, end in rule.spans(text, places):
+                yield Found(rule.name, start, end)
 
     def _replaced(self, text: str, found: list[Found]) -> str:
         if not found:

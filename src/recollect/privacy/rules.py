@@ -5,7 +5,7 @@ from recollect.privacy.context_rules import CONTEXT
 from recollect.privacy.rule import Rule
 from recollect.privacy.token_rules import BROKEN, TOKENS
 
-__all__ = ["ALL", "ELSEWHERE", "TOKENS"]
+__all__ = ["ALL", "TOKENS"]
 
-ELSEWHERE: tuple[Rule, ...] = (*BROKEN, *CONTEXT)
-ALL: tuple[Rule, ...] = (*TOKENS, *ELSEWHERE)
+
+ALL: tuple[Rule, ...] = (*TOKENS, *BROKEN, *CONTEXT)
