@@ -91,6 +91,23 @@ def test_a_database_that_is_gone_is_no_new_beginning_where_there_is_a_backup(hom
     assert "is gone or empty" in recollect("doctor", "--quick").stdout
 
 
+def test_a_look_at_every_page_sees_the_checks_of_tables_and_leaves_the_log(
+    home: Paths, tmp_path: Path
+) -> None:
+    """T25: one letter of a word that only a CHECK knows."""
+    fill(home, "one")
+    copy = tmp_path / "copy.db"
+    with closing(sqlite3.connect(home.database)) as plain:
+        plain.execute("PRAGMA ignore_check_constraints = 1")
+        plain.execute("UPDATE jobs SET state = 'dune'")
+        plain.commit()
+        shutil.copy(home.database, copy)
+        shutil.copy(corruption.log_of(home.database), corruption.log_of(copy))
+    log = corruption.log_of(copy).read_bytes()
+    assert checking.quick(copy, 60) == ("CHECK constraint failed in jobs", True)
+    assert corruption.log_of(copy).read_bytes() == log != b""
+
+
 def fill(paths: Paths, *sessions: str) -> None:
     with closing(SqliteStore(paths.database, writer=True)) as store:
         project = store.resolve_project(repository("shop"), "/home/dev/shop", START)

@@ -2,7 +2,7 @@
 
 `glance` costs the same however large the file is: it is for a database that was closed well and not touched
 since. `quick` is SQLite's own look at every page, for as long as one can wait. `certain` also reads every
-row. All three open the file to read it only, which SQLite refuses while there is a journal to be rolled back.
+row. SQLite refuses to open a file to read it only while there is a journal to be rolled back.
 """
 
 import sqlite3
@@ -46,12 +46,20 @@ def glance(path: Path) -> str | None:
 
 
 def quick(path: Path, seconds: float) -> tuple[str | None, bool]:
-    """What is wrong, if anything is; and whether everything was looked at in that time."""
+    """What is wrong, if anything is; and whether everything was looked at in that time.
+
+    Who opens a file to read it only has no CHECK of its tables looked at. So this one may write, and does
+    not: another stays open beside it, because the last to leave would take the log in."""
     end = time.monotonic() + seconds
+    uri = f"{path.absolute().as_uri()}?mode=rw"
     try:
-        with closing(scanning.open_damaged(path)) as connection:
-            connection.text_factory = str
-            connection.execute("PRAGMA writable_schema = 0")
+        with (
+            closing(scanning.open_damaged(path)) as beside,
+            closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection,
+        ):
+            beside.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            connection.execute("PRAGMA query_only = 1")
+            connection.execute("PRAGMA cell_size_check = 1")
             if tables.version(connection) == 0:
                 return "it has no tables", True
             connection.set_progress_handler(lambda: time.monotonic() > end, INSTRUCTIONS)
