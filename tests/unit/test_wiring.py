@@ -67,27 +67,27 @@ def test_a_setting_that_no_provider_can_take_is_not_written(
 ) -> None:
     from click.testing import CliRunner
 
-    from recollect.cli.config import config
+    from recollect.cli.main import cli
     from recollect.errors import ConfigError
 
     monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "openai")
-    done = CliRunner().invoke(config, ["set", "synthesis.endpoint", "olama"])
+    done = CliRunner().invoke(cli, ["config", "set", "synthesis.endpoint", "olama"])
     assert isinstance(done.exception, ConfigError)
     assert "ollama" in str(done.exception)
-    listed = CliRunner().invoke(config, ["list", "--json"])
+    listed = CliRunner().invoke(cli, ["config", "list", "--json"])
     assert json.loads(listed.stdout)["synthesis.endpoint"]["value"] == ""
 
 
 def test_a_key_is_written_and_never_shown() -> None:
     from click.testing import CliRunner
 
-    from recollect.cli.config import config
+    from recollect.cli.main import cli
 
     shown = [
-        CliRunner().invoke(config, ["set", "synthesis.api_key", "sk-secret"]).stdout,
-        CliRunner().invoke(config, ["get", "synthesis.api_key"]).stdout,
-        CliRunner().invoke(config, ["list"]).stdout,
-        CliRunner().invoke(config, ["list", "--json"]).stdout,
+        CliRunner().invoke(cli, ["config", "set", "synthesis.api_key", "sk-secret"]).stdout,
+        CliRunner().invoke(cli, ["config", "get", "synthesis.api_key"]).stdout,
+        CliRunner().invoke(cli, ["config", "list"]).stdout,
+        CliRunner().invoke(cli, ["config", "list", "--json"]).stdout,
     ]
     assert "(set)" in shown[1]
     assert not any("sk-secret" in text for text in shown)
