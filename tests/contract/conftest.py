@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from recollect.clock import HOUR
+from recollect.model.jobs import Job
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 from tests.support.arrivals import START, Told, repository
@@ -42,3 +44,12 @@ def project(store: Store) -> int:
 @pytest.fixture
 def told(project: int) -> Told:
     return Told(project)
+
+
+@pytest.fixture
+def job(store: Store, told: Told) -> Job:
+    """Of a turn that is over, and claimed."""
+    store.add_events([told.prompt("mend the pump"), told.tool("t1"), told.stop()], START)
+    claimed = store.claim_job("test", START, START + HOUR)
+    assert claimed is not None
+    return claimed

@@ -2,7 +2,6 @@
 
 import pytest
 
-from recollect.clock import HOUR
 from recollect.model.erasing import Erasure, Rows
 from recollect.model.jobs import Job
 from recollect.model.ledger import ANSWERED, Entry
@@ -17,14 +16,6 @@ from tests.support.memory import Memory
 @pytest.fixture
 def memory(store: Store) -> Memory:
     return Memory.of(store, "shop")
-
-
-@pytest.fixture
-def job(store: Store, told: Told) -> Job:
-    store.add_events([told.prompt("mend the pump"), told.tool("t1"), told.stop()], START)
-    claimed = store.claim_job("test", START, START + HOUR)
-    assert claimed is not None
-    return claimed
 
 
 def reply(store: Store, job: Job, text: str) -> None:

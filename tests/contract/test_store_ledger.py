@@ -25,14 +25,6 @@ def memory(store: Store, project: int) -> Memory:
     return Memory(store, project)
 
 
-@pytest.fixture
-def job(store: Store, told: Told) -> Job:
-    store.add_events([told.prompt("mend the pump"), told.tool("t1"), told.stop()], START)
-    claimed = store.claim_job("test", START, START + HOUR)
-    assert claimed is not None
-    return claimed
-
-
 def entry(
     job: Job,
     *,

@@ -81,7 +81,7 @@ def get_setting(name: str, as_json: bool) -> None:
         say(_shown(row, value))
 
 
-@config.command("set", context_settings={"ignore_unknown_options": True})  # a value may be -5
+@config.command("set")
 @setting_argument
 @click.argument("value", shell_complete=_values)
 @json_option

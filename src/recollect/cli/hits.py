@@ -49,12 +49,6 @@ def print_reasons(reasons: Iterable[Reason], score: float) -> None:
     say(f"   {styled(f'{score:8.2f}', bold=True)}  {styled('in all', dim=True)}")
 
 
-def _whose(said: Observation | Summary | None, hit: Hit) -> str:
-    if said is None:
-        return f"from {hit.origin}" if hit.origin else ""
-    return FROM_WEB if is_only_of_the_web(said.draft) else f"from {listed(said.draft.origins)}"
-
-
 def highlighted(text: str, *, bold: bool = False) -> str:
     """Cleaned piece by piece: the marks are control characters themselves."""
     parts = text.replace(MATCH_END, MATCH_START).split(MATCH_START)
@@ -90,3 +84,9 @@ def _marks(shown: Shown, hit: Hit) -> list[str]:
         said, colour = FILES[fresh.state]
         found.append(styled(said, fg=colour))
     return found
+
+
+def _whose(said: Observation | Summary | None, hit: Hit) -> str:
+    if said is None:
+        return f"from {hit.origin}" if hit.origin else ""
+    return FROM_WEB if is_only_of_the_web(said.draft) else f"from {listed(said.draft.origins)}"

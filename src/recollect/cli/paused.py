@@ -13,9 +13,8 @@ from recollect.wiring import Home
 
 def why_told_nothing(home: Home, project_id: int | None, now: int) -> str | None:
     """In this directory, whatever is remembered about it."""
-    off = switches.off(project_directory(os.environ), home.settings.names("capture.skip_dirs"))
-    if why := off or switches.told_off(os.environ):
-        return why
+    if switched := _switched_off(home):
+        return switched[0]
     where = Where(project_id)
     for each in wiring.open_for_reading(home.paths).pauses():
         if each.origin == COMMAND and each.holds(now) and each.covers(where, None):
@@ -25,8 +24,7 @@ def why_told_nothing(home: Home, project_id: int | None, now: int) -> str | None
 
 def paused_lines(home: Home, now: int) -> list[str]:
     """A line each, the whole machine's and this directory's."""
-    off = switches.off(project_directory(os.environ), home.settings.names("capture.skip_dirs"))
-    found = [f"here: {why}" for why in (off, switches.told_off(os.environ)) if why]
+    found = [f"here: {why}" for why in _switched_off(home)]
     with suppress(StoreError):
         store = wiring.open_for_reading(home.paths)
         names = {each.id: each.name for each in store.projects()}
@@ -36,3 +34,9 @@ def paused_lines(home: Home, now: int) -> list[str]:
                 told = place | {"scope": each.scope, "until": each.ends_at}
                 found.append(f"{line(told)}; {ENDS}")
     return found
+
+
+def _switched_off(home: Home) -> list[str]:
+    """Without a command, in this directory."""
+    off = switches.off(project_directory(os.environ), home.settings.names("capture.skip_dirs"))
+    return [why for why in (off, switches.told_off(os.environ)) if why]

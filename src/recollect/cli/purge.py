@@ -80,7 +80,7 @@ def erase(wanted: Erasure, *, dry_run: bool, yes: bool, as_json: bool) -> None:
         if as_json:
             print_json({"dry_run": True, "counts": found["counts"]})
             return
-        _say_counts(wanted, found["counts"], "Would be erased")
+        _say_counts(wanted, found["counts"], done=False)
         if dry_run:
             return
         click.confirm("Erase this for good?", abort=True)
@@ -88,7 +88,7 @@ def erase(wanted: Erasure, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     if as_json:
         print_json({"dry_run": False, "counts": done["counts"]})
         return
-    _say_counts(wanted, done["counts"], "Erased")
+    _say_counts(wanted, done["counts"], done=True)
     say(ELSEWHERE)
 
 
@@ -162,13 +162,12 @@ def _watched(paths: Paths, name: str, order: Json, show: Show) -> Json:
         time.sleep(POLL_SECONDS)
 
 
-def _say_counts(wanted: Erasure, counts: dict[str, int], head: str) -> None:
-    parts = [count(counts[name], noun) for name, noun in NOUNS.items() if counts.get(name)]
-    if wanted.what == "secrets":
-        parts = [count(counts[name], "row") for name in ("rows",) if counts.get(name)] + parts
-        head = head.replace("erased", "replaced").replace("Erased", "Replaced")
-    said = ", ".join(parts) or "nothing"
-    say(styled(f"{head}: {said}.", fg="yellow"))
+def _say_counts(wanted: Erasure, counts: dict[str, int], *, done: bool) -> None:
+    nouns = {"rows": "row"} | NOUNS if wanted.what == "secrets" else NOUNS
+    parts = [count(counts[name], noun) for name, noun in nouns.items() if counts.get(name)]
+    verb = "replaced" if wanted.what == "secrets" else "erased"
+    head = verb.capitalize() if done else f"Would be {verb}"
+    say(styled(f"{head}: {', '.join(parts) or 'nothing'}.", fg="yellow"))
     if backups := counts.get("backups"):
         say(f"{count(backups, 'backup')} may hold it: made anew, and the old ones go.")
 

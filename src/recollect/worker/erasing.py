@@ -17,7 +17,7 @@ from recollect.errors import RecollectError
 from recollect.memory.storage import files
 from recollect.memory.storage.changes import Memories
 from recollect.memory.storage.outgoing import places_of_user
-from recollect.model.erasing import Erasure, Reach, Rows, read
+from recollect.model.erasing import Changing, Erasure, Matching, Reach, Rows, read
 from recollect.needle import Needle
 from recollect.paths import Paths
 from recollect.privacy import payloads
@@ -209,8 +209,11 @@ class Eraser:
         self.pausing.reload()
         sieve = self._sieve(run.plan)
         if sieve.matching and sieve.changing:
-            shown = self._shown(run)
-            sum(self.store.replace_text(sieve.matching, sieve.changing, shown))
+            self._replace(run, sieve.matching, sieve.changing)
+
+    def _replace(self, run: Run, matching: Matching, changing: Changing) -> None:
+        for _ in self.store.replace_text(matching, changing, self._shown(run)):
+            self._step()
 
     def _others(self, run: Run, touched: Reach) -> None:
         """What lies beside the database, and what is told from it."""
@@ -227,7 +230,7 @@ class Eraser:
         if sieve.matching and sieve.changing:
             own.erase(sieve.matching, sieve.changing, run.plan.at)
         if names:
-            sum(self.store.replace_text(names.found, names.changed, self._shown(run)))
+            self._replace(run, names.found, names.changed)
             own.erase(names.found, names.changed, run.plan.at)
         own.drop_lists()
         own.drop_briefs()

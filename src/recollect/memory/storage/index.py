@@ -12,11 +12,10 @@ from urllib.parse import quote
 from recollect.memory.storage.folders import Listing
 from recollect.memory.storage.format import ENDING
 from recollect.model.memories import NOTED_BY_AGENT, StoredMemory
-from recollect.privacy.redactor import Redactor
+from recollect.privacy.redactor import RULES
 from recollect.text import one_line
 
 MOST_LINES, MOST_BYTES = 200, 25_000
-REDACTOR = Redactor()  # a secret that somebody wrote into a memory stays in that file alone
 LONGEST_DESCRIPTION = 200
 # What `line` and `_rest` write.
 OURS = re.compile(
@@ -52,9 +51,10 @@ def is_ours(data: bytes) -> bool:
 
 
 def line(stored: StoredMemory) -> str:
-    """`- [name](name.md) — description`: whatever they are, neither ends the line or makes another link."""
+    """`- [name](name.md) — description`: whatever they are, neither ends the line or makes another link. A
+    secret that somebody wrote into a memory stays in that file alone."""
     name = stored.memory.name
-    text = one_line(REDACTOR.text(stored.memory.description), LONGEST_DESCRIPTION)
+    text = one_line(RULES.text(stored.memory.description), LONGEST_DESCRIPTION)
     label = one_line(name, LONGEST_DESCRIPTION).translate(ESCAPED)
     target = quote(name.encode("utf-8", "surrogateescape") + ENDING.encode())
     noted = f" ({NOTED_BY_AGENT})" if stored.memory.by_agent else ""
