@@ -4,15 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test torture check bench setup setup-test format clean
+.PHONY: demo test test-slow torture check bench setup setup-test format clean
 
 demo: $(VENV)/.ready ## Replay two example sessions and show what is remembered
-	@$(BIN)/recollect demo
+	@$(BIN)/aforesaid demo
 
-test: $(VENV)/.ready-test ## Run all tests, with the real Claude Code client
+test: $(VENV)/.ready-test ## The tests for every change, at most ten minutes on two cores
 	@$(BIN)/python -m tests.support.run -n auto --dist worksteal $(ARGS)
 
-torture: $(VENV)/.ready-test ## The long suite: thousands of kills and every other fault at its full size
+test-slow: $(VENV)/.ready-test ## The tests marked `slow`: crashes, disks, recovery, the real client in full
+	@$(BIN)/python -m tests.support.run -n auto --dist worksteal -m 'slow and not quick and not long' $(ARGS)
+
+torture: $(VENV)/.ready-test ## Thousands of kills and every other fault at its full size
 	@$(BIN)/python -m tests.torture $(ARGS)
 
 check: $(VENV)/.ready-test ## Format, lint, types, import layers, docs: before every commit
@@ -22,9 +25,9 @@ check: $(VENV)/.ready-test ## Format, lint, types, import layers, docs: before e
 	@$(BIN)/python -m pytest -q tests/architecture -p no:cacheprovider
 
 bench: $(VENV)/.ready ## Print the tables of docs/benchmarks.md
-	@$(BIN)/recollect bench $(ARGS)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
-setup: $(VENV)/.ready ## Only what `recollect` needs, in .venv
+setup: $(VENV)/.ready ## Only what `aforesaid` needs, in .venv
 
 setup-test: $(VENV)/.ready-test
 
@@ -36,7 +39,7 @@ clean:
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo 'recollect needs Python 3.11 or newer: make PYTHON=/path/to/python3.11' >&2; exit 1; }
+	  { echo 'aforesaid needs Python 3.11 or newer: make PYTHON=/path/to/python3.11' >&2; exit 1; }
 	@echo "Setting up $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
 

@@ -1,13 +1,13 @@
-"""A small coding agent that remembers, in one file: six tools, permission rules, and `recollect.Memory`.
+"""A small coding agent that remembers, in one file: six tools, permission rules, and `aforesaid.Memory`.
 
-    pip install 'recollect[anthropic]'
+    pip install 'aforesaid[anthropic]'
     export ANTHROPIC_API_KEY=…                    # and ANTHROPIC_BASE_URL, if it is not the usual one
     python agent.py                               # asks for prompts; an empty line or Ctrl-D ends
     python agent.py "Create test.py" "Run it"     # a turn for each argument
     echo "What do I prefer?" | python agent.py    # a turn for each line
 
 Five lines make it remember: look for `memory` in `main`. What it learns stands in Markdown files that you can
-read and edit; `recollect memory list` shows them, `recollect memory undo` takes back the last change.
+read and edit; `aforesaid memory list` shows them, `aforesaid memory undo` takes back the last change.
 """
 
 import os
@@ -20,7 +20,7 @@ from typing import Any
 
 import anthropic
 
-import recollect
+import aforesaid
 
 MODEL = os.environ.get("AGENT_MODEL", "claude-sonnet-5-5")
 SMALL_MODEL = os.environ.get("AGENT_SMALL_MODEL", "claude-haiku-5-5")  # picks and writes memories
@@ -185,7 +185,7 @@ def prompts() -> Iterator[str]:
 
 
 def main() -> None:
-    memory = recollect.Memory(WORKDIR, model=ask_small_model)
+    memory = aforesaid.Memory(WORKDIR, model=ask_small_model)
     messages: list[Any] = []
     for prompt in prompts():
         system = memory.build_system(SYSTEM)  # the same bytes, unless a memory has changed
@@ -199,7 +199,7 @@ def main() -> None:
         if learned := memory.extract_memories(messages):
             print(f"[Memory: learned {', '.join(each.memory.name for each in learned)}]")
         if (dream := memory.consolidate()).entry:  # mostly nothing: once a day, if there is enough
-            print("[Memory: put in order]", *dream.told, sep="\n  ")
+            print("[Memory: put in order]", *dream.lines, sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,26 +11,63 @@ from pathlib import Path
 
 import pytest
 
-from recollect.paths import Paths
-from recollect.worker import contact
+from aforesaid.paths import Paths
+from aforesaid.store import database
+from aforesaid.worker import rpc
 from tests.support.examples import register
 from tests.support.product import close_stores
 
 register()
 
-FOREIGN = ("RECOLLECT_", "XDG_", "GIT_", "CLAUDE", "ANTHROPIC_", "OPENAI_")
+FOREIGN = ("AFORESAID_", "XDG_", "GIT_", "CLAUDE", "ANTHROPIC_", "OPENAI_")
+MEMORY = Path("/dev/shm")
+ROOM = 6 << 30  # bytes that a run may take
+WORKER = "PYTEST_XDIST_WORKER"
+SLOW_FOLDERS = ("acceptance", "browser")
+_in_memory = pytest.StashKey[Path]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Homes in memory, where a sync costs nothing, unless `--basetemp` names another place."""
+    if WORKER in os.environ or config.option.basetemp or not os.access(MEMORY, os.W_OK):
+        return
+    if os.statvfs(MEMORY).f_flag & os.ST_NOEXEC or shutil.disk_usage(MEMORY).free < ROOM:
+        return
+    folder = Path(tempfile.mkdtemp(prefix="aforesaid-", dir=MEMORY))
+    config.option.basetemp = str(folder)
+    config.stash[_in_memory] = folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The real client and the browser are slow, but for a few tests that are marked `quick`."""
+    for item in items:
+        if item.path.parent.name in SLOW_FOLDERS:
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """The homes of failed tests move to the disk; nothing stays in memory."""
+    if (folder := session.config.stash.get(_in_memory, None)) is None:
+        return
+    if exitstatus == pytest.ExitCode.TESTS_FAILED:
+        kept = Path(tempfile.mkdtemp(prefix="aforesaid-failed-"))
+        with suppress(shutil.Error):  # a socket cannot be copied
+            shutil.copytree(folder, kept, symlinks=True, dirs_exist_ok=True)
+        sys.stderr.write(f"homes of failed tests: {kept}\n")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
 def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """HOME and RECOLLECT_HOME below tmp_path; the working directory restored; workers stopped."""
+    """HOME and AFORESAID_HOME below tmp_path; the working directory restored; workers stopped."""
     for name in os.environ:
         if name.startswith(FOREIGN):
             monkeypatch.delenv(name)
     user = tmp_path / "user"
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "recollect"))
+    monkeypatch.setenv("AFORESAID_HOME", str(tmp_path / "aforesaid"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     before = Path.cwd()
     yield
@@ -46,17 +84,25 @@ def home() -> Paths:
     return paths
 
 
+@pytest.fixture
+def later_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one more migration than there is."""
+    number, known = database.newest_version() + 1, database.migrations()
+    more = (number, "CREATE TABLE notes (id INTEGER PRIMARY KEY);")
+    monkeypatch.setattr(database, "migrations", lambda: (*known, more))
+
+
 def stop_workers(folder: Path) -> None:
     """Every one whose home is below the folder; also one that was still starting, which would take
     over as soon as the other one is gone."""
-    states = (folder / "recollect", folder / "user/.local/state/recollect")
+    states = (folder / "aforesaid", folder / "user/.local/state/aforesaid")
     if not any((state / "run").exists() for state in states):
         return
     for state in states:
-        contact.stop(Paths(config=state, data=state, state=state))
+        rpc.stop(Paths(config=state, data=state, state=state))
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            if b"recollect.worker" not in command.read_bytes():
+            if b"aforesaid.worker" not in command.read_bytes():
                 continue
             if b"HOME=" + os.fsencode(folder) + b"/" in command.with_name("environ").read_bytes():
                 os.kill(int(command.parent.name), signal.SIGKILL)

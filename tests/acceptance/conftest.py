@@ -56,12 +56,12 @@ def open_terminal() -> Iterator[OpenTerminal]:
 
 @pytest.fixture
 def prepared(new_client: NewClient, tmp_path: Path) -> Iterator[Installation]:
-    """A user with a home for recollect and no hooks yet."""
+    """A user with a home for aforesaid and no hooks yet."""
     installation = Installation(
         new_client(
             env={
-                "RECOLLECT_HOME": str(tmp_path / "memory"),
-                "RECOLLECT_SYNTHESIS_PROVIDER": "rules",
+                "AFORESAID_HOME": str(tmp_path / "memory"),
+                "AFORESAID_SYNTHESIS_PROVIDER": "rules",
             }
         )
     )
@@ -71,6 +71,6 @@ def prepared(new_client: NewClient, tmp_path: Path) -> Iterator[Installation]:
 
 @pytest.fixture
 def installed(prepared: Installation) -> Installation:
-    """A user who has run `recollect install`."""
+    """A user who has run `aforesaid install`."""
     prepared.cli("install")
     return prepared

@@ -1,4 +1,4 @@
-"""recollect as a user has it: its hooks in the client's settings, its worker, its store."""
+"""aforesaid as a user has it: its hooks in the client's settings, its worker, its store."""
 
 import os
 import signal
@@ -8,22 +8,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect import wiring
-from recollect.errors import WorkerError
-from recollect.model.events import Event
-from recollect.model.observations import Observation
-from recollect.model.sessions import Session
-from recollect.paths import Paths
-from recollect.store.protocol import Reading
-from recollect.worker import contact
+from aforesaid import wiring
+from aforesaid.agents.registry import AGENTS
+from aforesaid.errors import WorkerError
+from aforesaid.model.events import Event
+from aforesaid.model.observations import Observation
+from aforesaid.model.sessions import Session
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
 from tests.support.client import Client, until
 from tests.support.product import command
 from tests.support.scripted_api import Call, ScriptedApi, strings_in
 from tests.support.stored import events_of
 
-RECOLLECT = Path(sys.executable).with_name("recollect")
-MEMORY = "<recollect-memory"
-WORKER = "recollect.worker"
+AFORESAID = Path(sys.executable).with_name("aforesaid")
+MEMORY = "<aforesaid-memory"
+WORKER = "aforesaid.worker"
 
 
 def bash(command: str) -> Call:
@@ -65,7 +66,7 @@ class Installation:
         self.paths = Paths.of(client.environment())
 
     def cli(self, *args: str, cwd: Path | None = None) -> str:
-        """`recollect ARGS` as this user, which must succeed."""
+        """`aforesaid ARGS` as this user, which must succeed."""
         env = self.client.environment()
         done = command(list(args), env=env, cwd=cwd or self.client.project)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -77,7 +78,7 @@ class Installation:
 
     def _state(self) -> str:
         try:
-            found = contact.status(self.paths)
+            found = rpc.status(self.paths)
         except WorkerError as error:
             return f"{error} {self.spooled()} in the spool"
         assert not found["quarantine"], found
@@ -89,12 +90,12 @@ class Installation:
         return len(list(self.paths.spool_new.glob("*")))
 
     def worker_pid(self) -> int:
-        pid = contact.running_pid(self.paths)
+        pid = rpc.running_pid(self.paths)
         assert pid is not None, "no worker is running"
         return pid
 
     @contextmanager
-    def store(self) -> Iterator[Reading]:
+    def store(self) -> Iterator[Store]:
         reading = wiring.open_for_reading(self.paths)
         try:
             yield reading
@@ -103,17 +104,17 @@ class Installation:
 
     def session(self, ref: str) -> Session:
         with self.store() as store:
-            found = store.session_by_ref("claude-code", ref)
+            found = store.sessions.find("claude-code", ref)
         assert found is not None, f"session {ref} is not stored"
         return found
 
     def sessions(self) -> list[Session]:
         with self.store() as store:
-            return store.sessions(None, 100)
+            return store.sessions.recent(None, 100)
 
     def prompts(self, ref: str) -> list[tuple[int, str]]:
         with self.store() as store:
-            return [(p.number, p.text) for p in store.prompts(self.session(ref).id)]
+            return [(p.number, p.text) for p in store.sessions.prompts(self.session(ref).id)]
 
     def events(self, ref: str, kind: str | None = None) -> list[Kept]:
         """What is stored of a session (or one kind of it), in order."""
@@ -121,7 +122,7 @@ class Installation:
             rows = events_of(store, self.session(ref).id)
         kept = []
         for row in rows:
-            event = wiring.AGENTS["claude-code"].parse(row.capture)
+            event = AGENTS["claude-code"].parse(row.capture)
             assert isinstance(event, Event)
             assert event.kind == row.kind
             if kind in (None, row.kind):
@@ -134,7 +135,7 @@ class Installation:
 
     def observations(self, ref: str) -> list[Observation]:
         with self.store() as store:
-            return store.observations_of_session(self.session(ref).id)
+            return store.observations.for_session(self.session(ref).id)
 
     def titles(self, ref: str) -> list[str]:
         """The titles of what is remembered of a session; there must be some."""
@@ -150,18 +151,18 @@ class Installation:
         until(lambda: not self._processes(self.client.cli), report=lambda: "a client goes on")
         for pid in self._processes(WORKER):
             os.kill(pid, signal.SIGCONT)
-        contact.stop(self.paths)
+        rpc.stop(self.paths)
         for pid in self._processes(WORKER):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def agents(self) -> list[int]:
         """Processes of the client that answer the worker's questions."""
-        return self._processes(self.client.cli, "RECOLLECT_INSIDE=1")
+        return self._processes(self.client.cli, "AFORESAID_INSIDE=1")
 
     def _processes(self, command: str, variable: str = "") -> list[int]:
         """Processes of this user, and of no other, that run the command."""
-        mine = f"RECOLLECT_HOME={self.paths.state}\0".encode()
+        mine = f"AFORESAID_HOME={self.paths.state}\0".encode()
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):

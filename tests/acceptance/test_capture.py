@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from recollect.model.events import CommandRun, FileChanged, ToolUsed
-from recollect.model.sessions import ACTIVE, COMPLETED
-from recollect.worker import contact
+from aforesaid.model.events import CommandRun, FileChanged, ToolUsed
+from aforesaid.model.sessions import ACTIVE, COMPLETED
+from aforesaid.worker import rpc
 from tests.acceptance.product import Installation, Kept, bash, write
 from tests.support.client import TOOLS, until
 from tests.support.scripted_api import Call, Delay, ScriptedApi, Text, Together
@@ -27,6 +27,7 @@ def commands(kept: list[Kept]) -> list[str]:
     return [action.command for action in actions if isinstance(action, CommandRun)]
 
 
+@pytest.mark.quick
 def test_every_tool_call_is_stored_once_under_the_prompt_it_belongs_to(
     api: ScriptedApi, installed: Installation
 ) -> None:
@@ -134,8 +135,10 @@ def test_a_session_that_changes_its_directory_stays_in_its_project(
     assert last.event.cwd == f"{project}/sub"
     assert installed.session(session).project_dir == project
     with installed.store() as store:
-        assert [(found.name, found.root) for found in store.projects()] == [("project", project)]
-        assert store.dirs_of_project(store.projects()[0].id) == [project]
+        assert [(found.name, found.root) for found in store.projects.all()] == [
+            ("project", project)
+        ]
+        assert store.projects.dirs(store.projects.all()[0].id) == [project]
 
 
 def test_eight_sessions_at_once_are_kept_apart(api: ScriptedApi, installed: Installation) -> None:
@@ -167,7 +170,7 @@ def test_eight_sessions_at_once_are_kept_apart(api: ScriptedApi, installed: Inst
         told += [str(o.draft) for o in installed.observations(session)]
         with installed.store() as store:
             told += [
-                str(s.draft) for s in store.summaries_of_session(installed.session(session).id)
+                str(s.draft) for s in store.summaries.for_session(installed.session(session).id)
             ]
         assert len(told) > len(events) + 1
         assert [other for other in others for text in told if other in text] == []
@@ -188,6 +191,7 @@ def test_the_worker_outlives_the_client_that_started_it(
     assert len(installed.sessions()) == 2
 
 
+@pytest.mark.quick
 def test_killing_the_client_in_the_middle_keeps_what_was_captured(
     api: ScriptedApi, installed: Installation
 ) -> None:
@@ -201,7 +205,7 @@ def test_killing_the_client_in_the_middle_keeps_what_was_captured(
         os.killpg(process.pid, signal.SIGKILL)
     installed.settled()
 
-    assert contact.running_pid(installed.paths) is not None
+    assert rpc.running_pid(installed.paths) is not None
     assert installed.session(session).status == ACTIVE
     assert [k.kind for k in installed.events(session)] == ["session_start", "prompt", "tool"]
     change = tool(installed.events(session, "tool")[0]).action

@@ -11,20 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock
-from recollect.model.requests import (
-    Away,
+from aforesaid import clock
+from aforesaid.model.requests import (
     Failure,
     Misconfigured,
+    RateLimited,
     Refused,
     Reply,
     Request,
-    Wait,
-    paid,
+    Unavailable,
+    usage_of,
 )
-from recollect.providers.claude_agent import ClaudeAgent
-from recollect.providers.claude_process import ClaudeProcess
-from recollect.synthesis.budget import ROUNDS
+from aforesaid.providers.claude import ClaudeAgent, ClaudeProcess
+from aforesaid.synthesis.cost import ROUNDS
 from tests.acceptance.product import Installation
 from tests.support.client import KEY, Client, HookDump, find_cli, until
 from tests.support.scripted_api import (
@@ -65,7 +64,7 @@ def agents(root: Path) -> set[int]:
         except OSError:
             continue
         at_home = any(v.startswith(b"HOME=" + os.fsencode(root)) for v in variables)
-        if at_home and b"RECOLLECT_INSIDE=1" in variables:
+        if at_home and b"AFORESAID_INSIDE=1" in variables:
             found[int(process.name)] = int(parent)
     return {pid for pid, parent in found.items() if parent not in found}
 
@@ -105,6 +104,7 @@ def new_agent(user: Client, tmp_path: Path) -> Iterator[NewAgent]:
     assert agents(user.root) == set()
 
 
+@pytest.mark.quick
 def test_a_reply_comes_with_what_the_api_counted_and_nothing_else_is_sent(
     api: ScriptedApi, new_agent: NewAgent
 ) -> None:
@@ -231,11 +231,11 @@ FAILURES: tuple[tuple[Step, Failure], ...] = (
     (Fail(403, "permission_error", "no"), Misconfigured("/login")),
     (Fail(404, "not_found_error", "model: x"), Misconfigured("synthesis.model")),
     (Fail(413, "request_too_large", "no"), Refused("too large")),
-    (Fail(429, "rate_limit_error", "slow"), Wait("(429)", 0)),
-    (Fail(429, "rate_limit_error", "slow", (("retry-after", "30"),)), Wait("(429)", 0)),
-    (Fail(500), Away("500")),
-    (Fail(529, "overloaded_error", "Overloaded"), Away("529")),
-    (Cut("<observation>half of it</observation>"), Away("lost")),
+    (Fail(429, "rate_limit_error", "slow"), RateLimited("(429)", 0)),
+    (Fail(429, "rate_limit_error", "slow", (("retry-after", "30"),)), RateLimited("(429)", 0)),
+    (Fail(500), Unavailable("500")),
+    (Fail(529, "overloaded_error", "Overloaded"), Unavailable("529")),
+    (Cut("<observation>half of it</observation>"), Unavailable("lost")),
     (Text("", stop="refusal"), Refused("can't help")),
 )
 
@@ -255,10 +255,10 @@ def test_what_the_api_refuses_is_a_failure_and_never_a_reply_and_the_next_one_is
         assert expected.why in failure.why
         assert len(api.requests) - before <= 2  # some are tried once more without a stream
         if isinstance(step, Text):  # of a cut one the client may have seen nothing
-            usage = paid(failure)
+            usage = usage_of(failure)
             assert usage is not None
             assert usage.sent > 0
-        if isinstance(failure, Wait):
+        if isinstance(failure, RateLimited):
             assert 0 < failure.until - clock.now() <= clock.MINUTE
         assert isinstance(agent.ask(question("Another one")), Reply)
         assert f"Batch {number}." not in "".join(strings_in(api.requests[-1]["body"]))
@@ -279,7 +279,7 @@ def test_a_process_that_has_grown_or_cannot_forget_ends_with_its_answer(
         ("ClaudeProcess._rewound", stuck),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(f"recollect.providers.claude_process.{name}", value)
+            patch.setattr(f"aforesaid.providers.claude.{name}", value)
             assert isinstance(agent.ask(question("Batch")), Reply)
         assert agents(user.root) == set()
 
@@ -300,7 +300,7 @@ def test_a_plans_limit_is_waited_for_a_login_is_asked_for_and_a_key_helper_is_on
     assert isinstance(helped, Reply)
     assert isinstance(nobody, Misconfigured)
     assert "/login" in nobody.why
-    assert isinstance(limited, Wait)
+    assert isinstance(limited, RateLimited)
     assert limited.until == HOUR_LATER * 1000
 
 
@@ -329,7 +329,7 @@ def test_a_model_that_hangs_or_a_client_that_dies_is_away_and_the_next_request_i
 ) -> None:
     api.when("Hang", Delay(60, Text("late")))
     hung = new_agent(seconds=3).ask(question("Hang"))
-    assert isinstance(hung, Away)
+    assert isinstance(hung, Unavailable)
     assert agents(user.root) == set()
 
     agent = new_agent()
@@ -341,7 +341,7 @@ def test_a_model_that_hangs_or_a_client_that_dies_is_away_and_the_next_request_i
     assert agent.pid
     os.kill(agent.pid, signal.SIGKILL)
     asking.join()
-    assert isinstance(answers[0], Away)
+    assert isinstance(answers[0], Unavailable)
     assert answers[0].usage is not None  # the API had it
     assert answers[0].usage.sent > 0
     assert answers[0].usage.estimated
@@ -361,19 +361,19 @@ def test_close_brings_a_hanging_request_back_and_leaves_no_process(
     agent.close()
     asking.join()
 
-    assert isinstance(answers[0], Away)
+    assert isinstance(answers[0], Unavailable)
     assert agents(user.root) == set()
     assert list(user.home.glob(".claude/sessions/*")) == []
-    assert isinstance(agent.ask(question("Batch")), Away)
+    assert isinstance(agent.ask(question("Batch")), Unavailable)
     agent.close()
 
 
 PARENT = """
 import sys
 from pathlib import Path
-from recollect import clock
-from recollect.model.requests import Request
-from recollect.providers.claude_agent import ClaudeAgent
+from aforesaid import clock
+from aforesaid.model.requests import Request
+from aforesaid.providers.claude import ClaudeAgent
 agent = ClaudeAgent(model="haiku", seconds=60, clock=clock.now, cli=sys.argv[1], cwd=Path(sys.argv[2]))
 for message in sys.argv[3:]:
     agent.ask(Request("S", (), message, 500))
@@ -394,12 +394,14 @@ def test_a_worker_that_is_killed_takes_its_agent_with_it(
     until(lambda: agents(user.root) == set())
 
 
+@pytest.mark.quick
 def test_a_missing_client_is_named_with_its_fix(new_agent: NewAgent) -> None:
     failure = new_agent(cli="/nowhere/claude").ask(question("Batch"))
     assert isinstance(failure, Misconfigured)
-    assert "pip install 'recollect[claude]'" in failure.why
+    assert "pip install 'aforesaid[claude]'" in failure.why
 
 
+@pytest.mark.quick
 def test_a_missing_package_is_named_with_its_fix(
     new_agent: NewAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,4 +409,4 @@ def test_a_missing_package_is_named_with_its_fix(
     monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
     failure = agent.ask(question("Batch"))
     assert isinstance(failure, Misconfigured)
-    assert "pip install 'recollect[claude]'" in failure.why
+    assert "pip install 'aforesaid[claude]'" in failure.why

@@ -8,12 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.memory.choosing.finding import near, sure
-from recollect.memory.claude_code import client as clients
-from recollect.memory.claude_code.client_folder import folder
-from recollect.model.memories import OF_CLIENT, OF_USER, Memory, StoredMemory
-from recollect.worker import contact
+from aforesaid import clock, wiring
+from aforesaid.memory.claude_memory import (
+    client_directory_path,
+    client_folder,
+    client_loaded_names,
+    share_memories,
+    unshare_memories,
+)
+from aforesaid.memory.ranking import confident_matches, rank_memories
+from aforesaid.model.memories import OF_CLIENT, OF_USER, Memory, StoredMemory
+from aforesaid.worker import rpc
 from tests.acceptance.product import MEMORY, Installation, last_request
 from tests.support.client import Client, git_repo, until
 from tests.support.scripted_api import Call, ScriptedApi, Text
@@ -77,38 +82,41 @@ def test_the_folder_is_found_where_the_client_has_it(api: ScriptedApi, client: C
     for directory in directories:
         found = where(api, client, directory)
         assert found is not None
-        assert folder(str(directory), client.environment()) == found, directory
+        assert client_directory_path(str(directory), client.environment()) == found, directory
 
 
 def test_the_clients_settings_move_it_and_turn_it_off(api: ScriptedApi, client: Client) -> None:
     below = client.project / "below"
     (below / ".claude").mkdir(parents=True)
-    user, local = {"autoMemoryDirectory": "~/mine"}, {"autoMemoryDirectory": str(client.root / "m")}
+    user = {"autoMemoryDirectory": "~/mine"}
     off = {"autoMemoryEnabled": False}
     for settings, scope, directory in (
         (user, "user", client.project),
-        (local, "local", below),  # also from below the root
         (off, "project", client.project),
         (off, "project", below),  # not from below the root
         ({"autoMemoryDirectory": "relative"}, "local", below),
     ):
         client.settings(settings, scope)  # type: ignore[arg-type]
         found = where(api, client, directory)
-        assert folder(str(directory), client.environment()) == found, (settings, scope, directory)
+        assert client_directory_path(str(directory), client.environment()) == found, (
+            settings,
+            scope,
+            directory,
+        )
     client.env["CLAUDE_CONFIG_DIR"] = str(client.root / "config")
     found = where(api, client, below)
     assert found is not None
-    assert folder(str(below), client.environment()) == found
+    assert client_directory_path(str(below), client.environment()) == found
     client.env["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
     assert where(api, client, below) is None
-    assert folder(str(below), client.environment()) is None
+    assert client_directory_path(str(below), client.environment()) is None
 
 
 def test_theirs_is_found_by_recall_and_a_session_leaves_it_as_it_was(
     api: ScriptedApi, installed: Installation
 ) -> None:
     client = installed.client
-    found = clients.theirs(str(client.project), client.environment(), "adopt")
+    found = client_folder(str(client.project), client.environment(), "adopt")
     assert found is not None
     place = found.path
     place.mkdir(parents=True)
@@ -120,7 +128,9 @@ def test_theirs_is_found_by_recall_and_a_session_leaves_it_as_it_was(
     installed.settled()
 
     assert contents(place) == before
-    (first, *_) = sure(near(found.list().memories, "How do I start the pump in the cellar?"))
+    (first, *_) = confident_matches(
+        rank_memories(found.list().memories, "How do I start the pump in the cellar?")
+    )
     assert (first.memory.memory.name, first.memory.scope) == ("pump", OF_CLIENT)
 
 
@@ -128,7 +138,7 @@ def test_theirs_is_found_by_recall_and_a_session_leaves_it_as_it_was(
 def test_what_is_shared_the_client_tells_once_and_leaves_alone(
     api: ScriptedApi, client: Client, index: str | None
 ) -> None:
-    place = folder(str(client.project), client.environment())
+    place = client_directory_path(str(client.project), client.environment())
     assert place is not None
     place.mkdir(parents=True)
     (place / "pump.md").write_text(PUMP)
@@ -137,18 +147,18 @@ def test_what_is_shared_the_client_tells_once_and_leaves_alone(
     before = contents(place)
     tabs = ours("prefers-tabs", 'Tabs: for indentation, never "spaces" #1')
 
-    clients.share([tabs, ours("quotes", "Single quotes")], place)
+    share_memories([tabs, ours("quotes", "Single quotes")], place)
     shared = contents(place)
     client.run("one")
 
     told = last_request(api, "one")
     assert told.count(tabs.memory.description) == 1
     assert told.count("(pump.md)") == 1
-    assert "recollect" not in told, "marks are not for the model"
+    assert "aforesaid: v" not in told, "marks are not for the model"
     assert contents(place) == shared
-    assert clients.loaded(place) == {"prefers-tabs", "quotes"}
+    assert client_loaded_names(place) == {"prefers-tabs", "quotes"}
 
-    clients.unshare(place)
+    unshare_memories(place)
     assert contents(place) == before
     client.run("two")
     told = last_request(api, "two")
@@ -158,10 +168,10 @@ def test_what_is_shared_the_client_tells_once_and_leaves_alone(
 
 def test_the_client_reads_what_we_wrote_as_its_own(api: ScriptedApi, client: Client) -> None:
     """Without an index it makes one of the front matter: then it has understood ours."""
-    place = folder(str(client.project), client.environment())
+    place = client_directory_path(str(client.project), client.environment())
     assert place is not None
     tabs = ours("prefers-tabs", 'Tabs: for indentation, never "spaces" #1')
-    clients.share([tabs], place)
+    share_memories([tabs], place)
     (place / "MEMORY.md").unlink()
 
     client.run("one")
@@ -170,16 +180,16 @@ def test_the_client_reads_what_we_wrote_as_its_own(api: ScriptedApi, client: Cli
     assert last_request(api, "one").count(line) == 1
     assert (place / "MEMORY.md").read_text().strip() == line
     # What the client made is no reason to list it twice.
-    clients.share([tabs], place)
+    share_memories([tabs], place)
     assert (place / "MEMORY.md").read_text().count("prefers-tabs.md") == 1
-    clients.unshare(place)
+    unshare_memories(place)
     assert "prefers-tabs" not in (place / "MEMORY.md").read_text()
 
 
 def test_an_edit_of_the_clients_model_is_kept(api: ScriptedApi, client: Client) -> None:
-    place = folder(str(client.project), client.environment())
+    place = client_directory_path(str(client.project), client.environment())
     assert place is not None
-    clients.share([ours("prefers-tabs", "Tabs for indentation"), ours("b", "Another")], place)
+    share_memories([ours("prefers-tabs", "Tabs for indentation"), ours("b", "Another")], place)
     file = str(place / "prefers-tabs.md")
     change = {"file_path": file, "old_string": "They said so", "new_string": "It was agreed"}
     api.when("agreed", Call("Read", {"file_path": file}), Call("Edit", change), Text("Noted."))
@@ -188,10 +198,10 @@ def test_an_edit_of_the_clients_model_is_kept(api: ScriptedApi, client: Client) 
 
     edited = Path(file).read_text()
     assert "It was agreed" in edited, json.dumps(api.requests[-1]["body"]["messages"])[-2000:]
-    done = clients.share([ours("prefers-tabs", "Tabs, always"), ours("b", "Another")], place)
+    done = share_memories([ours("prefers-tabs", "Tabs, always"), ours("b", "Another")], place)
     assert done.edited == ("prefers-tabs",)
     assert Path(file).read_text() == edited
-    clients.unshare(place)
+    unshare_memories(place)
     assert Path(file).read_text() == edited
 
 
@@ -199,10 +209,10 @@ def test_with_share_on_a_memory_reaches_the_model_once(
     api: ScriptedApi, prepared: Installation
 ) -> None:
     client = prepared.client
-    client.env["RECOLLECT_MEMORY_CLIENT"] = "share"
+    client.env["AFORESAID_MEMORY_CLIENT"] = "share"
     prepared.cli("install")
     env = client.environment()
-    place = folder(str(client.project), env)
+    place = client_directory_path(str(client.project), env)
     assert place is not None
     memories = wiring.memories(wiring.home(env), str(client.project), clock.now, env)
     with memories.change("test") as change:
@@ -213,7 +223,8 @@ def test_with_share_on_a_memory_reaches_the_model_once(
     told = last_request(api, "Let us begin.")
     assert told.partition(MEMORY)[2].count("Tabs for indentation, never spaces") == 1
     until(
-        lambda: "prefers-tabs" in clients.loaded(place), report=lambda: str(list(place.iterdir()))
+        lambda: "prefers-tabs" in client_loaded_names(place),
+        report=lambda: str(list(place.iterdir())),
     )
     prepared.settled()
     shared = contents(place)
@@ -226,8 +237,8 @@ def test_with_share_on_a_memory_reaches_the_model_once(
     prepared.settled()
     assert contents(place) == shared
 
-    client.env["RECOLLECT_MEMORY_CLIENT"] = "adopt"
-    contact.stop(prepared.paths)
+    client.env["AFORESAID_MEMORY_CLIENT"] = "adopt"
+    rpc.stop(prepared.paths)
     client.run("And then?")
-    until(lambda: not clients.loaded(place))
+    until(lambda: not client_loaded_names(place))
     assert "prefers-tabs.md" not in contents(place)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.memory.claude_code.client_folder import folder
-from recollect.model.memories import Memory
-from recollect.worker.memory_telling import LEAD
+from aforesaid import clock, wiring
+from aforesaid.memory.claude_memory import client_directory_path
+from aforesaid.model.memories import Memory
+from aforesaid.worker.memory import LEAD
 from tests.acceptance.product import MEMORY, Installation, last_request
 from tests.support.scripted_api import Call, ScriptedApi, Text
 from tests.support.scripted_memory import asked, scripted
@@ -66,9 +66,9 @@ def modelled(prepared: Installation) -> Iterator[tuple[Installation, ScriptedOpe
     """A user with a model of their own."""
     with ScriptedOpenAi() as model:
         prepared.client.env |= {
-            "RECOLLECT_SYNTHESIS_PROVIDER": "openai",
-            "RECOLLECT_SYNTHESIS_ENDPOINT": model.url,
-            "RECOLLECT_SYNTHESIS_MODEL": "scripted",
+            "AFORESAID_SYNTHESIS_PROVIDER": "openai",
+            "AFORESAID_SYNTHESIS_ENDPOINT": model.url,
+            "AFORESAID_SYNTHESIS_MODEL": "scripted",
         }
         prepared.cli("install")
         prepared.cli("worker", "start")
@@ -201,7 +201,7 @@ def test_a_correction_changes_the_memory_and_the_history_shows_it(
 def test_what_the_agent_keeps_itself_is_not_kept_again(
     api: ScriptedApi, installed: Installation
 ) -> None:
-    theirs = folder(str(installed.client.project), installed.client.environment())
+    theirs = client_directory_path(str(installed.client.project), installed.client.environment())
     assert theirs is not None
     text = "---\nname: tabs\ndescription: Indent with tabs\ntype: user\n---\n\nTabs.\n"
     wanted = {"file_path": str(theirs / "tabs.md"), "content": text}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recollect.recall import file_recall
+from aforesaid.recall import inject
 from tests.acceptance.product import Installation, last_request, write
 from tests.support.client import until
 from tests.support.scripted_api import Call, ScriptedApi, Text
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.client
 ASKED = "Count ten pieces as a bulk order"
 REASON = "ten pieces must count, because the price list says so"
 PRICING = "def discount(quantity):\n    return 0.05 if quantity >= 10 else 0\n"
-LEAD = file_recall.LEAD.format(file="pricing.py")
+LEAD = inject.FILE_LEAD.format(file="pricing.py")
 
 
 def read(path: str) -> Call:
@@ -56,7 +56,7 @@ def test_what_is_known_about_a_file_is_told_once_when_it_is_opened(
     assert last_request(api, "Look again").count(LEAD) == 1
     installed.settled()
     with installed.store() as store:
-        injected = store.told_in(installed.session(session).id)
+        injected = store.injections.for_session(installed.session(session).id)
     (one,) = [one for one in injected if one.hook == "file"]
     assert one.reason == "the agent opened pricing.py"
     why = json.loads(installed.cli("why", session[:8], "--json"))
@@ -76,7 +76,7 @@ def test_a_file_of_which_nothing_is_known_brings_nothing(
     done = installed.client.run("Look elsewhere")
 
     assert done.returncode == 0
-    assert "Notes that recollect took about" not in last_request(api, "Look elsewhere")
+    assert "Notes that aforesaid took about" not in last_request(api, "Look elsewhere")
 
 
 def test_an_edit_is_told_before_it_is_made_and_goes_on(

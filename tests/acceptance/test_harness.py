@@ -1,4 +1,4 @@
-"""The test support itself, on the real client and with no part of recollect."""
+"""The test support itself, on the real client and with no part of aforesaid."""
 
 import os
 import re

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model.events import Event, ToolUsed
+from aforesaid.model.events import Event, ToolUsed
 from tests.acceptance.conftest import NewClient
 from tests.acceptance.product import Installation, Kept
 from tests.support.client import Client
@@ -44,7 +44,7 @@ def test_an_import_into_an_empty_memory_gives_what_the_hooks_gave(
     session(api, installed.client)
     installed.settled()
 
-    empty = {**installed.client.env, "RECOLLECT_HOME": str(tmp_path / "empty")}
+    empty = {**installed.client.env, "AFORESAID_HOME": str(tmp_path / "empty")}
     imported = Installation(Client(installed.client.root, api.url, env=empty))
     try:
         imported.cli("import", "claude-code")
@@ -64,7 +64,7 @@ def test_a_session_without_hooks_is_imported_as_if_it_had_had_them(
 ) -> None:
     plain(api, installed.client)
     installed.settled()
-    env = {**installed.client.env, "RECOLLECT_HOME": str(installed.client.root / "other")}
+    env = {**installed.client.env, "AFORESAID_HOME": str(installed.client.root / "other")}
     without = Installation(new_client("without", env=env))
     try:
         plain(api, without.client)

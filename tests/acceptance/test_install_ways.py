@@ -1,4 +1,4 @@
-"""The ways recollect gets into the client, alone and together, whole and broken."""
+"""The ways aforesaid gets into the client, alone and together, whole and broken."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import aforesaid
 from tests.acceptance.product import MEMORY, Installation, bash, last_request, write
 from tests.support.client import Client
 from tests.support.scripted_api import ScriptedApi, Text
@@ -22,7 +22,7 @@ ALL_OF_IT = Counter(session_start=1, prompt=1, tool=2, stop=1, session_end=1)
 
 
 def checkout(folder: Path) -> Path:
-    """recollect's repository as `git clone` leaves it."""
+    """aforesaid's repository as `git clone` leaves it."""
     for name in (".claude-plugin", "src"):
         leave_out = shutil.ignore_patterns("__pycache__")
         shutil.copytree(CHECKOUT / name, folder / name, ignore=leave_out)
@@ -36,7 +36,7 @@ def set_up(folder: Path) -> Path:
 
 
 def add_plugin(client: Client, folder: Path) -> None:
-    for line in (["marketplace", "add", str(folder)], ["install", "recollect@recollect"]):
+    for line in (["marketplace", "add", str(folder)], ["install", "aforesaid@aforesaid"]):
         done = client.plugin(*line)
         assert done.returncode == 0, done
 
@@ -71,6 +71,7 @@ def test_the_plugin_captures_what_the_settings_capture_and_gives_the_brief(
     assert NEXT in told
 
 
+@pytest.mark.quick
 def test_both_ways_at_once_store_each_event_once_and_give_one_brief(
     api: ScriptedApi, installed: Installation, tmp_path: Path
 ) -> None:
@@ -103,7 +104,7 @@ def test_hook_lines_whose_files_are_gone_do_not_disturb_the_session(
     api: ScriptedApi, installed: Installation, tmp_path: Path
 ) -> None:
     settings = installed.client.home / ".claude" / "settings.json"
-    there = str(Path(recollect.__file__).parent / "hook")
+    there = str(Path(aforesaid.__file__).parent / "hook")
     lines = settings.read_text()
     assert there in lines
     settings.write_text(lines.replace(there, str(tmp_path / "moved" / "hook")))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.model.events import SessionEnded, TurnEnded
-from recollect.model.sessions import ACTIVE, COMPLETED
+from aforesaid.model.events import SessionEnded, TurnEnded
+from aforesaid.model.sessions import ACTIVE, COMPLETED
 from tests.acceptance.conftest import OpenTerminal
 from tests.acceptance.product import Installation, bash, write
 from tests.support.client import until
@@ -53,7 +53,7 @@ def test_two_prompts_are_two_turns_of_one_session_that_ends_completed(
     written = [(o.prompt_number, o.draft.files_modified) for o in installed.observations(session)]
     assert written == [(1, ("list.md",)), (2, ("plan.md",))]
     with installed.store() as store:
-        summaries = store.summaries_of_session(installed.session(session).id)
+        summaries = store.summaries.for_session(installed.session(session).id)
     assert [summary.prompt_number for summary in summaries] == [1, 2]
     end = installed.events(session)[-1].event.what
     assert isinstance(end, SessionEnded)
@@ -102,6 +102,6 @@ def test_escape_in_the_middle_of_a_tool_loses_nothing_that_was_captured(
         (2, TurnEnded("The letter is there."))
     ]
     with installed.store() as store:
-        summaries = store.summaries_of_session(installed.session(session).id)
+        summaries = store.summaries.for_session(installed.session(session).id)
     assert [summary.prompt_number for summary in summaries] == [1, 2]
     assert installed.session(session).status == COMPLETED

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.recall.envelope import CLOSING
-from recollect.server.tools import INSTRUCTIONS, TOOLS
+from aforesaid.mcp.server import INSTRUCTIONS
+from aforesaid.mcp.tools import TOOLS
+from aforesaid.recall.render import CLOSING
 from tests.acceptance.product import Installation, bash, write
 from tests.acceptance.test_install_ways import add_plugin, checkout, set_up
 from tests.support.client import TOOLS as ALLOWED
@@ -15,7 +16,7 @@ from tests.support.scripted_api import Call, ScriptedApi, Text, strings_in
 
 pytestmark = pytest.mark.client
 
-SERVER, PLUGIN = "mcp__recollect__", "mcp__plugin_recollect_recollect__"
+SERVER, PLUGIN = "mcp__aforesaid__", "mcp__plugin_aforesaid_aforesaid__"
 LUTE = "Build a lute"
 
 
@@ -74,7 +75,7 @@ def take_three_steps(api: ScriptedApi, installation: Installation, prefix: str) 
     assert f"#{key} [" in told
     assert "lute.md" in told
     for each in (found, around, told):
-        assert each.startswith("<recollect-memory")
+        assert each.startswith("<aforesaid-memory")
         assert each.endswith(CLOSING)
 
 
@@ -87,7 +88,7 @@ def test_the_plugin_brings_the_server_and_the_skill(
 ) -> None:
     add_plugin(prepared.client, set_up(checkout(tmp_path / "checkout")))
     take_three_steps(api, prepared, PLUGIN)
-    assert "recollect:recollect" in json.dumps(requests(api, LUTE)[0])
+    assert "aforesaid:aforesaid" in json.dumps(requests(api, LUTE)[0])
 
 
 def test_both_ways_at_once_offer_the_tools_once(
@@ -112,11 +113,12 @@ def test_what_a_model_remembers_is_told_to_the_next_session(
     assert "noted by the agent): The user wants lutes in walnut" in told
 
 
+@pytest.mark.quick
 def test_the_client_itself_sees_the_server_and_uninstall_takes_it_out(
     installed: Installation,
 ) -> None:
     client = installed.client
-    shown = client.command("mcp", "get", "recollect")
+    shown = client.command("mcp", "get", "aforesaid")
     assert shown.returncode == 0, shown
     assert "User config" in shown.stdout
     config = client.home / ".claude.json"
@@ -126,4 +128,4 @@ def test_the_client_itself_sees_the_server_and_uninstall_takes_it_out(
     after = json.loads(config.read_text())
     assert list(after["mcpServers"]) == ["theirs"]
     assert {**before, "mcpServers": {}} == {**after, "mcpServers": {}}
-    assert client.command("mcp", "get", "recollect").returncode != 0
+    assert client.command("mcp", "get", "aforesaid").returncode != 0

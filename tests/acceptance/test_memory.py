@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.recall import prompt
+from aforesaid.recall import inject
 from tests.acceptance.conftest import OpenTerminal
 from tests.acceptance.product import MEMORY, Installation, bash, last_request, write
 from tests.support.client import git_repo
@@ -44,6 +44,7 @@ def work_on_pricing(api: ScriptedApi, installed: Installation) -> list[str]:
     return installed.titles(done.session_id)
 
 
+@pytest.mark.quick
 def test_a_later_session_anywhere_in_the_repository_knows_what_was_done_and_what_is_next(
     api: ScriptedApi, installed: Installation, tmp_path: Path
 ) -> None:
@@ -151,8 +152,8 @@ def test_a_prompt_is_told_what_it_needs_once_per_session_and_else_nothing(
     installed.client.run(UNRELATED)
 
     told = last_request(api, NEEDED)
-    assert TOLD in told.partition(prompt.LEAD)[2]
-    assert last_request(api, f"{NEEDED} still").count(prompt.LEAD) == 1
-    assert prompt.LEAD not in last_request(api, UNRELATED)
+    assert TOLD in told.partition(inject.PROMPT_LEAD)[2]
+    assert last_request(api, f"{NEEDED} still").count(inject.PROMPT_LEAD) == 1
+    assert inject.PROMPT_LEAD not in last_request(api, UNRELATED)
     listed = installed.cli("why", session)
     assert "near to the prompt" in listed

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.worker import contact
+from aforesaid.worker import rpc
 from tests.acceptance.conftest import NewClient
 from tests.acceptance.product import MEMORY, Installation, bash, last_request, write
 from tests.support.scripted_api import ScriptedApi, Text
@@ -35,10 +35,10 @@ def modelled(api: ScriptedApi, new_client: NewClient, tmp_path: Path) -> Iterato
     api.when("Write at least one observation", Text(OBSERVATION))
     api.when("No file was changed: write", Text("<none/>"))
     api.when("Write the summary.", Text(SUMMARY))
-    installation = Installation(new_client(env={"RECOLLECT_HOME": str(tmp_path / "memory")}))
+    installation = Installation(new_client(env={"AFORESAID_HOME": str(tmp_path / "memory")}))
     installation.cli("install")
     yield installation
-    contact.stop(installation.paths)  # and with the worker its agent, which is a client too
+    rpc.stop(installation.paths)  # and with the worker its agent, which is a client too
     installation.close()
 
 
@@ -70,14 +70,14 @@ def test_a_session_is_remembered_in_the_models_words_and_the_agent_leaves_no_tra
         own = {event.id: event for event in events_of(store, session.id)}
         assert set(observation.draft.evidence) <= set(own)
         assert observation.draft.evidence
-        [summary] = store.summaries_of_session(session.id)
-        spent = store.spent(0, 1 << 60)
+        [summary] = store.summaries.for_session(session.id)
+        spent = store.requests.spent(0, 1 << 60)
     assert summary.draft.next_steps == NEXT
     assert len(asked_by_the_agent(api)) == spent.requests == 2
     assert all(ASKED in prompt and "pricing.py" in prompt for prompt in asked_by_the_agent(api))
     assert not any("Project: " in kept.body for kept in modelled.events(done.session_id))
     assert len(modelled.client.transcripts()) == 1
-    assert contact.status(modelled.paths)["provider"].startswith("claude haiku")
+    assert rpc.status(modelled.paths)["provider"].startswith("claude haiku")
 
     modelled.client.run("what is next?")
     told = last_request(api, "what is next?")
@@ -99,5 +99,5 @@ def test_there_is_at_most_one_agent_and_it_ends_with_the_worker(
         modelled.settled()
         assert len(modelled.agents()) == 1
 
-    assert contact.stop(modelled.paths)
+    assert rpc.stop(modelled.paths)
     assert modelled.agents() == []

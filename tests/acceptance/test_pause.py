@@ -23,10 +23,10 @@ def test_a_session_while_paused_leaves_nothing_and_the_next_one_is_recorded(
     assert MEMORY not in last_request(api, "Hidden work")
     assert "paused" in installed.cli("status")
     installed.cli("resume")
-    installed.client.env["RECOLLECT_PAUSED"] = "1"
+    installed.client.env["AFORESAID_PAUSED"] = "1"
     api.when("Also hidden", bash(f"echo '{SAID}'"), Text(f"Again: {SAID}."))
     also = installed.client.run("Also hidden")
-    del installed.client.env["RECOLLECT_PAUSED"]
+    del installed.client.env["AFORESAID_PAUSED"]
 
     api.when("Go on", bash("echo on"), Text("It goes on."))
     after = installed.client.run("Go on")

@@ -1,4 +1,4 @@
-"""The memory does not remember itself: a client that recollect runs is not captured."""
+"""The memory does not remember itself: a client that aforesaid runs is not captured."""
 
 import shlex
 
@@ -16,7 +16,7 @@ def test_a_client_inside_a_session_that_is_marked_as_ours_is_neither_captured_no
     prompt = "Summarise this"
     nested = shlex.join([installed.client.cli, "-p", prompt, "--allowedTools", "Bash"])
     api.when(prompt, bash("echo nested > nested.txt"), Text("A summary."))
-    api.when("Run the other", bash(f"RECOLLECT_INSIDE=1 {nested} </dev/null"), Text("It ran."))
+    api.when("Run the other", bash(f"AFORESAID_INSIDE=1 {nested} </dev/null"), Text("It ran."))
     api.when("Create a note", write("note.md", "# Note\n"), Text("Noted."))
     first = installed.client.run("Create a note").session_id
     installed.settled()

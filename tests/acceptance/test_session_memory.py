@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.memory import session_text
-from recollect.model.events import CompactionBegan
-from recollect.recall import brief
-from recollect.worker import contact
+from aforesaid.memory.session import COMPACTION_LEAD, COMPACTION_REASON
+from aforesaid.model.events import CompactionBegan
+from aforesaid.recall import brief
+from aforesaid.worker import rpc
 from tests.acceptance.product import MEMORY, Installation, bash, last_request, write
 from tests.support.scripted_api import Call, ScriptedApi, Text, strings_in
 
@@ -38,7 +38,7 @@ def compaction(api: ScriptedApi) -> str:
 def is_kept(asked: str) -> bool:
     instructions = asked.partition("Additional Instructions:")[2]
     needed = (ASKED, "Never change the price", "pricing.py", "the till is closed", "the invoice")
-    return session_text.KEEP in instructions and all(each in instructions for each in needed)
+    return COMPACTION_LEAD in instructions and all(each in instructions for each in needed)
 
 
 def test_a_compaction_is_told_what_to_keep_and_the_session_gets_it_back(
@@ -53,13 +53,13 @@ def test_a_compaction_is_told_what_to_keep_and_the_session_gets_it_back(
 
     asked = compaction(api)
     assert is_kept(asked)
-    assert asked.index("mind the tests") < asked.index(session_text.KEEP)
+    assert asked.index("mind the tests") < asked.index(COMPACTION_LEAD)
     own = last_request(api, "what now").partition(brief.THIS_SESSION)[2]
     assert "Show it on the invoice" in own
     installed.settled()
     (began,) = installed.events(session, "compact")
     assert began.event.what == CompactionBegan("manual", "mind the tests")
-    assert session_text.KEPT_REASON in installed.cli("why", session)
+    assert COMPACTION_REASON in installed.cli("why", session)
 
 
 def test_a_conversation_that_it_can_stand_for_gets_it_whole(
@@ -96,7 +96,7 @@ def test_a_client_that_compacts_in_the_middle_of_a_turn_is_told_too(
 
     assert done.returncode == 0
     instructions = compaction(api).partition("Additional Instructions:")[2]
-    assert session_text.KEEP in instructions
+    assert COMPACTION_LEAD in instructions
     assert f"- Asked: {ASKED}" in instructions
     installed.settled()
     (began,) = installed.events(done.session_id, "compact")
@@ -107,7 +107,7 @@ def test_without_a_worker_a_compaction_goes_on_in_silence_and_is_kept(
     api: ScriptedApi, installed: Installation
 ) -> None:
     session = work(api, installed)
-    contact.stop(installed.paths)
+    rpc.stop(installed.paths)
     # A hook would start another one.
     installed.paths.starting_file.touch()
 

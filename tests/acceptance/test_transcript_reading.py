@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.model.events import Event, Failure, ToolUsed
+from aforesaid.model.events import Event, Failure, ToolUsed
 from tests.support import terminal
 from tests.support.client import Client
 from tests.support.scripted_api import ScriptedApi
@@ -14,10 +14,12 @@ from tests.support.transcripts import (
     killed,
     of_hooks,
     of_transcripts,
+    plain,
 )
 
 pytestmark = pytest.mark.client
 
+QUICK = (plain, killed)
 # Calls that no hook tells of: (refused, interrupted).
 UNTOLD = {"plain": (1, 0), "killed": (0, 1), "killed_and_resumed": (0, 1), "escaped": (0, 1)}
 
@@ -27,7 +29,15 @@ def failures(events: list[Event]) -> list[Failure]:
     return [failure for failure in found if failure]
 
 
-@pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session.__name__)
+@pytest.mark.parametrize(
+    "session",
+    [
+        pytest.param(
+            session, id=session.__name__, marks=pytest.mark.quick if session in QUICK else ()
+        )
+        for session in SESSIONS
+    ],
+)
 def test_a_transcript_tells_what_the_hooks_told(
     api: ScriptedApi, client: Client, session: Session
 ) -> None:

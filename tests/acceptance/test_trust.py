@@ -16,6 +16,7 @@ SAID = (
 )
 
 
+@pytest.mark.quick
 def test_a_finding_of_the_web_is_not_told_unasked_and_is_found_by_asking(
     api: ScriptedApi, installed: Installation
 ) -> None:

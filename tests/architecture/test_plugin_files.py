@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import recollect
-from recollect.agents.claude_code_hooks import HOOK_EVENTS, plugin_hooks
-from recollect.agents.claude_code_server import plugin_entry
-from recollect.model.captures import HOOKS
-from recollect.server.tools import TOOLS
+import aforesaid
+from aforesaid.agents.claude_code.hooks import HOOK_EVENTS, plugin_hooks
+from aforesaid.agents.claude_code.install import plugin_entry
+from aforesaid.mcp.tools import TOOLS
+from aforesaid.model.events import HOOKS
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,19 +30,19 @@ def read(name: str) -> dict[str, Any]:
 
 def test_the_plugins_hooks_are_the_ones_we_declare() -> None:
     expected = json.dumps(plugin_hooks(), indent=2) + "\n"
-    assert (ROOT / "src/recollect/hook/plugin.json").read_text() == expected
+    assert (ROOT / "src/aforesaid/hook/plugin.json").read_text() == expected
 
 
 def test_the_plugin_declares_the_server_and_the_script_that_starts_it() -> None:
-    plugin = read("src/recollect/.claude-plugin/plugin.json")
-    assert plugin["mcpServers"] == {"recollect": plugin_entry()}
-    assert (ROOT / "src/recollect/server/mcp.sh").is_file()
+    plugin = read("src/aforesaid/.claude-plugin/plugin.json")
+    assert plugin["mcpServers"] == {"aforesaid": plugin_entry()}
+    assert (ROOT / "src/aforesaid/mcp/mcp.sh").is_file()
 
 
 def test_the_skill_has_a_name_and_says_when_to_use_it() -> None:
-    text = (ROOT / "src/recollect/skills/recollect/SKILL.md").read_text()
+    text = (ROOT / "src/aforesaid/skills/aforesaid/SKILL.md").read_text()
     opening, name, description, closing = text.splitlines()[:4]
-    assert (opening, name, closing) == ("---", "name: recollect", "---")
+    assert (opening, name, closing) == ("---", "name: aforesaid", "---")
     assert description.startswith("description: ")
     assert len(description) < 1024
     for said in ("did we solve this before?", "what do we know about X?", "remember that"):
@@ -52,9 +52,9 @@ def test_the_skill_has_a_name_and_says_when_to_use_it() -> None:
 
 
 def test_the_plugins_lines_point_at_the_script_in_this_checkout() -> None:
-    assert (ROOT / "src/recollect/hook/capture.sh").is_file()
+    assert (ROOT / "src/aforesaid/hook/capture.sh").is_file()
     for row in HOOK_EVENTS:
-        (group,) = read("src/recollect/hook/plugin.json")["hooks"][row.event]
+        (group,) = read("src/aforesaid/hook/plugin.json")["hooks"][row.event]
         (entry,) = group["hooks"]
         assert entry["command"] == (
             f'set -- {row.hook} "${{CLAUDE_PLUGIN_ROOT}}/hook"; '
@@ -70,15 +70,15 @@ def test_only_events_and_hook_names_that_everybody_knows_are_used() -> None:
 
 def test_the_versions_of_the_plugin_are_the_version_of_the_package() -> None:
     (entry,) = read(".claude-plugin/marketplace.json")["plugins"]
-    assert entry["version"] == recollect.__version__
-    assert read("src/recollect/.claude-plugin/plugin.json")["version"] == recollect.__version__
+    assert entry["version"] == aforesaid.__version__
+    assert read("src/aforesaid/.claude-plugin/plugin.json")["version"] == aforesaid.__version__
 
 
 def test_the_marketplace_offers_this_checkout() -> None:
     market = read(".claude-plugin/marketplace.json")
-    plugin = read("src/recollect/.claude-plugin/plugin.json")
+    plugin = read("src/aforesaid/.claude-plugin/plugin.json")
     (entry,) = market["plugins"]
-    assert (market["name"], entry["name"], plugin["name"]) == ("recollect",) * 3
-    assert entry["source"] == "./src/recollect"
+    assert (market["name"], entry["name"], plugin["name"]) == ("aforesaid",) * 3
+    assert entry["source"] == "./src/aforesaid"
     assert entry["license"] == plugin["license"] == "Apache-2.0"
     assert entry["description"] == plugin["description"]

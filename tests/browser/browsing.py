@@ -57,8 +57,8 @@ def serving(home: Path, log: Path, port: int = 0) -> Iterator[Served]:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("RECOLLECT_", "ANTHROPIC_", "OPENAI_", "CLAUDE_"))
-    } | {"HOME": str(home.parent), "RECOLLECT_WEB_PORT": "0"}
+        if not name.startswith(("AFORESAID_", "ANTHROPIC_", "OPENAI_", "CLAUDE_"))
+    } | {"HOME": str(home.parent), "AFORESAID_WEB_PORT": "0"}
     command = [sys.executable, "-m", "tests.support.web_server", "--home", str(home), "--token"]
     command += ["--port", str(port)] if port else []
     with log.open("w") as errors:

@@ -61,6 +61,7 @@ def paths(every: int = 1) -> list[str]:
     ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_nothing_stored_runs_anywhere(browser: Browser, hostile: Served, every: int) -> None:
     """T46: every view, in a browser."""
@@ -123,7 +124,7 @@ def test_nothing_runs_that_arrives_while_one_watches(
     """T46: over the live stream."""
     project = tmp_path / "live"
     project.mkdir()
-    env = {"RECOLLECT_HOME": str(hostile.home)}
+    env = {"AFORESAID_HOME": str(hostile.home)}
     with visiting(browser, hostile) as watched:
         page = watched.open("/now")
         for number, attack in enumerate(ATTACKS):

@@ -36,7 +36,7 @@ def test_a_real_session_is_followed_live(
     with visiting(browser, watched_home) as watched:
         page = watched.open("/now")
         page.mouse.move(5, 400)
-        expect(page.locator("#main")).to_contain_text("Nothing has happened yet")
+        expect(page.locator("#main")).to_contain_text("No activity yet")
         session = threading.Thread(target=installed.client.run, args=(ASKED,))
         session.start()
         feed = page.get_by_label("Live feed")

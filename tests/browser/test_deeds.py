@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.browsing import Served, Watched
@@ -21,6 +22,7 @@ def words(it: dict[str, Any]) -> list[Any]:
     return [it[name] for name in ("title", "subtitle", "facts", "doubts", "edited", "edits")]
 
 
+@pytest.mark.quick
 def test_an_observation_is_edited_and_the_edit_undone(visit: Visit, big: Served) -> None:
     as_it_was = words(big.ask("GET", "/api/observations/9001"))
     watched = visit("/observations/9001")
@@ -28,7 +30,7 @@ def test_an_observation_is_edited_and_the_edit_undone(visit: Visit, big: Served)
     before = page.locator("h1").inner_text()
     watched.go("e")
     page.get_by_label("Title", exact=True).fill("A better title")
-    page.get_by_label("Facts, one on each line").fill("One fact\nAnother `fact`")
+    page.get_by_label("Facts, one per line").fill("One fact\nAnother `fact`")
     watched.go("Control+Enter")
     shown(watched, "A better title")
     expect(page.locator(".facts li")).to_have_text(["One fact", "Another fact"])
@@ -43,7 +45,7 @@ def test_an_edit_is_taken_back_later(visit: Visit, big: Served) -> None:
     before = big.ask("GET", "/api/observations/9005")["title"]
     big.ask("PATCH", "/api/observations/9005", {"title": "Not what I meant"})
     watched = visit("/observations/9005")
-    watched.page.get_by_role("button", name="take the edit back").click()
+    watched.page.get_by_role("button", name="undo edit").click()
     shown(watched, before)
 
 
@@ -71,13 +73,14 @@ def test_two_observations_are_merged_and_parted_again(visit: Visit) -> None:
     expect(page.locator(".crumbs")).not_to_contain_text("merged")
 
 
+@pytest.mark.quick
 def test_an_observation_is_forgotten_and_comes_back(visit: Visit) -> None:
     watched = visit("/observations/9004")
     page = watched.page
     title = page.locator("h1").inner_text()
     watched.go("Shift+X")
     page.wait_for_url("**/sessions/*")
-    assert "Forgotten" in toast(page)
+    assert "Hidden" in toast(page)
     assert page.locator('a[href="/observations/9004"]').count() == 0
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url("**/observations/9004")
@@ -89,14 +92,14 @@ def test_what_is_forgotten_with_it_is_counted(visit: Visit, big: Served) -> None
         big.ask("POST", f"/api/observations/{number}/merge", {"into": 9006})
     watched = visit("/observations/9006")
     watched.go("Shift+X")
-    assert "2 others" in toast(watched.page)
+    assert "2 duplicates" in toast(watched.page)
 
 
 def test_a_memory_is_written_changed_looked_back_at_and_retired(visit: Visit) -> None:
     watched = visit("/memories?project=1")
     page = watched.page
     page.get_by_role("button", name="New memory").click()
-    page.get_by_label("What should be known for good").fill("The harbour master calls on Fridays.")
+    page.get_by_label("What to remember").fill("The harbour master calls on Fridays.")
     page.get_by_label("Type", exact=True).last.select_option("reference")
     page.get_by_role("button", name="Remember").click()
     page.wait_for_url("**/memories/*")
@@ -121,6 +124,7 @@ def test_a_memory_is_written_changed_looked_back_at_and_retired(visit: Visit) ->
     watched.settled()
 
 
+@pytest.mark.quick
 def test_who_saved_meanwhile_is_not_overwritten(visit: Visit, big: Served) -> None:
     watched = visit("/memories/voucher-codes-5?project=1")
     page = watched.page
@@ -136,7 +140,7 @@ def test_who_saved_meanwhile_is_not_overwritten(visit: Visit, big: Served) -> No
     expect(page.get_by_role("alert").first).to_contain_text("changed meanwhile")
     assert "Mine." in area.input_value()
     watched.faults.clear()  # the browser notes the answer 409
-    page.get_by_role("button", name="Take theirs").click()
+    page.get_by_role("button", name="Use theirs").click()
     assert "Theirs." in area.input_value()
     area.fill(area.input_value() + "\nBoth.\n")
     watched.go("Control+Enter")
@@ -148,7 +152,7 @@ def test_who_edited_an_observation_meanwhile_is_not_overwritten(visit: Visit, bi
     path = "/api/observations/9120"
     watched = visit("/observations/9120")
     page = watched.page
-    for button, title in (("Save mine over it", "Mine"), ("Take theirs", "Theirs")):
+    for button, title in (("Overwrite with mine", "Mine"), ("Use theirs", "Theirs")):
         watched.go("e")
         page.get_by_label("Title", exact=True).fill("Mine")
         page.get_by_label("Narrative").fill(f"Mine, {button}")
@@ -197,7 +201,7 @@ def test_a_setting_is_checked_kept_and_given_back(visit: Visit) -> None:
     field.fill("250")
     row.get_by_role("button", name="Save").click()
     expect(row).to_contain_text("changed")
-    row.get_by_role("button", name="Back to the default").click()
+    row.get_by_role("button", name="Reset to default").click()
     expect(row.get_by_role("textbox")).to_have_value("300")
 
 
@@ -214,5 +218,5 @@ def test_a_secret_goes_in_and_never_comes_out(visit: Visit) -> None:
     told = page.evaluate("async () => (await fetch('/api/settings')).text()")
     assert "sk-very-secret" not in told
     assert "sk-very-secret" not in page.content()
-    row.get_by_role("button", name="Back to the default").click()
+    row.get_by_role("button", name="Reset to default").click()
     expect(row.locator("input")).to_have_attribute("placeholder", "not set")

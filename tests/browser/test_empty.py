@@ -10,13 +10,13 @@ from playwright.sync_api import Browser
 from tests.browser.browsing import Served, serving, visiting
 
 NEXT = {
-    "now": "recollect install",
-    "timeline": "recollect install",
-    "search": "Work with your coding agent",
-    "sessions": "recollect install",
-    "memories": "recollect remember",
-    "brief": "recollect install",
-    "cost": "recollect config set",
+    "now": "aforesaid install",
+    "timeline": "aforesaid install",
+    "search": "after the first session",
+    "sessions": "aforesaid install",
+    "memories": "aforesaid remember",
+    "brief": "aforesaid install",
+    "cost": "aforesaid config set",
 }
 
 

@@ -7,7 +7,7 @@ from tests.browser.browsing import Served
 from tests.browser.conftest import Visit
 
 PLACES = {
-    "what a session was told": ("**/told", "/sessions/200", "About this session"),
+    "what a session was told": ("**/injected", "/sessions/200", "About this session"),
     "the history of a memory": (
         "**/api/memories-log**",
         "/memories/vat-table-3?project=1",
@@ -27,7 +27,7 @@ def test_what_could_not_be_read_is_said(visit: Visit, what: str) -> None:
     watched = visit()
     watched.page.route(route, lambda sent: sent.abort())
     page = watched.open(path)
-    expect(page.get_by_label(place)).to_contain_text("This could not be read.")
+    expect(page.get_by_label(place)).to_contain_text("This could not be loaded.")
     watched.faults.clear()  # the browser notes the request that failed
 
 
@@ -44,7 +44,7 @@ def test_a_worker_that_does_not_answer_is_not_up_to_date(visit: Visit) -> None:
     watched = visit()
     watched.page.route("**/health", lambda sent: sent.abort())
     page = watched.open("/cost")
-    expect(page.locator(".status")).to_contain_text("no answer")
+    expect(page.locator(".status")).to_contain_text("not responding")
     watched.faults.clear()
 
 
@@ -54,7 +54,7 @@ def test_a_page_of_a_list_that_is_missing_can_be_tried_again(visit: Visit) -> No
     page.route("**/api/sessions?*before=*", lambda sent: sent.abort())
     watched.open("/sessions")
     page.keyboard.press("End")
-    expect(page.get_by_role("alert")).to_contain_text("could not be read")
+    expect(page.get_by_role("alert")).to_contain_text("could not be loaded")
     page.unroute("**/api/sessions?*before=*")
     rows = page.get_by_label("Sessions", exact=True).locator("li")
     before = rows.count()
@@ -82,7 +82,7 @@ def test_the_history_of_a_memory_is_its_own_and_comes_page_by_page(
 def test_what_is_kept_from_the_brief_says_from_when_it_holds(visit: Visit, big: Served) -> None:
     page = visit("/brief?project=1").page
     page.get_by_role("slider").fill("700")
-    page.get_by_role("button", name="Keep the tokens as my setting").click()
+    page.get_by_role("button", name="Save the token limit").click()
     said = page.locator(".toast")
     expect(said).to_contain_text("brief.tokens is 700")
     (kept,) = [

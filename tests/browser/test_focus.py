@@ -49,8 +49,7 @@ def test_the_focus_comes_back_from_a_form_and_from_a_message(visit: Visit) -> No
     page.get_by_label("Subtitle").fill("Another one")
     watched.go("Control+Enter")
     expect(page.get_by_role("button", name="Edit", exact=True)).to_be_focused()
-    page.get_by_role("button", name="Undo").focus()
-    watched.go("Enter")
+    page.get_by_role("button", name="Undo u").press("Enter")
     expect(page.locator(".toast")).to_contain_text("Undone: Saved.")
     assert page.evaluate("document.activeElement !== document.body")
 
@@ -87,7 +86,7 @@ def test_letters_are_turned_off_and_stay_off(visit: Visit) -> None:
     watched = visit("/observations/9123")
     page = watched.page
     watched.go("?")
-    page.get_by_label("Letters and signs are keys").uncheck()
+    page.get_by_label("Single-key shortcuts").uncheck()
     watched.go("Escape", "p", "?", "g", "n")
     watched.open("/observations/9123")
     watched.go("p", "g", "n", "?")
@@ -95,8 +94,8 @@ def test_letters_are_turned_off_and_stay_off(visit: Visit) -> None:
     assert page.url.endswith("/observations/9123")
     assert page.locator("dialog, .toast").count() == 0
     assert not page.locator("#nav kbd").first.is_visible()
-    page.get_by_label("Help on keys").first.click()
-    page.get_by_label("Letters and signs are keys").check()
+    page.get_by_label("Keyboard shortcuts").first.click()
+    page.get_by_label("Single-key shortcuts").check()
     watched.go("Escape", "g", "c")
     page.wait_for_url("**/cost")
 
@@ -109,8 +108,8 @@ def test_a_phone_has_help_and_escape_closes_the_menu(visit: Visit) -> None:
     watched.go("Escape")
     expect(menu).to_be_focused()
     menu.click()
-    page.get_by_role("button", name="Help on keys").click()
-    expect(page.get_by_role("dialog")).to_contain_text("close what is open")
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    expect(page.get_by_role("dialog")).to_contain_text("close a dialog")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 

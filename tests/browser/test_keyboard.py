@@ -1,8 +1,9 @@
 """Everything can be done without a pointer."""
 
 import pytest
+from playwright.sync_api import Route, expect
 
-from tests.browser.browsing import VIEWS
+from tests.browser.browsing import VIEWS, Served
 from tests.browser.conftest import Visit
 
 LETTERS = dict(zip(VIEWS, "ntfsmbco", strict=True))
@@ -18,6 +19,7 @@ def test_g_and_a_letter_lead_to_every_view(visit: Visit) -> None:
         assert watched.page.locator("#nav [aria-current]").get_attribute("href") == f"/{view}"
 
 
+@pytest.mark.quick
 def test_j_k_and_enter_walk_through_a_list_and_open_an_item(visit: Visit) -> None:
     watched = visit("/sessions")
     page = watched.page
@@ -43,6 +45,31 @@ def test_a_slash_begins_a_search_and_its_hits_are_opened_by_keys(visit: Visit) -
     page.wait_for_selector("mark")
     watched.go("Escape", "j", "Enter")
     page.wait_for_url("**/*s/*")
+
+
+def test_keys_do_nothing_while_the_next_page_loads(visit: Visit, big: Served) -> None:
+    """The page that is still shown is not the one that the address names."""
+    watched = visit("/observations/9140")
+    page = watched.page
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/observations/9141", hold)
+    page.evaluate(
+        "import('/viewer/router.js').then((all) => { all.navigate('/observations/9141'); })"
+    )
+    page.wait_for_url("**/observations/9141")
+    watched.go("Shift+X", "e", "p")
+    page.wait_for_function("() => document.body.classList.contains('busy')")
+    while not waiting:
+        page.wait_for_timeout(50)
+    waiting[0].continue_()
+    watched.settled()
+    expect(page.locator("#main form")).to_have_count(0)
+    for number in (9140, 9141):
+        assert not big.ask("GET", f"/api/observations/{number}")["pinned"]
 
 
 def test_help_opens_with_a_question_mark_and_closes_with_escape(visit: Visit) -> None:

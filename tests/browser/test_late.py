@@ -65,7 +65,7 @@ def test_more_of_the_newest_does_not_mix_with_what_is_searched_for_meanwhile(vis
     page.get_by_role("button", name="Show more").click()
     come(page, waiting, 1)
     page.get_by_role("searchbox").fill("vat table")
-    expect(page.locator(".count")).to_contain_text("tokens to tell")
+    expect(page.locator(".count")).to_contain_text("tokens in total")
     before = page.locator("a.hit").count()
     waiting[0].continue_()
     page.wait_for_timeout(300)
@@ -129,7 +129,12 @@ def test_the_timeline_zooms_around_the_band_that_is_selected(visit: Visit) -> No
     picture = page.locator("svg.bands").first.bounding_box()
     assert box is not None
     assert picture is not None
-    assert picture["x"] <= box["x"] + box["width"] / 2 <= picture["x"] + picture["width"]
+    # A session that goes past midnight is drawn to the end of its first day.
+    end = min(box["x"] + box["width"], picture["x"] + picture["width"])
+    assert (
+        picture["x"] <= (max(box["x"], picture["x"]) + end) / 2 <= picture["x"] + picture["width"]
+    )
+    assert box["x"] < end
 
 
 def test_the_timeline_zooms_to_where_something_is(visit: Visit) -> None:

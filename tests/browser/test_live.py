@@ -26,10 +26,11 @@ def session(big: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prompt
     """A small session, told to the worker by the real hooks."""
     project = tmp_path / f"project-{uuid.uuid4().hex[:6]}"
     project.mkdir()
-    monkeypatch.setenv("RECOLLECT_HOME", str(big.home))
+    monkeypatch.setenv("AFORESAID_HOME", str(big.home))
     work(project, str(uuid.uuid4()), prompt=prompt)
 
 
+@pytest.mark.quick
 def test_a_session_appears_while_it_runs(
     visit: Visit, big: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from recollect import clock
-from recollect.clock import DAY
+from aforesaid import clock
+from aforesaid.clock import DAY
 from tests.browser.browsing import Served, serving, visiting
 from tests.support import big_home
 
@@ -30,8 +30,8 @@ def test_the_timeline_says_when_the_last_session_was_and_leads_there(
     with visiting(browser, old) as watched:
         page = watched.open("/timeline")
         main = page.locator("#main")
-        expect(main).to_contain_text("No sessions in these days. The last one was on")
-        expect(main).not_to_contain_text("recollect install")
+        expect(main).to_contain_text("No sessions in this period. The last one was on")
+        expect(main).not_to_contain_text("aforesaid install")
         page.get_by_role("button", name="Go there").click()
         expect(page.locator(".band").first).to_be_visible()
         watched.check()

@@ -37,7 +37,7 @@ def test_a_memory_shows_its_files_and_links_stay_in_its_project(visit: Visit, fi
     assert "project=2" in (link.get_attribute("href") or "")
     link.click()
     page.wait_for_url("**project=2")
-    expect(page.locator("h1")).not_to_have_text("Not here")
+    expect(page.locator("h1")).not_to_have_text("Not found")
 
 
 def test_a_memory_that_is_found_is_opened_in_its_project(visit: Visit, filed: Path) -> None:
@@ -46,19 +46,19 @@ def test_a_memory_that_is_found_is_opened_in_its_project(visit: Visit, filed: Pa
     assert hit.get_attribute("href") == "/memories/filed?project=2"
 
 
-def test_what_a_session_was_told_is_opened_in_its_project(visit: Visit, big: Served) -> None:
+def test_what_was_injected_is_opened_in_its_project(visit: Visit, big: Served) -> None:
     sessions = big.ask("GET", "/api/sessions?limit=50&project=2")["items"]
-    told = {
+    injected = {
         each["id"]: [
             item
-            for item in big.ask("GET", f"/api/sessions/{each['id']}/told")["items"]
+            for item in big.ask("GET", f"/api/sessions/{each['id']}/injected")["items"]
             if item["kind"] == "memory"
         ]
         for each in sessions
     }
-    number, items = next((number, items) for number, items in told.items() if items)
+    number, items = next((number, items) for number, items in injected.items() if items)
     page = visit(f"/sessions/{number}").page
-    hrefs = page.locator(".told a").evaluate_all("all => all.map(e => e.getAttribute('href'))")
+    hrefs = page.locator(".injected a").evaluate_all("all => all.map(e => e.getAttribute('href'))")
     assert f"/memories/{items[0]['name']}?project={items[0]['project_id'] or 0}" in hrefs
 
 

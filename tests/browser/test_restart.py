@@ -52,7 +52,7 @@ def test_a_view_that_was_not_sent_appears_once_the_worker_is_back(
             expect(main).to_contain_text("No sessions yet", timeout=SLOW)
             begun(page)
             watched.go("g", "c")
-            expect(main).to_contain_text("Nothing was spent")
+            expect(main).to_contain_text("No cost")
 
 
 def test_a_view_that_never_comes_is_not_asked_for_without_end(
@@ -69,7 +69,7 @@ def test_a_view_that_never_comes_is_not_asked_for_without_end(
             "request", lambda sent: asked.append(sent.url if sent.is_navigation_request() else "")
         )
         watched.go("g", "s")
-        expect(page.locator("#main")).to_contain_text("That did not work", timeout=SLOW)
+        expect(page.locator("#main")).to_contain_text("Something went wrong", timeout=SLOW)
         assert [urlsplit(each).path for each in asked if each] == [
             "/sessions"
         ]  # once more, and no oftener

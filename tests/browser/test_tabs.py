@@ -22,7 +22,7 @@ def test_eight_tabs_share_one_stream(visit: Visit, big: Served) -> None:
         expect(tab.locator(".dot.good")).to_have_count(1)
     big.ask("POST", "/api/observations/9100/pin", {"pinned": True})
     for tab in tabs[1:]:
-        expect(tab.locator(".pill")).to_contain_text("changed")
+        expect(tab.locator(".pill")).to_contain_text("Changed")
 
 
 def test_another_tab_listens_when_the_one_that_did_is_closed(visit: Visit, big: Served) -> None:
@@ -32,4 +32,4 @@ def test_another_tab_listens_when_the_one_that_did_is_closed(visit: Visit, big: 
     first.close()
     big.ask("POST", "/api/observations/9101/pin", {"pinned": True})
     for tab in (second, third):
-        expect(tab.locator(".pill")).to_contain_text("changed")
+        expect(tab.locator(".pill")).to_contain_text("Changed")

@@ -13,18 +13,18 @@ TYPED = "My long typed text"
 
 
 def asked(page: Page) -> None:
-    expect(page.locator("dialog.ask")).to_contain_text("Not saved yet")
+    expect(page.locator("dialog.ask")).to_contain_text("Unsaved changes")
 
 
 def keep_writing(page: Page) -> None:
     asked(page)
-    page.get_by_role("button", name="Keep writing").click()
+    page.get_by_role("button", name="Keep editing").click()
     expect(page.locator("dialog.ask")).to_have_count(0)
 
 
 def throw_away(page: Page) -> None:
     asked(page)
-    page.get_by_role("button", name="Throw it away").click()
+    page.get_by_role("button", name="Discard").click()
 
 
 def writing(watched: Watched) -> Page:
@@ -81,7 +81,7 @@ def test_what_was_not_changed_is_left_without_a_question(visit: Visit) -> None:
     watched.go("e")
     expect(watched.page.get_by_label("The memory as Markdown")).to_be_focused()
     watched.go("Escape")
-    expect(watched.page.get_by_role("button", name="Edit")).to_be_focused()
+    expect(watched.page.get_by_role("button", name="Edit", exact=True)).to_be_focused()
     watched.go("e")
     watched.page.get_by_role("link", name="Cost").click()
     watched.page.wait_for_url("**/cost")
@@ -113,10 +113,10 @@ def test_a_new_memory_and_a_setting_are_asked_about_too(visit: Visit) -> None:
     watched = visit("/memories?project=1")
     page = watched.page
     page.get_by_role("button", name="New memory").click()
-    page.get_by_label("What should be known for good").fill(TYPED)
+    page.get_by_label("What to remember").fill(TYPED)
     watched.go("Escape")
     keep_writing(page)
-    expect(page.get_by_label("What should be known for good")).to_have_value(TYPED)
+    expect(page.get_by_label("What to remember")).to_have_value(TYPED)
     page.get_by_role("button", name="Cancel").click()
     throw_away(page)
     watched.open("/settings")

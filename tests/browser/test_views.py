@@ -4,6 +4,7 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from tests.browser.browsing import VIEWS
 from tests.browser.conftest import Visit
@@ -32,6 +33,7 @@ def test_a_phone_never_scrolls_sideways(visit: Visit, path: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+@pytest.mark.quick
 def test_now_shows_health_and_the_newest_session(visit: Visit) -> None:
     page = visit("/now").page
     assert "healthy" in page.get_by_label("Health").inner_text()
@@ -56,7 +58,7 @@ def test_the_timeline_has_bands_marks_and_heat_and_zooms(visit: Visit) -> None:
     assert after["width"] > before["width"]
     watched.go("-", "-")
     days = page.locator(".day").first.get_attribute("data-day")
-    page.get_by_label("Two weeks back").click()
+    page.get_by_label("Previous two weeks").click()
     page.wait_for_function("d => document.querySelector('.day')?.dataset.day < d", arg=days)
     page.locator(".heat .can").last.click()
     page.wait_for_function("d => document.querySelector('.day')?.dataset.day >= d", arg=days)
@@ -64,6 +66,7 @@ def test_the_timeline_has_bands_marks_and_heat_and_zooms(visit: Visit) -> None:
     page.wait_for_url("**/sessions/*")
 
 
+@pytest.mark.quick
 def test_search_finds_as_you_type_and_says_why(visit: Visit) -> None:
     page = visit("/search").page
     page.keyboard.type("voucher codes rounded")
@@ -89,32 +92,34 @@ def test_a_list_of_many_comes_page_by_page(visit: Visit) -> None:
     assert rows.count() == 200
 
 
-def test_a_session_shows_its_turns_its_events_its_cost_and_what_it_was_told(visit: Visit) -> None:
+@pytest.mark.quick
+def test_a_session_shows_its_turns_its_events_its_cost_and_what_was_injected(visit: Visit) -> None:
     page = visit("/sessions/200").page
     assert page.locator(".turn").count() == 5
     assert "$" in page.get_by_label("About this session").inner_text()
-    assert "newest of the project" in (page.locator(".told").first.text_content() or "")
+    assert "newest of the project" in (page.locator(".injected").first.text_content() or "")
     page.get_by_text("as the agent sent them").click()
     page.locator(".event").first.locator("summary").first.click()
     page.locator(".raw summary").first.click()
     page.wait_for_selector(".raw pre >> text=hook_event_name")
 
 
+@pytest.mark.quick
 def test_the_brief_follows_its_knobs(visit: Visit) -> None:
     page = visit("/brief?project=1").page
     text = page.locator(".brief-text")
-    assert "<recollect-memory" in text.inner_text()
+    assert "<aforesaid-memory" in text.inner_text()
     page.get_by_role("slider").fill("300")
     page.wait_for_function("() => document.querySelector('.brief-text').textContent.length < 1600")
     before = text.inner_text()
     assert "## Memories" in before
-    page.get_by_label("The index of memories").uncheck()
+    page.get_by_label("Memories").uncheck()
     page.wait_for_function(
         "() => !document.querySelector('.brief-text').textContent.includes('## Memories')"
     )
 
 
-def test_cost_is_drawn_by_day_and_told_by_model(visit: Visit) -> None:
+def test_cost_is_drawn_by_day_and_by_model(visit: Visit) -> None:
     page = visit("/cost").page
     assert page.locator(".day-bar").count() == 30
     page.get_by_role("button", name="90 days").click()
@@ -134,16 +139,88 @@ def test_the_project_that_is_chosen_holds_everywhere(visit: Visit) -> None:
     page.wait_for_selector("h1 >> text=of tide-tables")
 
 
-def test_the_theme_is_toggled_and_kept(visit: Visit) -> None:
-    watched = visit("/now", scheme="light")
+def test_the_theme_goes_from_system_to_light_to_dark_and_back_and_is_kept(visit: Visit) -> None:
+    watched = visit("/now", scheme="dark")
     page = watched.page
     colour = "getComputedStyle(document.body).backgroundColor"
-    light = page.evaluate(colour)
-    page.get_by_label("Dark or light").click()
-    dark = page.evaluate(colour)
-    assert dark != light
+    button = page.get_by_label("Theme:")
+    system = page.evaluate(colour)
+    button.click()
+    assert page.evaluate(colour) != system
     watched.open("/cost")
-    assert page.evaluate(colour) == dark
+    assert page.evaluate(colour) != system
+    button.click()
+    assert page.evaluate(colour) == system
+    button.click()
+    expect(button).to_have_accessible_name("Theme: system. Switch to light")
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(colour) != system, "it follows the system again"
+
+
+def test_every_setting_has_a_heading_and_a_label_in_words(visit: Visit) -> None:
+    page = visit("/settings").page
+    names = page.locator("section.card > h2").all_inner_texts()
+    assert all(name[0].isupper() and "." not in name for name in names), names
+    labels = page.locator(".setting label").all_inner_texts()
+    assert all(label[0].isupper() and "_" not in label for label in labels), labels
+
+
+def test_the_timeline_comes_back_as_it_was_left(visit: Visit) -> None:
+    watched = visit("/timeline")
+    page = watched.page
+    watched.go("[", "+", "+", "ArrowRight")
+    span = page.locator(".head .number")
+    expect(span).to_contain_text(":")
+    before = span.inner_text()
+    page.reload()
+    watched.settled()
+    expect(span).to_have_text(before)
+    watched.go("g", "c")
+    page.wait_for_url("**/cost")
+    watched.settled()
+    page.go_back()
+    expect(span).to_have_text(before)
+
+
+def test_a_list_keeps_its_pages_its_filters_and_its_place(visit: Visit) -> None:
+    watched = visit("/sessions")
+    page = watched.page
+    rows = page.locator("#main ol.long > li")
+    expect(rows).to_have_count(50)
+    page.mouse.wheel(0, 100_000)
+    expect(rows).not_to_have_count(50)
+    page.wait_for_function("() => scrollY > 2000 && history.state.scroll === scrollY")
+    count, scroll = rows.count(), page.evaluate("scrollY")
+    page.reload()
+    watched.settled()
+    assert rows.count() >= count
+    page.wait_for_function("at => Math.abs(scrollY - at) < 5", arg=scroll)
+    page.get_by_role("link", name="Memories").click()
+    watched.settled()
+    page.get_by_label("Filter memories").fill("vat")
+    shown = page.locator("#main ol[aria-label=Memories] > li")
+    expect(shown.first).to_contain_text("vat", ignore_case=True)
+    memories = shown.count()
+    page.reload()
+    watched.settled()
+    expect(shown).to_have_count(memories)
+    expect(page.get_by_label("Filter memories")).to_have_value("vat")
+    page.go_back()
+    watched.settled()
+    page.wait_for_function("at => Math.abs(scrollY - at) < 5", arg=scroll)
+
+
+def test_a_search_keeps_how_much_was_shown(visit: Visit) -> None:
+    watched = visit("/search?q=passkeys")
+    page = watched.page
+    hits = page.locator("ol.hits > li")
+    before = hits.count()
+    page.get_by_role("button", name="Show more").click()
+    expect(hits).not_to_have_count(before)
+    shown = hits.count()
+    page.reload()
+    watched.settled()
+    expect(hits).to_have_count(shown)
 
 
 def test_what_is_not_there_is_said_to_be_missing(visit: Visit) -> None:

@@ -27,7 +27,7 @@ def test_what_is_not_there_is_told_without_routes_of_the_api(visit: Visit) -> No
     for path in ("/observations/999999", "/sessions/999999", "/memories/none?project=1"):
         watched = visit()
         page = watched.open(path)
-        expect(page.locator("h1")).to_have_text("Not here")
+        expect(page.locator("h1")).to_have_text("Not found")
         expect(page.locator("#main p").first).not_to_be_empty()
         expect(page.locator("#main")).not_to_contain_text("/api/")
         watched.faults.clear()  # the browser notes the answer 404
@@ -57,7 +57,7 @@ def test_the_key_for_undoing_says_what_it_did(visit: Visit) -> None:
     watched = visit("/observations/9131")
     page = watched.page
     watched.go("u")
-    expect(page.locator(".toast")).to_contain_text("nothing to undo")
+    expect(page.locator(".toast")).to_contain_text("Nothing to undo")
     watched.go("p")
     expect(page.locator(".toast").last).to_contain_text("Pinned")
     watched.go("u")
@@ -66,9 +66,9 @@ def test_the_key_for_undoing_says_what_it_did(visit: Visit) -> None:
 
 def test_what_cannot_be_kept_of_the_brief_is_said(visit: Visit, big: Served) -> None:
     page = visit("/brief?project=1").page
-    page.get_by_label("The index of memories").uncheck()
-    page.get_by_role("button", name="Keep the tokens as my setting").click()
-    expect(page.locator(".toast")).to_contain_text("The ticks are not kept")
+    page.get_by_label("Memories").uncheck()
+    page.get_by_role("button", name="Save the token limit").click()
+    expect(page.locator(".toast")).to_contain_text("The checkboxes only affect")
     big.ask("DELETE", "/api/settings/brief.tokens")
 
 
@@ -104,9 +104,9 @@ def test_a_worker_that_is_stopped_is_said_until_it_is_back(visit: Visit) -> None
     for address in ("**/api/stream", "**/health", "**/pin"):
         page.route(address, lambda sent: sent.abort())
     watched.open("/observations/9133")
-    expect(page.locator(".status")).to_contain_text("stopped: run recollect open")
+    expect(page.locator(".status")).to_contain_text("stopped: run aforesaid open")
     watched.go("p")
-    expect(page.locator(".toast.bad code")).to_have_text("recollect open")
+    expect(page.locator(".toast.bad code")).to_have_text("aforesaid open")
     page.unroute_all()
     expect(page.locator(".toast.bad")).to_have_count(0, timeout=15_000)
     expect(page.locator(".status")).not_to_contain_text("stopped")
@@ -122,5 +122,5 @@ def test_a_view_that_fails_does_not_keep_other_tabs_from_hearing(visit: Visit, b
     second = opened(first.page, big.root, "/observations/9134")
     expect(second.locator(".dot.good")).to_have_count(1)
     big.ask("POST", "/api/observations/9134/pin", {"pinned": True})
-    expect(second.locator(".pill")).to_contain_text("changed")
+    expect(second.locator(".pill")).to_contain_text("Changed")
     first.faults.clear()  # it is reported, as it should be

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.clock import HOUR
-from recollect.model.jobs import Job
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.clock import HOUR
+from aforesaid.model.jobs import Job
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told, repository
 from tests.support.blank import laid
 from tests.support.writers import Writer, start_no_worker, writers
@@ -23,7 +22,7 @@ def writer(request: pytest.FixtureRequest) -> Writer:
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     """The state directory of a user whose worker is not to be started."""
-    state = tmp_path / "recollect"
+    state = tmp_path / "aforesaid"
     start_no_worker(state)
     return state
 
@@ -31,14 +30,14 @@ def state(tmp_path: Path) -> Path:
 @pytest.fixture(params=["sqlite"])  # PostgreSQL joins here
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     assert request.param == "sqlite"
-    opened = SqliteStore(laid(tmp_path / "store" / "recollect.db"), writer=True)
+    opened = Store(laid(tmp_path / "store" / "aforesaid.db"), writer=True)
     yield opened
     opened.close()
 
 
 @pytest.fixture
 def project(store: Store) -> int:
-    return store.resolve_project(repository("shop"), "/home/dev/shop", START)
+    return store.projects.resolve(repository("shop"), "/home/dev/shop", START)
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def told(project: int) -> Told:
 @pytest.fixture
 def job(store: Store, told: Told) -> Job:
     """Of a turn that is over, and claimed."""
-    store.add_events([told.prompt("mend the pump"), told.tool("t1"), told.stop()], START)
-    claimed = store.claim_job("test", START, START + HOUR)
+    store.events.add([told.prompt("mend the pump"), told.tool("t1"), told.stop()], START)
+    claimed = store.jobs.claim("test", START, START + HOUR)
     assert claimed is not None
     return claimed

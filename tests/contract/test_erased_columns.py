@@ -5,8 +5,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from recollect.store.sqlite import queries
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.store.database import load_queries
+from aforesaid.store.store import Store
 
 # Names and numbers of ours, hashes and times: no text from outside gets there. What the index makes of others
 # is made anew, and event bodies and replies are unpacked one by one.
@@ -27,7 +27,7 @@ OURS = {
         "observation_files.blob",
     ),
     *("observations.provider", "observations.type", "observations.model", "observations.revision"),
-    *("parted.link", "pauses.origin", "pauses.agent", "pauses.ref", "project_identities.kind"),
+    *("pauses.origin", "pauses.agent", "pauses.ref", "project_identities.kind"),
     *(
         "requests.provider",
         "requests.model",
@@ -36,10 +36,16 @@ OURS = {
         "requests.digest",
     ),
     *("requests.outcome", "requests.reply", "sessions.agent", "sessions.ref", "sessions.status"),
-    *("summaries.provider", "summaries.model", "summary_files.role", "told.kind", "told.hook"),
     *(
-        "told_memories.scope",
-        "told_memories.hook",
+        "summaries.provider",
+        "summaries.model",
+        "summary_files.role",
+        "injections.kind",
+        "injections.hook",
+    ),
+    *(
+        "memory_injections.scope",
+        "memory_injections.hook",
         "transcript_marks.agent",
         "transcript_marks.mark",
     ),
@@ -58,7 +64,7 @@ MADE_ANEW = ("documents.", "event_texts.", "observation_facts.words")
 
 
 def test_every_column_with_words_is_looked_at(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "store.db", writer=True)
+    store = Store(tmp_path / "store.db", writer=True)
     store.close()
     missing = []
     with closing(sqlite3.connect(tmp_path / "store.db")) as db:
@@ -77,5 +83,5 @@ def test_every_column_with_words_is_looked_at(tmp_path: Path) -> None:
 def _is_known(table: str, column: str, name: str) -> bool:
     if name in OURS or name.startswith(MADE_ANEW):
         return True
-    said = [text for text in queries.load("traces").values() if re.search(rf"\b{table}\b", text)]
+    said = [text for text in load_queries("traces").values() if re.search(rf"\b{table}\b", text)]
     return any(re.search(rf"(?:found|changed)\({column}\)|\b{column}\b", text) for text in said)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.agents.claude_code_hooks import hook_command
+from aforesaid.agents.claude_code.hooks import hook_command
 from tests.support.writers import (
     BARE_PYTHON,
     HOOK_DIR,
@@ -57,7 +57,7 @@ def hook(request: pytest.FixtureRequest) -> Writer:
 
 @pytest.fixture
 def env(state: Path) -> dict[str, str]:
-    return environment(RECOLLECT_HOME=str(state), CLAUDE_CODE_SESSION_ID="s-1")
+    return environment(AFORESAID_HOME=str(state), CLAUDE_CODE_SESSION_ID="s-1")
 
 
 class Listener:
@@ -135,7 +135,7 @@ def test_what_the_worker_knows_is_printed(
     with worker(state) as asked:
         printed, payload = told(hook, state, env)
     assert printed == ANSWER
-    assert asked[-1].startswith(b"ask recollect/1 claude-code file ")
+    assert asked[-1].startswith(b"ask aforesaid/1 claude-code file ")
     assert asked[-1].endswith(b"\0\n" + payload)
 
 
@@ -232,7 +232,7 @@ def test_any_payload_ends_well(
 
 def test_the_memory_agent_asks_nothing(hook: Writer, state: Path, env: dict[str, str]) -> None:
     with worker(state) as asked:
-        assert answered(hook, state, env | {"RECOLLECT_INSIDE": "1"}) == b""
+        assert answered(hook, state, env | {"AFORESAID_INSIDE": "1"}) == b""
     assert asked == []
 
 
@@ -242,10 +242,10 @@ def test_without_python_there_is_no_answer_and_no_capture(state: Path, env: dict
     assert asked == []
 
 
-def test_on_a_machine_without_a_home_for_recollect_nothing_is_made(
+def test_on_a_machine_without_a_home_for_aforesaid_nothing_is_made(
     hook: Writer, tmp_path: Path
 ) -> None:
     home = tmp_path / "not there"
-    done = run(hook, PAYLOAD, environment(RECOLLECT_HOME=str(home)))
+    done = run(hook, PAYLOAD, environment(AFORESAID_HOME=str(home)))
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not home.exists()

@@ -10,10 +10,10 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect import clock
-from recollect.paths import Paths
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import chores
+from aforesaid import clock
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker import maintenance
 from tests.support.rounds import rounds, seed
 from tests.support.writers import Writer, environment, published, start_no_worker, unfinished
 
@@ -36,7 +36,7 @@ class Hooks:
         self.sent.add(body)
         with subprocess.Popen(
             self.writer.command,
-            env=environment(RECOLLECT_HOME=str(self.state)),
+            env=environment(AFORESAID_HOME=str(self.state)),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -90,6 +90,6 @@ def test_what_killed_hooks_left_is_swept_after_an_hour_and_not_before(home: Path
         (home.spool_tmp / name).write_bytes(b"half of an ev")
         then = time.time() - age
         os.utime(home.spool_tmp / name, (then, then))
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        chores.run(home, store, clock.now)
+    with closing(Store(home.database, writer=True)) as store:
+        maintenance.run(home, store, clock.now)
     assert unfinished(home.state) == ["slow"]

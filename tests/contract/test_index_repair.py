@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recollect import wiring
-from recollect.encoders.static_table import StaticTable
-from recollect.model.observations import ObservationDraft
-from recollect.model.search import Filters, Query, ReadEvent
-from recollect.recall.matrix import Matrix
-from recollect.recall.search import Searcher
-from recollect.store.sqlite import indexing
-from recollect.store.sqlite.indexing import LONGEST_REST, SHORTEST_REST
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker.indexing import Indexer
+from aforesaid.agents.registry import AGENTS
+from aforesaid.encoders.static_table import StaticTable
+from aforesaid.model.observations import ObservationDraft
+from aforesaid.model.search import Filters, Query, ReadEvent
+from aforesaid.recall.matrix import Matrix
+from aforesaid.recall.search import Searcher
+from aforesaid.store import search_index
+from aforesaid.store.search_index import LONGEST_REST, SHORTEST_REST
+from aforesaid.store.store import Store
+from aforesaid.worker.indexing import Indexer
 from tests.support.arrivals import Told
 from tests.support.blank import laid
 from tests.support.finding import assert_index_is_sound, search
@@ -46,29 +46,29 @@ class Faulty:
         return self._table.encode(texts)
 
 
-def opened(path: Path, encoder: Faulty | StaticTable | None = None) -> SqliteStore:
-    return SqliteStore(laid(path / "recollect.db"), writer=True, encoder=encoder)
+def opened(path: Path, encoder: Faulty | StaticTable | None = None) -> Store:
+    return Store(laid(path / "aforesaid.db"), writer=True, encoder=encoder)
 
 
-def written(store: SqliteStore, title: str, narrative: str | None = None) -> Memory:
+def written(store: Store, title: str, narrative: str | None = None) -> Memory:
     memory = Memory.of(store, "shop")
     memory.turn("p", ObservationDraft("change", title, narrative=narrative))
     return memory
 
 
-def read_events(store: SqliteStore) -> None:
-    unread = store.events_unread(100)
-    store.add_event_texts([ReadEvent(each, "listed the pump room") for each in unread])
+def read_events(store: Store) -> None:
+    unread = store.index.unread_events(100)
+    store.index.add_event_texts([ReadEvent(each, "listed the pump room") for each in unread])
 
 
 def test_a_damaged_full_text_table_is_made_again(tmp_path: Path) -> None:
     store = opened(tmp_path)
     written(store, "Pump mended")
-    with store.transaction() as connection:
+    with store.database.transaction() as connection:
         connection.execute("DELETE FROM document_words_data WHERE id > 1")
         connection.execute("UPDATE observation_facts SET words = words")
-    store.forget_index()
-    Indexer(store, wiring.AGENTS).run()
+    store.index.reset()
+    Indexer(store, AGENTS).run()
     assert_index_is_sound(store)
     assert search(store, "pump")[0].title == "Pump mended"
 
@@ -91,35 +91,35 @@ def test_a_broken_encoder_costs_the_vectors_only_and_rests(
     written(store, "Pump mended")
     assert search(store, "pump")[0].title == "Pump mended"
     calls = encoder.calls
-    Indexer(store, wiring.AGENTS).run()
+    Indexer(store, AGENTS).run()
     assert encoder.calls == calls  # it rests
     encoder.broken = False
-    monkeypatch.setattr(store, "_encoder_rests", 0.0)
-    Indexer(store, wiring.AGENTS).run()
-    health = store.index_health()
+    monkeypatch.setattr(store.index, "_encoder_rests", 0.0)
+    Indexer(store, AGENTS).run()
+    health = store.index.health()
     assert health.vectors == health.documents > 0
 
 
 def test_a_broken_encoder_rests_longer_every_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "time", SimpleNamespace(monotonic=lambda: 1000.0))
+    monkeypatch.setattr(search_index, "time", SimpleNamespace(monotonic=lambda: 1000.0))
     encoder = Faulty()
     encoder.broken, encoder.instant = True, False
     store = opened(tmp_path, encoder)
     written(store, "Pump mended")
     rests = []
     for _ in range(8):
-        monkeypatch.setattr(store, "_encoder_rests", 0.0)
-        Indexer(store, wiring.AGENTS).run()
-        rests.append(store._encoder_rests - 1000.0)
+        monkeypatch.setattr(store.index, "_encoder_rests", 0.0)
+        Indexer(store, AGENTS).run()
+        rests.append(store.index._encoder_rests - 1000.0)
     assert rests[:3] == [SHORTEST_REST, 2 * SHORTEST_REST, 4 * SHORTEST_REST]
     assert rests[-1] == LONGEST_REST
 
 
-def steps_of_an_idle_pass(store: SqliteStore) -> int:
+def steps_of_an_idle_pass(store: Store) -> int:
     """Of SQLite's machine, after a pass that was complete."""
-    Indexer(store, wiring.AGENTS).run()
+    Indexer(store, AGENTS).run()
     steps = 0
 
     def count() -> int:
@@ -127,9 +127,9 @@ def steps_of_an_idle_pass(store: SqliteStore) -> int:
         steps += 1
         return 0
 
-    store._reader().set_progress_handler(count, 1)
-    assert store.encode_waiting(64) is None
-    store._reader().set_progress_handler(None, 1)
+    store.database.reader().set_progress_handler(count, 1)
+    assert store.index.encode(64) is None
+    store.database.reader().set_progress_handler(None, 1)
     return steps
 
 
@@ -139,9 +139,9 @@ def test_a_pass_with_nothing_to_do_does_not_look_at_everything(tmp_path: Path) -
     few = steps_of_an_idle_pass(store)
     memory.turn("p", *(ObservationDraft("change", f"Valve {n} mended") for n in range(300)))
     assert steps_of_an_idle_pass(store) == few
-    store.forget_index()
+    store.index.reset()
     assert steps_of_an_idle_pass(store) == few
-    health = store.index_health()
+    health = store.index.health()
     assert health.vectors == health.documents > 300
 
 
@@ -151,15 +151,15 @@ def test_after_a_fault_of_the_encoder_everything_is_looked_at(
     encoder = Faulty()
     store = opened(tmp_path, encoder)
     memory = written(store, "Pump mended")
-    Indexer(store, wiring.AGENTS).run()  # everything is as it should be
-    with store.transaction() as connection:
+    Indexer(store, AGENTS).run()  # everything is as it should be
+    with store.database.transaction() as connection:
         connection.execute("DELETE FROM document_vectors WHERE id = 1")
     encoder.broken = True
     memory.turn("p", ObservationDraft("change", "Valve mended"))
     encoder.broken = False
-    monkeypatch.setattr(store, "_encoder_rests", 0.0)
-    Indexer(store, wiring.AGENTS).run()
-    health = store.index_health()
+    monkeypatch.setattr(store.index, "_encoder_rests", 0.0)
+    Indexer(store, AGENTS).run()
+    health = store.index.health()
     assert health.vectors == health.documents > 0
 
 
@@ -167,8 +167,8 @@ def test_vectors_of_another_encoder_are_made_again(tmp_path: Path) -> None:
     for encoder in (StaticTable(), Faulty()):
         store = opened(tmp_path, encoder)
         written(store, "Pump mended")
-        Indexer(store, wiring.AGENTS).run()
-        assert store.how_many_vectors() == {encoder.name: store.index_health().documents}
+        Indexer(store, AGENTS).run()
+        assert store.index.count_vectors() == {encoder.name: store.index.health().documents}
         store.close()
 
 
@@ -182,11 +182,11 @@ def test_vectors_that_are_made_later_are_seen(tmp_path: Path) -> None:
     matrix = Matrix(encoder)
     seen = []
     below: int | None = None
-    while (below := store.encode_waiting(1, below=below)) is not None:
+    while (below := store.index.encode(1, below=below)) is not None:
         matrix.refresh(store)
         seen.append(len(matrix))
     assert seen == list(range(1, len(seen) + 1))
-    assert len(matrix) == store.index_health().documents
+    assert len(matrix) == store.index.health().documents
 
 
 def test_what_is_indexed_again_takes_its_own_place(tmp_path: Path) -> None:
@@ -197,8 +197,8 @@ def test_what_is_indexed_again_takes_its_own_place(tmp_path: Path) -> None:
     matrix = Matrix(encoder)
     matrix.refresh(store)
     before, size = matrix.near("pump", NO_FILTER, None), len(matrix)
-    store.forget_index()
-    Indexer(store, wiring.AGENTS).run()
+    store.index.reset()
+    Indexer(store, AGENTS).run()
     matrix.refresh(store)
     after = matrix.near("pump", NO_FILTER, None)
     assert len(matrix) == size
@@ -210,16 +210,16 @@ def test_what_is_indexed_again_takes_its_own_place(tmp_path: Path) -> None:
 def test_events_of_a_number_that_is_given_again_are_read(tmp_path: Path) -> None:
     store = opened(tmp_path)
     memory = written(store, "Pump mended")
-    indexer = Indexer(store, wiring.AGENTS)
+    indexer = Indexer(store, AGENTS)
     indexer.run()
-    with store.transaction() as connection:
+    with store.database.transaction() as connection:
         newest = connection.execute("SELECT max(id) FROM events").fetchone()[0]
         connection.execute("DELETE FROM events WHERE id = ?", (newest,))
-    assert store.events_unread(10) == []
+    assert store.index.unread_events(10) == []
     told = Told(memory.project_id, session="next")
     told.at = memory.at + 1
-    store.add_events([told.tool("t-next")], told.at)
-    assert [each.event.id for each in store.events_unread(10)] == [newest]
+    store.events.add([told.tool("t-next")], told.at)
+    assert [each.event.id for each in store.index.unread_events(10)] == [newest]
 
 
 def test_a_session_that_moves_takes_its_events_along(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_session_that_moves_takes_its_events_along(tmp_path: Path) -> None:
     memory = written(store, "Pump mended")
     read_events(store)
     other = Memory.of(store, "other")
-    with store.transaction() as connection:
+    with store.database.transaction() as connection:
         connection.execute("UPDATE sessions SET project_id = ?", (other.project_id,))
         connection.execute("UPDATE observations SET project_id = ?", (other.project_id,))
     assert_index_is_sound(store)
@@ -260,11 +260,11 @@ def test_filters_are_not_answered_with_events(tmp_path: Path) -> None:
 
 def test_another_way_to_prepare_words_indexes_all_again(tmp_path: Path) -> None:
     written(opened(tmp_path), "Pump mended")
-    with closing(sqlite3.connect(tmp_path / "recollect.db")) as connection, connection:
+    with closing(sqlite3.connect(tmp_path / "aforesaid.db")) as connection, connection:
         connection.execute("UPDATE index_state SET value = 'older' WHERE name = 'words'")
         connection.execute("UPDATE documents SET title = 'as it was prepared then'")
     store = opened(tmp_path)
-    Indexer(store, wiring.AGENTS).run()
+    Indexer(store, AGENTS).run()
     assert_index_is_sound(store)
-    assert store.index_health().waiting == 0
+    assert store.index.health().waiting == 0
     assert [hit.title for hit in search(store, "pump")] == ["Pump mended"]

@@ -14,28 +14,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import TransferError
-from recollect.memory.storage import journal, projects
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.folders import MOST_FILES, Folder, Places
-from recollect.memory.storage.format import LARGEST
-from recollect.memory.storage.incoming import EDITED, REASON, Incoming
-from recollect.memory.storage.index import index_text
-from recollect.memory.storage.journal import Journal
-from recollect.memory.storage.names import LONGEST_FOUND, same_name, unsafe
-from recollect.memory.storage.outgoing import Outgoing, places_of_user
-from recollect.memory.storage.undoing import undo
-from recollect.model.memories import OF_PROJECT, OF_USER
-from recollect.model.records import (
+from aforesaid.errors import TransferError
+from aforesaid.memory import changes
+from aforesaid.memory.changes import Memories, undo_change
+from aforesaid.memory.folders import (
+    MAX_FILES,
+    PROJECT_FILE,
+    Folder,
+    Places,
+    find_project_folder,
+    new_project_folder,
+    read_project_note,
+    render_index,
+    write_project_note,
+)
+from aforesaid.memory.format import MAX_FILE_BYTES, MAX_FOREIGN_NAME_BYTES, fold_name, name_problem
+from aforesaid.memory.journal import Journal, save_journal
+from aforesaid.memory.transfer import (
+    EDITED_MESSAGE,
+    IMPORT_REASON,
+    MemoryExport,
+    MemoryImport,
+    user_places,
+)
+from aforesaid.model.memories import OF_PROJECT, OF_USER
+from aforesaid.model.records import (
     IdentityRecord,
+    MemoryImportResult,
     MemoryRecord,
     ProjectRecord,
     Record,
-    TakenMemories,
 )
-from recollect.store.sqlite.store import SqliteStore
-from recollect.transfer import export, import_file, importing
-from recollect.transfer.import_file import ExportFile
+from aforesaid.store.store import Store
+from aforesaid.transfer import export, importer
+from aforesaid.transfer.import_file import ExportFile
 from tests.support.arrivals import START
 from tests.support.blank import laid
 from tests.support.examples import examples
@@ -64,8 +76,8 @@ SHOP, MILL = project("shop"), replace(project("mill"), project="p2")
 def folder_of(root: Path, record: ProjectRecord | None) -> Path:
     if record is None:
         return root / "user"
-    found = projects.find(root, record.repository)
-    return found or projects.new(root, record.repository)
+    found = find_project_folder(root, record.repository)
+    return found or new_project_folder(root, record.repository)
 
 
 def put(
@@ -75,7 +87,7 @@ def put(
     folder = folder_of(root, owner)
     if owner is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        projects.note(folder, owner.repository)
+        write_project_note(folder, owner.repository)
     if retired:
         folder = root / "retired" / folder.relative_to(root)
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,25 +98,25 @@ def put(
 
 def exported(root: Path, file: Path, *records: Record, only: ProjectRecord | None = None) -> Path:
     with file.open("wb") as out:
-        export.write(export.joined(records, Outgoing(root, only)), out, at=START)
+        export.write(export.joined(records, MemoryExport(root, only)), out, at=START)
     return file
 
 
-def taken(root: Path, file: Path, *, trial: bool = False) -> TakenMemories:
-    found, incoming = TakenMemories(), Incoming(root, lambda: START)
+def taken(root: Path, file: Path, *, trial: bool = False) -> MemoryImportResult:
+    found, incoming = MemoryImportResult(), MemoryImport(root, lambda: START)
     with closing(ExportFile(file)) as source:
         for block in source.blocks():
-            if block.memories:
-                found += incoming.take(block.memories.project, block.memories.records, undo=trial)
+            list(block.records)
+            found += incoming.take(block.project, block.memories, undo=trial)
     return found
 
 
 def take(
     root: Path, owner: ProjectRecord | None, *memories: tuple[str, str], retired: bool = False
-) -> TakenMemories:
+) -> MemoryImportResult:
     whose = owner.project if owner else None
     records = [MemoryRecord(whose, name, retired, text) for name, text in memories]
-    return Incoming(root, lambda: START).take(owner, records, undo=False)
+    return MemoryImport(root, lambda: START).take(owner, records, undo=False)
 
 
 def state(root: Path) -> dict[str, bytes]:
@@ -119,7 +131,7 @@ def state(root: Path) -> dict[str, bytes]:
 def assert_indexed(root: Path) -> None:
     for folder in (root / "user", *(root / "projects").glob("*")):
         index = folder / "MEMORY.md"
-        expected = index_text(Folder(folder, OF_USER).list(None))
+        expected = render_index(Folder(folder, OF_USER).list(None))
         assert (index.read_text() if index.exists() else "") == expected, folder
 
 
@@ -133,14 +145,14 @@ def scratch() -> Iterator[Path]:
 
 
 NAMES = st.text(st.sampled_from("abZé·ß.- 2漢"), min_size=1, max_size=5).filter(
-    lambda n: not unsafe(n)
+    lambda n: not name_problem(n)
 )
 BODIES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 TEXTS = BODIES | BODIES.map(lambda body: f"\ufeff---\r\ndescription: x\r\n---\r\n{body}")
 KEPT = st.lists(
     st.tuples(st.sampled_from((None, SHOP, MILL)), NAMES, TEXTS, st.booleans()),
     max_size=8,
-    unique_by=lambda each: same_name(each[1]),
+    unique_by=lambda each: fold_name(each[1]),
 )
 
 
@@ -149,19 +161,18 @@ KEPT = st.lists(
 def test_any_text_comes_back_byte_for_byte(
     kept: list[tuple[ProjectRecord | None, str, str, bool]],
 ) -> None:
-    with scratch() as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PATH", "/nonexistent")  # without git it is quicker
+    with scratch() as folder:
         source, target = folder / "source", folder / "target"
         for owner, name, text, retired in kept:
             put(source, owner, name, text, retired=retired)
         file = exported(source, folder / "a.jsonl", SHOP)
         planned = taken(target, file, trial=True)
         assert not target.exists()
-        assert taken(target, file) == planned == TakenMemories(new=len(kept))
+        assert taken(target, file) == planned == MemoryImportResult(new=len(kept))
         assert state(target) == state(source)
         assert_indexed(target)
         # Twice is the same as once; and what comes out again is the same file.
-        assert taken(target, file) == TakenMemories(known=len(kept))
+        assert taken(target, file) == MemoryImportResult(known=len(kept))
         assert state(target) == state(source)
         again = exported(target, folder / "b.jsonl", SHOP)
         assert [line for line in lines(again) if '"memory"' in line] == [
@@ -174,30 +185,19 @@ def lines(file: Path) -> list[str]:
 
 
 def test_all_are_exported_however_many_there_are(tmp_path: Path) -> None:
-    for number in range(MOST_FILES + 5):
+    for number in range(MAX_FILES + 5):
         put(tmp_path, None, f"m{number}", TABS)
-    assert len(list(Outgoing(tmp_path).of_user())) == MOST_FILES + 5
-
-
-def test_more_than_fits_into_memory_is_taken_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    monkeypatch.setattr(import_file, "IN_MEMORY", 1000)
-    with scratch() as folder:
-        for number in range(30):
-            put(folder / "source", SHOP, f"m{number}", f"{number}\n" * 100)
-        file = exported(folder / "source", folder / "a.jsonl")
-        assert taken(folder / "target", file) == TakenMemories(new=30)
-        assert state(folder / "target") == state(folder / "source")
+    assert len(list(MemoryExport(tmp_path).of_user())) == MAX_FILES + 5
 
 
 def test_a_name_that_another_text_has_gets_a_number(tmp_path: Path) -> None:
     put(tmp_path, SHOP, "tabs", TABS)
     told = take(tmp_path, SHOP, ("tabs", SPACES), ("tabs-2", "mine"))
-    assert told == TakenMemories(new=2, renamed=("tabs-3",))
+    assert told == MemoryImportResult(new=2, renamed=("tabs-3",))
     folder = folder_of(tmp_path, SHOP)
     found = [(folder / f"{name}.md").read_text() for name in ("tabs", "tabs-2", "tabs-3")]
     assert found == [TABS, "mine", SPACES]
-    assert take(tmp_path, SHOP, ("tabs", SPACES), ("tabs-2", "mine")) == TakenMemories(known=2)
+    assert take(tmp_path, SHOP, ("tabs", SPACES), ("tabs-2", "mine")) == MemoryImportResult(known=2)
     assert_indexed(tmp_path)
 
 
@@ -205,11 +205,11 @@ def test_what_the_user_and_a_project_have_is_told_together_so_names_differ(tmp_p
     put(tmp_path, SHOP, "tabs", TABS)
     assert take(tmp_path, None, ("tabs", SPACES), ("port", TABS)).renamed == ("tabs-2",)
     assert take(tmp_path, SHOP, ("port", SPACES)).renamed == ("port-2",)
-    assert take(tmp_path, SHOP, ("port", SPACES)) == TakenMemories(known=1)
-    assert take(tmp_path, None, ("tabs", SPACES)) == TakenMemories(known=1)
+    assert take(tmp_path, SHOP, ("port", SPACES)) == MemoryImportResult(known=1)
+    assert take(tmp_path, None, ("tabs", SPACES)) == MemoryImportResult(known=1)
     # Another project's are its own, and so are retired ones.
-    assert take(tmp_path, MILL, ("tabs", SPACES)) == TakenMemories(new=1)
-    assert take(tmp_path, SHOP, ("tabs", RETIRED), retired=True) == TakenMemories(new=1)
+    assert take(tmp_path, MILL, ("tabs", SPACES)) == MemoryImportResult(new=1)
+    assert take(tmp_path, SHOP, ("tabs", RETIRED), retired=True) == MemoryImportResult(new=1)
 
 
 def test_a_trial_counts_what_would_clash_with_what_it_would_take(tmp_path: Path) -> None:
@@ -218,21 +218,21 @@ def test_a_trial_counts_what_would_clash_with_what_it_would_take(tmp_path: Path)
     put(source, SHOP, "tabs", SPACES)
     file = exported(source, tmp_path / "a.jsonl")
     planned = taken(target, file, trial=True)
-    assert taken(target, file) == planned == TakenMemories(new=2, renamed=("tabs-2",))
+    assert taken(target, file) == planned == MemoryImportResult(new=2, renamed=("tabs-2",))
 
 
 def test_names_that_differ_in_case_alone_are_one(tmp_path: Path) -> None:
     put(tmp_path, None, "Tabs", TABS)
-    assert take(tmp_path, None, ("tabs", TABS)) == TakenMemories(known=1)
-    assert take(tmp_path, None, ("tabs", SPACES)) == TakenMemories(new=1, renamed=("tabs-2",))
+    assert take(tmp_path, None, ("tabs", TABS)) == MemoryImportResult(known=1)
+    assert take(tmp_path, None, ("tabs", SPACES)) == MemoryImportResult(new=1, renamed=("tabs-2",))
 
 
 def test_a_long_name_with_a_number_is_not_too_long(tmp_path: Path) -> None:
-    name = "ä" * (LONGEST_FOUND // 2)
+    name = "ä" * (MAX_FOREIGN_NAME_BYTES // 2)
     put(tmp_path, None, name, TABS)
     (renamed,) = take(tmp_path, None, (name, SPACES)).renamed
-    assert unsafe(renamed) is None
-    assert take(tmp_path, None, (name, SPACES)) == TakenMemories(known=1)
+    assert name_problem(renamed) is None
+    assert take(tmp_path, None, (name, SPACES)) == MemoryImportResult(known=1)
 
 
 def test_what_stands_in_the_way_and_is_no_file_is_left_alone(tmp_path: Path) -> None:
@@ -251,21 +251,21 @@ def test_what_stands_in_the_way_and_is_no_file_is_left_alone(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("../../evil", TABS, "it is no file name"),
-        ("/etc/evil", TABS, "it is no file name"),
-        ("a\\b", TABS, "it is no file name"),
-        ("", TABS, "it is no file name"),
-        (".project", TABS, "it is no file name"),
-        ("..", TABS, "it is no file name"),
-        ("MEMORY", TABS, "that name is taken by the system"),
-        ("con", TABS, "that name is taken by the system"),
-        ("a\nb", TABS, "characters that cannot be seen"),
-        ("a\u202eb", TABS, "characters that cannot be seen"),
-        ("\udcff", TABS, "characters that cannot be seen"),
-        ("n" * (LONGEST_FOUND + 1), TABS, "it is too long"),
-        ("large", "x" * (LARGEST + 1), "larger than 256 KB"),
-        ("binary", "\0", "it is not a text"),
-        ("half", "\ud83d", "it is not a text"),
+        ("../../evil", TABS, "it is not a valid file name"),
+        ("/etc/evil", TABS, "it is not a valid file name"),
+        ("a\\b", TABS, "it is not a valid file name"),
+        ("", TABS, "it is not a valid file name"),
+        (".project", TABS, "it is not a valid file name"),
+        ("..", TABS, "it is not a valid file name"),
+        ("MEMORY", TABS, "the name is reserved"),
+        ("con", TABS, "the name is reserved"),
+        ("a\nb", TABS, "invisible characters"),
+        ("a\u202eb", TABS, "invisible characters"),
+        ("\udcff", TABS, "invisible characters"),
+        ("n" * (MAX_FOREIGN_NAME_BYTES + 1), TABS, "it is too long"),
+        ("large", "x" * (MAX_FILE_BYTES + 1), "larger than 256 KB"),
+        ("binary", "\0", "it is not text"),
+        ("half", "\ud83d", "it is not text"),
     ],
 )
 def test_what_can_be_no_memory_is_refused_and_the_rest_goes_on(
@@ -289,14 +289,14 @@ def test_where_all_is_refused_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_the_largest_text_is_taken(tmp_path: Path) -> None:
-    assert take(tmp_path, None, ("large", "x" * LARGEST)).new == 1
+    assert take(tmp_path, None, ("large", "x" * MAX_FILE_BYTES)).new == 1
 
 
 def test_retired_ones_stay_retired_and_can_be_restored_here(tmp_path: Path) -> None:
     """Also where a project has no others."""
     source, target = tmp_path / "source", tmp_path / "target"
     put(source, SHOP, "tabs", RETIRED, retired=True)
-    assert taken(target, exported(source, tmp_path / "a.jsonl")) == TakenMemories(new=1)
+    assert taken(target, exported(source, tmp_path / "a.jsonl")) == MemoryImportResult(new=1)
     memories = at(target, SHOP)
     assert not memories.all().memories
     assert [each.memory.name for each in memories.retired().memories] == ["tabs"]
@@ -307,7 +307,7 @@ def test_retired_ones_stay_retired_and_can_be_restored_here(tmp_path: Path) -> N
 
 def at(root: Path, record: ProjectRecord) -> Memories:
     folder = Folder(folder_of(root, record), OF_PROJECT)
-    user = places_of_user(root).user
+    user = user_places(root).user
     return Memories(Places(root, user, folder, repository=record.repository), lambda: START)
 
 
@@ -321,35 +321,44 @@ def test_an_import_is_one_change_for_each_owner_and_can_be_undone(tmp_path: Path
     before = state(target)
     taken(target, exported(source, tmp_path / "a.jsonl"))
     memories = at(target, SHOP)
-    entries = [each for each in memories.history.log(None) if each.reason == REASON]
+    entries = [each for each in memories.history.log(None) if each.reason == IMPORT_REASON]
     assert [len(each.paths) for each in entries] == [3, 2]
-    undo(memories)
+    undo_change(memories)
     assert set(state(target)) == {*before, "user/one-user.md", "user/two-user.md"}
-    undo(memories, entries[1].id)
+    undo_change(memories, entries[1].id)
     assert state(target) == before
     assert_indexed(target)
 
 
 def test_a_project_that_is_known_here_keeps_its_folder_name_and_place(tmp_path: Path) -> None:
-    here = project("my-shop", "remote:host/shop", "path:/my-shop")
+    here = project("my-shop", "remote:host/shop", "commit:abc", "path:/my-shop")
     put(tmp_path, here, "tabs", TABS)
-    there = project("shop", "remote:host/shop", "commit:abc", "path:/there")
+    there = project("shop", "remote:host/shop", "commit:abc", "path:/there", "remote:host/evil")
     assert take(tmp_path, there, ("port", SPACES)).new == 1
     (folder,) = (tmp_path / "projects").iterdir()
     assert {path.name for path in folder.glob("*.md")} == {"tabs.md", "port.md", "MEMORY.md"}
-    said = projects.noted(folder)
+    said = read_project_note(folder)
     assert said is not None
     assert (said.name, said.root) == ("my-shop", "/my-shop")
-    assert {each.kind for each in said.identities} == {"remote", "commit", "path"}
+    assert said.identities == here.repository.identities  # it takes none from a file
+
+
+def test_memories_do_not_go_to_a_folder_whose_remote_alone_they_name(tmp_path: Path) -> None:
+    here = project("shop", "remote:host/shop", "commit:abc", "path:/shop")
+    kept = put(tmp_path, here, "tabs", TABS)
+    there = project("shop", "remote:host/shop", "commit:evil", "path:/there")
+    assert take(tmp_path, there, ("port", SPACES)).new == 1
+    assert {path.name for path in kept.parent.glob("*.md")} == {"tabs.md"}
+    assert len(list((tmp_path / "projects").iterdir())) == 2
 
 
 def test_a_project_of_many_names_is_found_again(tmp_path: Path) -> None:
     names = [f"path:/{number}" for number in range(3000)]
-    many = project("shop", "remote:host/shop", "path:/" + "x" * LARGEST, *names)
+    many = project("shop", "remote:host/shop", "path:/" + "x" * MAX_FILE_BYTES, *names)
     assert take(tmp_path, many, ("tabs", TABS)).new == 1
     assert take(tmp_path, many, ("tabs", TABS)).known == 1
     (folder,) = (tmp_path / "projects").iterdir()
-    assert projects.noted(folder) is not None
+    assert read_project_note(folder) is not None
 
 
 def test_a_project_without_identities_is_known_by_its_place(tmp_path: Path) -> None:
@@ -361,18 +370,18 @@ def test_a_project_without_identities_is_known_by_its_place(tmp_path: Path) -> N
 def test_what_somebody_writes_in_that_moment_is_kept_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save = journal.save
+    save = save_journal
 
     def meanwhile(root: Path, made: Journal) -> None:
         save(root, made)
         put(tmp_path, None, "tabs", "by hand")
 
-    monkeypatch.setattr(journal, "save", meanwhile)
+    monkeypatch.setattr(changes, "save_journal", meanwhile)
     told = take(tmp_path, None, ("tabs", TABS), ("port", SPACES))
-    assert (told.new, told.refused, EDITED in told.reasons[0]) == (1, 1, True)
+    assert (told.new, told.refused, EDITED_MESSAGE in told.reasons[0]) == (1, 1, True)
     assert (tmp_path / "user" / "tabs.md").read_text() == "by hand"
     monkeypatch.undo()
-    assert take(tmp_path, None, ("tabs", TABS), ("port", SPACES)) == TakenMemories(
+    assert take(tmp_path, None, ("tabs", TABS), ("port", SPACES)) == MemoryImportResult(
         new=1, known=1, renamed=("tabs-2",)
     )
 
@@ -387,12 +396,12 @@ def test_what_cannot_come_back_is_left_out_and_named(tmp_path: Path) -> None:
     put(tmp_path, None, "broken", "no front matter")
     put(tmp_path, None, "latin", b"caf\xe9")
     put(tmp_path, None, "binary", b"a\0b")
-    put(tmp_path, None, "large", "x" * (LARGEST + 1))
+    put(tmp_path, None, "large", "x" * (MAX_FILE_BYTES + 1))
     put(tmp_path, None, "con", TABS)
     (tmp_path / "user" / "link.md").symlink_to("broken.md")
     (tmp_path / "user" / "MEMORY.md").write_text("index")
     put(tmp_path, SHOP, "latin", b"caf\xe9", retired=True)
-    found = Outgoing(tmp_path)
+    found = MemoryExport(tmp_path)
     assert [each.name for each in found.of_user()] == ["broken"]
     why = {path_below(tmp_path, each.path): each.why for each in found.left_out}
     assert [*why] == [
@@ -408,20 +417,20 @@ def path_below(root: Path, path: Path) -> str:
 
 
 def test_memories_of_nobody_are_named(tmp_path: Path) -> None:
-    put(tmp_path, SHOP, "tabs", TABS).with_name(projects.NOTE).unlink()
+    put(tmp_path, SHOP, "tabs", TABS).with_name(PROJECT_FILE).unlink()
     put(tmp_path, MILL, "tabs", TABS)
-    found = Outgoing(tmp_path)
+    found = MemoryExport(tmp_path)
     assert [each.project for each in found.of_others(0)] == ["p1", "p1"]
-    assert [each.path for each in found.left_out] == [projects.new(tmp_path, SHOP.repository)]
+    assert [each.path for each in found.left_out] == [new_project_folder(tmp_path, SHOP.repository)]
     # Whoever asks for the project finds the folder by its name.
-    assert [each.name for each in Outgoing(tmp_path).of(SHOP)] == ["tabs"]
+    assert [each.name for each in MemoryExport(tmp_path).of(SHOP)] == ["tabs"]
 
 
 def test_one_project_goes_without_the_users_and_the_others(tmp_path: Path) -> None:
     for owner in (None, SHOP, MILL):
         put(tmp_path, owner, f"of-{owner.name if owner else 'user'}", TABS)
     put(tmp_path, None, "latin", b"caf\xe9")
-    found = Outgoing(tmp_path, SHOP)
+    found = MemoryExport(tmp_path, SHOP)
     assert (len(found), found.left_out) == (1, [])
     joined = list(export.joined([SHOP], found))
     assert joined == [SHOP, MemoryRecord("p1", "of-shop", False, TABS)]
@@ -429,7 +438,7 @@ def test_one_project_goes_without_the_users_and_the_others(tmp_path: Path) -> No
 
 def test_a_project_that_the_store_does_not_know_goes_along(tmp_path: Path) -> None:
     put(tmp_path, MILL, "tabs", TABS)
-    joined = list(export.joined([SHOP], Outgoing(tmp_path)))
+    joined = list(export.joined([SHOP], MemoryExport(tmp_path)))
     found = joined[1]
     assert isinstance(found, ProjectRecord)
     assert (found.project, found.name, found.identities) == ("p2", "mill", MILL.identities)
@@ -463,13 +472,15 @@ def test_a_file_that_is_cut_off_brings_all_memories_of_a_project_or_none(tmp_pat
         for name in ("one", "two"):
             put(source, owner, f"{name}-{owner.name if owner else 'user'}", TABS)
     whole = exported(source, tmp_path / "whole.jsonl").read_bytes()
-    store = SqliteStore(laid(tmp_path / "recollect.db"), writer=True)
+    store = Store(laid(tmp_path / "aforesaid.db"), writer=True)
     seen = set()
     for number, size in enumerate(range(1, len(whole), 97)):
         cut, root = tmp_path / "cut.jsonl", tmp_path / f"target{number}"
         cut.write_bytes(whole[:size])
         with pytest.raises(TransferError, match=r"line \d+: ") as told:
-            list(importing.run(store, ExportFile(cut), Incoming(root, lambda: START), undo=False))
+            list(
+                importer.run(store, ExportFile(cut), MemoryImport(root, lambda: START), undo=False)
+            )
         number_taken = len(state(root))
         seen.add(number_taken)
         assert ("and 2 memories" in str(told.value)) == (number_taken == 2)
@@ -480,9 +491,9 @@ def test_a_file_that_is_cut_off_brings_all_memories_of_a_project_or_none(tmp_pat
 def test_an_export_of_a_release_without_memories_is_read(tmp_path: Path) -> None:
     file = exported(tmp_path / "none", tmp_path / "a.jsonl", SHOP)
     file.write_bytes(file.read_bytes().replace(b'"version":2', b'"version":1'))
-    store = SqliteStore(laid(tmp_path / "recollect.db"), writer=True)
-    incoming = Incoming(tmp_path / "memory", lambda: START)
-    progress = list(importing.run(store, ExportFile(file), incoming, undo=False))[-1]
+    store = Store(laid(tmp_path / "aforesaid.db"), writer=True)
+    incoming = MemoryImport(tmp_path / "memory", lambda: START)
+    progress = list(importer.run(store, ExportFile(file), incoming, undo=False))[-1]
     assert (progress.new.projects, progress.new.memories) == (1, 0)
     assert not (tmp_path / "memory").exists()
     store.close()
@@ -491,10 +502,10 @@ def test_an_export_of_a_release_without_memories_is_read(tmp_path: Path) -> None
 def test_the_store_is_told_which_projects_know_more(tmp_path: Path) -> None:
     put(tmp_path / "source", SHOP, "tabs", TABS)
     file = exported(tmp_path / "source", tmp_path / "a.jsonl", SHOP)
-    store = SqliteStore(laid(tmp_path / "recollect.db"), writer=True)
-    (project_id,) = [*importing.run(store, ExportFile(file), undo=False)][-1].projects
-    incoming = Incoming(tmp_path / "memory", lambda: START)
-    progress = list(importing.run(store, ExportFile(file), incoming, undo=False))[-1]
+    store = Store(laid(tmp_path / "aforesaid.db"), writer=True)
+    (project_id,) = [*importer.run(store, ExportFile(file), undo=False)][-1].projects
+    incoming = MemoryImport(tmp_path / "memory", lambda: START)
+    progress = list(importer.run(store, ExportFile(file), incoming, undo=False))[-1]
     assert progress.projects == {project_id}
     assert progress.known.projects == 1
     store.close()

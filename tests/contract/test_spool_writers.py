@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import ConfigError
-from recollect.paths import Paths
+from aforesaid.errors import ConfigError
+from aforesaid.paths import Paths
 from tests.support.rounds import rounds
 from tests.support.writers import (
     Writer,
@@ -59,7 +59,7 @@ def silent(done: subprocess.CompletedProcess[bytes]) -> None:
 @pytest.mark.parametrize("name", BODIES)
 def test_a_payload_arrives_byte_for_byte(writer: Writer, state: Path, name: str) -> None:
     """T7, T8: any size and any bytes, an empty one too (T6)."""
-    silent(run(writer, BODIES[name], environment(RECOLLECT_HOME=str(state))))
+    silent(run(writer, BODIES[name], environment(AFORESAID_HOME=str(state))))
     (capture,) = published(state)
     assert capture.body == BODIES[name]
     assert (capture.agent, capture.hook) == ("claude-code", "save")
@@ -69,7 +69,7 @@ def test_a_payload_arrives_byte_for_byte(writer: Writer, state: Path, name: str)
 @pytest.mark.parametrize("name", DIRECTORIES)
 def test_a_hostile_project_directory_is_only_text(writer: Writer, state: Path, name: str) -> None:
     directory = DIRECTORIES[name]
-    env = environment(RECOLLECT_HOME=str(state), CLAUDE_PROJECT_DIR=directory)
+    env = environment(AFORESAID_HOME=str(state), CLAUDE_PROJECT_DIR=directory)
     before = set(Path.cwd().iterdir())
     silent(run(writer, PAYLOAD, env))
     (capture,) = published(state)
@@ -83,7 +83,7 @@ def test_without_a_project_directory_the_working_directory_stands_in(
 ) -> None:
     work = tmp_path / "work 'place'"
     work.mkdir()
-    silent(run(writer, PAYLOAD, environment(RECOLLECT_HOME=str(state), **given), cwd=work))
+    silent(run(writer, PAYLOAD, environment(AFORESAID_HOME=str(state), **given), cwd=work))
     assert published(state)[0].project_dir == str(work)
 
 
@@ -93,15 +93,15 @@ def test_a_writer_that_is_off_notes_its_session_and_no_content(
 ) -> None:
     """The same from each, whatever the payload has in it; and 0 is not off."""
     project = tmp_path / "off 'here'"
-    (project / ".recollect").mkdir(parents=True)
-    place = {"RECOLLECT_HOME": str(state), "CLAUDE_PROJECT_DIR": str(project)}
+    (project / ".aforesaid").mkdir(parents=True)
+    place = {"AFORESAID_HOME": str(state), "CLAUDE_PROJECT_DIR": str(project)}
     body = b'{"session_id": "s-1", "tool_response": {"stdout": "\xff hidden \\"session_id\\": \\"x\\""}}'
-    silent(run(writer, body, environment(**place, RECOLLECT_PAUSED="0")))
+    silent(run(writer, body, environment(**place, AFORESAID_PAUSED="0")))
     assert [each.hook for each in published(state)] == ["save"]
     if way == "variable":
-        place["RECOLLECT_PAUSED"] = "1"
+        place["AFORESAID_PAUSED"] = "1"
     else:
-        (project / ".recollect/off").touch()
+        (project / ".aforesaid/off").touch()
     for payload in (body, b"{}", b"", body * 10_000):
         silent(run(writer, payload, environment(**place)))
     marks = [each for each in published(state) if each.hook == "paused"]
@@ -114,7 +114,7 @@ def test_a_writer_that_is_off_notes_its_session_and_no_content(
 
 def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -> None:
     """T3: none waits for another, and each has a file of its own."""
-    env = environment(RECOLLECT_HOME=str(state))
+    env = environment(AFORESAID_HOME=str(state))
     bodies = [b'{"n":%d}' % number for number in range(rounds(96, 3200))]
     for start in range(0, len(bodies), 32):
         hooks = [
@@ -136,7 +136,7 @@ def test_thirty_two_writers_at_once_never_collide(writer: Writer, state: Path) -
 
 def test_files_are_for_the_owner_alone_whatever_the_umask(writer: Writer, state: Path) -> None:
     """T13: umask 000."""
-    env = environment(RECOLLECT_HOME=str(state))
+    env = environment(AFORESAID_HOME=str(state))
     silent(run(writer, PAYLOAD, env, around=inside("umask 000")))
     spool = state / "spool"
     modes = {path: path.stat().st_mode & 0o777 for path in (spool, *spool.rglob("*"))}
@@ -155,7 +155,7 @@ def test_a_sender_that_dies_in_the_middle_leaves_a_file_to_be_judged_later(
         done = subprocess.run(
             writer.command,
             stdin=sender.stdout,
-            env=environment(RECOLLECT_HOME=str(state)),
+            env=environment(AFORESAID_HOME=str(state)),
             capture_output=True,
             check=False,
         )
@@ -164,7 +164,7 @@ def test_a_sender_that_dies_in_the_middle_leaves_a_file_to_be_judged_later(
 
 
 def test_the_memory_agent_does_not_remember_itself(writer: Writer, state: Path) -> None:
-    silent(run(writer, PAYLOAD, environment(RECOLLECT_HOME=str(state), RECOLLECT_INSIDE="1")))
+    silent(run(writer, PAYLOAD, environment(AFORESAID_HOME=str(state), AFORESAID_INSIDE="1")))
     assert not (state / "spool").exists()
 
 
@@ -173,7 +173,7 @@ def test_an_event_that_wants_an_answer_is_kept_even_without_python(state: Path, 
     done = run(
         shell_writer("sh", "/bin/sh", hook=hook),
         PAYLOAD,
-        environment(RECOLLECT_HOME=str(state)),
+        environment(AFORESAID_HOME=str(state)),
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == b"" or done.stdout.startswith(b'{"systemMessage":')
@@ -193,11 +193,11 @@ HOMES: dict[str, dict[str, str]] = {
     "all in one": {
         "HOME": "{tmp}/user",
         "XDG_STATE_HOME": "{tmp}/x",
-        "RECOLLECT_HOME": "{tmp}/r,/x",
+        "AFORESAID_HOME": "{tmp}/r,/x",
     },
-    "all in one, empty": {"HOME": "{tmp}/user", "RECOLLECT_HOME": ""},
-    "all in one, relative": {"HOME": "{tmp}/user", "RECOLLECT_HOME": "relative"},
-    "all in one, relative, odd": {"HOME": "{tmp}/user", "RECOLLECT_HOME": "r,/x"},
+    "all in one, empty": {"HOME": "{tmp}/user", "AFORESAID_HOME": ""},
+    "all in one, relative": {"HOME": "{tmp}/user", "AFORESAID_HOME": "relative"},
+    "all in one, relative, odd": {"HOME": "{tmp}/user", "AFORESAID_HOME": "r,/x"},
 }
 
 
@@ -209,8 +209,8 @@ def test_hooks_and_commands_agree_on_the_state_directory(
     env = environment(**{k: v.replace("{tmp}", str(tmp_path)) for k, v in HOMES[case].items()})
     try:
         expected = Paths.of(env).state
-    except ConfigError:  # commands refuse a relative RECOLLECT_HOME; a hook must go on
-        expected = Paths.of({k: v for k, v in env.items() if k != "RECOLLECT_HOME"}).state
+    except ConfigError:  # commands refuse a relative AFORESAID_HOME; a hook must go on
+        expected = Paths.of({k: v for k, v in env.items() if k != "AFORESAID_HOME"}).state
     start_no_worker(expected)
     work = tmp_path / "work"
     work.mkdir()

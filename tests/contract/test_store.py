@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.clock import DAY, SECOND
-from recollect.model.arrivals import Arrival
-from recollect.model.events import ToolUsed
-from recollect.model.jobs import OBSERVE, SUMMARIZE, Job
-from recollect.model.origins import OUR_TOOLS
-from recollect.store.protocol import Store
+from aforesaid.clock import DAY, SECOND
+from aforesaid.model.events import OUR_TOOLS, Arrival, ToolUsed
+from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Job
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told, again
 from tests.support.memory import TEST
 from tests.support.stored import events_of
@@ -21,24 +19,24 @@ ANYTHING = st.text(st.characters(exclude_categories=()), max_size=40)  # surroga
 
 
 def add(store: Store, *arrivals: Arrival) -> tuple[int, int, int]:
-    result = store.add_events(arrivals, START)
+    result = store.events.add(arrivals, START)
     return result.added, result.duplicates, result.closed_turns
 
 
 def claim_all(store: Store) -> list[Job]:
     """Every waiting job, each finished, in the order of the queue."""
     jobs = []
-    while job := store.claim_job("test", START + 7 * DAY, START + 8 * DAY):
+    while job := store.jobs.claim("test", START + 7 * DAY, START + 8 * DAY):
         jobs.append(job)
         if job.kind == OBSERVE:
-            store.finish_observe(job, TEST, [], START, START)
+            store.jobs.finish_observations(job, TEST, [], START, START)
         else:
-            store.finish_summary(job, TEST, None, START, START)
+            store.jobs.finish_summary(job, TEST, None, START, START)
     return jobs
 
 
 def numbers(store: Store, session: str = "session-1") -> list[tuple[str, int]]:
-    found = store.session_by_ref("claude-code", session)
+    found = store.sessions.find("claude-code", session)
     assert found is not None
     return [(e.kind, e.prompt_number) for e in events_of(store, found.id)]
 
@@ -78,15 +76,15 @@ def test_a_redelivered_stop_closes_no_second_turn(store: Store, told: Told) -> N
 def test_a_redelivered_prompt_is_not_counted_again(store: Store, told: Told) -> None:
     asked = told.prompt("Do it", id="p1")
     add(store, asked, again(asked))
-    session = store.session_by_ref("claude-code", "session-1")
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
     assert session.prompts == 1
-    assert [p.text for p in store.prompts(session.id)] == ["Do it"]
+    assert [p.text for p in store.sessions.prompts(session.id)] == ["Do it"]
 
 
 def test_whatever_arrives_first_creates_the_session(store: Store, told: Told) -> None:
     add(store, told.tool("t1"))
-    session = store.session_by_ref("claude-code", "session-1")
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
     assert (session.status, session.prompts, session.project_id) == ("active", 0, told.project_id)
     assert session.started_at == session.last_event_at == told.at
@@ -106,9 +104,9 @@ def test_prompts_are_numbered_and_events_belong_to_the_prompt_before_them(
 
 def test_what_the_client_says_itself_is_stored_but_not_numbered(store: Store, told: Told) -> None:
     add(store, told.prompt("one"), told.prompt("<task-notification>", by_machine=True))
-    session = store.session_by_ref("claude-code", "session-1")
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
-    assert [p.text for p in store.prompts(session.id)] == ["one"]
+    assert [p.text for p in store.sessions.prompts(session.id)] == ["one"]
     assert numbers(store) == [("prompt", 1), ("prompt", 1)]
 
 
@@ -125,7 +123,7 @@ def test_a_turn_is_closed_by(store: Store, told: Told, closer: str, status: str)
     add(store, told.prompt("one"), told.tool("t1"))
     assert add(store, getattr(told, closer)()) == (1, 0, 1)
     assert [(j.kind, j.prompt_number) for j in claim_all(store)] == [(OBSERVE, 1), (SUMMARIZE, 1)]
-    session = store.session_by_ref("claude-code", "session-1")
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
     assert session.status == status
 
@@ -166,24 +164,24 @@ def test_a_second_stop_of_a_turn_replaces_the_summary_that_nobody_has_begun(
 def test_boring_tools_are_stored_but_never_worked_up(store: Store, told: Told) -> None:
     add(store, told.prompt("one"), told.tool("t1", name="Grep", boring=True), told.tool("t2"))
     add(store, told.stop())
-    job = store.claim_job("test", START, START + SECOND)
+    job = store.jobs.claim("test", START, START + SECOND)
     assert job is not None
-    assert len(store.events_of_job(job.id)) == 1
-    assert len(store.events_of_prompt(job.session_id, 1)) == 4
+    assert len(store.events.for_job(job.id)) == 1
+    assert len(store.events.for_prompt(job.session_id, 1)) == 4
 
 
 def test_a_session_silent_for_a_day_is_interrupted_and_its_work_is_not_lost(
     store: Store, told: Told
 ) -> None:
     add(store, told.prompt("one"), told.tool("t1"))
-    assert store.interrupt_stale(told.at, told.at + DAY) == 0
-    assert store.interrupt_stale(told.at + 1, told.at + DAY) == 1
-    session = store.session_by_ref("claude-code", "session-1")
+    assert store.sessions.interrupt_stale(told.at, told.at + DAY) == 0
+    assert store.sessions.interrupt_stale(told.at + 1, told.at + DAY) == 1
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
     assert (session.status, session.ended_at) == ("interrupted", told.at)
     assert len(claim_all(store)) == 2
     add(store, told.prompt("I am back"))
-    back = store.session(session.id)
+    back = store.sessions.get(session.id)
     assert back is not None
     assert (back.status, back.ended_at) == ("active", None)
 
@@ -195,23 +193,23 @@ def test_events_come_back_byte_for_byte_and_in_the_order_of_their_time(
     body = bytes(range(256)) * 100
     second = replace(second, capture=replace(second.capture, body=body))
     add(store, second, first)
-    session = store.session_by_ref("claude-code", "session-1")
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
     events = events_of(store, session.id)
     assert [e.capture.body for e in events] == [first.capture.body, body]
-    assert store.events_before(events[1], 10) == [events[0]]
+    assert store.events.before(events[1], 10) == [events[0]]
     assert session.started_at == first.capture.at
 
 
-def test_what_a_session_has_asked_recollect_is_found_by_our_tools_names(
+def test_what_a_session_has_asked_aforesaid_is_found_by_our_tools_names(
     store: Store, told: Told
 ) -> None:
-    other = (told.tool("t0"), told.tool("t1", name="mcp__plugin_recollect_other__get"))
+    other = (told.tool("t0"), told.tool("t1", name="mcp__plugin_aforesaid_other__get"))
     ours = [told.tool(f"{n}", name=f"{name}search") for n, name in enumerate(OUR_TOOLS)]
-    add(store, *other, *ours, told.tool("t2", name="mcp__recollectors__search"))
-    session = store.session_by_ref("claude-code", "session-1")
+    add(store, *other, *ours, told.tool("t2", name="mcp__aforesaidors__search"))
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
-    bodies = [event.capture.body for event in store.recalling_events(session.id, 9)]
+    bodies = [event.capture.body for event in store.events.own_tool_calls(session.id, 9)]
     assert bodies == [each.capture.body for each in reversed(ours)]
 
 
@@ -226,14 +224,14 @@ def test_no_text_of_an_agent_keeps_an_event_from_being_stored(
     used = replace(used, capture=replace(used.capture, id=told.session, hook=odd, project_dir=odd))
     asked = told.prompt(text, id=odd or None)
     assert add(store, asked, used, again(used), again(asked)) == (2, 2, 0)
-    found = store.session_by_ref("claude-code", told.session)
+    found = store.sessions.find("claude-code", told.session)
     assert found is not None
     assert found.prompts == 1
 
 
 def test_a_quarantined_name_may_hold_anything_and_is_counted_once(store: Store) -> None:
     for _ in range(2):
-        store.add_quarantine("\udcff\0name", "why \ud800", 3, START)
+        store.events.quarantine("\udcff\0name", "why \ud800", 3, START)
     assert store.health().quarantined == 1
 
 
@@ -243,9 +241,9 @@ def test_dropping_a_session_takes_what_hangs_on_it_and_leaves_its_neighbours(
     add(store, told.prompt("one"), told.tool("t1"), told.stop())
     add(store, Told(told.project_id, session="session-2").prompt("mine"))
     for name, events, projects in (("session-1", 1, 1), ("session-2", 0, 0)):
-        session = store.session_by_ref("claude-code", name)
+        session = store.sessions.find("claude-code", name)
         assert session is not None
-        store.drop_session(session.id, session.project_id)
-        assert store.session_by_ref("claude-code", name) is None
+        store.sessions.drop(session.id, session.project_id)
+        assert store.sessions.find("claude-code", name) is None
         assert (store.health().events, store.health().projects) == (events, projects)
-    assert store.next_due() is None
+    assert store.jobs.next_due() is None

@@ -2,11 +2,10 @@
 
 import pytest
 
-from recollect.clock import HOUR
-from recollect.model.jobs import OBSERVE, SUMMARIZE, Again, Job
-from recollect.model.observations import Author, Doubt, ObservationDraft
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.clock import HOUR
+from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Again, Job
+from aforesaid.model.observations import Author, Doubt, ObservationDraft
+from aforesaid.store.store import Store
 from tests.support.arrivals import START
 from tests.support.finding import assert_index_is_sound, search
 from tests.support.memory import Memory
@@ -30,14 +29,14 @@ def again(
     since: int | None = None,
 ) -> int:
     limits = Again(str(MODEL), session_id, project_id, since)
-    counted = memory.store.count_again(limits)
-    assert memory.store.do_again(limits, memory.at) == counted
+    counted = memory.store.jobs.count_reprocess(limits)
+    assert memory.store.jobs.reprocess(limits, memory.at) == counted
     return counted
 
 
 def titles(memory: Memory) -> list[str | None]:
-    sessions = reversed(memory.store.sessions(memory.project_id, 99))
-    found = [o for s in sessions for o in memory.store.observations_of_session(s.id)]
+    sessions = reversed(memory.store.sessions.recent(memory.project_id, 99))
+    found = [o for s in sessions for o in memory.store.observations.for_session(s.id)]
     return [o.draft.title for o in found]
 
 
@@ -48,7 +47,7 @@ def test_finished_work_of_another_author_is_done_again_once(memory: Memory) -> N
     assert again(memory) == 0  # it waits already
     assert [job.kind for job in memory.work_up(NEW, author=MODEL)] == [OBSERVE, SUMMARIZE]
     assert titles(memory) == [NEW.title]
-    assert [s.model for s in memory.store.summaries_of_session(session.id)] == ["some-model"]
+    assert [s.model for s in memory.store.summaries.for_session(session.id)] == ["some-model"]
     assert again(memory) == 0
     assert memory.work_up() == []
 
@@ -70,11 +69,11 @@ def test_until_it_is_done_what_was_there_stays(memory: Memory, store: Store) -> 
     assert titles(memory) == [OLD.title]
     health = store.health()
     assert (health.pending, health.oldest_pending) == (2, memory.at)
-    job = store.claim_job("test", memory.at, memory.at + HOUR)
+    job = store.jobs.claim("test", memory.at, memory.at + HOUR)
     assert job is not None
-    store.skip_job(job, "the model is gone", memory.at)
+    store.jobs.skip(job, "the model is gone", memory.at)
     assert titles(memory) == [OLD.title]
-    assert store.titles_of_session(session.id) == (OLD.title,)
+    assert store.observations.titles_for_session(session.id) == (OLD.title,)
 
 
 def test_a_session_a_project_or_a_time_limits_it(memory: Memory, store: Store) -> None:
@@ -82,7 +81,7 @@ def test_a_session_a_project_or_a_time_limits_it(memory: Memory, store: Store) -
     second = memory.turn("p", OLD, author=RULES)
     other = Memory.of(store, "other")
     other.turn("p", OLD, author=RULES)
-    count = store.count_again
+    count = store.jobs.count_reprocess
     assert count(Again(str(MODEL))) == 6
     assert count(Again(str(MODEL), session_id=first.id)) == 2
     assert count(Again(str(MODEL), project_id=memory.project_id)) == 4
@@ -101,15 +100,15 @@ def test_the_doctors_own_sessions_are_never_done_again(memory: Memory) -> None:
 def test_work_of_an_unknown_author_is_not_the_models(memory: Memory, store: Store) -> None:
     """As a database of the first version has it."""
     memory.turn("p", OLD, author=MODEL)
-    assert isinstance(store, SqliteStore)
-    with store.transaction() as connection:
+    assert isinstance(store, Store)
+    with store.database.transaction() as connection:
         connection.execute("UPDATE jobs SET written_by = NULL")
     assert again(memory) == 2
 
 
 def observe_again(memory: Memory) -> Job:
     again(memory)
-    job = memory.store.claim_job("test", memory.at, memory.at + HOUR)
+    job = memory.store.jobs.claim("test", memory.at, memory.at + HOUR)
     assert job is not None
     assert job.kind == OBSERVE
     return job
@@ -120,13 +119,13 @@ def test_what_is_pinned_or_edited_is_kept_and_the_new_stands_behind_it(
 ) -> None:
     drafts = [ObservationDraft("change", title) for title in ("pinned", "plain", "draft")]
     session = memory.turn("p", *drafts, author=RULES)
-    pinned, plain, edited = store.observations_of_session(session.id)
-    store.pin(pinned.id, pinned=True)
-    store.edit(edited.id, ObservationDraft("decision", "edited"))
+    pinned, plain, edited = store.observations.for_session(session.id)
+    store.observations.pin(pinned.id, pinned=True)
+    store.observations.edit(edited.id, ObservationDraft("decision", "edited"))
     job = observe_again(memory)
     new = [NEW, ObservationDraft("change", "pinned"), ObservationDraft("change", None)]
-    ids = store.finish_observe(job, MODEL, new, edited.at, memory.at)
-    found = {o.id: o.draft.title for o in store.observations_of_session(session.id)}
+    ids = store.jobs.finish_observations(job, MODEL, new, edited.at, memory.at)
+    found = {o.id: o.draft.title for o in store.observations.for_session(session.id)}
     assert isinstance(ids, tuple)
     assert found == {
         pinned.id: "pinned",
@@ -139,9 +138,9 @@ def test_what_is_pinned_or_edited_is_kept_and_the_new_stands_behind_it(
 
 def test_doing_it_again_and_again_never_doubles(memory: Memory, store: Store) -> None:
     session = memory.turn("p", OLD, NEW, author=RULES)
-    store.pin(store.observations_of_session(session.id)[0].id, pinned=True)
+    store.observations.pin(store.observations.for_session(session.id)[0].id, pinned=True)
     for author in (MODEL, RULES, MODEL):
-        store.do_again(Again(str(author)), memory.at)
+        store.jobs.reprocess(Again(str(author)), memory.at)
         memory.work_up(OLD, NEW, author=author)
         assert sorted(map(str, titles(memory))) == [NEW.title, OLD.title]
     assert sum(hit.kind == "observation" for hit in search(store, "pump")) == 2
@@ -157,10 +156,10 @@ def test_an_edited_observation_says_what_the_person_said_and_nothing_else(
         files_read=("a.py",), files_modified=("b.py",), subagent_type="Explore", doubts=doubts,
     )  # fmt: skip
     memory.turn("p", written)
-    before = store.observation(1)
+    before = store.observations.get(1)
     said = ObservationDraft("decision", "new title", None, ("new one", "new two"), "new", ("c",))
-    assert store.edit(1, said)
-    after = store.observation(1)
+    assert store.observations.edit(1, said)
+    after = store.observations.get(1)
     assert before is not None
     assert after is not None
     assert (after.at, after.provider, after.pinned) == (before.at, before.provider, False)
@@ -170,17 +169,17 @@ def test_an_edited_observation_says_what_the_person_said_and_nothing_else(
     )  # fmt: skip
     only = ("observation",)
     assert [len(search(store, word, kinds=only)) for word in ("old", "new")] == [0, 1]
-    assert store.recent_observations(memory.project_id, 9) == [after]
+    assert store.observations.recent(memory.project_id, 9) == [after]
     assert_index_is_sound(store)
 
 
 def test_an_edited_observation_is_folded_no_longer(memory: Memory, store: Store) -> None:
     memory.turn("p", ObservationDraft("change", "pump"))
     memory.turn("p", ObservationDraft("change", "pump", repeats=1))
-    assert store.edit(2, ObservationDraft("change", "the other pump"))
-    found = store.recent_observations(memory.project_id, 9)
+    assert store.observations.edit(2, ObservationDraft("change", "the other pump"))
+    found = store.observations.recent(memory.project_id, 9)
     assert [o.draft.title for o in found] == ["the other pump", "pump"]
 
 
 def test_what_does_not_exist_cannot_be_edited(store: Store) -> None:
-    assert not store.edit(1, ObservationDraft("change", "x", facts=("y",)))
+    assert not store.observations.edit(1, ObservationDraft("change", "x", facts=("y",)))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from recollect.clock import DAY, HOUR, MINUTE
-from recollect.model.arrivals import Arrival
-from recollect.model.jobs import OBSERVE, SUMMARIZE
-from recollect.store.protocol import Store
-from recollect.store.sqlite.turns import BATCH_AGE, BATCH_EVENTS, FEWEST
+from aforesaid.clock import DAY, HOUR, MINUTE
+from aforesaid.model.events import Arrival
+from aforesaid.model.jobs import OBSERVE, SUMMARIZE
+from aforesaid.store.store import Store
+from aforesaid.store.turns import BATCH_AGE, BATCH_EVENTS, FEWEST
 from tests.support.arrivals import START, Told, again
 from tests.support.memory import TEST
 
@@ -18,18 +18,18 @@ def tools(told: Told, count: int) -> list[Arrival]:
 
 
 def add(store: Store, *arrivals: Arrival) -> int:
-    return store.add_events(arrivals, START).closed_turns
+    return store.events.add(arrivals, START).closed_turns
 
 
 def work(store: Store) -> Work:
     """(kind, prompt number, events) of what waits, each finished, in the order of the queue."""
     found = []
-    while job := store.claim_job("test", START + DAY, START + DAY + HOUR):
-        found.append((job.kind, job.prompt_number, len(store.events_of_job(job.id))))
+    while job := store.jobs.claim("test", START + DAY, START + DAY + HOUR):
+        found.append((job.kind, job.prompt_number, len(store.events.for_job(job.id))))
         if job.kind == OBSERVE:
-            store.finish_observe(job, TEST, [], START, START)
+            store.jobs.finish_observations(job, TEST, [], START, START)
         else:
-            store.finish_summary(job, TEST, None, START, START)
+            store.jobs.finish_summary(job, TEST, None, START, START)
     return found
 
 
@@ -52,9 +52,9 @@ def test_however_many_come_at_once_a_part_is_never_larger(store: Store, told: To
 
 def test_a_part_has_the_oldest_events_of_those_that_wait(store: Store, told: Told) -> None:
     add(store, told.prompt("one"), *reversed(tools(told, BATCH_EVENTS)))
-    job = store.claim_job("test", START, START + HOUR)
+    job = store.jobs.claim("test", START, START + HOUR)
     assert job is not None
-    times = [event.at for event in store.events_of_job(job.id)]
+    times = [event.at for event in store.events.for_job(job.id)]
     assert times == sorted(times)
     assert len(times) == BATCH_EVENTS
 
@@ -98,7 +98,7 @@ def test_a_turn_that_was_worked_up_in_parts_only_still_gets_its_summary(
         case "prompt":
             assert add(store, told.prompt("two")) == 1
         case "stale":
-            assert store.interrupt_stale(told.at + 1, START) == 1
+            assert store.sessions.interrupt_stale(told.at + 1, START) == 1
         case _:
             assert add(store, getattr(told, closer)()) == 1
     assert work(store) == [(OBSERVE, 1, BATCH_EVENTS), (SUMMARIZE, 1, 0)]

@@ -13,8 +13,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from recollect.model.observations import Observation, ObservationDraft
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.model.observations import Observation, ObservationDraft
+from aforesaid.store.store import Store
 from tests.support.arrivals import START
 from tests.support.blank import laid
 from tests.support.examples import examples
@@ -32,7 +32,7 @@ class Folding(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(dir=MEMORY))
-        self.store = SqliteStore(laid(self.folder / "recollect.db"), writer=True)
+        self.store = Store(laid(self.folder / "aforesaid.db"), writer=True)
         self.memory = Memory.of(self.store, "shop")
         self.own: dict[int, Own] = {}  # what each was when it was written
 
@@ -47,59 +47,63 @@ class Folding(RuleBasedStateMachine):
         draft = ObservationDraft("change", title, facts=("x",))
         draft = replace(draft, repeats=self._id(repeats), follows=self._id(follows))
         session = self.memory.turn("p", draft)
-        (found,) = self.store.observations_of_session(session.id)
+        (found,) = self.store.observations.for_session(session.id)
         if pinned:
-            self.store.pin(found.id, pinned=True)
+            self.store.observations.pin(found.id, pinned=True)
         self.own[found.id] = (found.draft.repeats, found.draft.follows, pinned)
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH, other=WHICH)
     def merge(self, one: int, other: int) -> None:
-        self.store.merge(self._some(one), self._some(other), LATER)
+        self.store.observations.merge(self._some(one), self._some(other), LATER)
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH)
     def unmerge(self, one: int) -> None:
-        self.store.unmerge(self._some(one))
+        self.store.observations.unmerge(self._some(one))
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH)
     def forget(self, one: int) -> None:
-        self.store.forget_observation(self._some(one), LATER)
+        self.store.observations.hide(self._some(one), LATER)
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH)
     def restore(self, one: int) -> None:
-        self.store.restore_observation(self._some(one))
+        self.store.observations.restore(self._some(one))
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH)
     def edit(self, one: int) -> None:
-        self.store.edit(self._some(one), ObservationDraft("change", "Mine"))
+        self.store.observations.edit(self._some(one), ObservationDraft("change", "Mine"))
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH)
     def unedit(self, one: int) -> None:
-        self.store.unedit(self._some(one))
+        self.store.observations.undo_edit(self._some(one))
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH)
     def edit_and_think_better_of_it(self, one: int) -> None:
         key = self._some(one)
-        before = list(self._there()), self.store.merge_of(key), self._documents()
-        if self.store.edit(key, ObservationDraft("change", "Mine")):
-            assert self.store.unedit(key)
-        assert (list(self._there()), self.store.merge_of(key), self._documents()) == before
+        before = list(self._there()), self.store.observations.get_merge(key), self._documents()
+        if self.store.observations.edit(key, ObservationDraft("change", "Mine")):
+            assert self.store.observations.undo_edit(key)
+        assert (
+            list(self._there()),
+            self.store.observations.get_merge(key),
+            self._documents(),
+        ) == before
 
     @rule(order=st.randoms(use_true_random=False))
     def take_everything_back(self, order: random.Random) -> None:
         self._the_index_is_what_a_new_one_would_be()
-        while forgotten := self.store.forgotten(self.memory.project_id):
-            assert self.store.restore_observation(order.choice(forgotten).observation_id)
+        while forgotten := self.store.observations.hidden(self.memory.project_id):
+            assert self.store.observations.restore(order.choice(forgotten).observation_id)
         for key in order.sample(sorted(self.own), len(self.own)):
-            while self.store.unedit(key):
+            while self.store.observations.undo_edit(key):
                 self.nothing_is_folded_into_what_is_folded()
-            self.store.unmerge(key)
+            self.store.observations.unmerge(key)
             self.nothing_is_folded_into_what_is_folded()
         now = {o.id: (o.draft.repeats, o.draft.follows, o.pinned) for o in self._there()}
         assert now == {key: (self._root(key), *self.own[key][1:]) for key in self.own}
@@ -113,7 +117,10 @@ class Folding(RuleBasedStateMachine):
     @invariant()
     def who_was_merged_is_folded_and_who_is_folded_has_a_reason(self) -> None:
         for each in self._there():
-            folded, merged = each.draft.repeats is not None, self.store.merge_of(each.id)
+            folded, merged = (
+                each.draft.repeats is not None,
+                self.store.observations.get_merge(each.id),
+            )
             assert folded or not merged
             assert merged or not folded or self.own[each.id][0] is not None
 
@@ -131,13 +138,13 @@ class Folding(RuleBasedStateMachine):
     def the_index_follows(self) -> None:
         found = {row[1] for row in self._documents() if row[0] == "observation"}
         assert found == {each.id for each in self._there() if each.draft.repeats is None}
-        assert self.store.index_health().waiting == 0
+        assert self.store.index.health().waiting == 0
 
     def _the_index_is_what_a_new_one_would_be(self) -> None:
         assert_index_is_sound(self.store)
         before = self._documents()
-        self.store.forget_index()
-        while self.store.index_waiting(100):
+        self.store.index.reset()
+        while self.store.index.update(100):
             pass
         assert self._documents() == before
 
@@ -145,7 +152,7 @@ class Folding(RuleBasedStateMachine):
         return index_of(self.store)["documents"]
 
     def _there(self) -> Iterator[Observation]:
-        return filter(None, map(self.store.observation, self.own))
+        return filter(None, map(self.store.observations.get, self.own))
 
     def _some(self, which: int) -> int:
         return sorted(self.own)[which % len(self.own)]

@@ -11,15 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.clock import DAY, HOUR, MINUTE, SECOND
-from recollect.model.arrivals import Arrival, Healed
-from recollect.model.events import PromptSubmitted, SubagentEnded
-from recollect.model.jobs import OBSERVE, SUMMARIZE, Again, Fenced, Job
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.model.sessions import Session
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
-from recollect.store.sqlite.turns import BATCH_AGE, BATCH_EVENTS
+from aforesaid.clock import DAY, HOUR, MINUTE, SECOND
+from aforesaid.model.events import Arrival, Healed, PromptSubmitted, SubagentEnded
+from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Again, Fenced, Job
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.model.sessions import Session
+from aforesaid.store.store import Store
+from aforesaid.store.turns import BATCH_AGE, BATCH_EVENTS
 from tests.support.arrivals import START, Told, repository
 from tests.support.blank import laid
 from tests.support.memory import TEST
@@ -117,9 +115,9 @@ def new_stores(folder: Path) -> Iterator[tuple[Store, Store]]:
     with tempfile.TemporaryDirectory(dir=where) as name, ExitStack() as stack:
         made = []
         for number in range(2):
-            file = Path(name, f"{number}", "recollect.db")
-            store = stack.enter_context(closing(SqliteStore(laid(file), writer=True)))
-            assert store.resolve_project(repository("shop"), "/home/dev/shop", START) == 1
+            file = Path(name, f"{number}", "aforesaid.db")
+            store = stack.enter_context(closing(Store(laid(file), writer=True)))
+            assert store.projects.resolve(repository("shop"), "/home/dev/shop", START) == 1
             made.append(store)
         yield made[0], made[1]
 
@@ -138,48 +136,48 @@ def halves(arrivals: list[Arrival], place: int) -> list[list[Arrival]]:
 def work_up(store: Store) -> list[tuple[Job, int]]:
     """Every job that waits, done, with the number of its events; all of them are of the job's turn."""
     done = []
-    while job := store.claim_job("test", LATER, LATER + HOUR):
-        events = store.events_of_job(job.id)
+    while job := store.jobs.claim("test", LATER, LATER + HOUR):
+        events = store.events.for_job(job.id)
         assert {event.prompt_number for event in events} <= {job.prompt_number}
         assert len(events) <= BATCH_EVENTS
         done.append((job, len(events)))
         if job.kind == OBSERVE:
             draft = ObservationDraft("change", f"About {len(done)}")
-            store.finish_observe(job, TEST, [draft], START, START)
+            store.jobs.finish_observations(job, TEST, [draft], START, START)
         else:
-            store.finish_summary(job, TEST, SummaryDraft("s"), START, START)
+            store.jobs.finish_summary(job, TEST, SummaryDraft("s"), START, START)
     return done
 
 
 def all_work(store: Store) -> set[tuple[str, int, int]]:
     """The turns that have jobs, done ones too."""
-    store.do_again(Again("nobody"), LATER)
+    store.jobs.reprocess(Again("nobody"), LATER)
     return {(job.kind, job.session_id, job.prompt_number) for job, _ in work_up(store)}
 
 
 def sessions(store: Store) -> dict[str, State]:
     found: dict[str, State] = {}
-    for session in store.sessions(None, 10):
+    for session in store.sessions.recent(None, 10):
         events = events_of(store, session.id)
         found[session.ref] = (
             (session.status, session.prompts, session.started_at),
             (session.last_event_at, session.ended_at),
             [(e.capture.id, e.kind, e.prompt_number, e.at, e.capture.body) for e in events],
-            [(p.number, p.at, p.text) for p in store.prompts(session.id)],
+            [(p.number, p.at, p.text) for p in store.sessions.prompts(session.id)],
         )
     return found
 
 
 def turns_with_work(store: Store) -> set[tuple[str, str, int]]:
-    names = {session.id: session.ref for session in store.sessions(None, 10)}
+    names = {session.id: session.ref for session in store.sessions.recent(None, 10)}
     return {(kind, names[session], number) for kind, session, number in all_work(store)}
 
 
 def written_about(store: Store) -> set[tuple[str, int]]:
     return {
         (session.ref, summary.prompt_number)
-        for session in store.sessions(None, 10)
-        for summary in store.summaries_of_session(session.id)
+        for session in store.sessions.recent(None, 10)
+        for summary in store.summaries.for_session(session.id)
     }
 
 
@@ -205,27 +203,27 @@ def test_a_healed_store_is_the_store_that_lost_nothing(
         "backwards": cut[::-1],
     }[data.draw(st.sampled_from(["once", "twice", "halves", "backwards"]))]
     with new_stores(tmp_path) as (whole, torn):
-        whole.add_events(events, START)
-        torn.add_events(delivered[:early], START)
+        whole.events.add(events, START)
+        torn.events.add(delivered[:early], START)
         if data.draw(st.booleans()):
             work_up(torn)
-        torn.add_events(delivered[early:], START)
+        torn.events.add(delivered[early:], START)
         for part in parts:
-            torn.heal(part, START)
+            torn.events.heal(part, START)
             if data.draw(st.booleans()):
                 work_up(torn)
 
         assert torn.health().healed == len(events) - len(delivered)
-        assert torn.heal(told, START) == Healed(0, 0)
-        assert torn.add_events(events, START).added == 0  # hooks that come late
+        assert torn.events.heal(told, START) == Healed(0, 0)
+        assert torn.events.add(events, START).added == 0  # hooks that come late
         assert_same(whole, torn)
         for store in (whole, torn):
-            store.interrupt_stale(START + 30 * DAY, LATER)
+            store.sessions.interrupt_stale(START + 30 * DAY, LATER)
         assert_same(whole, torn)
 
 
 def heal(store: Store, *arrivals: Arrival) -> tuple[int, int]:
-    found = store.heal(healed(list(arrivals)), START)
+    found = store.events.heal(healed(list(arrivals)), START)
     return found.added, found.turns
 
 
@@ -234,7 +232,7 @@ def waiting(store: Store) -> list[tuple[str, int, int]]:
 
 
 def the_session(store: Store) -> Session:
-    found = store.session_by_ref("claude-code", "session-1")
+    found = store.sessions.find("claude-code", "session-1")
     assert found is not None
     return found
 
@@ -251,23 +249,25 @@ def test_a_lost_prompt_gets_its_number_and_everything_behind_it_moves(
         for p in ("p1", "p2", "p3")
     ]
     for number, turn in enumerate((turns[0], turns[2])):
-        store.add_events(turn, START)
-        job = store.claim_job("test", LATER, LATER)
+        store.events.add(turn, START)
+        job = store.jobs.claim("test", LATER, LATER)
         assert job is not None
-        store.finish_observe(job, TEST, [ObservationDraft("change", f"n{number}")], START, START)
-        job = store.claim_job("test", LATER, LATER)
+        store.jobs.finish_observations(
+            job, TEST, [ObservationDraft("change", f"n{number}")], START, START
+        )
+        job = store.jobs.claim("test", LATER, LATER)
         assert job is not None
-        store.finish_summary(job, TEST, SummaryDraft(f"s{number}"), START, START)
+        store.jobs.finish_summary(job, TEST, SummaryDraft(f"s{number}"), START, START)
     assert heal(store, *(event for turn in turns for event in turn)) == (3, 1)
     session = the_session(store)
     assert session.prompts == 3
-    assert [(p.number, p.text) for p in store.prompts(session.id)] == [
+    assert [(p.number, p.text) for p in store.sessions.prompts(session.id)] == [
         *((1, "p1"), (2, "p2"), (3, "p3"))
     ]
     assert [number for _, number in numbers(store)] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
-    observed = store.observations_of_session(session.id)
+    observed = store.observations.for_session(session.id)
     assert [(o.draft.title, o.prompt_number) for o in observed] == [("n0", 1), ("n1", 3)]
-    written = store.summaries_of_session(session.id)
+    written = store.summaries.for_session(session.id)
     assert [(s.draft.request, s.prompt_number) for s in written] == [("s0", 1), ("s1", 3)]
     assert waiting(store) == [(OBSERVE, 2, 1), (SUMMARIZE, 2, 0)]
     assert turns_with_work(store) == {
@@ -280,29 +280,29 @@ def test_without_ids_a_lost_prompt_takes_what_followed_it_by_time(store: Store, 
         *(told.prompt("one"), told.tool("t1"), told.stop("a")),
         *(told.prompt("two"), told.tool("t2"), told.stop("b")),
     ]
-    store.add_events([e for n, e in enumerate(events) if n != 3], START)
+    store.events.add([e for n, e in enumerate(events) if n != 3], START)
     work_up(store)
     assert heal(store, *events)[0] == 1
     assert [number for _, number in numbers(store)] == [1, 1, 1, 2, 2, 2]
     assert {(k, n) for k, _, n in turns_with_work(store)} == {
         *((OBSERVE, 1), (SUMMARIZE, 1), (OBSERVE, 2), (SUMMARIZE, 2))
     }
-    observed = store.observations_of_session(the_session(store).id)
+    observed = store.observations.for_session(the_session(store).id)
     assert sorted(o.prompt_number for o in observed) == [1, 2]
 
 
 def test_a_turn_that_was_summarised_gets_work_for_what_it_gains(store: Store, told: Told) -> None:
     events = [told.prompt("one"), told.tool("t1"), told.tool("t2"), told.stop()]
-    store.add_events([events[0], events[1], events[3]], START)
+    store.events.add([events[0], events[1], events[3]], START)
     assert waiting(store) == [(OBSERVE, 1, 1), (SUMMARIZE, 1, 0)]
     assert heal(store, *events) == (1, 1)
     assert waiting(store) == [(OBSERVE, 1, 1), (SUMMARIZE, 1, 0)]
-    assert len(store.summaries_of_session(the_session(store).id)) == 1
+    assert len(store.summaries.for_session(the_session(store).id)) == 1
 
 
 def test_work_that_nobody_has_begun_is_not_done_in_pieces(store: Store, told: Told) -> None:
     events = [told.prompt("one"), told.tool("t1"), told.tool("t2"), told.stop()]
-    store.add_events([events[0], events[1], events[3]], START)
+    store.events.add([events[0], events[1], events[3]], START)
     assert heal(store, *events) == (1, 1)
     assert waiting(store) == [(OBSERVE, 1, 2), (SUMMARIZE, 1, 0)]
 
@@ -315,10 +315,10 @@ def test_however_much_is_healed_a_part_is_never_larger(store: Store, told: Told)
 
 def test_the_open_turn_of_a_live_session_stays_open(store: Store, told: Told) -> None:
     events = [told.prompt("one"), told.tool("t1"), told.prompt("two"), told.tool("t2")]
-    store.add_events([events[3]], START)
+    store.events.add([events[3]], START)
     assert heal(store, *events) == (3, 1)
     assert waiting(store) == [(OBSERVE, 1, 1), (SUMMARIZE, 1, 0)]
-    store.add_events([told.stop()], START)
+    store.events.add([told.stop()], START)
     assert waiting(store) == [(OBSERVE, 2, 1), (SUMMARIZE, 2, 0)]
 
 
@@ -326,8 +326,8 @@ def test_what_is_told_of_a_session_that_was_interrupted_is_worked_up(
     store: Store, told: Told
 ) -> None:
     events = [told.prompt("one"), told.tool("t1"), told.tool("t2")]
-    store.add_events(events[:2], START)
-    store.interrupt_stale(told.at + DAY, START)
+    store.events.add(events[:2], START)
+    store.sessions.interrupt_stale(told.at + DAY, START)
     work_up(store)
     assert heal(store, *events) == (1, 1)
     assert the_session(store).status == "interrupted"
@@ -349,7 +349,7 @@ def test_a_healed_event_stands_where_the_transcript_has_it(store: Store, told: T
     """Hooks are dated a little later than lines, so the times alone would say otherwise."""
     one, two, three = told.tool("t1"), told.tool("t2"), told.tool("t3")
     later = replace(one, capture=replace(one.capture, at=two.capture.at + SECOND // 2))
-    store.add_events([later, three], START)
+    store.events.add([later, three], START)
     heal(store, one, two, three)
     events = events_of(store, the_session(store).id)
     assert [e.capture.id for e in events] == [a.capture.id for a in (one, two, three)]
@@ -362,11 +362,11 @@ def test_a_compaction_is_one_whoever_tells_of_it(store: Store, told: Told, first
     capture = replace(by_hook.capture, id="line", body=b"{}", at=told.at + MINUTE)
     by_transcript = replace(by_hook, capture=capture)
     if first == "hook":
-        store.add_events([by_hook], START)
+        store.events.add([by_hook], START)
         assert heal(store, by_transcript) == (0, 0)
     else:
         assert heal(store, by_transcript) == (1, 0)
-        assert store.add_events([by_hook], START).duplicates == 1
+        assert store.events.add([by_hook], START).duplicates == 1
     assert numbers(store) == [("compact", 0)]
 
 
@@ -375,11 +375,11 @@ def test_a_try_that_is_under_way_has_no_effect_on_a_turn_of_another_number(
 ) -> None:
     lost = told.prompt("one", id="p1")
     asked = told.prompt("two", id="p2")
-    store.add_events([asked, told.tool("t2", prompt_id="p2"), told.stop(prompt_id="p2")], START)
-    job = store.claim_job("test", START, START + HOUR)
+    store.events.add([asked, told.tool("t2", prompt_id="p2"), told.stop(prompt_id="p2")], START)
+    job = store.jobs.claim("test", START, START + HOUR)
     assert job is not None
     heal(store, lost, asked)
-    assert store.finish_observe(job, TEST, [], START, START) == Fenced()
+    assert store.jobs.finish_observations(job, TEST, [], START, START) == Fenced()
     assert waiting(store) == [(OBSERVE, 2, 1), (SUMMARIZE, 2, 0)]
 
 
@@ -388,7 +388,7 @@ def test_a_prompt_typed_ahead_is_told_late_and_stands_at_its_time(store: Store, 
     typed = told.prompt("two", id="p1")
     typed = replace(typed, event=replace(typed.event, key="prompt:p1:two"))
     used, stop = told.tool("t1", prompt_id="p1"), told.stop(prompt_id="p1")
-    store.add_events([first], START)
+    store.events.add([first], START)
     heal(store, first, used, typed, stop)
     assert numbers(store) == [("prompt", 1), ("prompt", 2), ("tool", 1), ("stop", 1)]
 
@@ -397,14 +397,14 @@ def test_healing_is_done_whole_or_not_at_all(store: Store, told: Told) -> None:
     good, bad = told.prompt("one"), told.tool("t1")
     broken = replace(bad, capture=replace(bad.capture, at=1 << 70))
     with pytest.raises(OverflowError):
-        store.heal([good, broken], START)
-    assert store.session_by_ref("claude-code", "session-1") is None
+        store.events.heal([good, broken], START)
+    assert store.sessions.find("claude-code", "session-1") is None
 
 
 def test_a_mark_is_kept_for_each_session(store: Store) -> None:
-    assert store.transcript_mark("claude-code", "s1") is None
+    assert store.events.transcript_mark("claude-code", "s1") is None
     for ref, mark in (("s1", "10"), ("s2", "20"), ("s1", "30")):
-        store.set_transcript_mark("claude-code", ref, mark, START)
-    assert store.transcript_mark("claude-code", "s1") == "30"
-    assert store.transcript_mark("claude-code", "s2") == "20"
-    assert store.transcript_mark("another", "s1") is None
+        store.events.set_transcript_mark("claude-code", ref, mark, START)
+    assert store.events.transcript_mark("claude-code", "s1") == "30"
+    assert store.events.transcript_mark("claude-code", "s2") == "20"
+    assert store.events.transcript_mark("another", "s1") is None

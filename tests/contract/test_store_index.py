@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.clock import HOUR
-from recollect.encoders.static_table import StaticTable
-from recollect.model.jobs import OBSERVE, Again
-from recollect.model.observations import Author, Doubt, ObservationDraft, SummaryDraft
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.clock import HOUR
+from aforesaid.encoders.static_table import StaticTable
+from aforesaid.model.jobs import OBSERVE, Again
+from aforesaid.model.observations import Author, Doubt, ObservationDraft, SummaryDraft
+from aforesaid.store.store import Store
 from tests.contract.test_store_transfer import MEMORY, exported, taken
 from tests.support.arrivals import START
 from tests.support.blank import laid
@@ -33,48 +33,54 @@ MORE = st.lists(
 
 
 @contextmanager
-def opened() -> Iterator[tuple[SqliteStore, Path]]:
+def opened() -> Iterator[tuple[Store, Path]]:
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
-        file = Path(folder) / "one" / "recollect.db"
-        store = SqliteStore(laid(file), writer=True, encoder=ENCODER)
+        file = Path(folder) / "one" / "aforesaid.db"
+        store = Store(laid(file), writer=True, encoder=ENCODER)
         yield store, Path(folder)
         store.close()
 
 
-def assert_as_rebuilt(store: SqliteStore) -> None:
+def assert_as_rebuilt(store: Store) -> None:
     index_all(store)
     made = index_of(store)
     assert_index_is_sound(store)
     assert made["waiting"] == []
-    store.forget_index()
+    store.index.reset()
     index_all(store)
     assert_index_is_sound(store)
     for name, rows in index_of(store).items():
         assert made[name] == rows, name
 
 
-def do(store: SqliteStore, what: str, number: int) -> None:
-    sessions = store.sessions(None, 99)
-    observations = [o.id for s in sessions for o in store.observations_of_session(s.id)]
+def do(store: Store, what: str, number: int) -> None:
+    sessions = store.sessions.recent(None, 99)
+    observations = [o.id for s in sessions for o in store.observations.for_session(s.id)]
     match what:
         case "again":
-            store.do_again(Again("somebody else"), LATER)
-            while job := store.claim_job("test", LATER, LATER + HOUR):
+            store.jobs.reprocess(Again("somebody else"), LATER)
+            while job := store.jobs.claim("test", LATER, LATER + HOUR):
                 if job.kind == OBSERVE:
                     drafts = [ObservationDraft("change", "anew")] * (number % 3)
-                    store.finish_observe(job, Author("anew"), drafts, job.id + START, LATER)
+                    store.jobs.finish_observations(
+                        job, Author("anew"), drafts, job.id + START, LATER
+                    )
                 else:
                     summary = SummaryDraft("anew") if number % 2 else None
-                    store.finish_summary(job, Author("anew"), summary, LATER, LATER)
+                    store.jobs.finish_summary(job, Author("anew"), summary, LATER, LATER)
         case "forget" if observations:
-            store.forget_observation(observations[number % len(observations)], LATER)
+            store.observations.hide(observations[number % len(observations)], LATER)
         case "restore":
-            gone = [f.observation_id for p in store.projects() for f in store.forgotten(p.id)]
+            gone = [
+                f.observation_id
+                for p in store.projects.all()
+                for f in store.observations.hidden(p.id)
+            ]
             for each in gone[: number % 2 + 1]:
-                store.restore_observation(each)
+                store.observations.restore(each)
         case "drop" if sessions:
             session = sessions[number % len(sessions)]
-            store.drop_session(session.id, session.project_id)
+            store.sessions.drop(session.id, session.project_id)
 
 
 @examples(8)
@@ -89,7 +95,7 @@ def test_after_any_writes_the_index_is_what_a_rebuild_makes(
         for what, number in more:
             do(store, what, number)
         assert_as_rebuilt(store)
-        other = SqliteStore(laid(folder / "two" / "recollect.db"), writer=True, encoder=ENCODER)
+        other = Store(laid(folder / "two" / "aforesaid.db"), writer=True, encoder=ENCODER)
         taken(other, exported(store, folder / "export"))
         assert_as_rebuilt(other)
         other.close()
@@ -101,8 +107,8 @@ def memory() -> Iterator[Memory]:
         yield Memory.of(store, "shop")
 
 
-def store_of(memory: Memory) -> SqliteStore:
-    assert isinstance(memory.store, SqliteStore)
+def store_of(memory: Memory) -> Store:
+    assert isinstance(memory.store, Store)
     return memory.store
 
 
@@ -133,7 +139,7 @@ def test_a_follower_that_goes_leaves_its_story_as_it_was(memory: Memory) -> None
     memory.turn("p", draft("one"))
     memory.turn("p", draft("two", follows=1, doubts=DOUBT))
     last = memory.turn("p", draft("three", follows=2))
-    memory.store.drop_session(last.id, memory.project_id)
+    memory.store.sessions.drop(last.id, memory.project_id)
     assert_as_rebuilt(store_of(memory))
 
 
@@ -141,9 +147,9 @@ def test_a_part_of_a_long_story_costs_no_more_than_of_a_short_one(memory: Memory
     """Documents are only ever replaced by some with higher numbers."""
     costs = []
     for number in range(50):
-        before = memory.store.newest_document()
+        before = memory.store.index.newest_document()
         memory.turn("p", draft(f"part {number}", follows=number or None))
-        costs.append(memory.store.newest_document() - before)
+        costs.append(memory.store.index.newest_document() - before)
     assert set(costs[1:]) == {costs[0] + 1}  # the one before it, which is superseded now
     assert_as_rebuilt(store_of(memory))
     hits = search(memory.store, "part", types=("change",), limit=50)
@@ -165,23 +171,23 @@ def test_what_happens_at_the_end_of_a_story_reaches_back_as_far_as_it_counts(
         memory.turn("p", draft(f"middle {number}", follows=last, doubts=doubts))
         last = number + 3
         if is_odd and how == "repeats":  # `_link` would lead on to what it is folded into
-            with store.transaction() as connection:
+            with store.database.transaction() as connection:
                 connection.execute("UPDATE observations SET repeats = 2 WHERE id = ?", (last,))
         assert_as_rebuilt(store)
     end = memory.turn("p", draft("end"))
-    with store.transaction() as connection:
+    with store.database.transaction() as connection:
         connection.execute("UPDATE observations SET follows = ? WHERE id = 6", (last,))
     assert_as_rebuilt(store)
-    with store.transaction() as connection:
+    with store.database.transaction() as connection:
         connection.execute(
             "INSERT INTO observation_doubts (observation_id, ordinal, part, reason)"
             " VALUES (6, 0, 'title', 'it occurs nowhere')"
         )
     assert_as_rebuilt(store)
-    with store.transaction() as connection:
+    with store.database.transaction() as connection:
         connection.execute("DELETE FROM observation_doubts WHERE observation_id = 6")
     assert_as_rebuilt(store)
-    store.drop_session(end.id, memory.project_id)
+    store.sessions.drop(end.id, memory.project_id)
     assert_as_rebuilt(store)
 
 
@@ -189,7 +195,7 @@ def test_a_repetition_stands_by_itself_when_the_first_one_goes(memory: Memory) -
     first = memory.turn("p", draft("one"))
     memory.turn("p", draft("two", repeats=1))
     assert_as_rebuilt(store_of(memory))
-    memory.store.drop_session(first.id, memory.project_id)
+    memory.store.sessions.drop(first.id, memory.project_id)
     assert_as_rebuilt(store_of(memory))
 
 
@@ -202,16 +208,16 @@ def test_a_turn_that_is_worked_up_anew_to_nothing_leaves_nothing(memory: Memory)
 
 def test_what_is_pinned_edited_and_freed_of_doubt_is_indexed_anew(memory: Memory) -> None:
     memory.turn("p", draft("one", doubts=DOUBT))
-    memory.store.pin(1, pinned=True)
+    memory.store.observations.pin(1, pinned=True)
     assert_as_rebuilt(store_of(memory))
-    memory.store.edit(1, ObservationDraft("decision", "other", concepts=("fresh",)))
+    memory.store.observations.edit(1, ObservationDraft("decision", "other", concepts=("fresh",)))
     assert_as_rebuilt(store_of(memory))
-    memory.store.pin(1, pinned=False)
+    memory.store.observations.pin(1, pinned=False)
     assert_as_rebuilt(store_of(memory))
 
 
 def test_more_than_a_transaction_takes_is_indexed_later(memory: Memory) -> None:
     memory.turn("p", *(draft(f"number {n}") for n in range(400)))
-    assert memory.store.index_health().waiting > 0
+    assert memory.store.index.health().waiting > 0
     assert_as_rebuilt(store_of(memory))
-    assert memory.store.index_health().waiting == 0
+    assert memory.store.index.health().waiting == 0

@@ -1,13 +1,14 @@
 """What every store does with work: leased, fenced, retried, parked, acknowledged with its effect."""
 
+import sqlite3
 from dataclasses import replace
 
 import pytest
 
-from recollect.clock import HOUR, MINUTE, SECOND
-from recollect.model.jobs import MAX_TRIES, OBSERVE, SUMMARIZE, Fenced, Job
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.store.protocol import Store
+from aforesaid.clock import HOUR, MINUTE, SECOND
+from aforesaid.model.jobs import MAX_TRIES, OBSERVE, SUMMARIZE, Fenced, Job
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told
 from tests.support.memory import TEST
 
@@ -19,24 +20,24 @@ DRAFT = ObservationDraft("change", "It changed")
 @pytest.fixture
 def turn(store: Store, told: Told) -> Told:
     """One turn that is over: an observe job, and a summarize job behind it."""
-    store.add_events([told.prompt("one"), told.tool("t1"), told.stop()], NOW)
+    store.events.add([told.prompt("one"), told.tool("t1"), told.stop()], NOW)
     return told
 
 
 def claim(store: Store, *, now: int = NOW, holder: str = "worker-1") -> Job:
-    job = store.claim_job(holder, now, now + LEASE)
+    job = store.jobs.claim(holder, now, now + LEASE)
     assert job is not None
     return job
 
 
 def finish(store: Store, job: Job, *, now: int = NOW) -> object:
     if job.kind == OBSERVE:
-        return store.finish_observe(job, TEST, [DRAFT], NOW, now)
-    return store.finish_summary(job, TEST, SummaryDraft("one"), NOW, now)
+        return store.jobs.finish_observations(job, TEST, [DRAFT], NOW, now)
+    return store.jobs.finish_summary(job, TEST, SummaryDraft("one"), NOW, now)
 
 
 def nothing_due(store: Store, now: int = NOW) -> bool:
-    return store.claim_job("worker-1", now, now + LEASE) is None
+    return store.jobs.claim("worker-1", now, now + LEASE) is None
 
 
 def test_jobs_are_claimed_oldest_first_and_one_at_a_time_per_session(
@@ -52,7 +53,7 @@ def test_jobs_are_claimed_oldest_first_and_one_at_a_time_per_session(
 
 def test_sessions_do_not_wait_for_each_other(store: Store, turn: Told) -> None:
     other = Told(turn.project_id, session="session-2")
-    store.add_events([other.prompt("two"), other.tool("u1"), other.stop()], NOW)
+    store.events.add([other.prompt("two"), other.tool("u1"), other.stop()], NOW)
     first, second = claim(store), claim(store, holder="worker-2")
     assert (first.kind, second.kind) == (OBSERVE, OBSERVE)
     assert first.session_id != second.session_id
@@ -71,9 +72,9 @@ def test_an_old_lease_has_no_effect_any_more(store: Store, turn: Told) -> None:
     paused = claim(store)
     other = claim(store, now=NOW + LEASE)
     assert isinstance(finish(store, paused), Fenced)
-    store.retry_job(paused, "late", NOW + HOUR)
-    store.skip_job(paused, "late", NOW)
-    assert (store.health().observations, store.skipped_jobs()) == (0, [])
+    store.jobs.retry(paused, "late", NOW + HOUR)
+    store.jobs.skip(paused, "late", NOW)
+    assert (store.health().observations, store.jobs.skipped()) == (0, [])
     assert finish(store, other) == (1,)
     assert isinstance(finish(store, other), Fenced)
     assert store.health().observations == 1
@@ -98,9 +99,9 @@ def test_somebody_else_with_the_same_number_of_tries_is_fenced_too(
 def test_a_retry_waits_until_it_is_due_and_its_session_waits_with_it(
     store: Store, turn: Told
 ) -> None:
-    store.retry_job(claim(store), "the provider said \ud800 no", NOW + MINUTE)
+    store.jobs.retry(claim(store), "the provider said \ud800 no", NOW + MINUTE)
     assert nothing_due(store)
-    assert store.next_due() == NOW + MINUTE
+    assert store.jobs.next_due() == NOW + MINUTE
     again = claim(store, now=NOW + MINUTE)
     assert (again.kind, again.tries) == (OBSERVE, 2)
 
@@ -109,24 +110,24 @@ def test_a_job_that_nobody_could_do_waits_and_burns_no_try(store: Store, turn: T
     for _ in range(MAX_TRIES + 1):
         job = claim(store)
         assert job.tries == 1
-        store.postpone(job, "the quota is used \ud800 up", NOW)
-    store.postpone(claim(store), "the quota is used up", NOW + MINUTE)
+        store.jobs.postpone(job, "the quota is used \ud800 up", NOW)
+    store.jobs.postpone(claim(store), "the quota is used up", NOW + MINUTE)
     assert nothing_due(store)
-    assert (store.next_due(), store.health().skipped) == (NOW + MINUTE, 0)
+    assert (store.jobs.next_due(), store.health().skipped) == (NOW + MINUTE, 0)
     assert claim(store, now=NOW + MINUTE).tries == 1
 
 
 def test_nothing_is_due_while_a_job_is_being_worked_on(store: Store, turn: Told) -> None:
     """The summary behind it must not make the worker look again and again."""
-    assert store.next_due() == NOW
+    assert store.jobs.next_due() == NOW
     claim(store)
-    assert store.next_due() == NOW + LEASE
+    assert store.jobs.next_due() == NOW + LEASE
 
 
 def test_a_skipped_job_is_listed_and_no_longer_in_the_way(store: Store, turn: Told) -> None:
     job = claim(store)
-    store.skip_job(job, "it is hopeless \udcff", NOW)
-    (row,) = store.skipped_jobs()
+    store.jobs.skip(job, "it is hopeless \udcff", NOW)
+    (row,) = store.jobs.skipped()
     assert (row.id, row.state, row.tries) == (job.id, "skipped", 1)
     assert row.last_error is not None
     assert row.last_error.startswith("it is hopeless")
@@ -136,10 +137,10 @@ def test_a_skipped_job_is_listed_and_no_longer_in_the_way(store: Store, turn: To
 
 def test_a_skipped_job_can_be_taken_up_again(store: Store, turn: Told) -> None:
     job = claim(store)
-    store.skip_job(job, "no", NOW)
-    assert store.requeue_skipped(job.id + 100, NOW) == 0
-    assert store.requeue_skipped(job.id, NOW) == 1
-    assert store.requeue_skipped(None, NOW) == 0
+    store.jobs.skip(job, "no", NOW)
+    assert store.jobs.requeue_skipped(job.id + 100, NOW) == 0
+    assert store.jobs.requeue_skipped(job.id, NOW) == 1
+    assert store.jobs.requeue_skipped(None, NOW) == 0
     again = claim(store)
     assert (again.id, again.tries) == (job.id, 1)
     assert finish(store, again) == (1,)
@@ -154,7 +155,7 @@ def test_a_job_that_ends_the_worker_three_times_is_parked_and_the_rest_goes_on(
         assert claim(store, now=now).tries == tries
         now += LEASE
     assert claim(store, now=now).kind == SUMMARIZE
-    (parked,) = store.skipped_jobs()
+    (parked,) = store.jobs.skipped()
     assert parked.last_error is not None
     assert "while it was working on this" in parked.last_error
 
@@ -167,15 +168,15 @@ def test_the_queue_tells_how_long_it_has_been_waiting(store: Store, turn: Told) 
     assert (health.pending, health.last_done) == (1, NOW + SECOND)
     finish(store, claim(store), now=NOW + SECOND)
     health = store.health()
-    assert (health.pending, health.oldest_pending, store.next_due()) == (0, None, None)
+    assert (health.pending, health.oldest_pending, store.jobs.next_due()) == (0, None, None)
 
 
 def test_an_effect_that_cannot_be_stored_leaves_the_job_waiting(store: Store, turn: Told) -> None:
     """Acknowledgement and effect are one transaction."""
     job = claim(store)
     facts: tuple[str, ...] = (None,)  # type: ignore[assignment]
-    with pytest.raises(AttributeError):
-        store.finish_observe(job, TEST, [replace(DRAFT, facts=facts)], NOW, NOW)
+    with pytest.raises(sqlite3.IntegrityError):
+        store.jobs.finish_observations(job, TEST, [replace(DRAFT, facts=facts)], NOW, NOW)
     assert store.health().observations == 0
     assert finish(store, job) == (1,)
 
@@ -184,7 +185,7 @@ def test_a_new_worker_takes_over_at_once_what_a_dead_one_held(store: Store, turn
     """T16: nobody waits for the lease of a worker that is gone."""
     first = claim(store, holder="dead")
     assert nothing_due(store)
-    assert store.release_leases() == 1
+    assert store.jobs.release_leases() == 1
     second = claim(store)
     assert (second.id, second.tries) == (first.id, 2)
     assert isinstance(finish(store, first), Fenced)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from recollect.clock import HOUR
-from recollect.model.jobs import OBSERVE, Again
-from recollect.model.observations import Doubt, Observation, ObservationDraft, SummaryDraft
-from recollect.model.sessions import Session
-from recollect.store.protocol import Store
+from aforesaid.clock import HOUR
+from aforesaid.model.jobs import OBSERVE, Again
+from aforesaid.model.observations import Doubt, Observation, ObservationDraft, SummaryDraft
+from aforesaid.model.sessions import Session
+from aforesaid.store.store import Store
 from tests.support.finding import search
 from tests.support.memory import TEST, Memory
 
@@ -38,15 +38,17 @@ def draft(
 
 def add(memory: Memory, *drafts: ObservationDraft) -> Observation:
     """A new turn with these drafts; the last of them, as it was stored."""
-    return memory.store.observations_of_session(memory.turn("p", *drafts).id)[-1]
+    return memory.store.observations.for_session(memory.turn("p", *drafts).id)[-1]
 
 
 def recent(memory: Memory) -> list[str | None]:
-    return [o.draft.title for o in memory.store.recent_observations(memory.project_id, 20)]
+    return [o.draft.title for o in memory.store.observations.recent(memory.project_id, 20)]
 
 
 def about(memory: Memory) -> list[str | None]:
-    found = memory.store.observations_on_opening(memory.project_id, FILE, untold_in=999, limit=20)
+    found = memory.store.observations.for_opened_file(
+        memory.project_id, FILE, untold_in=999, limit=20
+    )
     return [o.draft.title for o in found]
 
 
@@ -56,7 +58,7 @@ def searched(memory: Memory, text: str) -> list[tuple[str, bool]]:
 
 
 def similar(memory: Memory, *words: str, not_of_job: int = 0, limit: int = 20) -> list[str | None]:
-    found = memory.store.similar_observations(
+    found = memory.store.observations.similar(
         memory.project_id, words, not_of_job=not_of_job, limit=limit
     )
     return [o.draft.title for o in found]
@@ -66,9 +68,9 @@ def again(
     memory: Memory, session: Session, *drafts: ObservationDraft
 ) -> list[tuple[str, int | None, int | None]]:
     """The session worked up anew: (title, repeats, follows) of everything it has then."""
-    memory.store.do_again(Again("somebody else", session_id=session.id), memory.at)
+    memory.store.jobs.reprocess(Again("somebody else", session_id=session.id), memory.at)
     memory.work_up(*drafts)
-    found = memory.store.observations_of_session(session.id)
+    found = memory.store.observations.for_session(session.id)
     return [(o.draft.title or "", o.draft.repeats, o.draft.follows) for o in found]
 
 
@@ -78,9 +80,9 @@ def test_what_repeats_another_is_folded_into_it_but_not_lost(memory: Memory) -> 
     assert second.draft.repeats == first.id
     assert recent(memory) == about(memory) == similar(memory, "pump") == ["pump mended"]
     assert searched(memory, "pump") == [("pump mended", False)]
-    assert memory.store.titles_of_session(second.session_id) == ()
-    assert memory.store.observation(second.id) == second
-    assert memory.store.observations_of_session(second.session_id) == [second]
+    assert memory.store.observations.titles_for_session(second.session_id) == ()
+    assert memory.store.observations.get(second.id) == second
+    assert memory.store.observations.for_session(second.session_id) == [second]
     assert memory.store.health().observations == 2
 
 
@@ -103,8 +105,8 @@ def test_a_link_to_the_jobs_own_words_holds_only_if_a_person_keeps_them(
 ) -> None:
     """The others are about to be replaced."""
     session = memory.turn("p", draft("pinned"), draft("plain"))
-    kept, plain = store.observations_of_session(session.id)
-    store.pin(kept.id, pinned=True)
+    kept, plain = store.observations.for_session(session.id)
+    store.observations.pin(kept.id, pinned=True)
     anew = again(memory, session, draft("same", repeats=kept.id), draft("other", repeats=plain.id))
     assert sorted(anew) == [("other", None, None), ("pinned", None, None), ("same", kept.id, None)]
 
@@ -112,12 +114,12 @@ def test_a_link_to_the_jobs_own_words_holds_only_if_a_person_keeps_them(
 def test_an_old_turn_worked_up_again_does_not_take_a_later_ones_place(memory: Memory) -> None:
     old = memory.turn("p", draft("old"))
     later = add(memory, draft("later"))
-    memory.store.do_again(Again("somebody else", session_id=old.id), memory.at)
-    job = memory.store.claim_job("test", memory.at, memory.at + HOUR)
+    memory.store.jobs.reprocess(Again("somebody else", session_id=old.id), memory.at)
+    job = memory.store.jobs.claim("test", memory.at, memory.at + HOUR)
     assert job is not None
     assert job.kind == OBSERVE
     new = draft("old anew", follows=later.id)
-    memory.store.finish_observe(job, TEST, [new], later.at - 1, memory.at)
+    memory.store.jobs.finish_observations(job, TEST, [new], later.at - 1, memory.at)
     assert recent(memory) == ["later", "old anew"]
 
 
@@ -126,7 +128,7 @@ def test_when_the_first_one_goes_its_repetition_stands_by_itself(
 ) -> None:
     first = add(memory, draft("pump one"))
     add(memory, draft("pump two", repeats=first.id))
-    store.drop_session(first.session_id, memory.project_id)
+    store.sessions.drop(first.session_id, memory.project_id)
     assert recent(memory) == ["pump two"]
     assert searched(memory, "pump") == [("pump two", False)]
 
@@ -139,8 +141,8 @@ def test_only_the_newest_of_a_story_is_told_unasked_and_the_others_are_found_bel
     add(memory, draft("pump c", follows=second.id))
     assert recent(memory) == about(memory) == ["pump c"]
     assert [title for title, _ in searched(memory, "pump")] == ["pump c", "pump b", "pump a"]
-    memory.store.pin(first.id, pinned=True)
-    assert [o.id for o in memory.store.pinned_observations(memory.project_id)] == [first.id]
+    memory.store.observations.pin(first.id, pinned=True)
+    assert [o.id for o in memory.store.observations.pinned(memory.project_id)] == [first.id]
 
 
 def test_a_doubted_or_folded_follower_takes_nobodys_place(memory: Memory) -> None:
@@ -169,7 +171,7 @@ def test_what_is_doubted_is_not_told_unasked(
 ) -> None:
     stored = add(memory, draft("pump", "one", "two", doubts=doubts))
     assert recent(memory) == about(memory) == (["pump"] if told else [])
-    assert memory.store.titles_of_session(stored.session_id) == ("pump",)
+    assert memory.store.observations.titles_for_session(stored.session_id) == ("pump",)
     assert len(searched(memory, "pump")) == 1
 
 
@@ -214,11 +216,11 @@ def test_what_is_about_to_be_replaced_counts_neither_as_similar_nor_as_recorded(
     memory: Memory, store: Store
 ) -> None:
     session = memory.turn("p", draft("red pump"), draft("blue pump"))
-    kept = store.observations_of_session(session.id)[1]
-    store.pin(kept.id, pinned=True)
-    store.do_again(Again("somebody else"), memory.at)
+    kept = store.observations.for_session(session.id)[1]
+    store.observations.pin(kept.id, pinned=True)
+    store.jobs.reprocess(Again("somebody else"), memory.at)
     assert similar(memory, "pump") == ["blue pump"]
-    assert store.titles_of_session(session.id) == ("blue pump",)
+    assert store.observations.titles_for_session(session.id) == ("blue pump",)
     assert recent(memory) == ["blue pump", "red pump"]
 
 

@@ -4,12 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.clock import MINUTE
-from recollect.model.listings import Cursor, ObservationRow, Wanted
-from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
-from recollect.model.search import Filters
-from recollect.model.sessions import Session
-from recollect.store.protocol import Store
+from aforesaid.clock import MINUTE
+from aforesaid.model.observations import Doubt, ObservationDraft, SummaryDraft
+from aforesaid.model.search import Filters
+from aforesaid.model.sessions import Cursor, ObservationRow, Session, SessionFilter
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told
 from tests.support.memory import Memory
 
@@ -44,7 +43,7 @@ def pages(read: Callable[[Cursor | None], list[Session]]) -> list[int]:
 def observations(store: Store, filters: Filters) -> list[ObservationRow]:
     found: list[ObservationRow] = []
     cursor: Cursor | None = None
-    while rows := store.observations_page(filters, cursor, 4):
+    while rows := store.observations.page(filters, cursor, 4):
         found += rows
         cursor = (rows[-1].at, rows[-1].id)
     return found
@@ -55,7 +54,7 @@ def test_projects_are_counted_without_what_is_folded(store: Store, memory: Memor
     newest = memory.newest()
     memory.turn("again", ObservationDraft("change", "same", repeats=newest.id))
     other = Memory.of(store, "other")
-    (first, second) = store.project_totals()
+    (first, second) = store.projects.totals()
     assert (first.id, first.sessions, first.observations) == (memory.project_id, 3, 6)
     assert first.last_at is not None
     assert (second.id, second.sessions, second.observations, second.last_at) == (
@@ -70,33 +69,35 @@ def test_sessions_come_by_the_page_and_each_once(store: Store, memory: Memory) -
     fill(memory)
     other = Memory.of(store, "other")
     fill(other, 2)
-    store.add_events([Told(memory.project_id, session="1-3").end()], START)
-    every = [each.id for each in store.sessions(None, 99)]
-    mine = [each.id for each in store.sessions(memory.project_id, 99)]
+    store.events.add([Told(memory.project_id, session="1-3").end()], START)
+    every = [each.id for each in store.sessions.recent(None, 99)]
+    mine = [each.id for each in store.sessions.recent(memory.project_id, 99)]
 
-    def read(wanted: Wanted) -> list[int]:
-        return pages(lambda cursor: store.sessions_page(wanted, cursor, 2))
+    def read(wanted: SessionFilter) -> list[int]:
+        return pages(lambda cursor: store.sessions.page(wanted, cursor, 2))
 
-    assert read(Wanted()) == every
-    assert read(Wanted(project_id=memory.project_id)) == mine
-    assert read(Wanted(status="active")) + read(Wanted(status="completed")) != []
-    assert sorted(read(Wanted(status="active")) + read(Wanted(status="completed"))) == sorted(every)
-    assert read(Wanted(project_id=memory.project_id, status="completed")) == read(
-        Wanted(status="completed")
+    assert read(SessionFilter()) == every
+    assert read(SessionFilter(project_id=memory.project_id)) == mine
+    assert read(SessionFilter(status="active")) + read(SessionFilter(status="completed")) != []
+    assert sorted(
+        read(SessionFilter(status="active")) + read(SessionFilter(status="completed"))
+    ) == sorted(every)
+    assert read(SessionFilter(project_id=memory.project_id, status="completed")) == read(
+        SessionFilter(status="completed")
     )
-    assert read(Wanted(agent="claude-code")) == every
-    assert read(Wanted(agent="another")) == []
+    assert read(SessionFilter(agent="claude-code")) == every
+    assert read(SessionFilter(agent="another")) == []
 
 
 def test_sessions_of_a_time_are_those_that_touch_it(store: Store, memory: Memory) -> None:
     fill(memory)
-    found = store.sessions(memory.project_id, 99)
+    found = store.sessions.recent(memory.project_id, 99)
     middle = found[3]
-    touched = store.sessions_of_period(
+    touched = store.sessions.in_period(
         memory.project_id, middle.started_at, middle.last_event_at + 1, None, 99
     )
     assert [each.id for each in touched] == [middle.id]
-    anywhere = store.sessions_of_period(None, 0, START * 2, None, 99)
+    anywhere = store.sessions.in_period(None, 0, START * 2, None, 99)
     assert [each.id for each in anywhere] == [each.id for each in found]
 
 
@@ -104,11 +105,11 @@ def test_types_and_marks_are_of_what_stands(store: Store, memory: Memory) -> Non
     fill(memory, 2)
     newest = memory.newest()
     session = memory.turn("again", ObservationDraft("change", "same", repeats=newest.id))
-    ids = [each.id for each in store.sessions(memory.project_id, 9)]
-    types = store.types_of_sessions(ids)
+    ids = [each.id for each in store.sessions.recent(memory.project_id, 9)]
+    types = store.sessions.observation_types(ids)
     assert session.id not in types
     assert sorted(map(dict, types.values()), key=str) == [{"bugfix": 3}, {"decision": 3}]
-    marks = store.marks_of_sessions(ids, 0, 2**52)
+    marks = store.sessions.marks(ids, 0, 2**52)
     assert [mark.title for mark in marks[newest.session_id]] == ["1 0", "1 1", "1 2"]
 
 
@@ -116,8 +117,8 @@ def test_observations_come_by_the_page_with_what_they_are(store: Store, memory: 
     fill(memory)
     doubted = ObservationDraft("change", "doubted", doubts=(Doubt("title", "nobody said so"),))
     memory.turn("doubt", doubted)
-    pinned = memory.store.observations_page(Filters(), None, 1)[0]
-    store.pin(pinned.id, pinned=True)
+    pinned = memory.store.observations.page(Filters(), None, 1)[0]
+    store.observations.pin(pinned.id, pinned=True)
     memory.turn("again", ObservationDraft("change", "same", repeats=pinned.id))
 
     found = observations(store, Filters())
@@ -145,7 +146,7 @@ def test_events_come_turn_by_turn_and_as_they_were_captured(store: Store, memory
     memory.turn("second", session="one")
     found = []
     cursor: Cursor | None = None
-    while rows := store.events_page(session.id, cursor, 2):
+    while rows := store.events.page(session.id, cursor, 2):
         found += rows
         cursor = (rows[-1].prompt_number, rows[-1].at, rows[-1].id)
     assert [(row.prompt_number, row.kind) for row in found] == [
@@ -156,45 +157,49 @@ def test_events_come_turn_by_turn_and_as_they_were_captured(store: Store, memory
         (2, "tool"),
         (2, "stop"),
     ]
-    body = store.event_body(found[0].id)
+    body = store.events.body(found[0].id)
     assert body is not None
     assert len(body) == found[0].size
-    assert store.event_rows([found[1].id, 999]) == [found[1]]
-    assert store.event_body(999) is None
-    assert [row.text for row in store.prompt_rows(session.id)] == ["first", "second"]
+    assert store.events.by_ids([found[1].id, 999]) == [found[1]]
+    assert store.events.body(999) is None
+    assert [row.text for row in store.sessions.prompt_rows(session.id)] == ["first", "second"]
 
 
 def test_what_happened_is_counted_by_quarters_of_an_hour(store: Store, memory: Memory) -> None:
     fill(memory, 3)
-    found = store.happened(memory.project_id, 0)
-    assert found == store.happened(None, 0)
+    found = store.sessions.activity(memory.project_id, 0)
+    assert found == store.sessions.activity(None, 0)
     numbers = {what: sum(each.number for each in of) for what, of in found.items()}
     assert (numbers["events"], numbers["observations"]) == (9, 9)
-    sessions = store.sessions(None, 9)
+    sessions = store.sessions.recent(None, 9)
     ends = {(s.id, at // QUARTER) for s in sessions for at in (s.started_at, s.last_event_at)}
     assert {(each.session_id, each.quarter) for each in found["sessions"]} == ends
-    assert store.happened(None, START * 2) == {"events": [], "observations": [], "sessions": []}
+    assert store.sessions.activity(None, START * 2) == {
+        "events": [],
+        "observations": [],
+        "sessions": [],
+    }
 
 
 def test_facets_name_what_is_commonest_first(store: Store, memory: Memory) -> None:
     fill(memory, 4)
-    rows = store.observations_page(Filters(), None, 99)
-    found = store.facets_of((row.id for row in rows), 9)
+    rows = store.observations.page(Filters(), None, 99)
+    found = store.observations.facets((row.id for row in rows), 9)
     assert found["type"] == [("bugfix", 6), ("decision", 6)]
     assert found["concept"] == [("caching", 6)]
-    assert store.facets_of((row.id for row in rows), 1)["type"] == [("bugfix", 6)]
-    agents = store.agents_of_sessions({row.session_id for row in rows})
+    assert store.observations.facets((row.id for row in rows), 1)["type"] == [("bugfix", 6)]
+    agents = store.sessions.agents({row.session_id for row in rows})
     assert set(agents.values()) == {"claude-code"}
 
 
 def test_the_queue_is_counted_and_listed(store: Store, memory: Memory) -> None:
     told = Told(memory.project_id)
-    store.add_events([told.prompt("p"), told.tool("t"), told.stop()], START)
-    queued = store.queued()
+    store.events.add([told.prompt("p"), told.tool("t"), told.stop()], START)
+    queued = store.jobs.queued()
     assert (queued.pending, queued.skipped, queued.oldest_at) == (2, 0, START)
-    assert [job.kind for job in store.pending_jobs()] == ["observe", "summarize"]
-    job = store.claim_job("test", START, START + MINUTE)
+    assert [job.kind for job in store.jobs.pending()] == ["observe", "summarize"]
+    job = store.jobs.claim("test", START, START + MINUTE)
     assert job is not None
-    store.skip_job(job, "it broke", START)
-    assert (store.queued().pending, store.queued().skipped) == (1, 1)
-    assert [(each.id, each.last_error) for each in store.skipped_jobs()] == [(job.id, "it broke")]
+    store.jobs.skip(job, "it broke", START)
+    assert (store.jobs.queued().pending, store.jobs.queued().skipped) == (1, 1)
+    assert [(each.id, each.last_error) for each in store.jobs.skipped()] == [(job.id, "it broke")]

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from recollect.clock import DAY, HOUR
-from recollect.encoders.static_table import StaticTable
-from recollect.model.jobs import OBSERVE
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.model.search import MATCH_END, MATCH_START, Document, ReadEvent
-from recollect.recall import search as searching
-from recollect.recall.telling import told
-from recollect.store.protocol import Store
-from recollect.store.sqlite import queries
-from recollect.store.sqlite.store import SqliteStore
-from recollect.text import tokens
+from aforesaid.clock import DAY, HOUR
+from aforesaid.encoders.static_table import StaticTable
+from aforesaid.model.jobs import OBSERVE
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.model.search import MATCH_END, MATCH_START, Document, ReadEvent
+from aforesaid.recall import search as searching
+from aforesaid.recall.render import render_item
+from aforesaid.store.database import load_queries
+from aforesaid.store.search import Index
+from aforesaid.store.store import Store
+from aforesaid.text import tokens
 from tests.support.arrivals import START, Told
 from tests.support.finding import assert_index_is_sound, search
 from tests.support.memory import TEST, Memory
@@ -65,12 +65,12 @@ def test_events_are_found_by_words_that_are_labels_too(
         memory.turn(f"p{n}", ObservationDraft("change", f"t{n}", concepts=("scheduler",)))
     asked: list[str] = []
 
-    class Asked(SqliteStore):
-        def matching_events(self, terms: Any, filters: Any, limit: int) -> Any:
+    class Asked(Index):
+        def match_events(self, terms: Any, filters: Any, limit: int) -> Any:
             asked.extend(terms)
-            return super().matching_events(terms, filters, limit)
+            return super().match_events(terms, filters, limit)
 
-    monkeypatch.setattr(memory.store, "__class__", Asked)
+    monkeypatch.setattr(memory.store.index, "__class__", Asked)
     search(memory.store, "scheduler deadlock", level="events")
     assert asked == ["scheduler", "deadlock"]
 
@@ -79,7 +79,7 @@ def test_a_name_that_only_events_have_brings_the_events(memory: Memory) -> None:
     memory.turn("p", ObservationDraft("change", "the calculator was changed", concepts=("co",)))
     store = memory.store
     said = "grep CoChangeCalculator lib/"
-    store.add_event_texts([ReadEvent(each, said) for each in store.events_unread(100)])
+    store.index.add_event_texts([ReadEvent(each, said) for each in store.index.unread_events(100)])
     assert search(store, "CoChangeCalculator")[0].kind == "event"
     assert search(store, "calculator")[0].kind == "observation"
     assert {hit.kind for hit in search(store, "calculator changed")} == {"observation"}
@@ -99,7 +99,7 @@ def test_what_a_session_costs_is_what_telling_it_costs(memory: Memory) -> None:
             "p", ObservationDraft("change", f"pump {n}", facts=("rope " * 60,)), session="one"
         )
     (hit,) = search(memory.store, "pump", level="sessions")
-    whole = told(memory.store, "session", hit.id, "full") or ""
+    whole = render_item(memory.store, "session", hit.id, "full") or ""
     assert hit.tokens == pytest.approx(tokens(whole), rel=0.2)
 
 
@@ -137,8 +137,10 @@ def test_emoji_are_found_and_marked_as_a_whole(memory: Memory) -> None:
 
 def test_the_columns_of_a_document_are_its_fields(memory: Memory) -> None:
     """They are taken by their places."""
-    assert isinstance(memory.store, SqliteStore)
-    cursor = memory.store._reader().execute(queries.load("search")["documents"], {"ids": "[]"})
+    assert isinstance(memory.store, Store)
+    cursor = memory.store.database.reader().execute(
+        load_queries("search")["documents"], {"ids": "[]"}
+    )
     assert [column[0] for column in cursor.description] == [*Document._fields]
 
 
@@ -220,8 +222,8 @@ def test_the_index_follows_what_is_deleted(memory: Memory, store: Store) -> None
     )
     other.turn("pump", ObservationDraft("change", "pump", facts=("pump",)))
     assert_index_is_sound(store)
-    for session in store.sessions(memory.project_id, 9):
-        store.drop_session(session.id, memory.project_id)
+    for session in store.sessions.recent(memory.project_id, 9):
+        store.sessions.drop(session.id, memory.project_id)
     assert {hit.project_id for hit in search(store, "pump")} == {other.project_id}
     assert_index_is_sound(store)
 
@@ -229,14 +231,14 @@ def test_the_index_follows_what_is_deleted(memory: Memory, store: Store) -> None
 def test_the_index_follows_what_is_replaced(memory: Memory, store: Store) -> None:
     """A second summary of a turn takes the first one's place."""
     told = Told(memory.project_id, session="twice")
-    store.add_events([told.prompt("p")], START)
+    store.events.add([told.prompt("p")], START)
     for word in ("valve", "gasket"):
-        store.add_events([told.tool(word), told.stop(word)], START)
-        while job := store.claim_job("test", START, START + HOUR):
+        store.events.add([told.tool(word), told.stop(word)], START)
+        while job := store.jobs.claim("test", START, START + HOUR):
             if job.kind == OBSERVE:
-                store.finish_observe(job, TEST, [], START, START)
+                store.jobs.finish_observations(job, TEST, [], START, START)
             else:
-                store.finish_summary(job, TEST, SummaryDraft(word), START, START)
+                store.jobs.finish_summary(job, TEST, SummaryDraft(word), START, START)
     assert found(store, "valve") == []
     assert found(store, "gasket")[0] == ("summary", "gasket")
     assert_index_is_sound(store)
@@ -263,6 +265,6 @@ def test_many_texts_at_once_are_what_each_is_alone(store: Store, memory: Memory)
     wanted = [
         (kind, n) for kind in ("observation", "summary", "prompt", "session") for n in range(5)
     ]
-    alone = {key: text for key in wanted if (text := store.document_text(*key))}
-    assert store.document_texts(wanted) == alone
+    alone = {key: text for key in wanted if (text := store.index.document_text(*key))}
+    assert store.index.document_texts(wanted) == alone
     assert len(alone) == 7

@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.clock import HOUR
-from recollect.model.jobs import OBSERVE, Again
-from recollect.model.observations import Author, ObservationDraft
-from recollect.store.protocol import Store
+from aforesaid.clock import HOUR
+from aforesaid.model.jobs import OBSERVE, Again
+from aforesaid.model.observations import Author, ObservationDraft
+from aforesaid.store.store import Store
 from tests.support.memory import Memory
 
 HEAD = "c" * 40
@@ -26,12 +26,12 @@ def memory(store: Store) -> Memory:
 
 def again(memory: Memory, *drafts: ObservationDraft) -> None:
     author = Author("other")
-    assert memory.store.do_again(Again(str(author)), memory.at) > 0
-    while job := memory.store.claim_job("test", memory.at, memory.at + HOUR):
+    assert memory.store.jobs.reprocess(Again(str(author)), memory.at) > 0
+    while job := memory.store.jobs.claim("test", memory.at, memory.at + HOUR):
         if job.kind == OBSERVE:
-            memory.store.finish_observe(job, author, drafts, memory.at, memory.at)
+            memory.store.jobs.finish_observations(job, author, drafts, memory.at, memory.at)
         else:
-            memory.store.finish_summary(job, author, None, memory.at, memory.at)
+            memory.store.jobs.finish_summary(job, author, None, memory.at, memory.at)
 
 
 def test_they_come_back_as_they_were(memory: Memory) -> None:
@@ -50,7 +50,7 @@ def test_who_works_a_turn_up_again_later_keeps_what_was_seen(memory: Memory) -> 
     memory.turn("q", ObservationDraft("change", "Another", files_modified=("b.py",)), session="2")
     again(memory, ObservationDraft("bugfix", "Anew", files_modified=("b.py", "d.py")))
     old, new = (
-        memory.store.observations_of_session(memory.session(name).id)[0].draft
+        memory.store.observations.for_session(memory.session(name).id)[0].draft
         for name in ("1-0", "2")
     )
     assert (old.title, old.revision, old.blobs) == ("Anew", HEAD, (("b.py", "b" * 40),))
@@ -66,6 +66,8 @@ def test_what_was_seen_anew_counts(memory: Memory) -> None:
 
 def test_an_edit_leaves_them_alone(memory: Memory) -> None:
     memory.turn("p", STAMPED)
-    assert memory.store.edit(memory.newest().id, ObservationDraft("change", "In my words"))
+    assert memory.store.observations.edit(
+        memory.newest().id, ObservationDraft("change", "In my words")
+    )
     draft = memory.newest().draft
     assert (draft.title, draft.revision, draft.blobs) == ("In my words", HEAD, STAMPED.blobs)

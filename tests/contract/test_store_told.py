@@ -2,10 +2,9 @@
 
 import pytest
 
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.model.told import Injected
-from recollect.model.told import Told as Injection
-from recollect.store.protocol import Store
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.model.search import Injection, InjectionRow
+from aforesaid.store.store import Store
 from tests.support.memory import Memory
 
 
@@ -24,21 +23,21 @@ def test_what_was_told_is_listed_in_its_order_with_what_it_was(memory: Memory) -
     )
     session = memory.turn("q")
     observation = memory.newest()
-    (summary,) = memory.store.summaries_of_session(first.id)
-    add = memory.store.add_told
+    (summary,) = memory.store.summaries.for_session(first.id)
+    add = memory.store.injections.add
     add(session.id, "context", [of("summary", summary.id), of("observation", observation.id)], 10)
     add(session.id, "new", [of("observation", observation.id, 9)], 20)
     own = ("about observation", 7, 10, "A title", first.ref)
-    assert memory.store.told_in(session.id) == [
-        Injected(
+    assert memory.store.injections.for_session(session.id) == [
+        InjectionRow(
             "summary", summary.id, "context", "about summary", 7, 10, "Asked for it", first.ref
         ),
-        Injected("observation", observation.id, "context", *own),
-        Injected(
+        InjectionRow("observation", observation.id, "context", *own),
+        InjectionRow(
             "observation", observation.id, "new", "about observation", 9, 20, "A title", first.ref
         ),
     ]
-    assert memory.store.told_in(first.id) == []
+    assert memory.store.injections.for_session(first.id) == []
 
 
 def test_the_same_call_twice_counts_once_but_what_is_told_again_counts_again(
@@ -48,24 +47,24 @@ def test_the_same_call_twice_counts_once_but_what_is_told_again_counts_again(
     session = memory.turn("q")
     told = [of("observation", memory.newest().id)]
     for at in (10, 10, 20):
-        memory.store.add_told(session.id, "context", told, at)
-    (found,) = memory.store.told_in(session.id)
+        memory.store.injections.add(session.id, "context", told, at)
+    (found,) = memory.store.injections.for_session(session.id)
     assert (found.tokens, found.at) == (14, 20)
 
 
 def test_what_is_gone_was_not_told(memory: Memory) -> None:
     own = memory.turn("p", ObservationDraft("change", "t"), summary=SummaryDraft("s"))
     session = memory.turn("q")
-    (summary,) = memory.store.summaries_of_session(own.id)
+    (summary,) = memory.store.summaries.for_session(own.id)
     told = [of("observation", memory.newest().id), of("summary", summary.id)]
-    memory.store.add_told(session.id, "context", told, 10)
-    memory.store.drop_session(own.id, memory.project_id)
-    assert memory.store.told_in(session.id) == []
+    memory.store.injections.add(session.id, "context", told, 10)
+    memory.store.sessions.drop(own.id, memory.project_id)
+    assert memory.store.injections.for_session(session.id) == []
 
 
 def test_any_reason_can_be_stored(memory: Memory) -> None:
     memory.turn("p", ObservationDraft("change", "t"))
     session = memory.turn("q")
     told = Injection("observation", memory.newest().id, "names \udcff\0", 1)
-    memory.store.add_told(session.id, "new", [told], 10)
-    assert memory.store.told_in(session.id)[0].reason.startswith("names ")
+    memory.store.injections.add(session.id, "new", [told], 10)
+    assert memory.store.injections.for_session(session.id)[0].reason.startswith("names ")

@@ -9,16 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from recollect.clock import DAY, HOUR
-from recollect.errors import TransferError
-from recollect.model.jobs import OBSERVE, Job
-from recollect.model.ledger import ANSWERED, Entry
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.model.records import Counts, ProjectRecord, Record
-from recollect.model.requests import Usage
-from recollect.store.sqlite.store import SqliteStore
-from recollect.transfer import export, importing
-from recollect.transfer.import_file import ExportFile
+from aforesaid.clock import DAY, HOUR
+from aforesaid.errors import TransferError
+from aforesaid.model.jobs import OBSERVE, Job
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.model.records import Counts, DirRecord, IdentityRecord, ProjectRecord, Record
+from aforesaid.model.requests import ANSWERED, Entry, Usage
+from aforesaid.store.store import Store
+from aforesaid.transfer import export, importer
+from aforesaid.transfer.import_file import ExportFile
 from tests.support.arrivals import START, Told, repository
 from tests.support.blank import laid
 from tests.support.canonical import dump
@@ -30,29 +29,29 @@ NOTHING = Counts()
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # durable commits, but quick ones
 
 
-def exported(store: SqliteStore, file: Path, *, project_id: int | None = None) -> Path:
+def exported(store: Store, file: Path, *, project_id: int | None = None) -> Path:
     with file.open("wb") as out:
-        export.write(store.records(project_id, replies=True), out, at=START, replies=True)
+        export.write(store.transfer.export(project_id, replies=True), out, at=START, replies=True)
     return file
 
 
-def taken(store: SqliteStore, file: Path, *, undo: bool = False) -> Counts:
-    return [importing.Progress(), *importing.run(store, ExportFile(file), undo=undo)][-1].new
+def taken(store: Store, file: Path, *, undo: bool = False) -> Counts:
+    return [importer.Progress(), *importer.run(store, ExportFile(file), undo=undo)][-1].new
 
 
 class Stores:
     """A filled store, and empty ones."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._opened = folder, list[SqliteStore]()
+        self._folder, self._opened = folder, list[Store]()
 
-    def new(self, name: str) -> SqliteStore:
-        store = SqliteStore(laid(self._folder / name / "recollect.db"), writer=True)
+    def new(self, name: str) -> Store:
+        store = Store(laid(self._folder / name / "aforesaid.db"), writer=True)
         self._opened.append(store)
         return store
 
     def dump(self, name: str) -> dict[str, list[str]]:
-        return dump(self._folder / name / "recollect.db")
+        return dump(self._folder / name / "aforesaid.db")
 
     def file(self, name: str) -> Path:
         return self._folder / name
@@ -79,11 +78,11 @@ def test_an_export_enters_an_empty_store_as_the_same_content(deeds: list[Deed]) 
         doer = Doer(source)
         for deed in deeds:
             doer.do(deed)
-        source.release_leases()
+        source.jobs.release_leases()
         file = exported(source, folder / "a.jsonl")
         planned = taken(target, file, undo=True)
-        assert target.record_counts(None) == NOTHING
-        assert taken(target, file) == planned == source.record_counts(None)
+        assert target.transfer.count(None) == NOTHING
+        assert taken(target, file) == planned == source.transfer.count(None)
         assert stores.dump("target") == stores.dump("source")
         # Twice is the same as once; and what comes out again is the same file.
         assert taken(target, file) == NOTHING
@@ -105,11 +104,11 @@ def test_a_later_export_brings_what_was_missing(early: list[Deed], late: list[De
         doer = Doer(source)
         for deed in early:
             doer.do(deed)
-        source.release_leases()
+        source.jobs.release_leases()
         taken(target, exported(source, folder / "early.jsonl"))
         for deed in late:
             doer.do(deed)
-        source.release_leases()
+        source.jobs.release_leases()
         file = exported(source, folder / "late.jsonl")
         planned = taken(target, file, undo=True)
         assert taken(target, file) == planned
@@ -118,13 +117,13 @@ def test_a_later_export_brings_what_was_missing(early: list[Deed], late: list[De
         assert stores.dump("target") == once
         for table in ("projects", "project_identities", "project_dirs", "prompts"):
             assert once[table] == stores.dump("source")[table]
-        assert source.record_counts(None).events == target.record_counts(None).events
+        assert source.transfer.count(None).events == target.transfer.count(None).events
     finally:
         stores.close()
         shutil.rmtree(folder)
 
 
-def filled(store: SqliteStore) -> Memory:
+def filled(store: Store) -> Memory:
     memory = Memory.of(store, "shop")
     draft = ObservationDraft("feature", "Adds the mill", facts=("It turns.",))
     memory.turn("Build a mill", draft, summary=SummaryDraft("mill"), session="s1")
@@ -155,10 +154,10 @@ def test_one_project_leaves_alone(stores: Stores) -> None:
     source, target = stores.new("source"), stores.new("target")
     filled(source)
     Memory.of(source, "mill").turn("Else", ObservationDraft("change", "Elsewhere"))
-    mill = source.projects()[1].id
+    mill = source.projects.all()[1].id
     new = taken(target, exported(source, stores.file("mill.jsonl"), project_id=mill))
     assert (new.projects, new.sessions, new.observations) == (1, 1, 1)
-    assert [project.name for project in target.projects()] == ["mill"]
+    assert [project.name for project in target.projects.all()] == ["mill"]
 
 
 def test_what_is_here_wins(stores: Stores) -> None:
@@ -166,11 +165,11 @@ def test_what_is_here_wins(stores: Stores) -> None:
     filled(source)
     file = exported(source, stores.file("a.jsonl"))
     taken(target, file)
-    mine = target.recent_observations(1, 5)[0]
-    target.edit(mine.id, ObservationDraft("decision", "In my own words"))
-    target.pin(mine.id, pinned=True)
+    mine = target.observations.recent(1, 5)[0]
+    target.observations.edit(mine.id, ObservationDraft("decision", "In my own words"))
+    target.observations.pin(mine.id, pinned=True)
     assert taken(target, file) == NOTHING
-    assert [o.draft.title for o in target.observations_of_session(1)] == [
+    assert [o.draft.title for o in target.observations.for_session(1)] == [
         "Adds the mill",
         "In my own words",
     ]
@@ -180,10 +179,10 @@ def test_what_a_person_wrote_elsewhere_is_kept_beside_it(stores: Stores) -> None
     source, target = stores.new("source"), stores.new("target")
     filled(source)
     taken(target, exported(source, stores.file("a.jsonl")))
-    source.edit(1, ObservationDraft("decision", "In my own words"))
+    source.observations.edit(1, ObservationDraft("decision", "In my own words"))
     later = exported(source, stores.file("b.jsonl"))
     assert taken(target, later) == Counts(observations=1)
-    titles = {o.draft.title for o in target.observations_of_session(1)}
+    titles = {o.draft.title for o in target.observations.for_session(1)}
     assert titles == {"Adds the mill", "In my own words", "Oils the wheel"}
     assert taken(target, later) == NOTHING
 
@@ -191,28 +190,55 @@ def test_what_a_person_wrote_elsewhere_is_kept_beside_it(stores: Stores) -> None
 def test_what_waits_there_is_worked_up_here(stores: Stores) -> None:
     source, target = stores.new("source"), stores.new("target")
     found = repository("shop")
-    told = Told(source.resolve_project(found, found.root, START))
-    source.add_events([told.prompt("Go"), told.tool("t1"), told.stop()], told.at)
-    source.add_events([told.prompt("On"), told.tool("t2")], told.at)  # a turn that is still open
-    assert source.claim_job("there", told.at, told.at + HOUR) is not None  # and one under way
+    told = Told(source.projects.resolve(found, found.root, START))
+    source.events.add([told.prompt("Go"), told.tool("t1"), told.stop()], told.at)
+    source.events.add([told.prompt("On"), told.tool("t2")], told.at)  # a turn that is still open
+    assert source.jobs.claim("there", told.at, told.at + HOUR) is not None  # and one under way
     taken(target, exported(source, stores.file("a.jsonl")))
-    job = target.claim_job("here", told.at, told.at + HOUR)
+    job = target.jobs.claim("here", told.at, told.at + HOUR)
     assert job is not None
     assert (job.kind, job.tries) == (OBSERVE, 1)
-    assert len(target.events_of_job(job.id)) == 1
-    assert target.interrupt_stale(told.at + DAY, told.at + DAY) == 1
+    assert len(target.events.for_job(job.id)) == 1
+    assert target.sessions.interrupt_stale(told.at + DAY, told.at + DAY) == 1
     assert target.health().pending == 4
 
 
 def test_a_project_that_is_known_here_keeps_its_name_and_place(stores: Stores) -> None:
     source, target = stores.new("source"), stores.new("target")
-    there = repository("shop", remote="host/shop")
-    source.resolve_project(there, "/home/dev/shop", START)
-    here = repository("my-shop", remote="host/shop")
-    project = target.resolve_project(here, here.root, START)
+    there = repository("shop", remote="host/shop", commit="c1")
+    source.projects.resolve(there, "/home/dev/shop", START)
+    here = repository("my-shop", remote="host/shop", commit="c1")
+    target.projects.resolve(here, here.root, START)
     assert taken(target, exported(source, stores.file("a.jsonl"))) == NOTHING
-    assert [p.name for p in target.projects()] == ["my-shop"]
-    assert target.project_of_dir("/home/dev/shop") == project
+    assert [p.name for p in target.projects.all()] == ["my-shop"]
+
+
+def test_an_import_claims_nothing_of_a_project_that_is_known_here(stores: Stores) -> None:
+    """A file may name any remote, path and directory; only what knows the history is the same project."""
+    target = stores.new("target")
+    victim = repository("shop", remote="host/shop", commit="c1")
+    project = target.projects.resolve(victim, victim.root, START)
+    known = target.projects.identities(project), target.projects.dirs(project)
+    claims = (
+        ("remote:host/shop", "commit:evil"),
+        ("remote:host/shop",),
+        ("path:/home/dev/shop", "remote:host/evil", "commit:evil"),
+        ("commit:c1", "remote:host/evil"),
+        ("commit:c1",),
+        ("remote:host/shop", "commit:c1", "commit:evil", "remote:host/evil"),
+    )
+    for number, claim in enumerate(claims):
+        named = tuple(IdentityRecord(each.partition(":")[0], each) for each in claim)  # type: ignore[arg-type]
+        dirs = (DirRecord("/home/dev/shop", START), DirRecord("/tmp/evil", START))
+        record = ProjectRecord("p1", "evil", f"/tmp/evil{number}", START, named, dirs)
+        target.transfer.begin()
+        target.transfer.import_records([record])
+        target.transfer.end()
+        assert (target.projects.identities(project), target.projects.dirs(project)) == known, claim
+        assert target.projects.find(victim) == project, claim
+        evil = repository("evil", remote="host/evil", commit="evil")
+        assert target.projects.find(evil) != project, claim
+    assert len(target.projects.all()) == len(claims)  # the last one knew the history
 
 
 def test_a_session_that_cannot_be_stored_leaves_nothing_of_itself(stores: Stores) -> None:
@@ -223,10 +249,10 @@ def test_a_session_that_cannot_be_stored_leaves_nothing_of_itself(stores: Stores
         yield project
         raise OSError("the disk is gone")
 
-    store.begin_import()
+    store.transfer.begin()
     with pytest.raises(OSError, match="gone"):
-        store.take(broken())
-    assert store.record_counts(None) == NOTHING
+        store.transfer.import_records(broken())
+    assert store.transfer.count(None) == NOTHING
 
 
 def test_wherever_a_file_is_cut_no_session_is_taken_in_part(stores: Stores) -> None:
@@ -259,14 +285,14 @@ def test_what_was_spent_leaves_even_when_its_session_or_project_is_gone(stores: 
     mill.turn("Saw", session="s2")
     shop.turn("Paint it", session="s3")  # this project stays
     for memory, ref in ((shop, "s1"), (mill, "s2")):
-        source.add_events([memory.sessions[ref].stop("More.")], START)
-        job = source.claim_job("test", START + DAY, START + DAY + HOUR)
+        source.events.add([memory.sessions[ref].stop("More.")], START)
+        job = source.jobs.claim("test", START + DAY, START + DAY + HOUR)
         assert job is not None
-        source.add_request(request(job))
-        source.drop_session(job.session_id, memory.project_id)
+        source.requests.add(request(job))
+        source.sessions.drop(job.session_id, memory.project_id)
     file = exported(source, stores.file("all"))
-    assert taken(target, file) == source.record_counts(None)
-    assert source.record_counts(None).requests == 2
+    assert taken(target, file) == source.transfer.count(None)
+    assert source.transfer.count(None).requests == 2
     assert stores.dump("target") == stores.dump("source")
     assert taken(target, file) == NOTHING
 
@@ -275,12 +301,12 @@ def test_an_export_sees_one_moment(stores: Stores) -> None:
     """What is written while it is read is not in it."""
     source = stores.new("source")
     memory = filled(source)
-    reading = SqliteStore(stores.file("source") / "recollect.db", writer=False)
-    records = reading.records(None, replies=False)
+    reading = Store(stores.file("source") / "aforesaid.db", writer=False)
+    records = reading.transfer.export(None, replies=False)
     first = next(records)
     memory.turn("Later", ObservationDraft("change", "Later"), session="s2")
     out = io.BytesIO()
     counts = export.write([first, *records], out, at=START)
     assert (counts.sessions, counts.observations) == (1, 2)
-    assert reading.record_counts(None).sessions == 2
+    assert reading.transfer.count(None).sessions == 2
     reading.close()

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.model.observations import Doubt, ObservationDraft
-from recollect.model.origins import ONLY_RECALLED, ONLY_WEB, Origin
-from recollect.store.protocol import Store
-from recollect.synthesis import duplicates
+from aforesaid.model.observations import ONLY_RECALLED, ONLY_WEB, Doubt, ObservationDraft, Origin
+from aforesaid.store.store import Store
+from aforesaid.synthesis import duplicates
 from tests.support.memory import Memory
 
 PAGE = ObservationDraft(
@@ -30,23 +29,23 @@ def memory(store: Store) -> Memory:
 
 
 def told(memory: Memory) -> list[str | None]:
-    found = memory.store.recent_observations(memory.project_id, MOST)
+    found = memory.store.observations.recent(memory.project_id, MOST)
     return [each.draft.title for each in found]
 
 
 def web(memory: Memory) -> int:
     session = memory.turn("Look it up", PAGE)
-    return memory.store.observations_of_session(session.id)[0].id
+    return memory.store.observations.for_session(session.id)[0].id
 
 
 def again(memory: Memory, draft: ObservationDraft, *, session: int = 0) -> ObservationDraft:
-    words = duplicates.words(draft)
-    known = memory.store.similar_observations(memory.project_id, words, not_of_job=0, limit=9)
-    return duplicates.placed(draft, known, session_id=session)
+    words = duplicates.search_words(draft)
+    known = memory.store.observations.similar(memory.project_id, words, not_of_job=0, limit=9)
+    return duplicates.link_duplicates(draft, known, session_id=session)
 
 
 def test_origins_and_sources_are_kept(memory: Memory) -> None:
-    found = memory.store.observation(web(memory))
+    found = memory.store.observations.get(web(memory))
     assert found is not None
     assert (found.draft.origins, found.draft.sources) == ((Origin.WEB,), ("docs.acme.dev",))
     assert found.draft.held_back
@@ -57,46 +56,48 @@ def test_what_only_the_web_says_is_found_and_not_told(memory: Memory) -> None:
     key = web(memory)
     new = memory.turn("Another").id
     assert told(memory) == []
-    assert memory.store.standing_observations([key]) == frozenset()
-    opened = memory.store.observations_on_opening(
+    assert memory.store.observations.current([key]) == frozenset()
+    opened = memory.store.observations.for_opened_file(
         memory.project_id, "src/upload.py", untold_in=new, limit=5
     )
     assert opened == []
-    assert memory.store.document_of("observation", key) is not None
+    assert memory.store.index.find_document("observation", key) is not None
 
 
 def test_the_user_vouches_for_it_and_takes_it_back(memory: Memory) -> None:
     key = web(memory)
-    assert memory.store.confirm(key, confirmed=True) == key
-    found = memory.store.observation(key)
+    assert memory.store.observations.confirm(key, confirmed=True) == key
+    found = memory.store.observations.get(key)
     assert found is not None
     assert found.confirmed
     assert found.draft.sure_facts == PAGE.facts
     assert told(memory) == [PAGE.title]
-    assert memory.store.standing_observations([key]) == {key}
-    (document,) = memory.store.documents([memory.store.document_of("observation", key) or 0])
+    assert memory.store.observations.current([key]) == {key}
+    (document,) = memory.store.index.documents(
+        [memory.store.index.find_document("observation", key) or 0]
+    )
     assert not document.doubted
-    memory.store.confirm(key, confirmed=False)
+    memory.store.observations.confirm(key, confirmed=False)
     assert told(memory) == []
-    assert memory.store.confirm(10_000, confirmed=True) is None
+    assert memory.store.observations.confirm(10_000, confirmed=True) is None
 
 
 def test_a_pin_and_an_edit_vouch_for_it_too(memory: Memory) -> None:
     key = web(memory)
-    memory.store.pin(key, pinned=True)
+    memory.store.observations.pin(key, pinned=True)
     assert told(memory) == [PAGE.title]
-    memory.store.pin(key, pinned=False)
+    memory.store.observations.pin(key, pinned=False)
     assert told(memory) == []
-    memory.store.edit(key, replace(PAGE, title="In my words"))
+    memory.store.observations.edit(key, replace(PAGE, title="In my words"))
     assert told(memory) == ["In my words"]
 
 
 def test_what_was_confirmed_survives_forgetting_and_writing_anew(memory: Memory) -> None:
     key = web(memory)
-    memory.store.confirm(key, confirmed=True)
-    memory.store.forget_observation(key, memory.at)
-    memory.store.restore_observation(key)
-    found = memory.store.observation(key)
+    memory.store.observations.confirm(key, confirmed=True)
+    memory.store.observations.hide(key, memory.at)
+    memory.store.observations.restore(key)
+    found = memory.store.observations.get(key)
     assert found is not None
     assert found.confirmed
     assert found.draft.origins == (Origin.WEB,)
@@ -109,9 +110,9 @@ def test_another_session_bears_it_out_from_elsewhere(memory: Memory) -> None:
     assert (draft.repeats, draft.bears_out) == (key, key)
     session = memory.turn("Read the README", draft)
     assert told(memory) == [PAGE.title]
-    (bearing,) = memory.store.observations_of_session(session.id)
-    memory.store.drop_session(session.id, memory.project_id + 1)
-    assert memory.store.observation(bearing.id) is None
+    (bearing,) = memory.store.observations.for_session(session.id)
+    memory.store.sessions.drop(session.id, memory.project_id + 1)
+    assert memory.store.observations.get(bearing.id) is None
     assert told(memory) == []
 
 
@@ -127,14 +128,14 @@ def test_another_site_bears_it_out_and_the_same_does_not(memory: Memory) -> None
 
 def test_its_own_session_does_not_bear_it_out(memory: Memory) -> None:
     key = web(memory)
-    found = memory.store.observation(key)
+    found = memory.store.observations.get(key)
     assert found is not None
     draft = again(memory, KNOWN, session=found.session_id)
     assert (draft.repeats, draft.bears_out) == (None, None)
 
 
 def test_who_was_told_it_does_not_bear_it_out(memory: Memory) -> None:
-    """T66: an injection or an answer of recollect is no evidence."""
+    """T66: an injection or an answer of aforesaid is no evidence."""
     web(memory)
     recalled = replace(KNOWN, doubts=(Doubt("title", ONLY_RECALLED),), origins=(Origin.RECALLED,))
     assert again(memory, recalled).bears_out is None
@@ -148,7 +149,7 @@ def test_a_note_that_holds_more_than_was_found_again_gains_nothing(memory: Memor
     draft = again(memory, KNOWN)
     assert (draft.repeats, draft.bears_out) == (None, None)
     memory.turn("Read the README", draft)
-    (only,) = memory.store.recent_observations(memory.project_id, 9)
+    (only,) = memory.store.observations.recent(memory.project_id, 9)
     assert only.draft.facts == KNOWN.facts
 
 

@@ -1,4 +1,4 @@
-"""Alone on the machine and in the network: whom recollect speaks with, and who can read what it keeps."""
+"""Alone on the machine and in the network: whom aforesaid speaks with, and who can read what it keeps."""
 
 import json
 import os
@@ -12,17 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from recollect.agents.claude_code_hooks import hook_command
-from recollect.paths import Paths
-from recollect.setting_rows import ROWS
-from recollect.web.serving import LOOPBACK
-from recollect.worker import contact
+from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.paths import Paths
+from aforesaid.setting_rows import ROWS
+from aforesaid.web.server import LOOPBACK
+from aforesaid.worker import rpc
 from tests.support import payloads
 from tests.support.netns import in_namespace
-from tests.support.product import HOOK_DIR, recollect, settled, work
+from tests.support.product import HOOK_DIR, aforesaid, settled, work
 from tests.support.system_calls import NETWORK, addresses_in, needs_strace, watched
 from tests.support.web_browser import opened
 from tests.support.writers import start_no_worker
+
+pytestmark = pytest.mark.slow
 
 COMMANDS = (
     "status",
@@ -84,18 +86,18 @@ def test_a_server_that_has_our_port_is_told_nothing(
 ) -> None:
     """T52: a session, the viewer and the commands go on beside it, and never speak with it."""
     with listening(answer) as taken:
-        monkeypatch.setenv("RECOLLECT_WEB_PORT", str(taken.port))
+        monkeypatch.setenv("AFORESAID_WEB_PORT", str(taken.port))
         work(tmp_path, "s1")
         assert settled(home).health().events == 5
         browser = opened()
         assert browser.port != taken.port
         assert browser.sees()
-        assert recollect("status").returncode == 0
-        assert contact.stop(home)
+        assert aforesaid("status").returncode == 0
+        assert rpc.stop(home)
         # A note that leads to it, as a killed worker leaves one whose port somebody else has got since.
         home.web_file.write_text(json.dumps({"port": taken.port, "pid": os.getpid()}))
         work(tmp_path, "s2")
-        assert recollect("status").returncode == 0
+        assert aforesaid("status").returncode == 0
         assert opened().port != taken.port
         assert taken.heard == []
 
@@ -113,10 +115,11 @@ def test_a_hostile_socket_in_the_workers_place_costs_the_answer_and_not_the_even
         assert len(list(home.spool_new.iterdir())) == 5
     home.socket.unlink()
     home.pid_file.unlink()
-    contact.start(home)
+    rpc.start(home)
     assert settled(home).health().events == 5
 
 
+@pytest.mark.quick
 def test_no_setting_opens_a_door_to_the_network(home: Paths) -> None:
     """T44: the address is no setting; a port that names one is refused."""
     assert LOOPBACK == "127.0.0.1"
@@ -126,11 +129,12 @@ def test_no_setting_opens_a_door_to_the_network(home: Paths) -> None:
         "web.delete_seconds",
     ]
     for typed in ("0.0.0.0", "0.0.0.0:80", "::", "[::]:80", "*:80"):
-        done = recollect("open", "--print", env={"RECOLLECT_WEB_PORT": typed})
+        done = aforesaid("open", "--print", env={"AFORESAID_WEB_PORT": typed})
         assert done.returncode != 0
-        assert "RECOLLECT_WEB_PORT" in done.stderr
+        assert "AFORESAID_WEB_PORT" in done.stderr
 
 
+@pytest.mark.quick
 def test_everything_in_the_home_is_for_its_owner_alone(home: Paths, tmp_path: Path) -> None:
     """T45: after a session, a viewer, memories and an export, though the umask would let everybody in."""
     before = os.umask(0)
@@ -139,7 +143,7 @@ def test_everything_in_the_home_is_for_its_owner_alone(home: Paths, tmp_path: Pa
         settled(home)
         opened()
         for command in ("remember 'deploys need the VPN'", "memory list", "pin 1", "forget 1"):
-            assert recollect(*command.replace("'", "").split(" ", 1)).returncode == 0, command
+            assert aforesaid(*command.replace("'", "").split(" ", 1)).returncode == 0, command
     finally:
         os.umask(before)
     # What users edit lies below a folder that nobody else may enter; their editors give it any mode.
@@ -162,8 +166,8 @@ def test_nothing_is_left_in_the_folder_for_temporary_files(
         monkeypatch.setenv(name, str(temporary))
     work(tmp_path, "s1")
     settled(home)
-    assert recollect("doctor").returncode in (0, 1)
-    assert contact.stop(home)
+    assert aforesaid("doctor").returncode in (0, 1)
+    assert rpc.stop(home)
     assert list(temporary.iterdir()) == []
 
 
@@ -198,7 +202,7 @@ def _session(folder: Path) -> str:
         ("summary", payloads.stop("s1", "p1")),
         ("end", payloads.end("s1")),
     )
-    command = Path(sys.executable).with_name("recollect")
+    command = Path(sys.executable).with_name("aforesaid")
     lines = [f"trap '{command} worker stop' EXIT"]
     for number, (hook, payload) in enumerate(told):
         (folder / f"{number}.json").write_bytes(payload)
@@ -213,5 +217,5 @@ def _session(folder: Path) -> str:
 
 
 def settled_events(home: Paths) -> int:
-    contact.start(home)
+    rpc.start(home)
     return settled(home).health().events

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 import anthropic  # loaded here, since its time must not count as an answer's
 import pytest
 
-from recollect.model.requests import Away, Misconfigured, Reply, Request
-from recollect.providers.anthropic_api import DEFAULT_MODEL, AnthropicApi
-from recollect.providers.protocol import Model
+from aforesaid.model.requests import Misconfigured, Reply, Request, Unavailable
+from aforesaid.providers.anthropic import DEFAULT_MODEL, AnthropicApi
+from aforesaid.providers.base import Model
 from tests.support.scripted_models import (
     Raw,
     Say,
@@ -159,7 +159,7 @@ def test_an_address_that_is_none_is_said(url: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_answer_that_is_not_streamed_is_away(make: Make) -> None:
-    assert isinstance(ask(make, Raw(b'{"content": []}', "application/json")), Away)
+    assert isinstance(ask(make, Raw(b'{"content": []}', "application/json")), Unavailable)
 
 
 def test_the_sdk_is_the_one_we_know() -> None:

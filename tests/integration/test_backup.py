@@ -12,59 +12,67 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.backups import archive
-from recollect.backups.manifest import DATABASE, MEMORIES
-from recollect.backups.rotation import BY_HAND, DAILY, DREAM, MIGRATION
-from recollect.backups.shelf import Shelf
-from recollect.clock import DAY, HOUR
-from recollect.errors import BackupError
-from recollect.paths import Paths
-from recollect.settings import Settings
-from recollect.store.sqlite import queries, tables
-from recollect.store.sqlite.files import SqliteFiles
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import contact
-from recollect.worker.opening import opened
-from recollect.worker.safekeeping import Safekeeping
+from aforesaid import clock, wiring
+from aforesaid.backups import archive
+from aforesaid.backups.repository import (
+    BY_HAND,
+    DAILY,
+    DATABASE,
+    DREAM,
+    MEMORIES,
+    MIGRATION,
+    BackupRepository,
+)
+from aforesaid.clock import DAY, HOUR
+from aforesaid.errors import BackupError
+from aforesaid.paths import Paths
+from aforesaid.settings import Settings
+from aforesaid.store import files
+from aforesaid.store.database import newest_version
+from aforesaid.store.salvage import create_blank, kept_tables
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
+from aforesaid.worker.backups import BackupThread
+from aforesaid.worker.context import Context
+from aforesaid.worker.database import open_database
 from tests.support.arrivals import START, Told, repository
-from tests.support.product import recollect, settled, until, work
+from tests.support.product import aforesaid, settled, until, work
 
 ROOT = Path(__file__).parents[2]
 WRITER = """
 import itertools, pathlib, sys
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told, repository
-store = SqliteStore(pathlib.Path(sys.argv[1]), writer=True)
-project = store.resolve_project(repository("shop"), "/home/dev/shop", START)
+store = Store(pathlib.Path(sys.argv[1]), writer=True)
+project = store.projects.resolve(repository("shop"), "/home/dev/shop", START)
 for number in itertools.count():
     told = Told(project, session=f"session-{number}")
     events = [told.prompt("p", id="p"), *(told.tool(f"{number}-{n}") for n in range(8)), told.stop()]
-    store.add_events(events, START)
+    store.events.add(events, START)
     print(number, flush=True)
 """
 KILLED = """
 import os, pathlib, signal, sys
-from recollect import clock, wiring
-from recollect.backups.rotation import DAILY
+from aforesaid import clock, wiring
+from aforesaid.backups.repository import DAILY
 def kill(done, total):
     if done:
         os.kill(os.getpid(), signal.SIGKILL)
-wiring.shelf(wiring.home(), clock.now).make(DAILY, 3, kill)
+wiring.backup_repository(wiring.home(), clock.now).make(DAILY, 3, kill)
 """
 
 
 @pytest.fixture
-def backups(home: Paths) -> Shelf:
-    return wiring.shelf(wiring.home(), clock.now)
+def backups(home: Paths) -> BackupRepository:
+    return wiring.backup_repository(wiring.home(), clock.now)
 
 
 def fill(home: Paths, sessions: int = 3) -> None:
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        project = store.resolve_project(repository("shop"), "/home/dev/shop", START)
+    with closing(Store(home.database, writer=True)) as store:
+        project = store.projects.resolve(repository("shop"), "/home/dev/shop", START)
         for number in range(sessions):
             told = Told(project, session=f"session-{number}")
-            store.add_events(
+            store.events.add(
                 [told.prompt("Mend it"), *(told.tool(f"{number}-{n}") for n in range(20))], START
             )
 
@@ -86,14 +94,14 @@ def everything(database: Path) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every table that is kept."""
     with closing(sqlite3.connect(database)) as connection:
         return {
-            table.name: connection.execute(
-                f'SELECT {table.listed} FROM "{table.name}" ORDER BY {table.key}'
-            ).fetchall()
-            for table in tables.kept(connection)
+            table.name: connection.execute(table.ordered("ASC")).fetchall()
+            for table in kept_tables(connection)
         }
 
 
-def test_a_backup_made_while_a_process_writes_is_whole(home: Paths, backups: Shelf) -> None:
+def test_a_backup_made_while_a_process_writes_is_whole(
+    home: Paths, backups: BackupRepository
+) -> None:
     """T31: the copy is one moment of the database; every row of it is there, and every session whole."""
     command = [sys.executable, "-c", WRITER, str(home.database)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
@@ -114,43 +122,45 @@ def test_a_backup_made_while_a_process_writes_is_whole(home: Paths, backups: She
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def test_a_restored_backup_has_every_row(home: Paths, backups: Shelf) -> None:
+def test_a_restored_backup_has_every_row(home: Paths, backups: BackupRepository) -> None:
     """T31: through the command, with the worker's own rows, ids and numbers."""
     project = home.data / "shop"
     project.mkdir()
     work(project, "one")
     settled(home).close()
-    assert recollect("backup").returncode == 0
-    contact.stop(home)
+    assert aforesaid("backup").returncode == 0
+    rpc.stop(home)
     before = everything(home.database)
     work(project, "two")
     settled(home).close()
-    assert recollect("restore", "--yes").returncode == 0
-    contact.stop(home)
+    assert aforesaid("restore", "--yes").returncode == 0
+    rpc.stop(home)
     after = everything(home.database)
-    untouched = set(before) - {"jobs", "transcript_marks", "told"}
+    untouched = set(before) - {"jobs", "transcript_marks", "injections"}
     assert {name: after[name] for name in untouched} == {name: before[name] for name in untouched}
-    with closing(SqliteStore(home.database, writer=False)) as store:
+    with closing(Store(home.database, writer=False)) as store:
         store.check()
 
 
-def test_a_copy_leaves_out_what_can_be_made_again_and_keeps_given_ids(
-    home: Paths, backups: Shelf
+def test_a_copy_keeps_given_ids_and_leaves_no_file_beside_it(
+    home: Paths, backups: BackupRepository
 ) -> None:
     fill(home)
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        with store.transaction() as connection:
-            connection.execute("INSERT INTO sqlite_sequence VALUES ('observations', 41)")
-        assert store.index_health().documents or store.index_health().waiting
+    with (
+        closing(Store(home.database, writer=True)) as store,
+        store.database.transaction() as connection,
+    ):
+        connection.execute("INSERT INTO sqlite_sequence VALUES ('observations', 41)")
     made = backups.make(BY_HAND, 3)
     with closing(sqlite3.connect(made.database)) as connection:
-        assert connection.execute("SELECT count(*) FROM documents").fetchone() == (0,)
         number = "SELECT seq FROM sqlite_sequence WHERE name = 'observations'"
         assert connection.execute(number).fetchone() == (41,)
     assert everything(made.database) == everything(home.database)
 
 
-def test_every_file_of_a_backup_is_for_its_owner_alone(home: Paths, backups: Shelf) -> None:
+def test_every_file_of_a_backup_is_for_its_owner_alone(
+    home: Paths, backups: BackupRepository
+) -> None:
     """T45: the backups' part."""
     fill(home)
     before = os.umask(0)
@@ -165,7 +175,7 @@ def test_every_file_of_a_backup_is_for_its_owner_alone(home: Paths, backups: She
 
 
 def test_a_backup_that_was_killed_counts_for_nothing_and_is_swept(
-    home: Paths, backups: Shelf
+    home: Paths, backups: BackupRepository
 ) -> None:
     fill(home)
     done = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, check=False)
@@ -177,7 +187,7 @@ def test_a_backup_that_was_killed_counts_for_nothing_and_is_swept(
 
 
 def test_without_room_there_is_no_backup_and_the_error_says_so(
-    home: Paths, backups: Shelf, monkeypatch: pytest.MonkeyPatch
+    home: Paths, backups: BackupRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(home)
     usage = shutil.disk_usage(home.data)
@@ -188,7 +198,9 @@ def test_without_room_there_is_no_backup_and_the_error_says_so(
 
 
 @pytest.mark.parametrize("part", [DATABASE, MEMORIES, "manifest.json"])
-def test_a_backup_that_has_changed_is_found_out(home: Paths, backups: Shelf, part: str) -> None:
+def test_a_backup_that_has_changed_is_found_out(
+    home: Paths, backups: BackupRepository, part: str
+) -> None:
     fill(home)
     remember(home, "tabs", "Prefers tabs.")
     good, bad = backups.make(BY_HAND, 3), backups.make(DAILY, 3)
@@ -196,7 +208,7 @@ def test_a_backup_that_has_changed_is_found_out(home: Paths, backups: Shelf, par
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
-    checked = recollect("backup", "check", "--json")
+    checked = aforesaid("backup", "check", "--json")
     if part == "manifest.json" and bad.name not in checked.stdout:
         assert [each.name for each in backups.all()] == [good.name]
         return
@@ -207,58 +219,58 @@ def test_a_backup_that_has_changed_is_found_out(home: Paths, backups: Shelf, par
     found = backups.newest_good()
     assert found is not None
     assert found.name == good.name
-    refused = recollect("restore", bad.name, "--yes")
+    refused = aforesaid("restore", bad.name, "--yes")
     assert refused.returncode == 1
     assert bad.name in refused.stderr
 
 
 def test_the_memories_come_back_with_their_history(home: Paths) -> None:
     fill(home)
-    assert recollect("remember", "Prefers tabs over spaces").returncode == 0
+    assert aforesaid("remember", "Prefers tabs over spaces").returncode == 0
     before = {path: path.read_bytes() for path in home.memory.rglob("*") if path.is_file()}
-    assert recollect("backup").returncode == 0
-    assert recollect("remember", "Runs the tests with make").returncode == 0
-    assert recollect("restore", "--yes", "--without-memories").returncode == 0
-    assert "make" in recollect("memory", "list").stdout
-    names = [each["name"] for each in json.loads(recollect("backup", "list", "--json").stdout)]
+    assert aforesaid("backup").returncode == 0
+    assert aforesaid("remember", "Runs the tests with make").returncode == 0
+    assert aforesaid("restore", "--yes", "--without-memories").returncode == 0
+    assert "make" in aforesaid("memory", "list").stdout
+    names = [each["name"] for each in json.loads(aforesaid("backup", "list", "--json").stdout)]
     by_hand = next(name for name in names if BY_HAND in name)
-    assert recollect("restore", by_hand, "--yes").returncode == 0
+    assert aforesaid("restore", by_hand, "--yes").returncode == 0
     after = {path: path.read_bytes() for path in home.memory.rglob("*") if path.is_file()}
     locks = {home.memory / name for name in archive.LOCKS}
     assert {p for p in before if p not in locks} == {p for p in after if p not in locks}
-    assert "make" not in recollect("memory", "list").stdout
+    assert "make" not in aforesaid("memory", "list").stdout
 
 
 def test_a_second_restore_undoes_the_first(home: Paths) -> None:
     fill(home, sessions=1)
-    assert recollect("backup").returncode == 0
+    assert aforesaid("backup").returncode == 0
     fill(home, sessions=5)
-    told = json.loads(recollect("restore", "--yes", "--json").stdout)
-    assert len(json.loads(recollect("sessions", "--all", "--json").stdout)) == 1
-    assert recollect("restore", told["before"], "--yes").returncode == 0
-    assert len(json.loads(recollect("sessions", "--all", "--json").stdout)) == 5
+    told = json.loads(aforesaid("restore", "--yes", "--json").stdout)
+    assert len(json.loads(aforesaid("sessions", "--all", "--json").stdout)) == 1
+    assert aforesaid("restore", told["before"], "--yes").returncode == 0
+    assert len(json.loads(aforesaid("sessions", "--all", "--json").stdout)) == 5
 
 
 def test_a_restore_asks_first(home: Paths) -> None:
     fill(home)
-    assert "no backup yet" in recollect("restore").stderr
-    assert recollect("backup").returncode == 0
-    refused = recollect("restore")
+    assert "no backup yet" in aforesaid("restore").stderr
+    assert aforesaid("backup").returncode == 0
+    refused = aforesaid("restore")
     assert refused.returncode == 1
-    assert "recollect restore --yes" in refused.stderr
-    assert "no backup 'nonsense'" in recollect("restore", "nonsense", "--yes").stderr
+    assert "aforesaid restore --yes" in refused.stderr
+    assert "no backup 'nonsense'" in aforesaid("restore", "nonsense", "--yes").stderr
 
 
 def test_a_database_that_is_too_damaged_for_a_backup_is_moved_aside_by_a_restore(
     home: Paths,
 ) -> None:
     fill(home)
-    assert recollect("backup").returncode == 0
+    assert aforesaid("backup").returncode == 0
     home.database.write_bytes(b"garbage" * 1000)
-    told = json.loads(recollect("restore", "--yes", "--json").stdout)
+    told = json.loads(aforesaid("restore", "--yes", "--json").stdout)
     assert told["before"] is None
-    assert Path(told["aside"], "recollect.db").read_bytes() == b"garbage" * 1000
-    assert len(json.loads(recollect("sessions", "--all", "--json").stdout)) == 3
+    assert Path(told["aside"], "aforesaid.db").read_bytes() == b"garbage" * 1000
+    assert len(json.loads(aforesaid("sessions", "--all", "--json").stdout)) == 3
 
 
 def test_an_archive_cannot_write_outside_of_its_folder(tmp_path: Path) -> None:
@@ -276,17 +288,19 @@ def test_an_archive_cannot_write_outside_of_its_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "outside").exists()
 
 
-def test_before_a_migration_there_is_a_backup(home: Paths, backups: Shelf) -> None:
-    version = queries.migrations()[-1][0] - 1
-    with closing(tables.blank(home.database, version)) as connection:
+def test_before_a_migration_there_is_a_backup(
+    home: Paths, backups: BackupRepository, later_schema: None
+) -> None:
+    version = newest_version() - 1
+    with closing(create_blank(home.database, version)) as connection:
         connection.execute("INSERT INTO projects VALUES (1, 'shop', '/shop', 1)")
     home.database.chmod(0o600)
-    opened(wiring.home(), clock.now).close()
+    open_database(wiring.home(), clock.now).close()
     (made,) = backups.all()
     assert (made.manifest.reason, made.manifest.schema) == (MIGRATION, version)
     assert made.manifest.rows["projects"] == 1
-    assert SqliteFiles().version(home.database) == version + 1
-    opened(wiring.home(), clock.now).close()
+    assert files.read_version(home.database) == version + 1
+    open_database(wiring.home(), clock.now).close()
     assert len(backups.all()) == 1
 
 
@@ -299,16 +313,16 @@ class Time:
 
 
 @pytest.fixture
-def keeper(home: Paths) -> "tuple[Safekeeping, Time, SqliteStore]":
+def keeper(home: Paths) -> "tuple[BackupThread, Time, Store]":
     fill(home)
     been_here(home)
-    store = SqliteStore(home.database, writer=True)
+    store = Store(home.database, writer=True)
     time = Time()
-    return Safekeeping(wiring.home(), store, time, lambda: None, lambda: None), time, store
+    return BackupThread(Context.create(wiring.home(), store, time)), time, store
 
 
 def test_backups_are_due_once_a_day_while_there_is_work(
-    keeper: "tuple[Safekeeping, Time, SqliteStore]", backups: Shelf
+    keeper: "tuple[BackupThread, Time, Store]", backups: BackupRepository
 ) -> None:
     keeping, time, store = keeper
     with closing(store):
@@ -317,21 +331,21 @@ def test_backups_are_due_once_a_day_while_there_is_work(
         assert not keeping.is_due()
         time.now += DAY
         assert not keeping.is_due(), "nothing was written since"
-        os.utime(store._path, (time.now / 1000, time.now / 1000))
+        os.utime(store.database.path, (time.now / 1000, time.now / 1000))
         assert keeping.is_due()
     assert [each.manifest.reason for each in backups.all()] == [DAILY]
 
 
 def test_before_a_dream_there_is_a_backup_unless_one_is_fresh(
-    keeper: "tuple[Safekeeping, Time, SqliteStore]", backups: Shelf
+    keeper: "tuple[BackupThread, Time, Store]", backups: BackupRepository
 ) -> None:
     keeping, time, store = keeper
     with closing(store):
         for _ in range(2):
-            keeping.before_dream()
+            keeping.make_before_dream()
         assert [each.manifest.reason for each in backups.all()] == [DREAM]
         time.now += HOUR
-        keeping.before_dream()
+        keeping.make_before_dream()
     assert len(backups.all()) == 2
 
 
@@ -339,17 +353,17 @@ def test_backups_can_be_turned_off(home: Paths) -> None:
     fill(home)
     settings = wiring.home().settings
     off = Settings(dict(settings.values) | {"backup.every_hours": 0}, settings.origins)
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        keeping = Safekeeping(wiring.Home(home, off), store, clock.now, lambda: None, lambda: None)
+    with closing(Store(home.database, writer=True)) as store:
+        keeping = BackupThread(Context.create(wiring.Home(home, off), store, clock.now))
         assert not keeping.is_due()
-        keeping.before_dream()
+        keeping.make_before_dream()
     assert not home.backups.exists()
 
 
 def test_the_worker_makes_one_by_itself_and_status_says_so(home: Paths) -> None:
     fill(home)
-    assert "none yet" in json.loads(recollect("status", "--json").stdout)["backup"]
+    assert "none yet" in json.loads(aforesaid("status", "--json").stdout)["backup"]
     been_here(home)
-    contact.start(home)
-    until(lambda: wiring.shelf(wiring.home(), clock.now).all())
-    assert "(daily); 1 in all" in json.loads(recollect("status", "--json").stdout)["backup"]
+    rpc.start(home)
+    until(lambda: wiring.backup_repository(wiring.home(), clock.now).all())
+    assert "(daily); 1 in all" in json.loads(aforesaid("status", "--json").stdout)["backup"]

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from recollect import clock
-from recollect.clock import HOUR
-from recollect.model.jobs import MAX_TRIES
-from recollect.paths import Paths
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import contact
+from aforesaid import clock
+from aforesaid.clock import HOUR
+from aforesaid.model.jobs import MAX_TRIES
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
 from tests.support import payloads, scripted_notes
 from tests.support.product import settled, until, work
 from tests.support.scripted_models import ScriptedOpenAi
@@ -26,8 +26,10 @@ from tests.support.scripted_notes import use
 from tests.support.stub_model import rows
 from tests.support.system_calls import disturbed, needs_strace
 
-HEADER = b"recollect/1 claude-code save /home/dev/shop\0\n"
-WORKER = (sys.executable, "-I", "-m", "recollect.worker.main")
+pytestmark = pytest.mark.slow
+
+HEADER = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
+WORKER = (sys.executable, "-I", "-m", "aforesaid.worker.main")
 POISON = "Please do the poisonous thing"
 
 
@@ -42,7 +44,7 @@ class Held(ScriptedOpenAi):
 
     def _answer(self, body: dict[str, Any]) -> str:
         if POISON in str(body["messages"][-1]["content"]):
-            pid = contact.running_pid(self._home)
+            pid = rpc.running_pid(self._home)
             if pid is not None:
                 os.kill(pid, signal.SIGKILL)
                 self.killed += 1
@@ -75,23 +77,24 @@ def test_a_worker_that_is_killed_before_it_removes_a_file_doubles_nothing(
     waiting = len(list(home.spool_new.iterdir()))
     assert len(names) - removal <= waiting <= len(names) - removal + 1
     assert rows(home.database, "SELECT count(*) FROM events") == [(len(names),)]
-    contact.start(home)
+    rpc.start(home)
     assert settled(home).health().events == len(names)
     assert list(home.spool_new.iterdir()) == []
 
 
+@pytest.mark.quick
 def test_a_worker_that_is_stopped_beyond_its_lease_has_no_say_afterwards(
     home: Paths, tmp_path: Path, server: Held
 ) -> None:
     """T17: while it was stopped somebody else took its job; what it brings is refused."""
     work(tmp_path, "s1")
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     until(lambda: server.requests)
     os.kill(pid, signal.SIGSTOP)
     later = clock.now() + 24 * HOUR
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        job = store.claim_job("somebody else", later, later + HOUR)
+    with closing(Store(home.database, writer=True)) as store:
+        job = store.jobs.claim("somebody else", later, later + HOUR)
     assert job is not None
     assert job.tries == 2
     server.may_answer.set()
@@ -100,8 +103,8 @@ def test_a_worker_that_is_stopped_beyond_its_lease_has_no_say_afterwards(
     assert rows(home.database, f"SELECT count(*) FROM observations WHERE job_id = {job.id}") == [
         (0,)
     ]
-    assert contact.stop(home)
-    contact.start(home)  # a new worker takes over what the other one has left
+    assert rpc.stop(home)
+    rpc.start(home)  # a new worker takes over what the other one has left
     settled(home)
     assert rows(home.database, f"SELECT count(*) FROM observations WHERE job_id = {job.id}") == [
         (1,)
@@ -114,7 +117,7 @@ def test_a_worker_that_is_stopped_and_goes_on_does_its_work_once(
 ) -> None:
     """T17: nobody took its job, though its lease had run out."""
     work(tmp_path, "s1")
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     until(lambda: server.requests)
     os.kill(pid, signal.SIGSTOP)
@@ -133,12 +136,12 @@ def test_a_job_that_kills_its_worker_is_parked_after_three_and_the_others_are_do
 ) -> None:
     """T20: there is no crash loop, and what was parked is listed."""
     server.may_answer.set()
-    contact.start(home)
+    rpc.start(home)
     work(tmp_path, "s1", prompt=POISON)
     work(tmp_path, "s2")
 
     def parked() -> bool:
-        contact.start(home)
+        rpc.start(home)
         return rows(home.database, "SELECT count(*) FROM jobs WHERE state = 'skipped'") == [(2,)]
 
     until(parked, seconds=240)
@@ -149,4 +152,4 @@ def test_a_job_that_kills_its_worker_is_parked_after_three_and_the_others_are_do
     )
     assert rows(home.database, f"{poisoned} AND state = 'skipped'") == [(2,)]
     assert rows(home.database, "SELECT count(*) FROM jobs WHERE state = 'done'") == [(2,)]
-    assert contact.running_pid(home) is not None
+    assert rpc.running_pid(home) is not None

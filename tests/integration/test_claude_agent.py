@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model.requests import Away, Failure, Reply, Request, Usage
-from recollect.providers import claude_agent
-from recollect.providers.claude_agent import ClaudeAgent
-from recollect.providers.protocol import PATIENCE, Model
+from aforesaid.model.requests import Failure, Reply, Request, Unavailable, Usage
+from aforesaid.providers import claude
+from aforesaid.providers.base import PATIENCE, Model
+from aforesaid.providers.claude import ClaudeAgent
 
 REQUEST = Request("You keep notes.", (), "What was done?", 100)
 NOW = 1_700_000_000_000
@@ -50,32 +50,36 @@ class Speaking:
             self.heard_at = time.monotonic()
         return Reply("Done.", "haiku", Usage(1, 0, 0, 1))
 
-    def cut(self, why: str) -> Away:
-        return Away(why, usage=Usage(1, 0, 0, 0, estimated=True))
+    def cut(self, why: str) -> Unavailable:
+        return Unavailable(why, usage=Usage(1, 0, 0, 0, estimated=True))
 
 
 @pytest.mark.parametrize(
-    ("pauses", "why"),
+    ("seconds", "pauses", "why"),
     [
-        ((0.2,) * 8, None),
-        ((0.2, 600), "said nothing for 0.5 s"),
-        ((0.2,) * 100, "not complete after 2.5 s"),
+        (3, (0.7,) * 5, None),
+        (0.5, (0.2, 600), "said nothing for 0.5 s"),
+        (1, (0.1,) * 200, "not complete after 5 s"),
     ],
     ids=["speaks on", "falls silent", "never ends"],
 )
 def test_a_model_that_speaks_is_waited_for_up_to_the_longest_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pauses: tuple[float, ...], why: str | None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    pauses: tuple[float, ...],
+    why: str | None,
 ) -> None:
-    monkeypatch.setattr(claude_agent, "ClaudeProcess", Speaking)
+    monkeypatch.setattr(claude, "ClaudeProcess", Speaking)
     monkeypatch.setattr(Speaking, "pauses", pauses)
-    monkeypatch.setattr(claude_agent, "TO_LEAVE", 0.1)
-    made = agent(tmp_path, seconds=0.5)
+    monkeypatch.setattr(claude, "TO_LEAVE", 0.1)
+    made = agent(tmp_path, seconds=seconds)
     answer = made.ask(REQUEST)
     made.close()
     if why is None:
         assert isinstance(answer, Reply)
     else:
-        assert isinstance(answer, Away)
+        assert isinstance(answer, Unavailable)
         assert why in answer.why
         assert answer.usage is not None
         assert answer.usage.estimated
@@ -84,7 +88,7 @@ def test_a_model_that_speaks_is_waited_for_up_to_the_longest_time(
 def test_a_client_that_never_says_a_word_is_left_and_nothing_was_paid(tmp_path: Path) -> None:
     made = agent(tmp_path, seconds=0.5)
     answer = made.ask(REQUEST)
-    assert isinstance(answer, Away)
+    assert isinstance(answer, Unavailable)
     assert "said nothing" in answer.why
     assert answer.usage is None
     made.close()
@@ -111,10 +115,10 @@ def test_it_may_be_closed_from_many_threads_at_once(tmp_path: Path) -> None:
     for thread in (*closing, asking):
         thread.join(60)
         assert not thread.is_alive()
-    assert isinstance(answers[0], Away)
+    assert isinstance(answers[0], Unavailable)
     assert raised == []
     made.close()
-    assert isinstance(made.ask(REQUEST), Away)
+    assert isinstance(made.ask(REQUEST), Unavailable)
 
 
 def test_the_longest_time_covers_the_whole_answer_and_the_end_of_its_process(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.paths import Paths
-from tests.support.product import recollect, settled, work
+from aforesaid.paths import Paths
+from tests.support.product import aforesaid, settled, work
 
 
 @pytest.fixture
@@ -21,26 +21,28 @@ def project(home: Paths, tmp_path: Path) -> Path:
 
 
 def test_sessions_are_listed_for_people_and_for_programs(project: Path) -> None:
-    shown = recollect("sessions", cwd=project)
+    shown = aforesaid("sessions", cwd=project)
     assert "0b5f3c1e" in shown.stdout
-    (session,) = json.loads(recollect("sessions", "--json", cwd=project).stdout)
+    (session,) = json.loads(aforesaid("sessions", "--json", cwd=project).stdout)
     assert (session["status"], session["prompts"], session["project"]) == ("completed", 1, "shop")
-    narrow = recollect("sessions", cwd=project, env={"COLUMNS": "80"}).stdout.splitlines()
+    narrow = aforesaid("sessions", cwd=project, env={"COLUMNS": "80"}).stdout.splitlines()
     assert narrow[1].split() == ["session", "when", "project", "state", "prompts", "title"]
 
 
 def test_a_session_is_shown_by_the_first_letters_of_its_id(project: Path) -> None:
-    shown = recollect("show", "0b5f", cwd=project)
+    shown = aforesaid("show", "0b5f", cwd=project)
     assert "Add a greeting to hello.py" in shown.stdout
     assert "Next steps" in shown.stdout
 
 
 def test_the_scope_of_a_list_is_said(project: Path, tmp_path: Path) -> None:
-    assert "Of project shop; --all lists those of all" in recollect("sessions", cwd=project).stdout
-    elsewhere = recollect("sessions", cwd=tmp_path).stdout
+    assert (
+        "Project shop only; --all lists all projects" in aforesaid("sessions", cwd=project).stdout
+    )
+    elsewhere = aforesaid("sessions", cwd=tmp_path).stdout
     assert "0b5f3c1e" in elsewhere
     assert f"Nothing was recorded in {tmp_path}; these are of all projects." in elsewhere
-    everywhere = recollect("sessions", "--all", cwd=tmp_path).stdout
+    everywhere = aforesaid("sessions", "--all", cwd=tmp_path).stdout
     assert "0b5f3c1e" in everywhere
     assert "all projects" not in everywhere
 
@@ -49,129 +51,129 @@ def test_a_number_without_an_observation_may_begin_a_session(project: Path, home
     for session in ("5560aaaa", "77001111", "77002222"):
         work(project, session)
     settled(home)
-    assert "5560aaaa" in recollect("show", "5560").stdout
-    assert json.loads(recollect("show", "5560", "--json").stdout)["ref"] == "5560aaaa"
-    assert "several sessions" in recollect("show", "7700").stderr
-    assert "no observation #5560" in recollect("show", "#5560").stderr
-    assert json.loads(recollect("show", "1", "--json").stdout)["id"] == 1
+    assert "5560aaaa" in aforesaid("show", "5560").stdout
+    assert json.loads(aforesaid("show", "5560", "--json").stdout)["ref"] == "5560aaaa"
+    assert "several sessions" in aforesaid("show", "7700").stderr
+    assert "no observation #5560" in aforesaid("show", "#5560").stderr
+    assert json.loads(aforesaid("show", "1", "--json").stdout)["id"] == 1
 
 
 def test_an_observation_is_shown_by_its_number(project: Path) -> None:
-    observation = json.loads(recollect("show", "#1", "--json", cwd=project).stdout)
+    observation = json.loads(aforesaid("show", "#1", "--json", cwd=project).stdout)
     assert observation["draft"]["files_modified"] == ["hello.py"]
     assert observation["project"] == "shop"
-    assert "hello.py" in recollect("show", "1", cwd=project).stdout
+    assert "hello.py" in aforesaid("show", "1", cwd=project).stdout
 
 
 def test_search_finds_by_words_and_tells_when_there_is_nothing(project: Path) -> None:
-    answer = json.loads(recollect("search", "greeting", "--json", cwd=project).stdout)
+    answer = json.loads(aforesaid("search", "greeting", "--json", cwd=project).stdout)
     assert {hit["kind"] for hit in answer["hits"]} >= {"observation", "prompt"}
-    nothing = recollect("search", "zebra", cwd=project)
+    nothing = aforesaid("search", "zebra", cwd=project)
     assert "Nothing found for 'zebra'" in nothing.stdout
     assert nothing.returncode == 0
 
 
 def test_the_brief_can_be_read_by_hand(project: Path) -> None:
-    brief = json.loads(recollect("context", "--json", cwd=project).stdout)
+    brief = json.loads(aforesaid("context", "--json", cwd=project).stdout)
     assert "call it from the command line" in brief["brief"]
     assert brief["tokens"] > 0
 
 
 def test_a_hook_command_works_by_hand_with_a_payload(project: Path, home: Paths) -> None:
     payload = {"session_id": "s9", "hook_event_name": "SessionStart", "source": "startup"}
-    done = recollect(
+    done = aforesaid(
         "context", cwd=project, stdin=json.dumps(payload), env={"CLAUDE_PROJECT_DIR": str(project)}
     )
-    assert "recollect-memory" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert "aforesaid-memory" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     settled(home)
 
 
 def test_a_pinned_observation_comes_first_in_the_brief(project: Path) -> None:
-    assert recollect("pin", "1").stdout == "#1 is pinned.\n"
-    brief = json.loads(recollect("context", "--json", cwd=project).stdout)["brief"]
+    assert aforesaid("pin", "1").stdout == "#1 is pinned.\n"
+    brief = json.loads(aforesaid("context", "--json", cwd=project).stdout)["brief"]
     assert brief.index("## Pinned") < brief.index("## Last sessions")
-    assert recollect("pin", "1", "--off").returncode == 0
-    assert "## Pinned" not in recollect("context", "--json", cwd=project).stdout
+    assert aforesaid("pin", "1", "--off").returncode == 0
+    assert "## Pinned" not in aforesaid("context", "--json", cwd=project).stdout
 
 
 def test_what_does_not_exist_gets_an_error_that_names_the_fix(project: Path) -> None:
     for arguments, hint in (
-        (("show", "999"), "recollect search"),
-        (("show", "nope"), "recollect sessions"),
-        (("pin", "999"), "recollect search"),
-        (("retry", "999"), "recollect status"),
+        (("show", "999"), "aforesaid search"),
+        (("show", "nope"), "aforesaid sessions"),
+        (("pin", "999"), "aforesaid search"),
+        (("retry", "999"), "aforesaid status"),
         (("config", "get", "nope"), "brief.tokens"),
         (("config", "set", "brief.tokens", "many"), "whole number"),
         (("config", "set", "brief.tokens", "99999"), "from 0 to 2400"),
     ):
-        done = recollect(*arguments, cwd=project)
+        done = aforesaid(*arguments, cwd=project)
         assert done.returncode in (1, 2), arguments
         assert hint in done.stderr, arguments
         assert "Traceback" not in done.stderr
-    answer = json.loads(recollect("show", "999", "--json", cwd=project).stdout)
+    answer = json.loads(aforesaid("show", "999", "--json", cwd=project).stdout)
     assert answer["kind"] == "NotFound"
 
 
 def test_before_anything_is_recorded_the_next_step_is_told(home: Paths) -> None:
     for command in ("sessions", "status"):
-        done = recollect(command)
-        assert "recollect install" in done.stdout + done.stderr
-        assert "recollect import claude-code" in done.stdout + done.stderr
+        done = aforesaid(command)
+        assert "aforesaid install" in done.stdout + done.stderr
+        assert "aforesaid import claude-code" in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
 
 
 def test_a_mistyped_command_gets_a_suggestion(home: Paths) -> None:
-    assert "Did you mean `recollect search`?" in recollect("serach").stderr
+    assert "Did you mean `aforesaid search`?" in aforesaid("serach").stderr
 
 
 def test_settings_are_written_where_comments_stay(home: Paths) -> None:
     home.make()
     home.config_file.write_text("# mine\n[brief]\ntokens = 900  # short\n")
-    assert recollect("config", "set", "worker.idle_minutes", "5").returncode == 0
-    assert recollect("config", "set", "brief.tokens", "800").returncode == 0
+    assert aforesaid("config", "set", "worker.idle_minutes", "5").returncode == 0
+    assert aforesaid("config", "set", "brief.tokens", "800").returncode == 0
     text = home.config_file.read_text()
     assert "# mine" in text
     assert "800  # short" in text
-    assert recollect("config", "get", "worker.idle_minutes").stdout == "5\n"
-    assert recollect("config", "unset", "worker.idle_minutes").returncode == 0
+    assert aforesaid("config", "get", "worker.idle_minutes").stdout == "5\n"
+    assert aforesaid("config", "unset", "worker.idle_minutes").returncode == 0
     assert "idle_minutes" not in home.config_file.read_text()
     assert home.config_file.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_variable_wins_over_the_file_and_is_named_as_origin(home: Paths) -> None:
-    listed = recollect("config", "list", "--json", env={"RECOLLECT_BRIEF_TOKENS": "700"})
+    listed = aforesaid("config", "list", "--json", env={"AFORESAID_BRIEF_TOKENS": "700"})
     setting = json.loads(listed.stdout)["brief.tokens"]
-    assert (setting["value"], setting["origin"]) == (700, "RECOLLECT_BRIEF_TOKENS")
+    assert (setting["value"], setting["origin"]) == (700, "AFORESAID_BRIEF_TOKENS")
 
 
 def test_colour_is_for_terminals_only(project: Path) -> None:
-    assert "\x1b[" not in recollect("show", "1", cwd=project).stdout
-    assert "\x1b[" not in recollect("sessions", cwd=project).stdout
+    assert "\x1b[" not in aforesaid("show", "1", cwd=project).stdout
+    assert "\x1b[" not in aforesaid("sessions", cwd=project).stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_are_printed(shell: str, home: Paths) -> None:
-    assert "_RECOLLECT_COMPLETE" in recollect("completion", shell).stdout
+    assert "_AFORESAID_COMPLETE" in aforesaid("completion", shell).stdout
 
 
 def test_completion_knows_the_commands(home: Paths) -> None:
     words = {
-        "COMP_WORDS": "recollect se",
+        "COMP_WORDS": "aforesaid se",
         "COMP_CWORD": "1",
-        "_RECOLLECT_COMPLETE": "bash_complete",
+        "_AFORESAID_COMPLETE": "bash_complete",
     }
-    assert recollect(env=words).stdout.split() == ["plain,search", "plain,sessions"]
+    assert aforesaid(env=words).stdout.split() == ["plain,search", "plain,sessions"]
 
 
 def test_the_worker_is_started_looked_at_and_stopped_by_hand(home: Paths) -> None:
-    assert recollect("worker", "status").returncode == 3
-    started = json.loads(recollect("worker", "start", "--json").stdout)
-    assert json.loads(recollect("worker", "status", "--json").stdout)["pid"] == started["pid"]
-    again = json.loads(recollect("worker", "restart", "--json").stdout)
+    assert aforesaid("worker", "status").returncode == 3
+    started = json.loads(aforesaid("worker", "start", "--json").stdout)
+    assert json.loads(aforesaid("worker", "status", "--json").stdout)["pid"] == started["pid"]
+    again = json.loads(aforesaid("worker", "restart", "--json").stdout)
     assert again["pid"] != started["pid"]
-    assert "worker.started" in recollect("worker", "logs").stdout
-    assert recollect("worker", "stop").stdout == "Stopped.\n"
-    assert recollect("worker", "stop").stdout == "It was not running.\n"
+    assert "worker.started" in aforesaid("worker", "logs").stdout
+    assert aforesaid("worker", "stop").stdout == "Stopped.\n"
+    assert aforesaid("worker", "stop").stdout == "It was not running.\n"
 
 
 def test_install_twice_equals_once_and_uninstall_restores_the_bytes(home: Paths) -> None:
@@ -179,14 +181,14 @@ def test_install_twice_equals_once_and_uninstall_restores_the_bytes(home: Paths)
     settings.parent.mkdir(parents=True)
     original = b'{\n\t"model": "opus",\n\t"hooks": {"Stop": [{"hooks": []}]}}'
     settings.write_bytes(original)
-    dry = recollect("install", "--dry-run")
+    dry = aforesaid("install", "--dry-run")
     assert "+" in dry.stdout
     assert settings.read_bytes() == original
-    assert recollect("install").returncode == 0
+    assert aforesaid("install").returncode == 0
     once = settings.read_bytes()
-    assert "has the hooks already" in recollect("install").stdout
+    assert "has the hooks already" in aforesaid("install").stdout
     assert settings.read_bytes() == once
-    assert recollect("uninstall").returncode == 0
+    assert aforesaid("uninstall").returncode == 0
     assert settings.read_bytes() == original
 
 
@@ -194,19 +196,19 @@ def test_install_names_the_server_and_uninstall_restores_the_bytes(home: Paths) 
     config = Path(os.environ["HOME"], ".claude.json")
     original = b'{"numStartups": 3,\n  "mcpServers": {"theirs": {"command": "x"}}}'
     config.write_bytes(original)
-    done = json.loads(recollect("install", "--json").stdout)
+    done = json.loads(aforesaid("install", "--json").stdout)
     assert (done["server"]["file"], done["server"]["changed"]) == (str(config), True)
     servers = json.loads(config.read_text())["mcpServers"]
-    assert list(servers) == ["theirs", "recollect"]
-    assert servers["recollect"]["alwaysLoad"] is True
-    assert recollect("uninstall").returncode == 0
+    assert list(servers) == ["theirs", "aforesaid"]
+    assert servers["aforesaid"]["alwaysLoad"] is True
+    assert aforesaid("uninstall").returncode == 0
     assert config.read_bytes() == original
 
 
 def test_one_file_that_cannot_be_understood_keeps_the_other_as_it_is(home: Paths) -> None:
     config = Path(os.environ["HOME"], ".claude.json")
     config.write_text('{"mcpServers": []}')
-    done = recollect("install")
+    done = aforesaid("install")
     assert done.returncode == 1
     assert str(config) in done.stderr
     assert not Path(os.environ["HOME"], ".claude/settings.json").exists()
@@ -216,23 +218,32 @@ def test_settings_that_are_not_json_are_left_alone(home: Paths) -> None:
     settings = Path(os.environ["HOME"], ".claude/settings.json")
     settings.parent.mkdir(parents=True)
     settings.write_text('{"hooks": // mine\n}')
-    done = recollect("install")
+    done = aforesaid("install")
     assert done.returncode == 1
     assert str(settings) in done.stderr
     assert settings.read_text() == '{"hooks": // mine\n}'
 
 
 def test_the_demo_runs_to_its_end_and_leaves_nothing(home: Paths) -> None:
-    done = recollect("demo")
+    done = aforesaid("demo")
     assert done.returncode == 0, done.stderr
-    assert "What the third session is told at its start" in done.stdout
+    assert "What is injected into the third session at its start" in done.stdout
     assert not home.database.exists()
 
 
 def test_a_home_that_cannot_be_used_is_named_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    done = recollect("remember", "Mind the gap", env={"RECOLLECT_HOME": f"{tmp_path}/file/home"})
+    done = aforesaid("remember", "Mind the gap", env={"AFORESAID_HOME": f"{tmp_path}/file/home"})
     assert done.returncode == 1
     assert f"{tmp_path}/file" in done.stderr
-    assert "recollect doctor" in done.stderr
+    assert "aforesaid doctor" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "group", ["", "import", "memory", "backup", "project", "worker", "config", "dream"]
+)
+def test_help_cuts_no_line(group: str, home: Paths) -> None:
+    arguments = [group, "--help"] if group else ["--help"]
+    lines = aforesaid(*arguments, env={"COLUMNS": "80"}).stdout.splitlines()[1:]
+    assert [line for line in lines if line.endswith("...")] == []

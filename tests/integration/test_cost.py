@@ -1,4 +1,4 @@
-"""`recollect cost`: what the ledger says is what the API counted; and a budget holds."""
+"""`aforesaid cost`: what the ledger says is what the API counted; and a budget holds."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect.paths import Paths
-from tests.support.product import recollect, settled, work
+from aforesaid.paths import Paths
+from tests.support.product import aforesaid, settled, work
 from tests.support.scripted_notes import MODEL, Notes, use
 
 FIGURES = ("requests", "sent", "cached", "received")
@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def cost(*arguments: str) -> dict[str, Any]:
-    done = recollect("cost", "--json", *arguments)
+    done = aforesaid("cost", "--json", *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -43,8 +43,8 @@ def figures(row: dict[str, Any]) -> dict[str, int]:
 
 def restart(monkeypatch: pytest.MonkeyPatch, **settings: object) -> None:
     for name, value in settings.items():
-        monkeypatch.setenv(f"RECOLLECT_{name.upper()}", str(value))
-    assert recollect("worker", "restart").returncode == 0
+        monkeypatch.setenv(f"AFORESAID_{name.upper()}", str(value))
+    assert aforesaid("worker", "restart").returncode == 0
 
 
 def test_a_day_costs_what_the_api_counted(
@@ -94,13 +94,13 @@ def test_people_get_a_table_a_chart_and_the_budget(
     use(monkeypatch, server.url, cost_daily_tokens=1_000_000)
     work(project("shop"), "session-a")
     settled(home)
-    shown = recollect("cost").stdout
+    shown = aforesaid("cost").stdout
     assert f"{server.sent:,}" in shown
     assert "█" in shown
     assert "1 observation and 1 summary written by models" in shown
     assert f"Budget: {server.sent + server.received:,} of 1,000,000 tokens used today." in shown
     assert "\x1b[" not in shown
-    plain = recollect("cost", "--by", "model", env={"PYTHONIOENCODING": "ascii", "COLUMNS": "60"})
+    plain = aforesaid("cost", "--by", "model", env={"PYTHONIOENCODING": "ascii", "COLUMNS": "60"})
     assert plain.returncode == 0, plain.stderr
     assert plain.stdout.isascii()
     assert "##" in plain.stdout
@@ -110,17 +110,17 @@ def test_people_get_a_table_a_chart_and_the_budget(
 def test_what_the_rules_write_costs_nothing(
     home: Paths, project: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     work(project("shop"), "session-a")
     settled(home)
-    assert "`rules` writes costs nothing" in recollect("cost").stdout
+    assert "The rules are free" in aforesaid("cost").stdout
     assert cost()["total"]["requests"] == 0
 
 
 def test_a_wrong_option_gets_an_answer_that_names_the_right_ones(
     home: Paths, project: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     work(project("shop"), "session-a")
     settled(home)
     for arguments, hint in (
@@ -128,16 +128,16 @@ def test_a_wrong_option_gets_an_answer_that_names_the_right_ones(
         (("--since", "soon"), "30d"),
         (("--project", "nope"), "shop"),
     ):
-        done = recollect("cost", *arguments)
+        done = aforesaid("cost", *arguments)
         assert done.returncode in (1, 2), arguments
         assert hint in done.stderr
         assert "Traceback" not in done.stderr
     words = {
-        "COMP_WORDS": "recollect cost --project ",
+        "COMP_WORDS": "aforesaid cost --project ",
         "COMP_CWORD": "3",
-        "_RECOLLECT_COMPLETE": "bash_complete",
+        "_AFORESAID_COMPLETE": "bash_complete",
     }
-    assert recollect(env=words).stdout.split() == ["plain,shop"]
+    assert aforesaid(env=words).stdout.split() == ["plain,shop"]
 
 
 def test_a_used_up_budget_stops_requests_but_not_capture_and_says_so(
@@ -155,18 +155,18 @@ def test_a_used_up_budget_stops_requests_but_not_capture_and_says_so(
     assert after.events > before.events
     assert after.pending == 2
     assert len(server.requests) == asked
-    status = recollect("status")
+    status = aforesaid("status")
     assert status.returncode == 4
     assert f"budget of {used + 100:,} tokens a day is used up" in status.stdout
-    stopped = recollect("synthesize")
+    stopped = aforesaid("synthesize")
     assert stopped.returncode == 4
     assert "tokens a day is used up" in stopped.stderr
     assert len(server.requests) == asked
     restart(monkeypatch, cost_daily_tokens=1_000_000)
-    done = recollect("synthesize", "--json")
+    done = aforesaid("synthesize", "--json")
     assert done.returncode == 0, done.stdout
     assert settled(home).health().pending == 0
-    assert recollect("status").returncode == 0
+    assert aforesaid("status").returncode == 0
     assert figures(cost()["total"]) == server.added_up
     assert len(server.requests) == asked + 2
 
@@ -178,7 +178,7 @@ def test_a_money_budget_without_a_price_names_the_fix(
     use(monkeypatch, "https://models.invalid/v1", cost_daily_cents=50, synthesis_api_key="k")
     work(project("shop"), "session-a")
     settled(home)
-    status = recollect("status")
+    status = aforesaid("status")
     assert status.returncode == 4
-    assert f"recollect config set cost.prices {MODEL}=INPUT/OUTPUT" in status.stdout
+    assert f"aforesaid config set cost.prices {MODEL}=INPUT/OUTPUT" in status.stdout
     assert cost()["total"]["requests"] == 0

@@ -1,6 +1,6 @@
 """kill -9 of everything, at any moment, loses nothing and doubles nothing.
 
-`RECOLLECT_CRASH_ROUNDS` makes it longer, `RECOLLECT_CRASH_SEED` makes it the same again; `make torture` has
+`AFORESAID_CRASH_ROUNDS` makes it longer, `AFORESAID_CRASH_SEED` makes it the same again; `make torture` has
 thousands of rounds.
 """
 
@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.paths import Paths
+from aforesaid.paths import Paths
 from tests.support.crash import Crash, Pace
 from tests.support.crash_verdict import judge, unsound
 
-ROUNDS = int(os.environ.get("RECOLLECT_CRASH_ROUNDS", "60"))
-SEED = int(os.environ.get("RECOLLECT_CRASH_SEED", random.randrange(1 << 32)))
-LOOK_EVERY = 20
+ROUNDS = int(os.environ.get("AFORESAID_CRASH_ROUNDS", "30"))
+SEED = int(os.environ.get("AFORESAID_CRASH_SEED", random.randrange(1 << 32)))
+LOOK_EVERY = 10
 
 
 @pytest.fixture

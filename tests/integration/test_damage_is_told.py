@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import StoreDamaged
-from recollect.paths import Paths
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.errors import StoreDamaged
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
 
 
 class Malformed(sqlite3.Connection):
@@ -24,38 +24,38 @@ class Malformed(sqlite3.Connection):
 
 
 @pytest.fixture
-def store(home: Paths) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(home.database, writer=True)) as store:
+def store(home: Paths) -> Iterator[Store]:
+    with closing(Store(home.database, writer=True)) as store:
         yield store
 
 
-MEETINGS: dict[str, Callable[[SqliteStore], object]] = {
-    "a row": lambda store: store.row("events", "newest"),
-    "one row after the other": lambda store: [*store.each("events", "newest")],
-    "rows with a text": lambda store: store._found(store._reader(), "prompts"),
-    "giving space back": lambda store: store.shrink(at_once=True),
-    "scrubbing": lambda store: store.scrub(),
-    "emptying the log": lambda store: store.empty_log(),
+MEETINGS: dict[str, Callable[[Store], object]] = {
+    "a row": lambda store: store.database.row("events", "newest"),
+    "one row after the other": lambda store: [*store.database.each("events", "newest")],
+    "rows with a text": lambda store: store.purge._found("prompts"),
+    "giving space back": lambda store: store.maintenance.shrink(at_once=True),
+    "scrubbing": lambda store: store.maintenance.scrub(),
+    "emptying the log": lambda store: store.maintenance.truncate_log(),
 }
 
 
 def stumbling(name: str, connection: Malformed) -> tuple[str, object]:
     if "row" in name:
         connection.at = ("SELECT",)
-        return "_reader", lambda: connection
+        return "reader", lambda: connection
     connection.at = ("VACUUM", "PRAGMA wal_checkpoint")
-    return "_writer", connection
+    return "writer", connection
 
 
 @pytest.mark.parametrize("name", MEETINGS)
 def test_damage_is_told_wherever_it_is_met(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, name: str
+    store: Store, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """T25: a new worker looks for certain, and mends it."""
     met: list[StoreDamaged] = []
     store.on_damage = met.append
-    with closing(Malformed(store._path, isolation_level=None)) as connection:
-        monkeypatch.setattr(store, *stumbling(name, connection))
+    with closing(Malformed(store.database.path, isolation_level=None)) as connection:
+        monkeypatch.setattr(store.database, *stumbling(name, connection))
         with pytest.raises(StoreDamaged):
             MEETINGS[name](store)
     assert met

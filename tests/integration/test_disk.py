@@ -8,31 +8,33 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.agents.claude_code import ClaudeCode
-from recollect.backups.shelf import Shelf
-from recollect.errors import StoreDamaged, StoreError
-from recollect.model.events import ToolUsed
-from recollect.paths import Paths
-from recollect.payload.cutting import MARK
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import chores, contact, sweeping
-from recollect.worker.disk import MB, Room, measure
-from recollect.worker.health import capture_failures
-from recollect.worker.ingest import Ingest
-from recollect.worker.making_room import Housekeeper
-from recollect.worker.projects import ProjectFinder
+from aforesaid import clock, wiring
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.backups.repository import BackupRepository
+from aforesaid.errors import StoreDamaged, StoreError
+from aforesaid.model.events import Arrival, Capture, Event, ToolUsed
+from aforesaid.paths import Paths
+from aforesaid.payload.shorten import MARK
+from aforesaid.store.store import Store
+from aforesaid.worker import health, maintenance, rpc
+from aforesaid.worker import maintenance as sweeping
+from aforesaid.worker.disk import MB, Housekeeper, Room, measure
+from aforesaid.worker.health import describe_lost_events, lost_events
+from aforesaid.worker.ingest import Ingest
+from aforesaid.worker.projects import ProjectFinder
 from tests.support import payloads
-from tests.support.product import close_stores, fire, recollect, settled, until
+from tests.support.context import make_context
+from tests.support.product import aforesaid, close_stores, fire, settled, until
 from tests.support.stored import events_of
+from tests.support.tables import loop_over
 from tests.support.transcripts import Written
 
-HEADER = b"recollect/1 claude-code save /home/dev/shop\0\n"
+HEADER = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
 Mount = Callable[[str], None]
 
 
@@ -40,7 +42,7 @@ def room(used: int, *, allowed: int = 100, free: int = 1000, kept: int = 10) -> 
     return Room(used * MB, allowed * MB, free * MB, kept * MB)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("found", "thrift", "said"),
     [
         (room(79), 0, None),
@@ -69,7 +71,9 @@ def old(path: Path, *, days: float, data: bytes = b"x") -> Path:
 
 def keeper_of(home: Paths, found: Room) -> Housekeeper:
     """One for whom there is as much room as the test says."""
-    keeper = Housekeeper(home, wiring.home().settings, wiring.shelf(wiring.home(), clock.now))
+    keeper = Housekeeper(
+        home, wiring.home().settings, wiring.backup_repository(wiring.home(), clock.now)
+    )
     keeper.room = found
     return keeper
 
@@ -77,9 +81,11 @@ def keeper_of(home: Paths, found: Room) -> Housekeeper:
 def backups_in(home: Paths, number: int) -> list[Path]:
     """Oldest first."""
     day = iter(range(number))
-    shelf = wiring.shelf(wiring.home(), lambda: 1_800_000_000_000 + next(day, number) * clock.DAY)
-    SqliteStore(home.database, writer=True).close()
-    return [shelf.make("daily", 99).path for _ in range(number)]
+    backups = wiring.backup_repository(
+        wiring.home(), lambda: 1_800_000_000_000 + next(day, number) * clock.DAY
+    )
+    Store(home.database, writer=True).close()
+    return [backups.make("daily", 99).path for _ in range(number)]
 
 
 def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
@@ -88,7 +94,7 @@ def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
     brief = old(home.briefs / "brief", days=1, data=large)
     waiting = old(home.spool_new / "waits", days=99, data=large)
     backups = backups_in(home, 4)
-    making = old(home.backups / ".making-1" / "recollect.db", days=0)
+    making = old(home.backups / ".making-1" / "aforesaid.db", days=0)
     asked: list[int] = []
 
     def age_out(missing: int) -> int:
@@ -113,7 +119,7 @@ def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
 
 def test_a_backup_that_is_damaged_does_not_count_as_one_that_is_kept(home: Paths) -> None:
     backups = backups_in(home, 4)
-    (backups[3] / "recollect.db").write_bytes(b"nonsense")
+    (backups[3] / "aforesaid.db").write_bytes(b"nonsense")
     keeper_of(home, room(999))._make_room()
     assert [path.exists() for path in backups] == [False, True, True, True]
 
@@ -121,7 +127,7 @@ def test_a_backup_that_is_damaged_does_not_count_as_one_that_is_kept(home: Paths
 def test_where_none_can_go_no_backup_is_read(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     backups_in(home, 2)
     checked: list[object] = []
-    monkeypatch.setattr(Shelf, "check", lambda _, backup: checked.append(backup))
+    monkeypatch.setattr(BackupRepository, "check", lambda _, backup: checked.append(backup))
     keeper_of(home, room(999))._make_room()
     assert checked == []
 
@@ -130,9 +136,9 @@ def test_where_none_can_go_no_backup_is_read(home: Paths, monkeypatch: pytest.Mo
     ("error", "looks"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), True),
-        (StoreError("recollect.db cannot be used: database or disk is full."), True),
-        (StoreDamaged("recollect.db is damaged (disk I/O error)."), True),
-        (StoreError("recollect.db is locked by another program."), False),
+        (StoreError("aforesaid.db cannot be used: database or disk is full."), True),
+        (StoreDamaged("aforesaid.db is damaged (disk I/O error)."), True),
+        (StoreError("aforesaid.db is locked by another program."), False),
         (PermissionError(errno.EACCES, "Permission denied"), False),
         (ValueError(), False),
     ],
@@ -172,41 +178,43 @@ def test_files_that_only_grow_are_bounded(home: Paths, monkeypatch: pytest.Monke
         old(home.spool_bad / "newest", days=0, data=b"x" * 10),
         old(home.briefs / "here", days=8, data=bytes(home.state) + b"\0\n{}"),
     ]
-    with closing(SqliteStore(home.database, writer=True)) as store:
+    with closing(Store(home.database, writer=True)) as store:
         for number in range(5):
-            store.add_quarantine(f"q{number}", "why", 1, clock.now() - number)
-        store.add_quarantine("old", "why", 1, clock.now() - 91 * clock.DAY)
-        chores.run(home, store, clock.now)
+            store.events.quarantine(f"q{number}", "why", 1, clock.now() - number)
+        store.events.quarantine("old", "why", 1, clock.now() - 91 * clock.DAY)
+        maintenance.run(home, store, clock.now)
         assert store.health().quarantined == 3
     assert [path.name for path in gone if path.exists()] == []
     assert [path.name for path in stays if not path.exists()] == []
 
 
-def test_the_list_of_failures_is_folded_and_still_counts(home: Paths) -> None:
-    home.capture_failures.write_bytes(b"save\n" * 3000)
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        chores.run(home, store, clock.now)
-        assert home.capture_failures.read_bytes() == b"+3000\n"
-        with home.capture_failures.open("ab") as file:
-            file.write(b"new\nsave\n")
-        chores.run(home, store, clock.now)
-    assert capture_failures(home) == 3002
+def test_lost_events_count_until_the_last_one_is_old(home: Paths) -> None:
+    now = clock.now() // clock.SECOND
+    home.capture_failures.write_text(f"save {now - 5} full\n" * 2000 + f"new {now} full\n" * 1000)
+    health.mark_reported(home, 2000)
+    with closing(Store(home.database, writer=True)) as store:
+        maintenance.run(home, store, clock.now)
+        described = describe_lost_events(home, store, unreported_only=True)
+        assert "1,000 events could not be recorded on" in str(described)
+        assert (len(lost_events(home)), health.count_unreported(home)) == (3000, 1000)
+        maintenance.run(home, store, lambda: clock.now() + 31 * clock.DAY)
+    assert not home.capture_failures.exists()
 
 
 @pytest.mark.parametrize(("thrift", "cut"), [(0, ""), (1, "Grep"), (2, "Grep Bash")])
 def test_without_room_the_outputs_of_tools_are_cut_boring_ones_first(
     home: Paths, thrift: int, cut: str
 ) -> None:
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        agents, finder = {"claude-code": ClaudeCode()}, ProjectFinder(store, clock.now)
-        spool = Ingest(home, store, agents, finder, ("Grep",), clock.now, thrift=lambda: thrift)
+    with closing(Store(home.database, writer=True)) as store:
+        context = make_context(home, store, clock.now)
+        spool = Ingest(context, boring=("Grep",), thrift=lambda: thrift)
         for name in ("Grep", "Bash"):
             body = payloads.tool("s1", name, name=name, output="x" * 50_000)
             (home.spool_new / name).write_bytes(HEADER + body)
         prompt = payloads.prompt("s1", "p1", "y" * 50_000)
         (home.spool_new / "prompt").write_bytes(HEADER + prompt)
         assert spool.drain().added == 3
-        session = store.session_by_ref("claude-code", "s1")
+        session = store.sessions.find("claude-code", "s1")
         assert session is not None
         stored = {each.capture.id: each.capture for each in events_of(store, session.id)}
     assert stored["prompt"].body == prompt
@@ -221,16 +229,16 @@ def test_without_room_the_outputs_of_tools_are_cut_boring_ones_first(
 def test_a_home_that_is_nearly_full_is_told_at_the_next_session(
     home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_LIMITS_HOME_MB", "20")
+    monkeypatch.setenv("AFORESAID_LIMITS_HOME_MB", "20")
     (home.data / "heavy").write_bytes(os.urandom(18 * MB))
-    contact.start(home)
-    until(lambda: contact.status(home)["problem"])
+    rpc.start(home)
+    until(lambda: rpc.status(home)["problem"])
     done = fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
     assert "of the 20 MB that it may" in json.loads(done.stdout)["systemMessage"]
-    shown = recollect("status")
+    shown = aforesaid("status")
     assert shown.returncode == 4
     assert "limits.home_mb" in shown.stdout
-    found = json.loads(recollect("doctor", "--quick", "--json").stdout)["findings"]
+    found = json.loads(aforesaid("doctor", "--quick", "--json").stdout)["findings"]
     (disk,) = [each for each in found if each["what"] == "disk"]
     assert (disk["level"], "heavy 18 MB" in disk["detail"]) == ("warning", True)
 
@@ -238,9 +246,9 @@ def test_a_home_that_is_nearly_full_is_told_at_the_next_session(
 def test_a_housekeeper_measures_again_what_it_has_made(home: Paths) -> None:
     old(home.spool_bad / "bad", days=1, data=b"x" * 4 * MB)
     settings = wiring.home(
-        {"RECOLLECT_LIMITS_HOME_MB": "1", "RECOLLECT_HOME": str(home.state)}
+        {"AFORESAID_LIMITS_HOME_MB": "1", "AFORESAID_HOME": str(home.state)}
     ).settings
-    keeper = Housekeeper(home, settings, wiring.shelf(wiring.home(), clock.now))
+    keeper = Housekeeper(home, settings, wiring.backup_repository(wiring.home(), clock.now))
     assert keeper.thrift() == 2
     keeper.look()
     assert (keeper.thrift(), measure(home, settings).share < 1) == (0, True)
@@ -250,7 +258,7 @@ def test_a_housekeeper_measures_again_what_it_has_made(home: Paths) -> None:
 def test_a_disk_or_a_store_that_refuses_stops_nobody(home: Paths, error: Exception) -> None:
     """T26: it is asked for room when they have just refused something."""
     keeper = keeper_of(home, room(1))
-    keeper.settings = wiring.home(os.environ | {"RECOLLECT_LIMITS_HOME_MB": "1"}).settings
+    keeper.settings = wiring.home(os.environ | {"AFORESAID_LIMITS_HOME_MB": "1"}).settings
     (home.data / "heavy").write_bytes(os.urandom(2 * MB))
 
     def refuse(_: int) -> int:
@@ -264,7 +272,7 @@ def test_a_disk_or_a_store_that_refuses_stops_nobody(home: Paths, error: Excepti
 @pytest.fixture
 def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Paths, Mount]]:
     """The whole home on a file system of a few megabytes, and how to make it another size."""
-    disk = tmp_path / "recollect"
+    disk = tmp_path / "aforesaid"
     disk.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=12m,mode=700", "none", str(disk)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
@@ -279,7 +287,7 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tupl
         yield paths, resize
     finally:
         close_stores()
-        contact.stop(paths)
+        rpc.stop(paths)
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
@@ -289,7 +297,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_what_was_not(
     """T4, T26: hooks end with 0 and say nothing; what they could write waits; `doctor` tells of the gap;
     once there is room, what waited is stored and the gap is healed from the transcript."""
     home, resize = small_disk
-    contact.start(home)
+    rpc.start(home)
     project = tmp_path / "shop"
     project.mkdir()
     (tmp_path / "user/.claude/projects/-shop").mkdir(parents=True)
@@ -305,19 +313,19 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_what_was_not(
     capture(0, "small")
     assert settled(home).health().events == 1
     close_stores()
-    (home.state / "filling").write_bytes(
-        b"x" * (os.statvfs(home.state).f_bavail * 4096 - 1_500_000)
-    )
+    (home.state / "filling").write_bytes(b"x" * (os.statvfs(home.state).f_bavail * 4096 - 700_000))
     for number in range(1, 9):
         capture(number, os.urandom(200_000).hex())
-    until(lambda: capture_failures(home) > 0 or contact.status(home)["fault"])
-    lost = capture_failures(home)
+    until(lambda: len(lost_events(home)) > 0 or rpc.status(home)["fault"])
+    lost = len(lost_events(home))
     assert lost > 0
-    assert "could not be written" in recollect("doctor", "--quick").stdout
+    told = aforesaid("doctor", "--quick").stdout
+    assert f"{lost} events could not be recorded on" in told or lost == 1
+    assert "because the disk was full" in told
     (home.state / "filling").unlink()
     resize("64m")
     until(lambda: not list(home.spool_new.iterdir()), seconds=90)
-    until(lambda: contact.status(home)["fault"] is None, seconds=90)
+    until(lambda: rpc.status(home)["fault"] is None, seconds=90)
     assert settled(home).health().events == 9 - lost
     written = Written(session="s1")
     written.prompt("List everything")
@@ -332,6 +340,99 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_what_was_not(
     store.check()
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("fault", "running"), [("full", True), ("full", False), ("read-only", False)]
+)
+def test_status_says_that_nothing_can_be_written(
+    small_disk: tuple[Paths, Mount], monkeypatch: pytest.MonkeyPatch, fault: str, running: bool
+) -> None:
+    home, resize = small_disk
+    monkeypatch.setenv("AFORESAID_LIMITS_FREE_MB", "0")  # no warning about space comes before
+    rpc.start(home)
+    if not running:
+        rpc.stop(home)
+    if fault == "full":
+        with suppress(OSError), (home.state / "filling").open("wb") as file:
+            while True:
+                file.write(bytes(4096))
+                file.flush()
+    else:
+        resize("12m,ro")
+    told = aforesaid("status")
+    assert "nothing can be recorded" in told.stdout or "disk is full" in told.stdout, told
+    assert "All is well" not in told.stdout
+    assert told.returncode == 4
+    if fault == "full":
+        (home.state / "filling").unlink()
+    else:
+        resize("12m,rw")
+
+
 def tools_in(home: Paths) -> set[str]:
     with closing(sqlite3.connect(home.database)) as connection:
         return {key for (key,) in connection.execute("SELECT key FROM events WHERE kind = 'tool'")}
+
+
+def test_events_that_could_not_be_recorded_are_told_at_one_session_start(
+    home: Paths, tmp_path: Path
+) -> None:
+    """T4: once; `status` and `doctor` show them for longer, and how many a transcript has given back."""
+    home.make()
+    at = clock.now() - clock.HOUR
+    home.capture_failures.write_text(f"save {at // 1000} full\n" * 28)
+    day = clock.local(at).strftime("%Y-%m-%d")
+    sentence = f"28 events could not be recorded on {day} because the disk was full"
+
+    sessions = (f"s{number}" for number in range(1000))
+
+    def start() -> str:
+        told = {"session_id": next(sessions), "source": "startup"}
+        return fire("SessionStart", told, project=tmp_path).stdout.decode()
+
+    rpc.start(home)
+    until(lambda: sentence in start())  # a hook that got no answer in time was told nothing
+    until(lambda: health.count_unreported(home) == 0)
+    assert sentence not in start()
+    assert sentence in aforesaid("status").stdout
+    assert sentence in aforesaid("doctor", "--quick").stdout
+    with home.capture_failures.open("a") as file:
+        file.write(f"new {clock.now() // 1000} other\n")
+    until(lambda: "1 event could not be recorded" in start())
+
+
+def test_events_that_a_transcript_gave_back_are_told_apart(home: Paths) -> None:
+    """T4: what is lost is the rest; nothing is said at session start if that is none."""
+    at = clock.now() - clock.HOUR
+    home.capture_failures.write_text(f"save {at // 1000} full\n" * 3)
+    with closing(Store(home.database, writer=True)) as store:
+        project = ProjectFinder(store, clock.now).of("/home/dev/shop")
+        told = [
+            Arrival(capture, event, project, boring=False, healed=True)
+            for number in range(3)
+            if isinstance(
+                event := ClaudeCode().parse(
+                    capture := Capture(
+                        f"c{number}",
+                        "claude-code",
+                        "save",
+                        "/home/dev/shop",
+                        payloads.tool("s1", f"t{number}"),
+                        at + number,
+                    )
+                ),
+                Event,
+            )
+        ]
+        store.events.heal(told[:2], clock.now())
+        assert str(describe_lost_events(home, store)).endswith(
+            "full; 2 of them restored from transcripts"
+        )
+        assert describe_lost_events(home, store, unreported_only=True) == describe_lost_events(
+            home, store
+        )
+        store.events.heal(told, clock.now())
+        assert str(describe_lost_events(home, store)).endswith(
+            "full; 3 of them restored from transcripts"
+        )
+        assert describe_lost_events(home, store, unreported_only=True) is None

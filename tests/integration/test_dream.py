@@ -1,25 +1,34 @@
 """A dream over sixty memories on disk, with a scripted model and without one."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from recollect import settings
-from recollect.clock import DAY, HOUR
-from recollect.errors import Edited, MemoryRefused, NotFound
-from recollect.memory.dream import dream_lock, stale
-from recollect.memory.dream.dreaming import Circumstances, Dream, dream, lock, undo_last
-from recollect.memory.storage import journal
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.folders import Folder, places
-from recollect.memory.storage.format import blob
-from recollect.memory.storage.journal import Journal
-from recollect.model.memories import OF_CLIENT, Memory, StoredMemory
-from recollect.model.requests import Away, Failure, Refused, Reply, Request
-from recollect.paths import Paths
+from aforesaid import settings
+from aforesaid.clock import DAY, HOUR
+from aforesaid.errors import Edited, MemoryRefused, NotFound
+from aforesaid.memory import changes
+from aforesaid.memory.changes import Change, Memories
+from aforesaid.memory.dream import run
+from aforesaid.memory.dream.duplicates import add_stale_mark
+from aforesaid.memory.dream.gates import DREAM_LOCK_FILE, last_dream_at
+from aforesaid.memory.dream.plan import Plan
+from aforesaid.memory.dream.run import (
+    DreamContext,
+    DreamResult,
+    lock_dreams,
+    run_dream,
+    undo_last_dream,
+)
+from aforesaid.memory.folders import Folder, find_places
+from aforesaid.memory.format import blob_id
+from aforesaid.memory.journal import Journal, save_journal
+from aforesaid.model.memories import OF_CLIENT, Memory
+from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable
+from aforesaid.paths import Paths
 from tests.support.dream_set import (
     CONTRADICTED,
     EXACT,
@@ -36,6 +45,8 @@ from tests.support.dream_set import (
     store,
 )
 from tests.support.stub_model import StubModel
+
+pytestmark = pytest.mark.slow
 
 DUPLICATES = {name for gone in (*EXACT.values(), *NEAR.values()) for name in gone}
 
@@ -60,20 +71,21 @@ def get(memories: Memories, name: str) -> Memory:
     return found.memory
 
 
-def by_model(project: Path, said: str | Failure | None = None) -> Circumstances:
+def by_model(project: Path, said: str | Failure | None = None) -> DreamContext:
     model = StubModel([reply() if said is None else said])
-    return Circumstances(root=str(project), ask=model.ask, signals=SIGNALS)
+    return DreamContext(root=str(project), ask=model.ask, signals=SIGNALS)
 
 
 def last_dream(memories: Memories) -> int | None:
-    return dream_lock.last(memories.places.root / dream_lock.NAME)
+    return last_dream_at(memories.places.root / DREAM_LOCK_FILE)
 
 
+@pytest.mark.quick
 def test_with_a_model_duplicates_go_the_newer_wins_and_nothing_pinned_is_lost(
     memories: Memories, project: Path
 ) -> None:
     before, listed = contents(memories), {each.name: each for each in rows()}
-    result = dream(memories, by_model(project))
+    result = run_dream(memories, by_model(project))
     assert (result.given_up, result.unanswered, result.refused) == (None, None, ())
 
     gone = DUPLICATES | set(CONTRADICTED.values()) | set(OVER) | {PARTS[0]}
@@ -108,37 +120,39 @@ def test_with_a_model_duplicates_go_the_newer_wins_and_nothing_pinned_is_lost(
         assert path.read_bytes() == before[path.relative_to(memories.places.root).as_posix()]
 
 
+@pytest.mark.quick
 def test_undo_gives_back_the_exact_bytes(memories: Memories, project: Path) -> None:
     before = contents(memories)
-    dream(memories, by_model(project))
+    run_dream(memories, by_model(project))
     after = contents(memories)
     assert after != before
-    undone = undo_last(memories)
+    undone = undo_last_dream(memories)
     assert undone.undone.reason.startswith("dream: ")
     assert contents(memories) == before
     with pytest.raises(NotFound, match="no dream to undo"):
-        undo_last(memories)
+        undo_last_dream(memories)
     # A second dream does the same again, and is undone as well.
-    dream(memories, by_model(project))
+    run_dream(memories, by_model(project))
     assert contents(memories) == after
-    undo_last(memories)
+    undo_last_dream(memories)
     assert contents(memories) == before
 
 
 def test_undo_does_not_overwrite_what_was_edited_since(memories: Memories, project: Path) -> None:
-    dream(memories, by_model(project))
+    run_dream(memories, by_model(project))
     path = memories.places.project.file("tests-before-commit")
     path.write_text(path.read_text() + "\nBy hand.\n")
     with pytest.raises(Edited):
-        undo_last(memories)
+        undo_last_dream(memories)
     assert path.read_text().endswith("By hand.\n")
 
 
+@pytest.mark.quick
 def test_without_a_model_exactly_the_planted_duplicates_go_and_nothing_else(
     memories: Memories, project: Path
 ) -> None:
     before, listed = contents(memories), {each.name for each in rows()}
-    result = dream(memories, Circumstances(root=str(project)))
+    result = run_dream(memories, DreamContext(root=str(project)))
     assert not result.refused
     assert names(memories) == listed - DUPLICATES
     assert {each.memory.name for each in memories.retired().memories} == DUPLICATES
@@ -156,24 +170,24 @@ def test_without_a_model_exactly_the_planted_duplicates_go_and_nothing_else(
         "**How to apply:** Also for changes of the docs."
     )
     assert "Ask Nadia for access." in get(memories, "linear-ingest-board").body
-    undo_last(memories)
+    undo_last_dream(memories)
     assert contents(memories) == before
 
 
 def test_a_second_dream_finds_nothing_to_do(memories: Memories, project: Path) -> None:
-    dream(memories, Circumstances(root=str(project)))
+    run_dream(memories, DreamContext(root=str(project)))
     before = contents(memories)
-    assert dream(memories, Circumstances(root=str(project))) == Dream()
+    assert run_dream(memories, DreamContext(root=str(project))) == DreamResult()
     assert contents(memories) == before
 
 
 def test_a_dry_run_shows_exactly_what_the_run_does(memories: Memories, project: Path) -> None:
     before, log = contents(memories), memories.history.log()
-    shown = dream(memories, by_model(project), dry_run=True)
+    shown = run_dream(memories, by_model(project), dry_run=True)
     assert contents(memories) == before
     assert memories.history.log() == log
     assert last_dream(memories) is None
-    done = dream(memories, by_model(project))
+    done = run_dream(memories, by_model(project))
     assert done.entry is not None
     assert replace(done, entry=None) == shown
     after = contents(memories)
@@ -181,7 +195,7 @@ def test_a_dry_run_shows_exactly_what_the_run_does(memories: Memories, project: 
     for path, text in shown.after.items():
         assert after.get(path) == (None if text is None else text.encode())
     assert "-The API listens on port 8080." in shown.diff
-    lines = "\n".join(shown.told)
+    lines = "\n".join(shown.lines)
     assert "api-port retired, replaced by api-port-moved: the newer one says otherwise" in lines
     assert "dropped: The API listens on port 8080" in lines
     assert "search-index-path → search-index-rebuild: both are about the search index" in lines
@@ -207,25 +221,29 @@ def everything() -> str:
 def test_a_proposal_that_deletes_everything_is_refused(
     memories: Memories, project: Path, said: str
 ) -> None:
-    expected = dream(memories, Circumstances(root=str(project)), dry_run=True)
+    expected = run_dream(memories, DreamContext(root=str(project)), dry_run=True)
     before = contents(memories)
-    result = dream(memories, by_model(project, said))
+    result = run_dream(memories, by_model(project, said))
     assert result.operations == expected.operations  # what the rules do, and nothing else
     assert result.refused
     assert all(get(memories, name).pinned for name in PINNED)
     assert last_dream(memories) == NOW  # it was a dream, and the next one comes tomorrow
-    undo_last(memories)
+    undo_last_dream(memories)
     assert contents(memories) == before
 
 
 @pytest.mark.parametrize(
     ("failure", "again"),
-    [(Away("the network is down"), True), (Refused("too long"), False), ("I see no JSON", False)],
+    [
+        (Unavailable("the network is down"), True),
+        (Refused("too long"), False),
+        ("I see no JSON", False),
+    ],
 )
 def test_when_the_model_fails_the_rules_still_do_their_part(
     memories: Memories, project: Path, failure: Failure | str, again: bool
 ) -> None:
-    result = dream(memories, by_model(project, failure))
+    result = run_dream(memories, by_model(project, failure))
     assert result.unanswered
     assert names(memories) == {each.name for each in rows()} - DUPLICATES
     assert result.completed is not again
@@ -243,6 +261,7 @@ def editing(path: Path, text: str) -> Callable[[Request], Reply | Failure]:
     return ask
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ["api-port", "api-port-moved", "search-index-path", "vim-user"])
 def test_a_hand_edit_during_a_dream_survives_and_takes_only_its_own_with_it(
     memories: Memories, project: Path, name: str
@@ -250,7 +269,7 @@ def test_a_hand_edit_during_a_dream_survives_and_takes_only_its_own_with_it(
     stored = memories.get(name)
     assert stored is not None
     around = replace(by_model(project), ask=editing(stored.path, "\nBy hand.\n"))
-    result = dream(memories, around)
+    result = run_dream(memories, around)
     assert stored.path.read_text().endswith("By hand.\n")
     left = {"api-port": 1, "api-port-moved": 1, "search-index-path": 1, "vim-user": 0}
     assert len([each for each in result.refused if "edited meanwhile" in each.why]) == left[name]
@@ -261,16 +280,20 @@ def test_a_hand_edit_during_a_dream_survives_and_takes_only_its_own_with_it(
     assert names(memories) & DUPLICATES == set()
 
 
-def test_an_edit_after_the_plan_was_checked_survives_too(memories: Memories, project: Path) -> None:
+def test_an_edit_after_the_plan_was_checked_survives_too(
+    memories: Memories, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = memories.places.project.file("api-port")
     edits = iter([b"\nBy hand.\n"])
+    stage = run._stage_plan
 
-    def find(among: Sequence[StoredMemory], text: str) -> Sequence[StoredMemory]:
+    def edit_then(change: Change, plan: Plan) -> None:
         for edit in edits:
             path.write_bytes(path.read_bytes() + edit)
-        return among
+        stage(change, plan)
 
-    result = dream(memories, replace(by_model(project), find=find))
+    monkeypatch.setattr(run, "_stage_plan", edit_then)
+    result = run_dream(memories, by_model(project))
     assert path.read_bytes().endswith(b"By hand.\n")
     assert "api-port" in names(memories)
     assert "python-version" not in names(memories)
@@ -281,14 +304,14 @@ def test_an_edit_in_the_very_moment_of_the_change_leaves_the_whole_merge_undone(
     memories: Memories, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = memories.places.project.file("no-mocked-database")  # the one that would stay
-    save = journal.save
+    save = save_journal
 
     def edit_then(root: Path, made: Journal) -> None:
         save(root, made)
         path.write_text(path.read_text() + "\nBy hand.\n")
 
-    monkeypatch.setattr(journal, "save", edit_then)
-    result = dream(memories, Circumstances(root=str(project)))
+    monkeypatch.setattr(changes, "save_journal", edit_then)
+    result = run_dream(memories, DreamContext(root=str(project)))
     assert path.read_text().endswith("By hand.\n")
     assert {"no-mocked-database", "database-not-mocked"} <= names(memories)
     assert "database-not-mocked" not in {each.memory.name for each in memories.retired().memories}
@@ -297,35 +320,15 @@ def test_an_edit_in_the_very_moment_of_the_change_leaves_the_whole_merge_undone(
     assert "run-tests-first" not in names(memories)
 
 
-def test_a_dream_after_which_something_is_not_found_is_given_up_as_a_whole(
-    memories: Memories, project: Path
-) -> None:
-    before = contents(memories)
-
-    def find(among: Sequence[StoredMemory], text: str) -> Sequence[StoredMemory]:
-        """A search that misses what is long."""
-        short = [each for each in among if len(each.memory.body) < 100]
-        return [each for each in short if each.memory.description in text]
-
-    result = dream(memories, replace(by_model(project), find=find))
-    assert result.given_up is not None
-    assert "memories would not be found as before: " in result.given_up
-    assert "search-index-rebuild by “Rebuild the search index" in result.given_up
-    assert not result.operations
-    assert result.diff == ""
-    assert contents(memories) == before
-    assert any("→ tests-before-commit" in each.what for each in result.refused)
-
-
 def test_one_dream_at_a_time(memories: Memories, project: Path) -> None:
     before = contents(memories)
-    with lock(memories) as held:
+    with lock_dreams(memories) as held:
         with pytest.raises(MemoryRefused, match="Another dream is under way"):
-            dream(memories, Circumstances(root=str(project)))
+            run_dream(memories, DreamContext(root=str(project)))
         with pytest.raises(MemoryRefused, match="Try again when it is done"):
-            dream(memories, Circumstances(root=str(project)), dry_run=True)
+            run_dream(memories, DreamContext(root=str(project)), dry_run=True)
         assert contents(memories) == before
-        assert dream(memories, Circumstances(root=str(project)), held=held).operations
+        assert run_dream(memories, DreamContext(root=str(project)), held=held).operations
         assert last_dream(memories) is None  # who has the lock says when all is done
     assert contents(memories) != before
 
@@ -336,16 +339,16 @@ def test_a_dream_that_was_taken_for_hung_changes_nothing(memories: Memories, pro
 
     def slow(request: Request) -> Reply | Failure:
         memories.clock.at += HOUR  # type: ignore[attr-defined]
-        lock(memories)
+        lock_dreams(memories)
         return model.ask(request)
 
-    result = dream(memories, Circumstances(root=str(project), ask=slow))
+    result = run_dream(memories, DreamContext(root=str(project), ask=slow))
     assert result.given_up == "another dream has taken over"
     assert contents(memories) == before
 
 
 def test_the_teams_memories_and_the_clients_are_left_alone(home: Paths, project: Path) -> None:
-    team = project / ".recollect/memory"
+    team = project / ".aforesaid/memory"
     team.mkdir(parents=True)
     theirs = project / "theirs"
     theirs.mkdir()
@@ -358,10 +361,10 @@ def test_the_teams_memories_and_the_clients_are_left_alone(home: Paths, project:
     memories = store(home, project, (Memory("ours", "Use tabs", "project", "Use tabs."),))
     found = settings.load(home.config_file, {})
     client = Folder(theirs, OF_CLIENT, writable=False)
-    memories = Memories(places(home, str(project), found, client), memories.clock)
+    memories = Memories(find_places(home, str(project), found, client), memories.clock)
     assert len(memories.all().memories) == 5
     before = {path: path.read_bytes() for path in project.rglob("*.md")}
-    assert dream(memories, Circumstances(root=str(project))) == Dream()
+    assert run_dream(memories, DreamContext(root=str(project))) == DreamResult()
     assert {path: path.read_bytes() for path in project.rglob("*.md")} == before
 
 
@@ -372,7 +375,7 @@ def test_dates_links_and_files_that_are_gone_are_put_right_by_rules(
     for name in ("a.py", "b.py", "c.py"):
         (project / name).write_text(name)
     (project / "style-guide.md").write_text("# Style")
-    files = tuple((name, blob((project / name).read_bytes())) for name in ("a.py", "b.py"))
+    files = tuple((name, blob_id((project / name).read_bytes())) for name in ("a.py", "b.py"))
     moved = Memory(
         "moved",
         "We moved yesterday",
@@ -391,7 +394,7 @@ def test_dates_links_and_files_that_are_gone_are_put_right_by_rules(
     memories = store(home, project, listed)
     for name in ("a.py", "b.py"):
         (project / name).unlink()
-    dream(memories, Circumstances(root=str(project)))
+    run_dream(memories, DreamContext(root=str(project)))
     found = get(memories, "moved")
     assert found.description == "We moved on 2026-03-01"
     assert found.body == (
@@ -404,7 +407,7 @@ def test_dates_links_and_files_that_are_gone_are_put_right_by_rules(
     )  # who knows on which day that was written
 
     (project / "b.py").write_text("b.py")
-    (only,) = dream(memories, Circumstances(root=str(project))).operations
+    (only,) = run_dream(memories, DreamContext(root=str(project))).operations
     assert only.why == "the files it speaks of are there again"
     assert "stale" not in get(memories, "moved").body
 
@@ -417,12 +420,12 @@ def test_no_dream_touches_a_pinned_memory_and_what_is_amiss_with_it_is_told(
         "pinned",
         "We moved yesterday",
         "project",
-        stale.marked(said, ("a.py",), "2026-05-01"),
+        add_stale_mark(said, ("a.py",), "2026-05-01"),
         pinned=True,
         created=FIRST,
         files=(("b.py", "1"), ("c.py", "2")),
     )
-    here = replace(pinned, name="here", body="It is here.", files=(("d.py", blob(b"d")),))
+    here = replace(pinned, name="here", body="It is here.", files=(("d.py", blob_id(b"d")),))
     short = Memory("short", "Use tabs", "feedback", "Use tabs.", pinned=True)
     again = replace(short, name="again", pinned=False, evidence=("event 1",), files=here.files)
     more = replace(again, name="more", body="Use tabs. Ask Nadia for the settings.")
@@ -439,17 +442,17 @@ def test_no_dream_touches_a_pinned_memory_and_what_is_amiss_with_it_is_told(
         {"name": name, "body": f"{said} More.", "why": "x"} for name in ("pinned", "short")
     ]
     for around in (
-        Circumstances(root=str(project)),
+        DreamContext(root=str(project)),
         by_model(project, json.dumps({"rewrite": rewritten})),
     ):
-        result = dream(memories, around)
+        result = run_dream(memories, around)
         assert [path.read_bytes() for path in paths] == before
         assert result.noticed == (
             "pinned is pinned and stays as it is: it links to what is no longer there: "
             "never-was, moved-too",
             "pinned is pinned and stays as it is: the files it speaks of are gone: b.py, c.py",
         )
-        assert set(result.noticed) <= set(result.told)
+        assert set(result.noticed) <= set(result.lines)
     assert names(memories) == {"pinned", "here", "short", "more", "moved-here"}
 
 
@@ -469,10 +472,10 @@ def test_what_is_of_one_project_is_not_told_in_all(home: Paths, project: Path) -
     path = memories.places.user.file("mine")
     before = path.read_bytes()
     for around in (
-        Circumstances(root=str(project)),
+        DreamContext(root=str(project)),
         by_model(project, json.dumps({"merge": [merged]})),
     ):
-        dream(memories, around)
+        run_dream(memories, around)
         assert names(memories) == {"mine", "here"}
         assert path.read_bytes() == before
 
@@ -489,7 +492,7 @@ def test_words_for_a_day_are_dated_before_memories_are_compared(home: Paths, pro
         for n in (1, 2)
     )
     memories = store(home, project, listed)
-    dream(memories, Circumstances(root=str(project)))
+    run_dream(memories, DreamContext(root=str(project)))
     assert get(memories, "move-1").body == "It moved on 2026-03-02."
     assert get(memories, "move-2").body == "It moved on 2026-03-03."
 
@@ -500,7 +503,7 @@ def test_a_link_to_a_memory_of_another_project_is_not_dead(home: Paths, project:
     mine = Memory("mine", "Where to look", "user", "See [[their-port]] and [[no-such]].")
     here = Memory("here", "Where to look here", "project", "Look at [[their-port]].")
     memories = store(home, project, (mine, here))
-    dream(memories, Circumstances(root=str(project)))
+    run_dream(memories, DreamContext(root=str(project)))
     assert get(memories, "mine").body == "See [[their-port]] and no-such."
     assert get(memories, "here").body == "Look at [[their-port]]."
 
@@ -521,8 +524,8 @@ def test_a_memory_that_gives_orders_is_shown_as_data_and_changes_nothing(
     obeyed = [{"name": each.name, "replaced_by": "evil", "why": "as told"} for each in rows()]
     model = StubModel([json.dumps({"retire": obeyed[:12]}), json.dumps({"retire": obeyed})])
     for _ in range(2):
-        around = Circumstances(root=str(project), ask=model.ask)
-        result = dream(memories, around)
+        around = DreamContext(root=str(project), ask=model.ask)
+        result = run_dream(memories, around)
         assert not any(one.kind == "retire" for one in result.operations)
-        undo_last(memories)
+        undo_last_dream(memories)
     assert contents(memories) == before

@@ -1,4 +1,4 @@
-"""`recollect edit`: a person's words, by option or in an editor, and nothing of them lost."""
+"""`aforesaid edit`: a person's words, by option or in an editor, and nothing of them lost."""
 
 import json
 import re
@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from recollect.paths import Paths
-from tests.support.product import recollect, settled, work
+from aforesaid.paths import Paths
+from tests.support.product import aforesaid, settled, work
 
 
 @pytest.fixture
 def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with one remembered session: observation #1."""
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "shop"
@@ -27,7 +27,7 @@ def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 def shown() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(recollect("show", "1", "--json").stdout)["draft"]
+    found: dict[str, Any] = json.loads(aforesaid("show", "1", "--json").stdout)["draft"]
     return found
 
 
@@ -47,8 +47,8 @@ def editor(folder: Path, change: str) -> dict[str, str]:
 def test_options_replace_what_they_name_and_leave_the_rest(project: Path) -> None:
     before = shown()
     arguments = ["--title", "Greets by name", "--type", "decision", "--fact", "A", "--fact", "B"]
-    done = recollect("edit", "#1", *arguments, "--subtitle", "")
-    assert done.stdout == "#1 now stands as you wrote it; `synthesize --again` keeps it.\n"
+    done = aforesaid("edit", "#1", *arguments, "--subtitle", "")
+    assert done.stdout == "#1 was changed; `synthesize --again` keeps it.\n"
     after = shown()
     assert (after["title"], after["type"], after["facts"]) == (
         "Greets by name",
@@ -58,32 +58,30 @@ def test_options_replace_what_they_name_and_leave_the_rest(project: Path) -> Non
     assert after["subtitle"] is None
     for same in ("narrative", "concepts", "files_modified", "evidence"):
         assert after[same] == before[same]
-    assert "Greets by name" in recollect("search", "Greets", cwd=project).stdout
-    assert "Greets by name" in recollect("context", "--json", cwd=project).stdout
+    assert "Greets by name" in aforesaid("search", "Greets", cwd=project).stdout
+    assert "Greets by name" in aforesaid("context", "--json", cwd=project).stdout
 
 
 def test_each_edit_can_be_taken_back(project: Path) -> None:
-    before = json.loads(recollect("show", "1", "--json").stdout)
-    recollect("edit", "1", "--title", "Mine")
-    recollect("edit", "1", "--title", "Mine, anew", "--fact", "Only this")
-    done = recollect("edit", "1", "--undo")
-    assert done.stdout == (
-        "#1 is as it was before you edited it. An edit before that can be taken back, too: 1 left.\n"
-    )
+    before = json.loads(aforesaid("show", "1", "--json").stdout)
+    aforesaid("edit", "1", "--title", "Mine")
+    aforesaid("edit", "1", "--title", "Mine, anew", "--fact", "Only this")
+    done = aforesaid("edit", "1", "--undo")
+    assert done.stdout == ("The last edit of #1 was undone. 1 earlier can be undone too.\n")
     assert shown()["title"] == "Mine"
-    assert json.loads(recollect("edit", "1", "--undo", "--json").stdout) == {"id": 1, "left": 0}
-    assert json.loads(recollect("show", "1", "--json").stdout) == before
-    done = recollect("edit", "1", "--undo")
+    assert json.loads(aforesaid("edit", "1", "--undo", "--json").stdout) == {"id": 1, "left": 0}
+    assert json.loads(aforesaid("show", "1", "--json").stdout) == before
+    done = aforesaid("edit", "1", "--undo")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "Nobody has edited #1" in done.stderr
-    done = recollect("edit", "1", "--undo", "--title", "Mine")
+    assert "There is no edit of #1 to undo" in done.stderr
+    done = aforesaid("edit", "1", "--undo", "--title", "Mine")
     assert done.returncode == 2
     assert "--undo" in done.stderr
 
 
 def test_an_editor_opens_on_a_form(project: Path) -> None:
     env = editor(project, "text = text.replace('[narrative]', '[narrative]\\nIt was me. ', 1)")
-    done = json.loads(recollect("edit", "1", "--json", env=env).stdout)
+    done = json.loads(aforesaid("edit", "1", "--json", env=env).stdout)
     assert done == {"id": 1, "changed": ["narrative"]}
     assert shown()["narrative"].startswith("It was me.")
 
@@ -91,8 +89,8 @@ def test_an_editor_opens_on_a_form(project: Path) -> None:
 def test_a_form_that_was_not_changed_changes_nothing(project: Path) -> None:
     before = shown()
     for change in ("raise SystemExit", "pass"):
-        done = recollect("edit", "1", env=editor(project, change))
-        assert done.stdout == "#1 is as it was.\n"
+        done = aforesaid("edit", "1", env=editor(project, change))
+        assert done.stdout == "No changes.\n"
     assert shown() == before
 
 
@@ -101,18 +99,18 @@ def test_a_form_that_cannot_be_taken_is_kept_and_can_be_mended(project: Path) ->
     env = editor(
         project, "text = text.replace('[type]\\n', '[type]\\nnovel ') + '\\nmy long thoughts'"
     )
-    done = recollect("edit", "1", env=env)
+    done = aforesaid("edit", "1", env=env)
     assert done.returncode == 2
     assert "'novel" in done.stderr
     assert shown() == before
-    command = re.search(r"recollect (edit 1 --form (\S+))", done.stderr)
+    command = re.search(r"aforesaid (edit 1 --form (\S+))", done.stderr)
     assert command is not None
     kept = Path(command[2])
     try:
         assert "my long thoughts" in kept.read_text()
         assert kept.stat().st_mode & 0o777 == 0o600
         kept.write_text(kept.read_text().replace("novel ", ""))
-        assert recollect(*command[1].split()).returncode == 0
+        assert aforesaid(*command[1].split()).returncode == 0
         assert "my long thoughts" in shown()["concepts"]
     finally:
         kept.unlink()
@@ -120,7 +118,7 @@ def test_a_form_that_cannot_be_taken_is_kept_and_can_be_mended(project: Path) ->
 
 def test_a_form_of_older_words_does_not_overwrite_newer_ones(project: Path) -> None:
     command_line = [
-        str(Path(sys.executable).with_name("recollect")),
+        str(Path(sys.executable).with_name("aforesaid")),
         "edit",
         "1",
         "--title",
@@ -128,13 +126,13 @@ def test_a_form_of_older_words_does_not_overwrite_newer_ones(project: Path) -> N
     ]
     meanwhile = f"import subprocess; subprocess.run({command_line}, check=True)"
     env = editor(project, f"{meanwhile}; text = text.replace('[title]\\n', '[title]\\nOlder ')")
-    done = recollect("edit", "1", env=env)
+    done = aforesaid("edit", "1", env=env)
     assert done.returncode != 0
     assert shown()["title"] == "Newer"
-    command = re.search(r"recollect (edit 1 --form (\S+))", done.stderr)
+    command = re.search(r"aforesaid (edit 1 --form (\S+))", done.stderr)
     assert command is not None
     try:
-        assert recollect(*command[1].split()).returncode == 0
+        assert aforesaid(*command[1].split()).returncode == 0
         assert shown()["title"].startswith("Older ")
     finally:
         Path(command[2]).unlink()
@@ -143,7 +141,7 @@ def test_a_form_of_older_words_does_not_overwrite_newer_ones(project: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (("999", "--title", "x"), "recollect search"),
+        (("999", "--title", "x"), "aforesaid search"),
         (("twelve", "--title", "x"), "12 or #12"),
         (("1", "--type", "novel"), "bugfix"),
         (("1",), "Set EDITOR"),
@@ -155,7 +153,7 @@ def test_a_mistake_changes_nothing_and_names_the_fix(
     project: Path, arguments: tuple[str, ...], hint: str
 ) -> None:
     before = shown()
-    done = recollect("edit", *arguments)
+    done = aforesaid("edit", *arguments)
     assert done.returncode in (1, 2)
     assert hint in done.stderr
     assert "Traceback" not in done.stderr
@@ -164,8 +162,8 @@ def test_a_mistake_changes_nothing_and_names_the_fix(
 
 def test_numbers_are_completed(project: Path) -> None:
     words = {
-        "COMP_WORDS": "recollect edit ",
+        "COMP_WORDS": "aforesaid edit ",
         "COMP_CWORD": "2",
-        "_RECOLLECT_COMPLETE": "bash_complete",
+        "_AFORESAID_COMPLETE": "bash_complete",
     }
-    assert recollect(env=words, cwd=project).stdout.split() == ["plain,1"]
+    assert aforesaid(env=words, cwd=project).stdout.split() == ["plain,1"]

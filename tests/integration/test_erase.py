@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.paths import Paths
-from recollect.worker import contact
-from tests.support.product import recollect, settled, until, work
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
+from tests.support.product import aforesaid, settled, until, work
 from tests.support.sentence import SAID, plant, plant_everywhere, traces
 from tests.support.transcripts import Written
 
@@ -33,22 +33,23 @@ def test_a_purged_sentence_leaves_no_trace_in_any_byte_of_the_home(
     plant_everywhere(home, project)
     before = {each.partition(":")[0] for each in traces(home.data)}
     wanted = {
-        *("recollect.db prompts", "recollect.db summaries"),
-        *("recollect.db event_texts", "recollect.db forgotten", "recollect.db edits"),
-        *("recollect.db words of document_words", "recollect.db words of event_words"),
-        *("objects of .git", "spool/bad/bad-one", "logs/worker.log"),
-        *("memory/sessions/claude-code-first.md", "backups/20261101T000000Z-daily/recollect.db"),
+        *("aforesaid.db prompts", "aforesaid.db summaries"),
+        *("aforesaid.db event_texts", "aforesaid.db observations", "aforesaid.db edits"),
+        *("aforesaid.db words of document_words", "aforesaid.db words of event_words"),
+        *("spool/bad/bad-one", "logs/worker.log"),
+        *("memory/sessions/claude-code-first.md", "backups/20261101T000000Z-daily/aforesaid.db"),
     }
     assert wanted <= before
-    dry = recollect("purge", "--text", SAID, "--dry-run", "--json", cwd=project)
+    assert any(each.startswith("memory/.history/contents/") for each in before)
+    dry = aforesaid("purge", "--text", SAID, "--dry-run", "--json", cwd=project)
     counts = json.loads(dry.stdout)["counts"]
     assert (counts["prompts"], counts["memories"]) == (3, 1)
     assert counts["backups"]
-    done = recollect("purge", "--text", SAID, "--yes", cwd=project)
+    done = aforesaid("purge", "--text", SAID, "--yes", cwd=project)
     assert done.returncode == 0, done.stderr
     assert not (left := traces(home.data)), "\n".join(left)
     assert not home.erasing_file.exists()
-    assert "tabs" in recollect("memory", "list", cwd=project).stdout
+    assert "tabs" in aforesaid("memory", "list", cwd=project).stdout
     settled(home).check()
 
 
@@ -65,15 +66,15 @@ def test_what_was_erased_does_not_come_back_from_the_transcript(
     for line in written.lines:
         line["cwd"] = str(project)
     path = written.write(tmp_path / "user/.claude/projects/shop")
-    assert recollect("import", "claude-code", cwd=project).returncode == 0
+    assert aforesaid("import", "claude-code", cwd=project).returncode == 0
     assert settled(home).health().events == 3
     assert purged(project, "--text", SAID)["prompts"] == 1
     assert not traces(home.data)
-    contact.stop(home)
+    rpc.stop(home)
     path.write_bytes(path.read_bytes() + b"\n")
-    again = recollect("import", "claude-code", cwd=project)
+    again = aforesaid("import", "claude-code", cwd=project)
     assert again.returncode == 0, again.stderr
-    contact.start(home)
+    rpc.start(home)
     assert settled(home).health().events == 3
     settled(home)
     assert not (left := traces(home.data)), "\n".join(left)
@@ -85,15 +86,15 @@ def test_a_worker_that_is_killed_while_it_erases_finishes_at_its_next_start(
     """T63: kill -9 anywhere, again and again; the order is on the disk until nothing is left."""
     plant_everywhere(home, project)
     wanted = {"what": "text", "text": SAID}
-    contact.order(home, "erase-begin", wanted=wanted, dry_run=False)
+    rpc.order(home, "erase-begin", wanted=wanted, dry_run=False)
     kills = 0
     for pause in (0.02, 0.1, 0.2, 0.35, 0.5, 0.8):
         time.sleep(pause)
-        pid = contact.running_pid(home)
+        pid = rpc.running_pid(home)
         if pid is not None and home.erasing_file.exists():
             os.kill(pid, signal.SIGKILL)
             kills += 1
-            contact.start(home)
+            rpc.start(home)
     assert kills
     until(lambda: not home.erasing_file.exists(), seconds=120)
     settled(home).check()
@@ -127,29 +128,29 @@ def test_what_is_named_goes_with_all_that_was_made_of_it(
 def test_forget_erase_takes_an_observation_with_what_it_was_made_of(
     home: Paths, project: Path
 ) -> None:
-    """T63: also one that was forgotten before, and of which a record was kept."""
+    """T63: also one that was hidden before."""
     plant(home, project, "first")
     store = settled(home)
-    for each in store.observations_of_session(1):
-        contact.order(home, "forget-observation", id=each.id)
-    forgotten = store.forgotten(1)
+    for each in store.observations.for_session(1):
+        rpc.order(home, "forget-observation", id=each.id)
+    forgotten = store.observations.hidden(1)
     for gone in forgotten:
-        done = recollect("forget", str(gone.observation_id), "--erase", "--yes", cwd=project)
+        done = aforesaid("forget", str(gone.observation_id), "--erase", "--yes", cwd=project)
         assert done.returncode == 0, done.stderr
-    assert settled(home).forgotten(1) == []
-    assert "forgotten" not in {each.partition(":")[0] for each in traces(home.data)}
+    assert settled(home).observations.hidden(1) == []
+    assert not any("observations" in each.partition(":")[0] for each in traces(home.data))
 
 
 def test_an_erased_memory_is_in_no_file_no_history_and_no_list(home: Paths, project: Path) -> None:
     """T63: the memory, its versions, its name."""
-    assert recollect("remember", f"Note that {SAID}", "--name", "zorblaxi-note", cwd=project)
-    assert recollect("remember", "Use tabs in this repository", cwd=project).returncode == 0
-    assert recollect("forget", "zorblaxi-note", cwd=project).returncode == 0
+    assert aforesaid("remember", f"Note that {SAID}", "--name", "zorblaxi-note", cwd=project)
+    assert aforesaid("remember", "Use tabs in this repository", cwd=project).returncode == 0
+    assert aforesaid("forget", "zorblaxi-note", cwd=project).returncode == 0
     assert traces(home.data)
-    done = recollect("forget", "zorblaxi-note", "--erase", "--yes", cwd=project)
+    done = aforesaid("forget", "zorblaxi-note", "--erase", "--yes", cwd=project)
     assert done.returncode == 0, done.stderr
     assert not (left := traces(home.data)), "\n".join(left)
-    assert "tabs" in recollect("memory", "list", cwd=project).stdout
+    assert "tabs" in aforesaid("memory", "list", cwd=project).stdout
 
 
 def test_a_session_that_was_erased_stays_away_while_new_ones_are_recorded(
@@ -158,42 +159,26 @@ def test_a_session_that_was_erased_stays_away_while_new_ones_are_recorded(
     """What a hook tells of it late is not stored."""
     plant(home, project, "first")
     purged(project, "first")
-    assert settled(home).session_by_ref("claude-code", "first") is None
+    assert settled(home).sessions.find("claude-code", "first") is None
     work(project, "second")
-    assert settled(home).session_by_ref("claude-code", "second")
+    assert settled(home).sessions.find("claude-code", "second")
 
 
 def test_asking_first_leaves_everything_where_it_is(home: Paths, project: Path) -> None:
     plant(home, project, "first")
-    asked = recollect("purge", "first", cwd=project, stdin="n\n")
+    asked = aforesaid("purge", "first", cwd=project, stdin="n\n")
     assert asked.returncode == 1
     assert "Would be erased: 1 session" in asked.stdout
-    assert settled(home).session_by_ref("claude-code", "first")
-    short = recollect("purge", "--text", "ab", "--yes", cwd=project)
+    assert settled(home).sessions.find("claude-code", "first")
+    short = aforesaid("purge", "--text", "ab", "--yes", cwd=project)
     assert short.returncode == 2
     assert "needs 4 characters" in short.stderr
-    two = recollect("purge", "first", "--text", SAID, cwd=project)
+    two = aforesaid("purge", "first", "--text", SAID, cwd=project)
     assert "Say one thing to erase" in two.stderr
 
 
-def test_without_git_the_snapshots_lose_it_too(
-    home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """T63: a history of plain files."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for name in ("sh", "cat", "mv", "grep", "mkdir", "rm"):
-        (tools / name).symlink_to(f"/bin/{name}")
-    monkeypatch.setenv("PATH", str(tools))
-    assert recollect("remember", f"Note that {SAID}", "--name", "a-note", cwd=project)
-    assert recollect("forget", "a-note", cwd=project).returncode == 0
-    assert any((home.memory / ".history").rglob("*"))
-    assert purged(project, "--text", SAID)["memories"] == 1
-    assert not (left := traces(home.data)), "\n".join(left)
-
-
 def purged(project: Path, *arguments: str) -> dict[str, int]:
-    done = recollect("purge", *arguments, "--yes", "--json", cwd=project)
+    done = aforesaid("purge", *arguments, "--yes", "--json", cwd=project)
     assert done.returncode == 0, done.stderr
     counts: dict[str, int] = json.loads(done.stdout)["counts"]
     return counts
@@ -205,9 +190,9 @@ def test_secrets_that_were_stored_before_are_replaced_everywhere(
     """As if today's rules had been there: rows, events, memories and their history, files and backups."""
     secret = "ghp_" + "A1b2C3d4E5f6G7h8I9" * 2
     plant(home, project, "first", "a plain sentence about nothing")
-    assert recollect("remember", "Use tabs in this repository", cwd=project).returncode == 0
+    assert aforesaid("remember", "Use tabs in this repository", cwd=project).returncode == 0
     settled(home)
-    contact.stop(home)
+    rpc.stop(home)
     with closing(sqlite3.connect(home.database)) as db, db:
         db.execute("UPDATE prompts SET text = ?", (f"push with {secret} please",))
         db.execute("UPDATE observation_facts SET text = text || ?", (f" by {secret}",))
@@ -219,11 +204,11 @@ def test_secrets_that_were_stored_before_are_replaced_everywhere(
     (memory,) = home.memory.glob("projects/*/*tabs*.md")
     memory.write_text(f"{memory.read_text()}\nThe token is {secret}.\n")
     assert traces(home.data, (secret.lower(),))
-    dry = json.loads(recollect("purge", "--secrets", "--dry-run", "--json", cwd=project).stdout)
+    dry = json.loads(aforesaid("purge", "--secrets", "--dry-run", "--json", cwd=project).stdout)
     counts = purged(project, "--secrets")
     assert dry["counts"]["rows"] == counts["rows"] >= 3
     assert not (left := traces(home.data, (secret.lower(),))), "\n".join(left)
     assert "[secret:" in memory.read_text()
-    assert "[secret:" in settled(home).prompts(1)[0].text
+    assert "[secret:" in settled(home).sessions.prompts(1)[0].text
     assert purged(project, "--secrets").get("rows", 0) == 0
     settled(home).check()

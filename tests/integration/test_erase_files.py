@@ -1,32 +1,31 @@
-"""A text in files beside the database: taken out where it was captured, left where recollect runs on it."""
+"""A text in files beside the database: taken out where it was captured, left where aforesaid runs on it."""
 
 from contextlib import closing
 from pathlib import Path
 
-from recollect.clock import DAY, now
-from recollect.needle import MARK, Needle
-from recollect.paths import Paths
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker.erasing_files import ErasingFiles
+from aforesaid.clock import DAY, now
+from aforesaid.model.purge import ERASED, Needle
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.purge import find_files, purge_files
 
 TEXT = "the lilac heron"
 
 
-def test_what_recollect_runs_on_is_left_alone(tmp_path: Path) -> None:
+def test_what_aforesaid_runs_on_is_left_alone(tmp_path: Path) -> None:
     """An edited interpreter's path, key or undo copy would break hooks, marks or `uninstall`."""
-    paths = Paths.of({"RECOLLECT_HOME": str(tmp_path / "home")})
+    paths = Paths.of({"AFORESAID_HOME": str(tmp_path / "home")})
     paths.make()
     own = (
         *(paths.python_file, paths.redaction_key, paths.web_token, paths.config_file),
-        *(paths.pid_file, paths.lock_file, paths.condition_file, paths.installs / "one.json"),
+        *(paths.pid_file, paths.lock_file, paths.database_state_file, paths.installs / "one.json"),
     )
     captured = (paths.health_note, paths.spool_bad / "one", paths.briefs / "one")
     for each in (*own, *captured):
         each.write_text(f"of {TEXT} here")
     needle = Needle(TEXT)
-    with closing(SqliteStore(paths.database, writer=True)) as store:
-        files = ErasingFiles(paths, store)
-        assert set(files.with_text(needle.found, now() + DAY)) == set(captured)
-        files.erase(needle.found, needle.changed, now() + DAY)
+    with closing(Store(paths.database, writer=True)) as store:
+        assert set(find_files(paths, needle.found, now() + DAY)) == set(captured)
+        purge_files(paths, store, needle, now() + DAY)
     assert {each.read_text() for each in own} == {f"of {TEXT} here"}
-    assert paths.health_note.read_text() == f"of {MARK} here"
+    assert paths.health_note.read_text() == f"of {ERASED} here"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import recollect
+import aforesaid
 from tests.support.scripted_api import (
     Call,
     Fail,
@@ -22,6 +22,8 @@ from tests.support.scripted_api import (
     Text,
     Together,
 )
+
+pytestmark = pytest.mark.slow
 
 AGENT = Path(__file__).parents[2] / "examples/agent.py"
 TABS = "I prefer using tabs for indentation, not spaces. Remember that."
@@ -95,11 +97,11 @@ def run(api: Api, shop: Path, *prompts: str, stdin: str = "", status: int = 0) -
 
 
 def names(shop: Path) -> list[str]:
-    return sorted(each.memory.name for each in recollect.Memory(shop).all())
+    return sorted(each.memory.name for each in aforesaid.Memory(shop).all())
 
 
 def index_lines(shop: Path) -> list[str]:
-    folders = {each.path.parent for each in recollect.Memory(shop).all()}
+    folders = {each.path.parent for each in aforesaid.Memory(shop).all()}
     return [line for folder in folders for line in (folder / "MEMORY.md").read_text().splitlines()]
 
 
@@ -156,14 +158,14 @@ def test_the_four_prompts_each_in_a_process_of_its_own(
     out = run(api, shop, TABS)
     (tabs,) = names(shop)
     assert f"[Memory: learned {tabs}]" in out
-    (stored,) = recollect.Memory(shop).all()
+    (stored,) = aforesaid.Memory(shop).all()
     assert stored.path.read_text().startswith(f"---\nname: {tabs}\n")
     assert stored.memory.type == "user"
     (line,) = index_lines(shop)
     assert line.startswith(f"- [{tabs}]({tabs}.md) — ")
     assert "tabs" in line
     (first,) = api.main(TABS)
-    assert "recollect-memory" not in json.dumps(first)  # nothing was known
+    assert "aforesaid-memory" not in json.dumps(first)  # nothing was known
     assert system_of(first).startswith("You are a coding agent. Working directory: ")
 
     out = run(api, shop, CREATE)
@@ -196,7 +198,7 @@ def test_the_four_prompts_in_one_run_and_all_of_them_in_the_next(api: Api, shop:
     assert len(names(shop)) == 2
     # What was told stays in the conversation, and is not told again in it.
     last = api.main(QUOTES)[-1]
-    assert json.dumps(last["messages"]).count("<recollect-memory") == 1
+    assert json.dumps(last["messages"]).count("<aforesaid-memory") == 1
     # The beginning of each request is that of the one before: caches hold.
     bodies = [r["body"] for r in api.requests if r["kind"] == "main"]
     for before, after in itertools.pairwise(bodies[1:]):

@@ -1,4 +1,4 @@
-"""Old transcripts, brought in by `recollect import claude-code`: exactly once, whatever gets in the way."""
+"""Old transcripts, brought in by `aforesaid import claude-code`: exactly once, whatever gets in the way."""
 
 import json
 import os
@@ -7,24 +7,27 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect.clock import DAY
-from recollect.paths import Paths
-from recollect.repository import Identity, Repository
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import contact
+from aforesaid.clock import DAY
+from aforesaid.paths import Paths
+from aforesaid.repository import Identity, Repository
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
 from tests.support.arrivals import START, Told, repository
 from tests.support.canonical import dump
 from tests.support.client import git_repo
-from tests.support.product import recollect, settled, until, work
+from tests.support.product import aforesaid, settled, until, work
 from tests.support.transcripts import FIXTURES, Written
 
-RECOLLECT = Path(sys.executable).with_name("recollect")
+pytestmark = pytest.mark.slow
+
+AFORESAID = Path(sys.executable).with_name("aforesaid")
 # When we did it, in how many tries, and whether the import did or the healing after a kill.
 OURS = ("due_at", "created_at", "finished_at", "seen_at", "tries", "healed")
 LONG_AGO = 1_790_100_000  # seconds; after the written sessions, and over a day ago
@@ -34,7 +37,7 @@ NOTHING = dict.fromkeys(("sessions", "prompts", "events", "turns", "parts", "sum
 @pytest.fixture
 def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the client keeps its transcripts. Nobody is asked for anything."""
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     folder = Path(os.environ["HOME"], ".claude", "projects")
     folder.mkdir(parents=True)
     return folder
@@ -73,7 +76,7 @@ def written(
 
 
 def imported(*arguments: str, code: int = 0, cwd: Path | None = None) -> dict[str, Any]:
-    done = recollect("import", "claude-code", "--json", *arguments, cwd=cwd)
+    done = aforesaid("import", "claude-code", "--json", *arguments, cwd=cwd)
     assert done.returncode == code, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -81,7 +84,7 @@ def imported(*arguments: str, code: int = 0, cwd: Path | None = None) -> dict[st
 
 def content(paths: Paths) -> dict[str, list[str]]:
     """Everything but how we came by it."""
-    until(lambda: contact.status(paths)["idle"], seconds=300)
+    until(lambda: rpc.status(paths)["idle"], seconds=300)
     times = re.compile(rf"\('({'|'.join(OURS)})', [^)]*\)")
     return {
         table: [times.sub("", row) for row in rows] for table, rows in dump(paths.database).items()
@@ -89,7 +92,7 @@ def content(paths: Paths) -> dict[str, list[str]]:
 
 
 def home_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    monkeypatch.setenv("RECOLLECT_HOME", str(folder))
+    monkeypatch.setenv("AFORESAID_HOME", str(folder))
     return Paths.of(os.environ)
 
 
@@ -118,7 +121,7 @@ def test_a_dry_run_changes_nothing_and_counts_what_the_run_then_does(projects: P
 def test_a_directory_that_is_left_out_is_left_out_of_the_plan(
     projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_CAPTURE_SKIP_DIRS", "/home/dev/secret")
+    monkeypatch.setenv("AFORESAID_CAPTURE_SKIP_DIRS", "/home/dev/secret")
     written(projects, 0)
     written(projects, 1, cwd="/home/dev/secret/part")
     plan = imported("--dry-run")
@@ -127,20 +130,21 @@ def test_a_directory_that_is_left_out_is_left_out_of_the_plan(
 
 
 def test_status_says_what_transcripts_alone_have_told(projects: Path) -> None:
-    assert "transcripts alone" not in recollect("status").stdout
+    assert "transcripts only" not in aforesaid("status").stdout
     written(projects)
     events = imported()["new"]["events"]
-    told = f"{events} events, {events} of them from transcripts alone"
-    assert told in recollect("status").stdout
+    told = f"{events} events, {events} of them from transcripts only"
+    assert told in aforesaid("status").stdout
 
 
+@pytest.mark.quick
 def test_twice_is_the_same_as_once(projects: Path) -> None:
     recorded(projects)
     written(projects)
     first = imported()
     paths = Paths.of(os.environ)
     before = content(paths)
-    assert contact.stop(paths)
+    assert rpc.stop(paths)
     second = imported()
     assert second["new"] == NOTHING
     assert second["known"] == first["new"]["sessions"]
@@ -163,8 +167,8 @@ def test_what_was_added_since_is_foretold_and_brought_in(projects: Path) -> None
     plan = told["new"]
     assert (plan["sessions"], told["grown"], told["known"]) == (0, 1, 0)
     assert re.search(
-        r"^New would be: (1 prompt, )?\d events in 1 known session\.$",
-        recollect("import", "claude-code", "--dry-run").stdout,
+        r"^Would import: (1 prompt, )?\d events in 1 known session\.$",
+        aforesaid("import", "claude-code", "--dry-run").stdout,
         re.MULTILINE,
     )
     assert content(Paths.of(os.environ)) == before
@@ -173,23 +177,27 @@ def test_what_was_added_since_is_foretold_and_brought_in(projects: Path) -> None
     assert (first["prompts"] + rest["prompts"], first["events"] + rest["events"]) == (2, 8)
 
 
-def test_sessions_of_the_past_have_their_own_time_and_an_end(projects: Path) -> None:
-    session = written(projects)
+@pytest.mark.parametrize("at", [LONG_AGO, None])
+def test_sessions_of_the_past_have_their_own_time_and_an_end(
+    projects: Path, at: int | None
+) -> None:
+    """Also if the file was copied today."""
+    session = written(projects, at=at or int(time.time()))
     plan = imported()
     store = settled(Paths.of(os.environ))
-    found = store.session_by_ref("claude-code", session)
+    found = store.sessions.find("claude-code", session)
     assert found is not None
-    assert (found.status, found.project_dir) == ("interrupted", "/home/dev/shop")
-    assert len(store.summaries_of_session(found.id)) == plan["new"]["summaries"] == 2
-    observations = store.observations_of_session(found.id)
-    prompts = [prompt.at for prompt in store.prompts(found.id)]
+    assert (found.status, found.project_dir) == ("completed", "/home/dev/shop")
+    assert len(store.summaries.for_session(found.id)) == plan["new"]["summaries"] == 2
+    observations = store.observations.for_session(found.id)
+    prompts = [prompt.at for prompt in store.sessions.prompts(found.id)]
     assert observations
     assert all(prompts[0] < o.at <= found.last_event_at for o in observations)
     assert found.last_event_at < LONG_AGO * 1000
 
 
 def refs_here() -> set[str]:
-    return {session.ref for session in settled(Paths.of(os.environ)).sessions(None, 9)}
+    return {session.ref for session in settled(Paths.of(os.environ)).sessions.recent(None, 9)}
 
 
 def test_one_project_can_be_chosen_by_folder_and_by_name(projects: Path, tmp_path: Path) -> None:
@@ -213,7 +221,7 @@ def test_one_project_can_be_chosen_by_folder_and_by_name(projects: Path, tmp_pat
     assert gone in refs_here()
     assert imported("--project", "shop")["known"] == 2
     assert imported()["new"]["sessions"] == 1
-    names = [project.name for project in settled(Paths.of(os.environ)).projects()]
+    names = [project.name for project in settled(Paths.of(os.environ)).projects.all()]
     assert sorted(names) == ["mill", "mill", "shop"]
 
 
@@ -228,10 +236,10 @@ def test_only_sessions_since_a_day_can_be_chosen(projects: Path) -> None:
 
 def test_nothing_there_is_no_fault(projects: Path) -> None:
     assert imported()["new"] == NOTHING
-    done = recollect("import", "claude-code")
-    assert done.stdout.startswith(f"Taken in: nothing. There are no transcripts in {projects}. ")
+    done = aforesaid("import", "claude-code")
+    assert done.stdout.startswith(f"Imported: nothing. There are no transcripts in {projects}. ")
     projects.rmdir()
-    assert "which is not there" in recollect("import", "claude-code", "--dry-run").stdout
+    assert "which does not exist" in aforesaid("import", "claude-code", "--dry-run").stdout
 
 
 def test_none_that_was_asked_for_is_said_with_where_it_was_looked_for(
@@ -239,20 +247,20 @@ def test_none_that_was_asked_for_is_said_with_where_it_was_looked_for(
 ) -> None:
     written(projects)
     elsewhere = git_repo(tmp_path / "elsewhere")
-    done = recollect("import", "claude-code", "--project", ".", "--dry-run", cwd=elsewhere)
+    done = aforesaid("import", "claude-code", "--project", ".", "--dry-run", cwd=elsewhere)
     assert (
         f"Of the 1 transcript in {projects} none is of the project in {elsewhere}." in done.stdout
     )
-    done = recollect("import", "claude-code", "--since", "1h")
+    done = aforesaid("import", "claude-code", "--since", "1h")
     assert f"in {projects} none is written to since " in done.stdout
 
 
 def test_its_end_says_how_long_it_took_and_how_fast_it_was(projects: Path) -> None:
     written(projects)
-    done = recollect("import", "claude-code")
+    done = aforesaid("import", "claude-code")
     assert re.search(r"^That took [\d.]+ m?i?n? ?s: [\d,]+ events per second\.$", done.stdout, re.M)
-    again = recollect("import", "claude-code").stdout
-    assert "Taken in: nothing.\n1 session here already.\nThat took " in again
+    again = aforesaid("import", "claude-code").stdout
+    assert "Imported: nothing.\n1 session here already.\nThat took " in again
     assert "per second" not in again
     told = imported()
     assert (told["events_per_second"], told["seconds"] > 0) == (0, True)
@@ -272,16 +280,16 @@ def test_what_is_known_empty_and_unreadable_is_told_apart(projects: Path) -> Non
     silent.add("system", subtype="informational")
     silent.write(projects / "p9")
     for dry in (("--dry-run",), ()):
-        done = recollect("import", "claude-code", *dry)
+        done = aforesaid("import", "claude-code", *dry)
         assert done.stderr == ""
         lines = done.stdout.splitlines()
         assert lines[0].endswith(": 2 sessions, 4 prompts, 16 events.")
         assert lines[1:7] == [
             "1 session here already.",
-            "2 transcripts without anything to tell.",
+            "2 empty transcripts skipped.",
             "1 transcript cannot be read:",
             f"  {projects}/p1/noise.jsonl: it is not a transcript",
-            "1 transcript could not be read whole; what can be read is taken:",
+            "1 transcript could not be read whole; the readable part is imported:",
             f"  {damaged}",
         ]
 
@@ -295,7 +303,7 @@ def test_a_dry_run_that_is_stopped_says_so_and_leaves_nothing(
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
     running = subprocess.Popen(
-        [RECOLLECT, "import", "claude-code", "--dry-run"], stderr=subprocess.PIPE, text=True
+        [AFORESAID, "import", "claude-code", "--dry-run"], stderr=subprocess.PIPE, text=True
     )
     until(lambda: list(scratch.iterdir()))
     running.send_signal(signal.SIGINT)
@@ -304,7 +312,7 @@ def test_a_dry_run_that_is_stopped_says_so_and_leaves_nothing(
     assert not list(scratch.iterdir())
 
 
-def at_least(store: SqliteStore, sessions: int) -> bool:
+def at_least(store: Store, sessions: int) -> bool:
     return store.health().sessions >= sessions
 
 
@@ -314,27 +322,27 @@ def test_a_worker_that_is_killed_again_and_again_ends_as_if_nothing_had_been(
     written(projects, turns=1, tools=1_100)  # more than one transaction takes
     for number in range(1, 30):
         written(projects, number, tools=20)
-    undisturbed = home_of(tmp_path / "recollect", monkeypatch)
+    undisturbed = home_of(tmp_path / "aforesaid", monkeypatch)
     plan = imported()
     expected = content(undisturbed)
-    contact.stop(undisturbed)
-    disturbed = home_of(tmp_path / "user/.local/state/recollect", monkeypatch)
-    contact.start(disturbed)
+    rpc.stop(undisturbed)
+    disturbed = home_of(tmp_path / "user/.local/state/aforesaid", monkeypatch)
+    rpc.start(disturbed)
     running = subprocess.Popen(
-        [RECOLLECT, "import", "claude-code", "--json"], stdout=subprocess.PIPE, text=True
+        [AFORESAID, "import", "claude-code", "--json"], stdout=subprocess.PIPE, text=True
     )
-    store = SqliteStore(disturbed.database, writer=False)
+    store = Store(disturbed.database, writer=False)
     for number in (1, 8, 16):
         until(partial(at_least, store, number), seconds=120)
-        pid = contact.running_pid(disturbed)
+        pid = rpc.running_pid(disturbed)
         if pid is not None and running.poll() is None:
             os.kill(pid, signal.SIGKILL)
     store.close()
     told, _ = running.communicate(timeout=300)
     assert running.returncode == 0, told
     assert json.loads(told)["new"] == plan["new"]
-    contact.order(disturbed, "wake")  # the work on what was cut off waits for a while
-    until(lambda: contact.status(disturbed)["queue"]["pending"] == 0, seconds=300)
+    rpc.order(disturbed, "wake")  # the work on what was cut off waits for a while
+    until(lambda: rpc.status(disturbed)["queue"]["pending"] == 0, seconds=300)
     assert content(disturbed) == expected
 
 
@@ -342,30 +350,30 @@ def test_whoever_leaves_is_told_that_the_worker_goes_on_and_it_does(projects: Pa
     for number in range(40):
         written(projects, number, tools=20)
     paths = Paths.of(os.environ)
-    contact.start(paths)
+    rpc.start(paths)
     running = subprocess.Popen(
-        [RECOLLECT, "import", "claude-code"], stderr=subprocess.PIPE, text=True
+        [AFORESAID, "import", "claude-code"], stderr=subprocess.PIPE, text=True
     )
-    store = SqliteStore(paths.database, writer=False)
+    store = Store(paths.database, writer=False)
     until(lambda: store.health().sessions >= 3, seconds=120)
-    shown = recollect("status").stdout
+    shown = aforesaid("status").stdout
     assert re.search(r"^Import +\d+ of 40 sessions$", shown, re.MULTILINE) or at_least(store, 40)
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=60)
-    assert (running.returncode, "goes on" in told) == (130, True)
+    assert (running.returncode, "The worker continues" in told) == (130, True)
     until(lambda: store.health().sessions == 40, seconds=120)
     store.close()
     settled(paths)
-    assert not re.search("^Import", recollect("status").stdout, re.MULTILINE)
+    assert not re.search("^Import", aforesaid("status").stdout, re.MULTILINE)
     assert imported()["new"] == NOTHING
 
 
 def test_a_model_that_is_away_holds_up_the_work_and_not_the_import(
     projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "openai")
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_ENDPOINT", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_MODEL", "some-model")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "openai")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_ENDPOINT", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_MODEL", "some-model")
     written(projects)
     plan = imported("--dry-run")
     [rules, in_force, *others] = plan["costs"]
@@ -373,30 +381,30 @@ def test_a_model_that_is_away_holds_up_the_work_and_not_the_import(
     assert all(cost["dollars"] > 0 for cost in others)
     assert plan["needs"]["requests"] == plan["new"]["parts"] + plan["new"]["summaries"] == 4
     assert plan["observations"]["high"] == 2 * plan["new"]["parts"]
-    done = recollect("import", "claude-code")
+    done = aforesaid("import", "claude-code")
     assert done.returncode == 0
-    assert "4 jobs waiting" in done.stdout
-    assert "recollect synthesize" in done.stdout
+    assert "4 jobs to be processed" in done.stdout
+    assert "aforesaid synthesize" in done.stdout
     store = settled(Paths.of(os.environ))
     assert (store.health().sessions, store.health().pending) == (1, 4)
 
 
 def test_live_work_comes_before_imported_work(home: Paths) -> None:
-    store = SqliteStore(home.database, writer=True)
-    shop = store.resolve_project(repository("shop"), "/shop", START)
+    store = Store(home.database, writer=True)
+    shop = store.projects.resolve(repository("shop"), "/shop", START)
     now = START + 9 * DAY
     for number in range(5):
         old = Told(shop, session=f"old-{number}")
-        store.heal([old.prompt("Old"), old.tool("t"), old.stop()], now)
+        store.events.heal([old.prompt("Old"), old.tool("t"), old.stop()], now)
     live = Told(shop, session="live")
     live.at = now
-    store.add_events([live.prompt("New"), live.tool("t"), live.stop()], now)
+    store.events.add([live.prompt("New"), live.tool("t"), live.stop()], now)
     order = []
-    while job := store.claim_job("test", now, now + DAY):
-        session = store.session(job.session_id)
+    while job := store.jobs.claim("test", now, now + DAY):
+        session = store.sessions.get(job.session_id)
         assert session is not None
         order.append((session.ref, job.kind))
-        store.skip_job(job, "done", now)
+        store.jobs.skip(job, "done", now)
     store.close()
     assert order[:2] == [("live", "observe"), ("live", "summarize")]
     assert [ref for ref, kind in order[2:] if kind == "observe"] == [f"old-{n}" for n in range(5)]
@@ -408,12 +416,12 @@ def test_captures_are_stored_while_an_import_goes_on(projects: Path, tmp_path: P
     project = tmp_path / "project"
     project.mkdir()
     paths = Paths.of(os.environ)
-    contact.start(paths)
-    running = subprocess.Popen([RECOLLECT, "import", "claude-code"], stdout=subprocess.DEVNULL)
+    rpc.start(paths)
+    running = subprocess.Popen([AFORESAID, "import", "claude-code"], stdout=subprocess.DEVNULL)
     work(project, "live")
     assert running.wait(timeout=300) == 0
     store = settled(paths)
-    until(lambda: store.session_by_ref("claude-code", "live"))
+    until(lambda: store.sessions.find("claude-code", "live"))
     assert store.health().sessions == 41
 
 
@@ -421,12 +429,12 @@ def test_a_path_in_an_older_project_is_known_by_what_is_remembered(
     projects: Path, home: Paths
 ) -> None:
     """A directory that is gone belongs where it did when it was there."""
-    store = SqliteStore(home.database, writer=True)
+    store = Store(home.database, writer=True)
     known = Repository("shop", "/elsewhere/shop", (Identity("remote", "remote:host/shop"),))
-    project = store.resolve_project(known, "/home/dev/shop", START)
+    project = store.projects.resolve(known, "/home/dev/shop", START)
     store.close()
     session = written(projects)
     assert imported("--project", "shop")["new"]["sessions"] == 1
-    found = settled(home).session_by_ref("claude-code", session)
+    found = settled(home).sessions.find("claude-code", session)
     assert found is not None
     assert found.project_id == project

@@ -12,21 +12,23 @@ from typing import Any
 
 import pytest
 
-from recollect.clock import MINUTE
-from recollect.model.observations import Observation
-from recollect.paths import Paths
-from recollect.store.protocol import Reading
+from aforesaid.clock import MINUTE
+from aforesaid.model.observations import Observation
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
 from tests.support import claude_mem_databases as databases
 from tests.support.canonical import dump
 from tests.support.claude_mem_databases import START
-from tests.support.product import recollect, settled, work
+from tests.support.product import aforesaid, settled, work
+
+pytestmark = pytest.mark.slow
 
 ALL = {"projects": 2, "sessions": 50, "prompts": 100, "observations": 1000, "summaries": 100}
 
 
 @pytest.fixture(autouse=True)
 def rules(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def current(tmp_path: Path) -> Path:
 
 
 def imported(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
-    done = recollect("import", "claude-mem", "--json", *map(str, arguments))
+    done = aforesaid("import", "claude-mem", "--json", *map(str, arguments))
     assert done.returncode == code, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -45,14 +47,15 @@ def some(counts: dict[str, int]) -> dict[str, int]:
     return {noun: number for noun, number in counts.items() if number}
 
 
-def by_session(store: Reading) -> dict[str, list[Observation]]:
-    return {s.ref: store.observations_of_session(s.id) for s in store.sessions(None, 99)}
+def by_session(store: Store) -> dict[str, list[Observation]]:
+    return {s.ref: store.observations.for_session(s.id) for s in store.sessions.recent(None, 99)}
 
 
 def files_of(folder: Path) -> dict[str, str]:
     return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in folder.iterdir()}
 
 
+@pytest.mark.quick
 def test_a_current_database_arrives_whole(home: Paths, current: Path) -> None:
     before = files_of(current.parent)
     plan = imported(current, "--dry-run")
@@ -83,19 +86,19 @@ def test_a_current_database_arrives_whole(home: Paths, current: Path) -> None:
 def test_sessions_prompts_and_summaries_keep_their_times(home: Paths, current: Path) -> None:
     imported(current)
     store = settled(home)
-    first = store.session_by_ref("claude-mem", "content-1@claude-mem")
+    first = store.sessions.find("claude-mem", "content-1@claude-mem")
     assert first is not None
     assert (first.title, first.status, first.prompts) == ("A title", "completed", 2)
     assert (first.started_at, first.ended_at) == (START + 60 * MINUTE, START + 110 * MINUTE)
-    assert [(p.number, p.text) for p in store.prompts(first.id)] == [
+    assert [(p.number, p.text) for p in store.sessions.prompts(first.id)] == [
         (1, "Prompt 1 of 1"),
         (2, "Prompt 2 of 1"),
     ]
-    summary = store.summaries_of_session(first.id)[0]
+    summary = store.summaries.for_session(first.id)[0]
     assert (summary.at, summary.provider) == (START + 80 * MINUTE + 9, "claude-mem")
     assert (summary.draft.request, summary.draft.completed) == ("Request 1", "The wheel")
     assert (summary.draft.files_edited, summary.draft.notes) == (("wheel.py",), "A note")
-    unfinished = store.session_by_ref("claude-mem", "content-5@claude-mem")
+    unfinished = store.sessions.find("claude-mem", "content-5@claude-mem")
     assert unfinished is not None
     assert unfinished.status == "interrupted"
 
@@ -116,10 +119,10 @@ def test_an_old_database_arrives_whole_and_its_flat_texts_are_lifted(
         "The wheel 2 of mill 7 turned backwards. Its axle was mounted twice."
     )
     assert "Its axle was mounted twice." in draft.facts
-    session = store.session(observation.session_id)
+    session = store.sessions.get(observation.session_id)
     assert session is not None
-    assert [p.text for p in store.prompts(session.id)] == ["First words 7"]
-    assert store.summaries_of_session(session.id)[0].draft.files_read == ("a.py",)
+    assert [p.text for p in store.sessions.prompts(session.id)] == ["First words 7"]
+    assert store.summaries.for_session(session.id)[0].draft.files_read == ("a.py",)
 
 
 def test_twice_is_the_same_as_once(home: Paths, current: Path) -> None:
@@ -214,20 +217,20 @@ def test_a_project_of_the_same_name_is_the_same_and_another_gets_one_of_its_own(
     told = imported(current)
     assert told["projects"] == {"shop": str(shop), "mill": "claude-mem:mill"}
     assert told["new"]["projects"] == 1
-    assert "Title 1 of 1" in recollect("search", "Title 1", cwd=shop).stdout
-    assert "Title" in recollect("context", "--json", cwd=shop).stdout
+    assert "Title 1 of 1" in aforesaid("search", "Title 1", cwd=shop).stdout
+    assert "Title" in aforesaid("context", "--json", cwd=shop).stdout
 
 
 def test_a_project_can_be_named_also_later(home: Paths, current: Path, tmp_path: Path) -> None:
     imported(current, "--project", "mill")
-    assert [p.root for p in settled(home).projects()] == ["claude-mem:mill"]
+    assert [p.root for p in settled(home).projects.all()] == ["claude-mem:mill"]
     folder = tmp_path / "code" / "waterwheel"
     folder.mkdir(parents=True)
     told = imported(current, "--as", f"mill={folder}", "--as", f"shop={folder}")
     assert (told["known"]["sessions"], told["new"]["sessions"]) == (25, 25)
     store = settled(home)
-    assert [p.root for p in store.projects()] == [str(folder)]
-    assert len(store.recent_observations(store.projects()[0].id, 2000)) == 1000
+    assert [p.root for p in store.projects.all()] == [str(folder)]
+    assert len(store.observations.recent(store.projects.all()[0].id, 2000)) == 1000
     once = dump(home.database)
     imported(current, "--as", f"mill={folder}", "--as", f"shop={folder}")
     imported(current)  # and it is not taken away again
@@ -245,9 +248,9 @@ def test_a_project_that_is_not_there_is_answered_with_those_that_are(
     home: Paths, current: Path
 ) -> None:
     assert "Its projects: mill, shop." in imported(current, "--project", "ship", code=1)["error"]
-    words = f"recollect import claude-mem {current} --project m"
-    env = {"COMP_WORDS": words, "COMP_CWORD": "5", "_RECOLLECT_COMPLETE": "bash_complete"}
-    assert recollect(env=env).stdout.split() == ["plain,mill"]
+    words = f"aforesaid import claude-mem {current} --project m"
+    env = {"COMP_WORDS": words, "COMP_CWORD": "5", "_AFORESAID_COMPLETE": "bash_complete"}
+    assert aforesaid(env=env).stdout.split() == ["plain,mill"]
 
 
 def test_odd_rows_are_taken_as_well_as_they_can_be(home: Paths, current: Path) -> None:
@@ -279,7 +282,7 @@ def test_odd_rows_are_taken_as_well_as_they_can_be(home: Paths, current: Path) -
     assert any(o.draft.narrative == "Story\n\nMore of it." for o in first)
     (orphan,) = found["gone@claude-mem"]
     assert (orphan.draft.type, orphan.at) == ("change", START)
-    summaries = store.summaries_of_session(first[0].session_id)
+    summaries = store.summaries.for_session(first[0].session_id)
     assert [s.draft.request for s in summaries] == ["Request 1", "Request 2", "Second"]
 
 
@@ -327,12 +330,12 @@ def test_what_cannot_be_read_is_refused_with_the_fix_and_nothing_is_taken(
 
 def test_a_mistake_in_as_names_the_form(home: Paths, current: Path, tmp_path: Path) -> None:
     for given, hint in (("mill", "NAME=DIR"), (f"mill={tmp_path}/none", "not a directory")):
-        done = recollect("import", "claude-mem", str(current), "--as", given)
+        done = aforesaid("import", "claude-mem", str(current), "--as", given)
         assert (done.returncode, hint in done.stderr) == (2, True)
 
 
 def test_people_are_told_where_the_projects_went(home: Paths, current: Path) -> None:
-    done = recollect("import", "claude-mem", str(current), "--dry-run")
+    done = aforesaid("import", "claude-mem", str(current), "--dry-run")
     assert "50 sessions, 100 prompts, 1,000 observations, 100 summaries" in done.stdout
     assert "mill: a project of its own; --as says where it is" in done.stdout
     assert "Nothing was changed." in done.stdout

@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.backups import accounts, restoring, swapping
-from recollect.backups.rotation import BY_HAND
-from recollect.cli import doctor_checks
-from recollect.paths import Paths
-from recollect.store.sqlite import checking
-from recollect.store.sqlite.files import SqliteFiles
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker.erasing_files import ErasingFiles
-from recollect.worker.opening import opened
+from aforesaid import clock, wiring
+from aforesaid.backups import recovery, recovery_log
+from aforesaid.backups.repository import BY_HAND
+from aforesaid.cli import doctor
+from aforesaid.paths import Paths
+from aforesaid.store import files
+from aforesaid.store.store import Store
+from aforesaid.worker.database import open_database
+from aforesaid.worker.purge import candidates
 from tests.support.arrivals import START, Told, repository
 
 # Pages go to the file before the end, as they do in any transaction that is large enough.
@@ -42,12 +41,12 @@ def journal_of(database: Path) -> Path:
 @pytest.fixture
 def killed(home: Paths) -> Path:
     """A database with the journal of a transaction that never ended."""
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        project = store.resolve_project(repository("shop"), "/home/dev/shop", START)
+    with closing(Store(home.database, writer=True)) as store:
+        project = store.projects.resolve(repository("shop"), "/home/dev/shop", START)
         told = Told(project, session="kept")
-        store.add_events([told.prompt("Begin"), *(told.tool(f"{n}") for n in range(40))], START)
+        store.events.add([told.prompt("Begin"), *(told.tool(f"{n}") for n in range(40))], START)
     command = [sys.executable, "-c", WRITER, str(home.database)]
-    wiring.shelf(wiring.home(), clock.now).make(BY_HAND, 3)
+    wiring.backup_repository(wiring.home(), clock.now).make(BY_HAND, 3)
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     assert journal_of(home.database).stat().st_size
     return home.database
@@ -62,15 +61,15 @@ def is_whole(database: Path) -> bool:
 
 def test_a_writer_that_was_killed_leaves_no_damage_behind(home: Paths, killed: Path) -> None:
     """T25: its journal is rolled back before anybody looks; nothing is recovered."""
-    assert checking.quick(killed, 60.0)[0], "readers may not roll it back"
-    opened(wiring.home(), clock.now).close()
-    assert accounts.all_of(home) == []
+    assert files.check_pages(killed, 60.0)[0], "readers may not roll it back"
+    open_database(wiring.home(), clock.now).close()
+    assert recovery_log.load_all(home) == []
     assert not journal_of(killed).exists()
     assert is_whole(killed)
 
 
 def test_a_database_is_moved_with_its_journal(killed: Path, tmp_path: Path) -> None:
-    swapping.move(SqliteFiles(), killed, tmp_path / "aside")
+    recovery.move_database(killed, tmp_path / "aside")
     assert not journal_of(killed).exists()
     assert is_whole(tmp_path / "aside" / killed.name)
 
@@ -79,16 +78,16 @@ def test_a_journal_is_not_rolled_back_into_the_database_that_comes(
     killed: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.db"
-    SqliteStore(other, writer=True).close()
+    Store(other, writer=True).close()
     expected = other.read_bytes()
-    swapping.put(SqliteFiles(), other, killed)
+    recovery.replace_database(other, killed)
     assert is_whole(killed)
     assert killed.read_bytes() == expected
 
 
 def test_a_restore_after_a_kill_backs_up_what_was_there(home: Paths, killed: Path) -> None:
-    shelf = wiring.shelf(wiring.home(), clock.now)
-    done = restoring.restore(shelf, shelf.named(None), 3)
+    backups = wiring.backup_repository(wiring.home(), clock.now)
+    done = recovery.restore(backups, backups.get(None), 3)
     assert done.before is not None
     assert done.before.manifest.rows["events"] == 41
     assert is_whole(home.database)
@@ -97,10 +96,10 @@ def test_a_restore_after_a_kill_backs_up_what_was_there(home: Paths, killed: Pat
 def test_the_journal_is_the_databases_for_an_erasure_and_the_doctor(
     home: Paths, killed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(SqliteStore(home.data / "other.db", writer=True)) as store:
-        found = {*ErasingFiles(home, store)._candidates()}
+    with closing(Store(home.data / "other.db", writer=True)):
+        found = {*candidates(home)}
     assert home.data / "other.db" in found
     assert not found & {killed, journal_of(killed)}
     monkeypatch.setattr(os, "access", lambda file, _: file != journal_of(killed))
-    (finding,) = doctor_checks.database()
+    (finding,) = doctor.check_database()
     assert str(journal_of(killed)) in finding.detail

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.paths import Paths
-from recollect.worker import contact
-from tests.support.product import recollect, settled, until, work
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
+from tests.support.product import aforesaid, settled, until, work
 
 ALIVE = 128  # the byte of -shm that every connection holds: https://sqlite.org/walformat.html
 
@@ -44,13 +44,13 @@ def test_nothing_that_a_worker_does_costs_it_its_locks(
     """T29: one process writes, and the others must be able to see that it is there."""
     work(tmp_path, "s1")
     settled(home).close()
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     assert is_locked(home)
-    assert recollect(*command.split()).returncode in (0, 1), command
+    assert aforesaid(*command.split()).returncode in (0, 1), command
     work(tmp_path, "s2")
     settled(home).close()
-    assert contact.running_pid(home) == pid
+    assert rpc.running_pid(home) == pid
     assert is_locked(home)
     os.kill(pid, signal.SIGKILL)
     until(lambda: not is_locked(home))  # so it was the worker's

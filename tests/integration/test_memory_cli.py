@@ -1,4 +1,4 @@
-"""`recollect memory` and `recollect dream` as their users meet them."""
+"""`aforesaid memory` and `aforesaid dream` as their users meet them."""
 
 import json
 import re
@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.memory.dream.dreaming import lock
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.format import blob
-from recollect.model.memories import Memory
-from recollect.paths import Paths
-from tests.support.product import on_a_terminal, recollect
+from aforesaid import clock, wiring
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.dream.run import lock_dreams
+from aforesaid.memory.format import blob_id
+from aforesaid.model.memories import Memory
+from aforesaid.paths import Paths
+from tests.support.product import aforesaid, on_a_terminal
 from tests.support.scripted_memory import asked, scripted
 from tests.support.scripted_models import ScriptedOpenAi, Status
 from tests.support.scripted_notes import use
@@ -37,7 +37,7 @@ PORT = Memory(
 @pytest.fixture
 def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository in which nothing is remembered yet."""
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "shop"
@@ -74,7 +74,7 @@ def names(project: Path) -> list[str]:
 
 
 def said(project: Path, *arguments: str, env: Mapping[str, str] | None = None) -> str:
-    done = recollect("memory", *arguments, cwd=project, env=env)
+    done = aforesaid("memory", *arguments, cwd=project, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -87,7 +87,7 @@ def refused(
     project: Path, *arguments: str, code: int = 1, env: Mapping[str, str] | None = None
 ) -> str:
     """The error; it must say what can be done."""
-    done = recollect("memory", *arguments, cwd=project, env=env)
+    done = aforesaid("memory", *arguments, cwd=project, env=env)
     assert (done.returncode, done.stdout) == (code, ""), done
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -105,13 +105,13 @@ def test_where_nothing_is_remembered_it_is_said_and_nothing_is_made(
     home: Paths, project: Path
 ) -> None:
     assert said(project, "list").startswith(
-        "Nothing is remembered yet. Tell it: recollect remember"
+        "There are no memories yet. Add one: aforesaid remember"
     )
-    assert said(project, "list", "--retired") == "Nothing was retired.\n"
+    assert said(project, "list", "--retired") == "No memory is retired.\n"
     assert answer(project, "list") == {"memories": [], "broken": [], "left_out": 0}
     assert said(project, "log") == said(project, "diff") == "Nothing has been changed yet.\n"
     assert answer(project, "log") == []
-    assert said(project, "check") == "0 checked, 0 of them about what has changed or gone.\n"
+    assert said(project, "check") == "0 checked, 0 of them possibly outdated.\n"
     assert "user" in said(project, "path")
     assert not list(home.memory.glob("**/*.md"))
     assert "Nothing has been changed yet." in refused(project, "undo")
@@ -144,16 +144,16 @@ def test_another_project_has_the_users_memories_alone(filled: Path, tmp_path: Pa
     other = tmp_path / "other"
     other.mkdir()
     assert [each["name"] for each in answer(other, "list")["memories"]] == ["prefers-tabs"]
-    assert "`recollect memory list`" in refused(other, "show", "api-port")
+    assert "`aforesaid memory list`" in refused(other, "show", "api-port")
 
 
 @pytest.mark.parametrize("command", ["show", "edit", "pin", "unpin", "retire", "restore"])
 def test_a_name_that_nobody_has_is_answered_with_where_to_look(filled: Path, command: str) -> None:
     told = refused(filled, command, "nonesuch", env={"EDITOR": "true"})
     assert "'nonesuch'" in told
-    assert "recollect memory list" in told
+    assert "aforesaid memory list" in told
     if command != "edit":
-        done = recollect("memory", command, "nonesuch", "--json", cwd=filled)
+        done = aforesaid("memory", command, "nonesuch", "--json", cwd=filled)
         assert done.returncode == 1
         assert json.loads(done.stdout)["kind"] == "NotFound"
 
@@ -184,7 +184,7 @@ def test_a_retired_memory_is_kept_and_comes_back_as_it_was(filled: Path) -> None
     file = file_of(filled, "api-port")
     before = file.read_bytes()
     told = said(filled, "retire", "api-port", "--why", "the port is in the docs now")
-    assert "`recollect memory restore api-port`" in told
+    assert "`aforesaid memory restore api-port`" in told
     assert names(filled) == ["prefers-tabs"]
     assert "api-port" not in said(filled, "list")
     assert "api-port" in said(filled, "list", "--retired")
@@ -192,7 +192,7 @@ def test_a_retired_memory_is_kept_and_comes_back_as_it_was(filled: Path) -> None
     assert "the port is in the docs now" in said(filled, "diff")
     assert answer(filled, "restore", "api-port") == {"name": "api-port"}
     assert file.read_bytes() == before
-    assert "`recollect memory list --retired`" in refused(filled, "restore", "api-port")
+    assert "`aforesaid memory list --retired`" in refused(filled, "restore", "api-port")
     said(filled, "retire", "api-port")
     remember(filled, PORT)
     assert "Rename or retire it" in refused(filled, "restore", "api-port")
@@ -200,7 +200,7 @@ def test_a_retired_memory_is_kept_and_comes_back_as_it_was(filled: Path) -> None
 
 def test_an_editor_changes_a_memory(filled: Path) -> None:
     env = editor(filled, "text = text.replace('8081', '9000')")
-    assert "`recollect memory undo` takes it back" in said(filled, "edit", "api-port", env=env)
+    assert "`aforesaid memory undo` undoes it" in said(filled, "edit", "api-port", env=env)
     assert answer(filled, "show", "api-port")["description"] == "The API listens on port 9000"
     assert "9000" in (file_of(filled, "api-port").parent / "MEMORY.md").read_text()
     assert said(filled, "log", "-n", "1").count("edited: api-port") == 1
@@ -245,7 +245,7 @@ def test_without_a_terminal_and_an_editor_it_is_said_what_to_do(filled: Path) ->
 
 
 def test_what_is_the_teams_is_left_to_the_team(filled: Path) -> None:
-    team = filled / ".recollect/memory"
+    team = filled / ".aforesaid/memory"
     team.mkdir(parents=True)
     text = "---\ndescription: We deploy on Mondays\n---\n\nOn Mondays.\n"
     (team / "mondays.md").write_text(text)
@@ -259,7 +259,7 @@ def test_what_is_the_teams_is_left_to_the_team(filled: Path) -> None:
 def test_check_flags_what_speaks_of_changed_files_and_nothing_else(project: Path) -> None:
     (project / "server.py").write_text("PORT = 8081\n")
     (project / "client.py").write_text("TIMEOUT = 5\n")
-    seen = {name: blob((project / name).read_bytes()) for name in ("server.py", "client.py")}
+    seen = {name: blob_id((project / name).read_bytes()) for name in ("server.py", "client.py")}
     timeout = Memory("timeout", "The client waits five seconds", "project", "See client.py.")
     remember(
         project,
@@ -270,7 +270,7 @@ def test_check_flags_what_speaks_of_changed_files_and_nothing_else(project: Path
     assert answer(project, "check") == {"checked": 3, "flagged": [], "broken": []}
 
     (project / "server.py").write_text("PORT = 9000\n")
-    done = recollect("memory", "check", cwd=project)
+    done = aforesaid("memory", "check", cwd=project)
     assert done.returncode == 1
     flagged, total = done.stdout.splitlines()
     assert flagged == "api-port: changed since: server.py"
@@ -278,7 +278,7 @@ def test_check_flags_what_speaks_of_changed_files_and_nothing_else(project: Path
     (project / "client.py").unlink()
     below = project / "docs"
     below.mkdir()
-    done = recollect("memory", "check", "--json", cwd=below)
+    done = aforesaid("memory", "check", "--json", cwd=below)
     assert done.returncode == 1
     found = {each["name"]: each for each in json.loads(done.stdout)["flagged"]}
     assert found.keys() == {"api-port", "timeout"}
@@ -291,11 +291,11 @@ def test_check_knows_dead_links_and_broken_files(home: Paths, filled: Path) -> N
     remember(filled, linking)
     broken = home.memory / "user/broken.md"
     broken.write_text("no front matter\n")
-    done = recollect("memory", "check", cwd=filled)
+    done = aforesaid("memory", "check", cwd=filled)
     assert done.returncode == 1
     assert "map: dead links: gone-fishing" in done.stdout
     assert f"Not a memory: {broken}: it has no front matter: begin it with `---`" in done.stderr
-    assert "broken.md" in recollect("memory", "list", cwd=filled).stderr
+    assert "broken.md" in aforesaid("memory", "list", cwd=filled).stderr
     (listed,) = answer(filled, "list")["broken"]
     assert listed["path"] == str(broken)
     assert broken.read_text() == "no front matter\n"
@@ -313,7 +313,7 @@ def test_every_change_is_listed_shown_and_can_be_taken_back(filled: Path) -> Non
     ]
     assert "+pinned: true" in said(filled, "diff")
     assert "+description: The user prefers tabs" in said(filled, "diff", first["id"][:8])
-    assert "Taken back: pinned: api-port" in said(filled, "undo")
+    assert "Undone: pinned: api-port" in said(filled, "undo")
     assert file.read_bytes() == before
     undone = answer(filled, "undo", added["id"])
     assert undone["undone"] == added["id"]
@@ -342,8 +342,8 @@ def test_a_change_that_nobody_knows_is_answered_with_where_to_look(
     filled: Path, command: str
 ) -> None:
     told = refused(filled, command, "0123456789")
-    assert "There is no change that begins with '0123456789'" in told
-    assert "recollect memory log" in told
+    assert "There is no change '0123456789'" in told
+    assert "aforesaid memory log" in told
 
 
 @pytest.fixture
@@ -354,7 +354,7 @@ def doubled(filled: Path) -> Path:
 
 
 def dreamed(project: Path, *arguments: str) -> str:
-    done = recollect("dream", *arguments, cwd=project)
+    done = aforesaid("dream", *arguments, cwd=project)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -383,18 +383,18 @@ def test_a_dry_run_shows_what_a_dream_would_do(doubled: Path) -> None:
 
 def test_a_dream_is_one_change_that_can_be_taken_back(doubled: Path) -> None:
     before = contents(doubled)
-    assert "`recollect dream undo` takes all of it back." in dreamed(doubled)
+    assert "`aforesaid dream undo` undoes all of it." in dreamed(doubled)
     assert len(names(doubled)) == 2
     assert said(doubled, "log").count("dream: ") == 1
     said(doubled, "pin", "api-port")
     said(doubled, "unpin", "api-port")
-    assert "Taken back: dream: " in dreamed(doubled, "undo")
+    assert "Undone: dream: " in dreamed(doubled, "undo")
     assert names(doubled) == ["api-port", "prefers-tabs", "tabs-again"]
     after = contents(doubled)
     assert {path for path in before if "tabs" in path and after[path] != before[path]} == set()
-    done = recollect("dream", "undo", cwd=doubled)
+    done = aforesaid("dream", "undo", cwd=doubled)
     assert done.returncode == 1
-    assert "There is no dream to undo. See `recollect memory log`." in done.stderr
+    assert "There is no dream to undo. See `aforesaid memory log`." in done.stderr
 
 
 def test_a_dream_is_not_undone_over_a_later_edit_unless_forced(doubled: Path) -> None:
@@ -402,7 +402,7 @@ def test_a_dream_is_not_undone_over_a_later_edit_unless_forced(doubled: Path) ->
     (kept,) = [name for name in names(doubled) if "tabs" in name]
     file = file_of(doubled, kept)
     file.write_text(file.read_text() + "\nBut two blanks in YAML.\n")
-    done = recollect("dream", "undo", cwd=doubled)
+    done = aforesaid("dream", "undo", cwd=doubled)
     assert done.returncode == 1
     assert "--force" in done.stderr
     assert "two blanks" in file.read_text()
@@ -411,8 +411,8 @@ def test_a_dream_is_not_undone_over_a_later_edit_unless_forced(doubled: Path) ->
 
 
 def test_two_dreams_at_once_are_one_too_many(doubled: Path) -> None:
-    with lock(memories(doubled)):
-        done = recollect("dream", cwd=doubled)
+    with lock_dreams(memories(doubled)):
+        done = aforesaid("dream", cwd=doubled)
     assert done.returncode == 1
     assert "Another dream is under way. Try again when it is done" in done.stderr
     dreamed(doubled)
@@ -432,5 +432,5 @@ def test_a_model_has_its_say_in_a_dream(filled: Path, monkeypatch: pytest.Monkey
         assert "refused" not in dreamed(filled)
         assert names(filled) == ["api-moved", "mondays", "prefers-tabs"]
         model.then = Status(500)
-        assert "The model said nothing that could be used" in dreamed(filled)
+        assert "The model gave no usable answer" in dreamed(filled)
     assert len(asked(model, "dream")) >= 3

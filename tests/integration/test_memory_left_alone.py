@@ -10,19 +10,20 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recollect import clock, wiring
-from recollect.cli.main import cli
-from recollect.errors import Edited, MemoryRefused
-from recollect.memory.extraction import applying, remembering
-from recollect.memory.extraction.explicit import statements
-from recollect.memory.own_agent.api import Memory as Own
-from recollect.memory.storage import journal
-from recollect.memory.storage.changes import Memories
-from recollect.memory.tool.memory_tool import MemoryTool
-from recollect.model.memories import Memory
-from recollect.paths import Paths
-from recollect.server.calls import call
-from recollect.server.place import Place
+from aforesaid import clock, wiring
+from aforesaid.cli.main import cli
+from aforesaid.errors import Edited, MemoryRefused
+from aforesaid.mcp.context import Context, call
+from aforesaid.memory import changes
+from aforesaid.memory.api import Memory as Own
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.extraction import extract
+from aforesaid.memory.extraction.extract import apply_statements
+from aforesaid.memory.extraction.rules import statements
+from aforesaid.memory.journal import Journal, save_journal
+from aforesaid.memory.tool import MemoryTool
+from aforesaid.model.memories import Memory
+from aforesaid.paths import Paths
 
 PORT = Memory(
     "api-port", "The API listens on port 8081", "project", "The API listens on port 8081."
@@ -36,7 +37,7 @@ def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     with here().change("begin") as change:
         change.write(PORT)
         change.write(OLD)
@@ -51,16 +52,16 @@ def here() -> Memories:
 @pytest.fixture
 def saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     """Somebody saves whatever is about to be written, in that moment."""
-    save, touched = journal.save, []
+    save, touched = save_journal, []
 
-    def save_and_edit(root: Path, made: journal.Journal) -> None:
+    def save_and_edit(root: Path, made: Journal) -> None:
         save(root, made)
         for each in made.files:
             each.path.parent.mkdir(parents=True, exist_ok=True)
             each.path.write_bytes(MINE)
             touched.append(each.path)
 
-    monkeypatch.setattr(journal, "save", save_and_edit)
+    monkeypatch.setattr(changes, "save_journal", save_and_edit)
     yield touched
     assert touched
     for path in touched:
@@ -94,11 +95,11 @@ def test_what_was_typed_into_the_editor_is_kept(saved: list[Path], tmp_path: Pat
 
 @pytest.mark.parametrize("undo", [False, True])
 def test_an_agent_that_forgets_is_told(saved: list[Path], project: Path, undo: bool) -> None:
-    place = Place({**os.environ, "CLAUDE_PROJECT_DIR": str(project)}, clock.now)
+    place = Context({**os.environ, "CLAUDE_PROJECT_DIR": str(project)}, clock.now)
     name = "old-one" if undo else "api-port"
     reply = call(place, "forget", {"id": f"memory:{name}", "undo": undo})
     place.close()
-    assert reply.wrong
+    assert reply.is_error
     assert "then try again" in reply.text
 
 
@@ -112,8 +113,8 @@ REMEMBERED: list[Callable[[], object]] = [
 
 
 def remember(text: str, name: str | None = None, *, pinned: bool = False) -> object:
-    wanted = remembering.Wanted(text, name=name, pinned=pinned)
-    return remembering.remember(here(), wanted, str(Path.cwd()))
+    wanted = extract.RememberRequest(text, name=name, pinned=pinned)
+    return extract.remember(here(), wanted, str(Path.cwd()))
 
 
 @pytest.mark.parametrize("act", REMEMBERED)
@@ -126,7 +127,7 @@ def test_what_could_not_be_remembered_is_refused(
 
 def test_what_a_turn_taught_is_skipped_where_it_could_not_be_written(saved: list[Path]) -> None:
     found = statements("Never push to main. I prefer tabs.", "")
-    done = applying.apply(here(), found, ("event 1",), clock.now)
+    done = apply_statements(here(), found, ("event 1",), clock.now)
     assert (done.added, done.updated) == ((), ())
     assert len(done.skipped) == len(found) == 2
     assert all("edited" in each.why for each in done.skipped)

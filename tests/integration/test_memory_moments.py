@@ -10,12 +10,13 @@ from typing import BinaryIO
 
 import pytest
 
-from recollect.errors import Edited, MemoryRefused
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.placing import Placing
-from recollect.memory.storage.undoing import undo
-from recollect.model.memories import Memory
+from aforesaid.errors import Edited, MemoryRefused
+from aforesaid.memory.changes import Memories, undo_change
+from aforesaid.memory.journal import FileSwap
+from aforesaid.model.memories import Memory
 from tests.support.memory_crash import memories_in, stepping
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("first", "second", "third")
 SAVED = b"---\ndescription: saved by hand\n---\nWords that nobody else has.\n"
@@ -86,7 +87,7 @@ def change(memories: Memories) -> None:
 
 def take_back(memories: Memories) -> None:
     """One group: all three or none."""
-    undo(memories)
+    undo_change(memories)
 
 
 def is_kept(memories: Memories) -> bool:
@@ -111,12 +112,6 @@ def begin(home: Path, *, changed: bool) -> None:
             made.write(Memory(name, f"The {name}", "user", "Old."))
     if changed:
         change(memories)
-
-
-@pytest.fixture(autouse=True)
-def without_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is looked at are files, and these are many rounds."""
-    monkeypatch.setenv("PATH", "/nonexistent")
 
 
 @pytest.mark.timeout(600)
@@ -179,7 +174,7 @@ def test_who_saves_twice_in_a_moment_finds_both(
 ) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"before")
-    placing = Placing(path, b"before", b"after", "key", private=True)
+    placing = FileSwap(path, b"before", b"after", 1, private=True)
     placing.prepare(again=False)
     rename = os.rename
 
@@ -190,9 +185,9 @@ def test_who_saves_twice_in_a_moment_finds_both(
         monkeypatch.setattr(os, "rename", rename)
 
     monkeypatch.setattr(os, "rename", saved_around)
-    assert not placing.place()
-    placing.take_back()
-    assert placing.end()
+    assert not placing.swap()
+    placing.revert()
+    assert placing.finish()
     assert path.read_bytes() == SAVED
     (other,) = [each for each in tmp_path.iterdir() if each.is_file() and each != path]
     assert other.name.startswith("a.md.edited-")
@@ -211,6 +206,6 @@ def test_without_hard_links_a_change_is_made_all_the_same(
     change(memories)
     found = {each.memory.name: each.memory.body for each in memories.all().memories}
     assert found == {"first": "New.", "second": "Newer."}
-    undo(memories)
+    undo_change(memories)
     assert {each.memory.body for each in memories.all().memories} == {"Old."}
     assert_whole(memories, "")

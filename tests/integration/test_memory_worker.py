@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.memory.claude_code.client_folder import folder
-from recollect.memory.dream import dream_lock, gates
-from recollect.memory.storage.changes import Memories
-from recollect.model.memories import Memory
-from recollect.paths import Paths
-from recollect.worker import contact
-from recollect.worker.memory_telling import LEAD
-from tests.support.product import fire, recollect, settled, until
+from aforesaid import clock, wiring
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.claude_memory import client_directory_path
+from aforesaid.memory.dream.gates import DREAM_LOCK_FILE, MIN_SESSIONS, last_dream_at
+from aforesaid.memory.history import KEPT_ENTRIES
+from aforesaid.model.memories import Memory
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
+from aforesaid.worker.memory import LEAD
+from tests.support.product import aforesaid, fire, settled, until
 from tests.support.scripted_memory import asked, scripted
 from tests.support.scripted_models import Hang, ScriptedOpenAi
 from tests.support.scripted_notes import use
@@ -125,7 +126,7 @@ def test_from_a_turn_to_a_file_to_a_brief_to_a_prompt(home: Paths, project: Path
 def test_the_prepared_brief_has_the_index_too(home: Paths, project: Path) -> None:
     turn(project, "s1", SAID)
     settled(home)
-    contact.stop(home)
+    rpc.stop(home)
     assert LINE in begin(project, "s2")
 
 
@@ -139,7 +140,7 @@ def test_an_edit_by_hand_counts_at_once(home: Paths, project: Path) -> None:
     turn(project, "s3", "We deploy on Mondays only. Remember that.")
     settled(home)
     assert "in YAML two blanks" in file.read_text()
-    assert "edited by hand" in recollect("memory", "log", cwd=project).stdout
+    assert "edited by hand" in aforesaid("memory", "log", cwd=project).stdout
 
 
 def test_only_the_users_words_make_a_memory(home: Paths, project: Path) -> None:
@@ -157,7 +158,7 @@ def test_what_the_agent_wrote_down_is_not_kept_again_but_a_sub_agent_keeps_nothi
 ) -> None:
     ours = home.memory / "user/mine.md"
     turn(project, "s1", SAID, wrote(ours))
-    remembering = {"tool_name": "mcp__recollect__remember", "tool_use_id": "t1", "tool_input": {}}
+    remembering = {"tool_name": "mcp__aforesaid__remember", "tool_use_id": "t1", "tool_input": {}}
     turn(project, "s2", SAID, ("PostToolUse", remembering | {"tool_response": {}}))
     settled(home)
     assert names(project) == []
@@ -169,7 +170,7 @@ def test_what_the_agent_wrote_down_is_not_kept_again_but_a_sub_agent_keeps_nothi
 def test_a_memory_of_the_clients_is_told_at_prompts_unless_that_is_turned_off(
     home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    theirs = folder(str(project), os.environ)
+    theirs = client_directory_path(str(project), os.environ)
     assert theirs is not None
     theirs.mkdir(parents=True)
     text = (
@@ -178,8 +179,8 @@ def test_a_memory_of_the_clients_is_told_at_prompts_unless_that_is_turned_off(
     (theirs / "pump.md").write_text(text)
     begin(project, "s1")
     assert "Red valve." in hear(project, "s1", "Start the pump in the cellar")
-    contact.stop(home)
-    monkeypatch.setenv("RECOLLECT_MEMORY_CLIENT", "off")
+    rpc.stop(home)
+    monkeypatch.setenv("AFORESAID_MEMORY_CLIENT", "off")
     begin(project, "s2")
     settled(home)
     assert ask(project, "s2", "Start the pump in the cellar") == ""
@@ -189,7 +190,7 @@ def test_a_memory_of_the_clients_is_told_at_prompts_unless_that_is_turned_off(
 def test_extraction_can_be_turned_off(
     home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MEMORY_EXTRACT", "off")
+    monkeypatch.setenv("AFORESAID_MEMORY_EXTRACT", "off")
     turn(project, "s1", SAID)
     settled(home)
     assert names(project) == []
@@ -198,8 +199,8 @@ def test_extraction_can_be_turned_off(
 def test_with_rules_alone_no_model_sees_what_was_said(
     home: Paths, project: Path, model: ScriptedOpenAi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MEMORY_EXTRACT", "rules")
-    monkeypatch.setenv("RECOLLECT_MEMORY_SELECT", "engine")
+    monkeypatch.setenv("AFORESAID_MEMORY_EXTRACT", "rules")
+    monkeypatch.setenv("AFORESAID_MEMORY_SELECT", "engine")
     turn(project, "s1", SAID)
     settled(home)
     assert names(project) == ["prefers-tabs"]
@@ -211,7 +212,7 @@ def test_with_rules_alone_no_model_sees_what_was_said(
 def test_nothing_is_told_where_it_may_cost_nothing(
     home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MEMORY_TOKENS", "0")
+    monkeypatch.setenv("AFORESAID_MEMORY_TOKENS", "0")
     remember(project, TABS)
     begin(project, "s1")
     assert ask(project, "s1", WRITE) == ""
@@ -234,7 +235,7 @@ def test_a_worker_that_ends_while_a_model_chooses_ends_cleanly(
     begin(project, "s1")
     assert "I prefer tabs." in hear(project, "s1", WRITE)
     until(lambda: asked(model, "select"))
-    contact.stop(home)
+    rpc.stop(home)
     assert home.log_file.read_text().count("worker.ended") == 1
     # What became of the question is in the ledger: the store was still there for it.
     found = rows(home.database, "SELECT outcome FROM requests WHERE purpose = 'select'")
@@ -256,12 +257,12 @@ def test_a_worker_killed_around_the_extraction_leaves_one_memory(
     turn(project, "s1", SAID)
     until(lambda: asked(model, moment))
     assert names(project) == ([] if moment == "extract" else ["prefers-tabs"])
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    until(lambda: contact.running_pid(home) is None)
+    until(lambda: rpc.running_pid(home) is None)
     go_on.set()
-    contact.start(home)
+    rpc.start(home)
     assert settled(home).health().pending == 0
     assert names(project) == ["prefers-tabs"]
     entries = memories(project).history.log(None, memories(project).folders)
@@ -271,13 +272,13 @@ def test_a_worker_killed_around_the_extraction_leaves_one_memory(
 def test_a_turn_that_nobody_read_before_the_kill_is_read_after_it(
     home: Paths, project: Path
 ) -> None:
-    pid = int(contact.start(home)["pid"])
+    pid = int(rpc.start(home)["pid"])
     os.kill(pid, signal.SIGSTOP)
     turn(project, "s1", SAID)
     assert names(project) == []
     os.kill(pid, signal.SIGKILL)
-    until(lambda: contact.running_pid(home) is None)
-    contact.start(home)
+    until(lambda: rpc.running_pid(home) is None)
+    rpc.start(home)
     settled(home)
     assert names(project) == ["prefers-tabs"]
 
@@ -291,10 +292,10 @@ def test_a_broken_file_is_reported_left_alone_and_stops_nothing(home: Paths, pro
     assert LINE in begin(project, "s2")
     assert "I prefer tabs." in hear(project, "s2", WRITE)
     assert broken.read_bytes() == b"\xff\xfe no text at all"
-    listed = recollect("memory", "list", cwd=project)
+    listed = aforesaid("memory", "list", cwd=project)
     assert "prefers-tabs" in listed.stdout
     assert "broken.md: it is not UTF-8: save it as UTF-8" in listed.stderr
-    assert contact.status(home)["fault"] is None
+    assert rpc.status(home)["fault"] is None
 
 
 def enough_for_a_dream(project: Path) -> None:
@@ -310,14 +311,14 @@ def sessions(home: Paths, project: Path, wanted: int) -> None:
     for number in range(wanted):
         turn(project, f"s{number}", "Which shelf is free?")
     settled(home)
-    contact.stop(home)  # the next one looks anew
+    rpc.stop(home)  # the next one looks anew
 
 
 def test_the_worker_dreams_by_itself_when_it_is_time(home: Paths, project: Path) -> None:
-    sessions(home, project, gates.SESSIONS)
+    sessions(home, project, MIN_SESSIONS)
     enough_for_a_dream(project)
-    contact.start(home)
-    until(lambda: dream_lock.last(home.memory / dream_lock.NAME))
+    rpc.start(home)
+    until(lambda: last_dream_at(home.memory / DREAM_LOCK_FILE))
     assert len(names(project)) == 10
     assert [each.memory.description for each in memories(project).retired().memories] == [
         TABS.description
@@ -330,29 +331,30 @@ def test_the_worker_dreams_by_itself_when_it_is_time(home: Paths, project: Path)
 def test_the_worker_does_not_dream_while_a_gate_is_closed(
     home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch, closed: str
 ) -> None:
-    sessions(home, project, gates.SESSIONS - (closed == "sessions"))
+    sessions(home, project, MIN_SESSIONS - (closed == "sessions"))
     if closed == "memories":
         remember(project, TABS, Memory("tabs-again", TABS.description, "user", TABS.body))
     else:
         enough_for_a_dream(project)
     if closed == "a day":
-        (home.memory / dream_lock.NAME).touch()
+        (home.memory / DREAM_LOCK_FILE).touch()
     if closed == "off":
-        monkeypatch.setenv("RECOLLECT_MEMORY_DREAM", "off")
+        monkeypatch.setenv("AFORESAID_MEMORY_DREAM", "off")
     before = names(project)
-    contact.start(home)
+    rpc.start(home)
     turn(project, "s0", "And which one is full?")  # after its job the gates were looked at
     settled(home)
     assert names(project) == before
     assert memories(project).retired().memories == ()
 
 
-def test_the_worker_has_the_history_packed(home: Paths, project: Path) -> None:
+def test_the_worker_prunes_the_history(home: Paths, project: Path) -> None:
     remember(project, TABS)
-    objects = home.memory / ".git/objects"
-    (objects / "17").mkdir(exist_ok=True)
-    for number in range(10):
-        (objects / "17" / f"{number:038x}").touch()
+    folder = home.memory / ".history"
+    for number in range(2, KEPT_ENTRIES + 3):
+        old = '{"key": "k", "at": 1, "reason": "old", "files": {}}'
+        (folder / f"s{number}.json").write_text(old)
     begin(project, "s1")
-    until(lambda: list(objects.glob("pack/*.pack")) and not list(objects.glob("17/*")))
-    assert [entry.reason for entry in memories(project).history.log()] == ["test"]
+    until(lambda: not (folder / "s2.json").exists())
+    assert (folder / "s3.json").exists()
+    assert memories(project).history.entry("s1").reason == "test"  # it is not old

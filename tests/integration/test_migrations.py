@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
-from recollect.model.erasing import Rows
-from recollect.model.pauses import place_of
-from recollect.store.sqlite import database, queries
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
+from aforesaid.store import database
+from aforesaid.store.database import load_queries, migrations
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told, repository
 from tests.support.write_schema import SCHEMA, schema_of, sum_of_migrations
 
@@ -27,21 +26,21 @@ Migrations = tuple[tuple[int, str], ...]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "recollect.db"
+    return tmp_path / "data" / "aforesaid.db"
 
 
 @pytest.fixture
 def filled(file: Path) -> Path:
     """A database with something in it, closed."""
-    with closing(SqliteStore(file, writer=True)) as store:
+    with closing(Store(file, writer=True)) as store:
         fill(store)
     return file
 
 
-def fill(store: SqliteStore, session: str = "session-1") -> None:
-    project = store.resolve_project(repository("shop"), "/home/dev/shop", START)
+def fill(store: Store, session: str = "session-1") -> None:
+    project = store.projects.resolve(repository("shop"), "/home/dev/shop", START)
     told = Told(project, session=session)
-    store.add_events([told.prompt("p"), *(told.tool(f"t{n}") for n in range(200))], START)
+    store.events.add([told.prompt("p"), *(told.tool(f"t{n}") for n in range(200))], START)
 
 
 def statements(script: str) -> Iterator[str]:
@@ -61,14 +60,14 @@ def version_and_schema(file: Path) -> tuple[int, str]:
 
 def sum_up_to(version: int) -> str:
     with closing(sqlite3.connect(":memory:")) as connection:
-        for number, script in queries.migrations():
+        for number, script in migrations():
             if number <= version:
                 connection.executescript(script)
         return schema_of(connection)
 
 
 def patch_migrations(monkeypatch: pytest.MonkeyPatch, found: Migrations) -> None:
-    monkeypatch.setattr(queries, "migrations", lambda: found)
+    monkeypatch.setattr(database, "migrations", lambda: found)
 
 
 def test_the_schema_file_is_the_sum_of_the_migrations() -> None:
@@ -84,7 +83,7 @@ def test_the_schema_file_makes_the_same_database() -> None:
 
 
 def test_migrations_are_numbered_without_gaps() -> None:
-    numbers = [number for number, _ in queries.migrations()]
+    numbers = [number for number, _ in migrations()]
     assert numbers == list(range(1, len(numbers) + 1))
 
 
@@ -92,15 +91,15 @@ def test_a_migration_that_fails_at_any_statement_changes_nothing(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T32: at every statement in turn."""
-    SqliteStore(file, writer=True).close()
+    Store(file, writer=True).close()
     before = version_and_schema(file)
-    done = queries.migrations()
+    done = migrations()
     parts = list(statements(done[0][1].replace("TABLE ", "TABLE x_")))[:12]
     for place in range(len(parts) + 1):
         script = "".join([*parts[:place], "SELECT no_such_column;", *parts[place:]])
         patch_migrations(monkeypatch, (*done, (len(done) + 1, script)))
         with pytest.raises(StoreError):
-            SqliteStore(file, writer=True)
+            Store(file, writer=True)
         assert version_and_schema(file) == before
 
 
@@ -111,10 +110,10 @@ def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
     tmp_path: Path, steps: int
 ) -> None:
     """T32: killed with SIGKILL at many moments."""
-    file = tmp_path / "recollect.db"
+    file = tmp_path / "aforesaid.db"
     code = (
         "import os, signal, sqlite3, sys\n"
-        "from recollect.store.sqlite.database import migrate\n"
+        "from aforesaid.store.database import migrate\n"
         "connection = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
         "connection.execute('PRAGMA journal_mode = WAL')\n"
         "kill = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -125,9 +124,9 @@ def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
     assert done.returncode in (0, -signal.SIGKILL)
     version, schema = version_and_schema(file)
     assert schema == sum_up_to(version)
-    complete = (queries.migrations()[-1][0], sum_of_migrations())
+    complete = (migrations()[-1][0], sum_of_migrations())
     assert (done.returncode == 0) <= ((version, schema) == complete)
-    SqliteStore(file, writer=True).close()
+    Store(file, writer=True).close()
     assert version_and_schema(file) == complete
 
 
@@ -135,9 +134,9 @@ def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new_s
     tmp_path: Path,
 ) -> None:
     """T32: SIGKILL before each statement of all migrations, and once they are through."""
-    newest = queries.migrations()[-1][0]
+    newest = migrations()[-1][0]
     schemas = {0: sum_up_to(0), newest: sum_of_migrations()}
-    file = tmp_path / "recollect.db"
+    file = tmp_path / "aforesaid.db"
     found: list[int] = []
     ended = False
     while not ended:
@@ -148,9 +147,9 @@ def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new_s
         version, schema = version_and_schema(file)
         assert schema == schemas[version], len(found)
         found.append(version)
-        for part in tmp_path.glob("recollect.db*"):
+        for part in tmp_path.glob("aforesaid.db*"):
             part.unlink()
-    assert len(found) > len(queries.migrations())
+    assert len(found) > len(migrations())
     assert set(found) == set(schemas)
 
 
@@ -176,60 +175,40 @@ def migrate_and_die(file: Path, place: int) -> None:
 def test_a_later_migration_keeps_what_is_there(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    number = queries.migrations()[-1][0]
+    number = migrations()[-1][0]
     more = (number + 1, "ALTER TABLE projects ADD COLUMN note TEXT;")
-    patch_migrations(monkeypatch, (*queries.migrations(), more))
-    with closing(SqliteStore(filled, writer=True)) as store:
+    patch_migrations(monkeypatch, (*migrations(), more))
+    with closing(Store(filled, writer=True)) as store:
         assert store.health().events == 201
     assert version_and_schema(filled)[0] == number + 1
 
 
-def test_pauses_of_an_older_release_are_kept_and_outlive_their_project(file: Path) -> None:
-    file.parent.mkdir()
-    with closing(sqlite3.connect(file)) as db:
-        database.migrate(db, 9)
-        db.executescript(
-            "INSERT INTO projects (id, name, root, created_at) VALUES (1, 'shop', '/home/dev/shop', 0);"
-            "INSERT INTO pauses (id, origin, project_id, agent, ref, began_at) VALUES"
-            " (4, 'command', 1, NULL, NULL, 7), (6, 'seen', NULL, 'claude-code', 's', 8),"
-            " (9, 'command', NULL, NULL, NULL, 9)"
-        )
-    with closing(SqliteStore(file, writer=True)) as store:
-        kept = [(each.id, each.scope, each.project_id) for each in store.pauses()]
-        assert kept == [(4, "project", 1), (6, "session", None), (9, "everything", None)]
-        assert store.add_pause(10, None).id == 10
-        for _ in store.erase(Rows(projects=frozenset({1})), START):
-            pass
-        gone = store.pauses()[0]
-        assert (gone.project_id, gone.place) == (None, place_of("/home/dev/shop"))
-
-
 @pytest.mark.parametrize("writer", [True, False])
-def test_a_database_of_a_newer_recollect_is_refused_and_left_alone(
+def test_a_database_of_a_newer_aforesaid_is_refused_and_left_alone(
     filled: Path, writer: bool
 ) -> None:
     with closing(sqlite3.connect(filled)) as connection:
         connection.execute("PRAGMA user_version = 9999")
     before = version_and_schema(filled)
     with pytest.raises(StoreTooNew):
-        SqliteStore(filled, writer=writer)
+        Store(filled, writer=writer)
     assert version_and_schema(filled) == before
 
 
 def test_every_file_of_it_is_for_the_owner_alone(file: Path) -> None:
     before = os.umask(0)
     try:
-        with closing(SqliteStore(file, writer=True)) as store:
+        with closing(Store(file, writer=True)) as store:
             fill(store)
             modes = {p.name: p.stat().st_mode & 0o777 for p in file.parent.iterdir()}
     finally:
         os.umask(before)
-    assert modes == dict.fromkeys(("recollect.db", "recollect.db-wal", "recollect.db-shm"), 0o600)
+    assert modes == dict.fromkeys(("aforesaid.db", "aforesaid.db-wal", "aforesaid.db-shm"), 0o600)
     assert file.parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_reader_opens_when_nobody_writes(filled: Path) -> None:
-    with closing(SqliteStore(filled, writer=False)) as reader:
+    with closing(Store(filled, writer=False)) as reader:
         assert reader.health().events == 201
         reader.check()
 
@@ -237,40 +216,40 @@ def test_a_reader_opens_when_nobody_writes(filled: Path) -> None:
 def test_a_reader_opens_after_a_writer_was_killed(file: Path) -> None:
     code = (
         "import os, signal, sys, pathlib\n"
-        "from recollect.store.sqlite.store import SqliteStore\n"
+        "from aforesaid.store.store import Store\n"
         "from tests.integration.test_migrations import fill\n"
-        "fill(SqliteStore(pathlib.Path(sys.argv[1]), writer=True))\n"
+        "fill(Store(pathlib.Path(sys.argv[1]), writer=True))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code, file], cwd=root, check=False)
     assert done.returncode == -signal.SIGKILL
-    with closing(SqliteStore(file, writer=False)) as reader:
+    with closing(Store(file, writer=False)) as reader:
         assert reader.health().events == 201
 
 
 def test_a_reader_sees_the_last_commit_while_another_one_is_being_written(filled: Path) -> None:
-    with closing(SqliteStore(filled, writer=True)) as writer:
-        with writer.transaction() as connection:
+    with closing(Store(filled, writer=True)) as writer:
+        with writer.database.transaction() as connection:
             connection.execute("DELETE FROM events")
-            with closing(SqliteStore(filled, writer=False)) as reader:
+            with closing(Store(filled, writer=False)) as reader:
                 assert reader.health().events == 201
         assert writer.health().events == 0
 
 
 def test_a_reader_cannot_write(filled: Path) -> None:
-    with closing(SqliteStore(filled, writer=False)) as reader, pytest.raises(AssertionError):
-        reader.pin(1, pinned=True)
+    with closing(Store(filled, writer=False)) as reader, pytest.raises(AssertionError):
+        reader.observations.pin(1, pinned=True)
 
 
 def test_without_a_database_a_reader_is_told_that_nothing_was_recorded(file: Path) -> None:
     with pytest.raises(StoreMissing):
-        SqliteStore(file, writer=False)
+        Store(file, writer=False)
     file.parent.mkdir()
     file.touch()  # the worker has just begun
     with pytest.raises(StoreMissing):
-        SqliteStore(file, writer=False)
-    with closing(SqliteStore(file, writer=True)) as store:
+        Store(file, writer=False)
+    with closing(Store(file, writer=True)) as store:
         assert store.health().events == 0
 
 
@@ -293,7 +272,7 @@ def test_a_damaged_file_is_refused_by_the_writer_and_not_deleted(filled: Path, h
     damage(filled, how)
     before = filled.read_bytes()
     with pytest.raises(StoreDamaged, match="damaged"):
-        SqliteStore(filled, writer=True)
+        Store(filled, writer=True)
     assert filled.read_bytes() == before
 
 
@@ -301,7 +280,7 @@ def test_a_damaged_file_is_refused_by_the_writer_and_not_deleted(filled: Path, h
 def test_a_damaged_file_is_found_by_a_reader_that_looks(filled: Path, how: str) -> None:
     damage(filled, how)
     with pytest.raises(StoreDamaged, match="damaged"):
-        SqliteStore(filled, writer=False).check()
+        Store(filled, writer=False).check()
 
 
 def test_the_index_is_asked_without_a_scan(filled: Path) -> None:
@@ -318,7 +297,7 @@ def test_the_index_is_asked_without_a_scan(filled: Path) -> None:
             ("lookups", "sharing_file"),
             ("lookups", "sharing_concept"),
         ):
-            query = queries.load(noun)[name]
+            query = load_queries(noun)[name]
             values = dict.fromkeys(PARAMETER.findall(query), 1)
             plan = connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
             scans = [row[3] for row in plan if row[3].startswith("SCAN")]
@@ -330,11 +309,11 @@ def test_a_locked_database_is_an_error_that_says_so(
 ) -> None:
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
     with (
-        closing(SqliteStore(filled, writer=True)) as store,
+        closing(Store(filled, writer=True)) as store,
         closing(sqlite3.connect(filled, isolation_level=None)) as other,
     ):
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):
-            store.pin(1, pinned=True)
+            store.observations.pin(1, pinned=True)
         other.execute("ROLLBACK")
-        assert not store.pin(1, pinned=True)
+        assert not store.observations.pin(1, pinned=True)

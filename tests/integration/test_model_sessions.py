@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from recollect.model.events import FileChanged, ToolUsed
-from recollect.model.observations import Observation, Summary
-from recollect.paths import Paths
-from recollect.store.protocol import Reading
-from recollect.wiring import AGENTS
-from recollect.worker import contact
-from tests.support.product import fire, recollect, settled, until, work
+from aforesaid.agents.registry import AGENTS
+from aforesaid.model.events import FileChanged, ToolUsed
+from aforesaid.model.observations import Observation, Summary
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
+from tests.support.product import aforesaid, fire, settled, until, work
 from tests.support.scripted_models import (
     Broken,
     Cut,
@@ -59,8 +59,8 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
             yield openai
     else:
         with ScriptedAnthropic(then=scripted) as anthropic:
-            monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "anthropic")
-            monkeypatch.setenv("RECOLLECT_SYNTHESIS_MODEL", MODEL)
+            monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "anthropic")
+            monkeypatch.setenv("AFORESAID_SYNTHESIS_MODEL", MODEL)
             monkeypatch.setenv("ANTHROPIC_BASE_URL", anthropic.url)
             monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-scripted")
             yield anthropic
@@ -77,15 +77,15 @@ def provider(server: Server) -> str:
     return "openai" if isinstance(server, ScriptedOpenAi) else "anthropic"
 
 
-def remembered(home: Paths, project: Path) -> tuple[Reading, list[Observation], list[Summary]]:
+def remembered(home: Paths, project: Path) -> tuple[Store, list[Observation], list[Summary]]:
     work(project, "session-1")
     store = settled(home)
-    session = store.session_by_ref("claude-code", "session-1")
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
     return (
         store,
-        store.observations_of_session(session.id),
-        store.summaries_of_session(session.id),
+        store.observations.for_session(session.id),
+        store.summaries.for_session(session.id),
     )
 
 
@@ -141,18 +141,18 @@ def test_what_was_made_up_is_marked_and_not_told_unasked(
     _, (first, dream), _ = remembered(home, project)
     assert first.draft.sure_facts == (TRUE,)
     assert {doubt.part for doubt in dream.draft.doubts} >= {"title"}
-    assert recollect("pin", str(first.id)).returncode == 0
+    assert aforesaid("pin", str(first.id)).returncode == 0
     told = context(project)
     assert "greet(name)" in told
     assert "GreetingFactory" not in told
-    shown = recollect("show", str(first.id)).stdout
+    shown = aforesaid("show", str(first.id)).stdout
     assert "GreetingFactory" in shown
     assert "unverified:" in shown
 
 
 def test_what_is_true_is_found(home: Paths, project: Path, server: Server) -> None:
     _, (first, _), _ = remembered(home, project)
-    found = json.loads(recollect("search", "greet", "--json", cwd=project).stdout)
+    found = json.loads(aforesaid("search", "greet", "--json", cwd=project).stdout)
     hits = found["hits"] if isinstance(found, dict) else found
     assert first.id in [hit["id"] for hit in hits]
 
@@ -170,14 +170,14 @@ def test_status_names_the_provider_its_model_and_how_much_is_unverified(
     home: Paths, project: Path, server: Server
 ) -> None:
     remembered(home, project)
-    shown = recollect("status").stdout
+    shown = aforesaid("status").stdout
     assert f"{provider(server)} {MODEL}" in shown
     assert "2 observations, 67 % of 3 facts unverified" in shown
 
 
 def test_our_own_requests_are_not_captured(home: Paths, project: Path, server: Server) -> None:
     store, _, _ = remembered(home, project)
-    assert [session.ref for session in store.sessions(None, 10)] == ["session-1"]
+    assert [session.ref for session in store.sessions.recent(None, 10)] == ["session-1"]
 
 
 @pytest.mark.parametrize(
@@ -198,12 +198,12 @@ def test_a_reply_that_breaks_off_leaves_the_job_waiting(
     store = settled(home)
     health = store.health()
     assert (health.pending, health.skipped, health.observations) == (2, 0, 0)
-    parked = contact.status(home)["parked"]
+    parked = rpc.status(home)["parked"]
     assert parked is not None
     assert not parked["for_user"]
 
     server.then = scripted
-    assert recollect("retry").returncode == 0
+    assert aforesaid("retry").returncode == 0
     until(lambda: store.health().pending == 0)
     health = store.health()
     assert (health.skipped, health.observations, health.summaries) == (0, 2, 1)
@@ -215,11 +215,11 @@ def test_a_worker_that_is_stopped_in_the_middle_of_a_request_gives_its_job_back(
     server.then = Hang()
     work(project, "session-1")
     until(lambda: server.requests)
-    assert recollect("worker", "stop").returncode == 0
+    assert aforesaid("worker", "stop").returncode == 0
     assert {row[1:3] for row in jobs(home)} == {("pending", 0)}
 
     server.then = scripted
-    contact.start(home)
+    rpc.start(home)
     store = settled(home)
     assert {row[1:3] for row in jobs(home)} == {("done", 1)}
     assert store.health().observations == 2
@@ -235,7 +235,7 @@ def test_a_wrong_key_is_said_in_status_and_at_session_start_until_it_is_mended(
     server.then = Status(401)
     work(project, "session-1")
     store = settled(home)
-    status = recollect("status")
+    status = aforesaid("status")
     assert status.returncode == 4
     assert "nothing is written down for now" in status.stdout
     assert "key" in status.stdout
@@ -243,8 +243,8 @@ def test_a_wrong_key_is_said_in_status_and_at_session_start_until_it_is_mended(
     assert (store.health().pending, store.health().skipped) == (2, 0)
 
     server.then = scripted
-    assert recollect("retry").returncode == 0
+    assert aforesaid("retry").returncode == 0
     until(lambda: store.health().pending == 0)
     assert store.health().observations == 2
-    assert recollect("status").returncode == 0
+    assert aforesaid("status").returncode == 0
     assert "systemMessage" not in brief(project)

@@ -9,12 +9,12 @@ from typing import Any
 import openai  # loaded here, since its time must not count as an answer's
 import pytest
 
-from recollect import text
-from recollect.clock import SECOND
-from recollect.model.requests import Misconfigured, Refused, Reply, Request, Wait
-from recollect.providers.endpoints import Endpoint, find
-from recollect.providers.openai_api import OpenAiApi
-from recollect.providers.protocol import Model
+from aforesaid import text
+from aforesaid.clock import SECOND
+from aforesaid.model.requests import Misconfigured, RateLimited, Refused, Reply, Request
+from aforesaid.providers.base import Model
+from aforesaid.providers.http import Endpoint, find_endpoint
+from aforesaid.providers.openai import OpenAiApi
 from tests.support.scripted_models import (
     Raw,
     ScriptedOpenAi,
@@ -43,7 +43,11 @@ def make() -> Iterator[Make]:
     def build(
         server: ScriptedOpenAi, *, key: str | None = KEY, seconds: float = 20, preset: str = ""
     ) -> OpenAiApi:
-        endpoint = replace(find(preset), url=server.url, local=True) if preset else find(server.url)
+        endpoint = (
+            replace(find_endpoint(preset), url=server.url, local=True)
+            if preset
+            else find_endpoint(server.url)
+        )
         api = OpenAiApi(
             endpoint=endpoint, model="m-1", api_key=key, seconds=seconds, clock=lambda: NOW
         )
@@ -65,8 +69,8 @@ def at(endpoint: Endpoint, *, model: str = "m", key: str | None = KEY) -> OpenAi
 
 
 def test_it_is_a_model_with_the_default_of_its_endpoint() -> None:
-    api: Model = at(find("gemini"), model="")
-    assert (api.name, api.model) == ("openai", find("gemini").default_model)
+    api: Model = at(find_endpoint("gemini"), model="")
+    assert (api.name, api.model) == ("openai", find_endpoint("gemini").default_model)
     api.idle()
 
 
@@ -211,22 +215,22 @@ def test_a_key_that_a_server_repeats_is_not_shown(make: Make) -> None:
 
 
 def test_a_limit_is_waited_for(make: Make) -> None:
-    found = ask(make, Status(429, {"x-ratelimit-reset-requests": "30s"}))
-    assert isinstance(found, Wait)
+    found = ask(make, Status(429, {"retry-after": "30"}))
+    assert isinstance(found, RateLimited)
     assert found.until == NOW + 30 * SECOND
 
 
 def test_a_missing_key_names_the_variable_and_the_setting() -> None:
-    found = at(find("openrouter"), key=None).ask(REQUEST)
+    found = at(find_endpoint("openrouter"), key=None).ask(REQUEST)
     assert isinstance(found, Misconfigured)
     assert "OPENROUTER_API_KEY" in found.why
     assert "synthesis.api_key" in found.why
 
 
 def test_a_missing_model_names_the_setting() -> None:
-    found = at(find("ollama"), model="").ask(REQUEST)
+    found = at(find_endpoint("ollama"), model="").ask(REQUEST)
     assert isinstance(found, Misconfigured)
-    assert "`recollect config set synthesis.model …`" in found.why
+    assert "`aforesaid config set synthesis.model …`" in found.why
 
 
 def test_a_preset_takes_its_key_from_its_variable(

@@ -9,14 +9,16 @@ from itertools import groupby
 
 import pytest
 
-from recollect.clock import HOUR, MINUTE, SECOND
-from recollect.model.jobs import Again
-from recollect.model.requests import Away, Misconfigured, Request, Wait
-from recollect.paths import Paths
-from recollect.synthesis.budget import day_of
-from recollect.worker.gate import LONGEST_PAUSE
+from aforesaid.clock import HOUR, MINUTE, SECOND
+from aforesaid.model.jobs import Again
+from aforesaid.model.requests import Misconfigured, RateLimited, Request, Unavailable
+from aforesaid.paths import Paths
+from aforesaid.synthesis.cost import day_bounds
+from aforesaid.worker.circuit_breaker import LONGEST_PAUSE
 from tests.support.product import close_stores
 from tests.support.stub_model import Desk, FakeClock, Step, StubModel, dutiful
+
+pytestmark = pytest.mark.slow
 
 SESSIONS = ("s1", "s2", "s3", "s4")
 TURNS = 5
@@ -45,7 +47,7 @@ def desk(home: Paths, opened: list[Desk]) -> Desk:
 
 
 def away_until(end: int, clock: FakeClock) -> Step:
-    return lambda _: Away("overloaded") if clock() < end else dutiful
+    return lambda _: Unavailable("overloaded") if clock() < end else dutiful
 
 
 def assert_all_is_done_once_and_in_order(desk: Desk) -> None:
@@ -98,7 +100,11 @@ def test_outages_that_follow_each_other_skip_nothing(desk: Desk) -> None:
 
     def flapping(_: Request) -> Step:
         desk.clock.at += SECOND  # an answer takes its time
-        return dutiful if (desk.clock() - began) % (10 * MINUTE) > 590 * SECOND else Away("gone")
+        return (
+            dutiful
+            if (desk.clock() - began) % (10 * MINUTE) > 590 * SECOND
+            else Unavailable("gone")
+        )
 
     desk.model.then = flapping
     desk.work()
@@ -106,10 +112,10 @@ def test_outages_that_follow_each_other_skip_nothing(desk: Desk) -> None:
 
 
 def test_the_queue_says_why_it_waits(desk: Desk) -> None:
-    desk.model.then = Away("the server is overloaded")
+    desk.model.then = Unavailable("the server is overloaded")
     desk.work(desk.clock() + MINUTE)
     assert ("the server is overloaded",) in desk.rows("SELECT last_error FROM jobs")
-    reason = desk.runner.gate.reason()
+    reason = desk.runner.context.breaker.outage
     assert reason is not None
     assert not reason.for_user  # it comes and goes: no reason to trouble anybody
 
@@ -117,10 +123,10 @@ def test_the_queue_says_why_it_waits(desk: Desk) -> None:
 def test_a_connection_that_comes_and_goes_loses_nothing(desk: Desk) -> None:
     """One answer in three, for as long as it takes."""
     count = iter(range(10_000))
-    desk.model.then = lambda _: dutiful if next(count) % 3 == 0 else Away("cut off")
+    desk.model.then = lambda _: dutiful if next(count) % 3 == 0 else Unavailable("cut off")
     desk.work()
     for _ in range(5):  # what was blamed for its bad luck is listed, and done when the user says so
-        desk.store.requeue_skipped(None, desk.clock())
+        desk.store.jobs.requeue_skipped(None, desk.clock())
         desk.work()
     assert Counter(state for _, state, _, _ in desk.jobs()) == {"done": JOBS}
     assert desk.store.health().summaries == JOBS // 2
@@ -130,7 +136,7 @@ def test_a_quota_parks_the_queue_until_it_is_over(desk: Desk) -> None:
     """T19: a 429 that says until when."""
     until = desk.clock() + 5 * HOUR
     desk.model.then = lambda _: (
-        Wait("the quota is used up", until) if desk.clock() < until else dutiful
+        RateLimited("the quota is used up", until) if desk.clock() < until else dutiful
     )
     desk.work()
     assert len([at for at in desk.model.when if at < until]) == 1
@@ -139,7 +145,7 @@ def test_a_quota_parks_the_queue_until_it_is_over(desk: Desk) -> None:
 
 
 def test_a_quota_without_an_end_is_asked_after_with_growing_pauses(desk: Desk) -> None:
-    desk.model.then = lambda _: Wait("slow down", desk.clock() + SECOND)
+    desk.model.then = lambda _: RateLimited("slow down", desk.clock() + SECOND)
     began = desk.clock()
     desk.work(began + HOUR)
     assert len(desk.model.when) <= 30
@@ -152,17 +158,17 @@ def test_wrong_settings_park_the_queue_and_are_the_users_to_mend(desk: Desk) -> 
     desk.work(began + HOUR)
     assert len(desk.model.when) <= HOUR // LONGEST_PAUSE + 1
     assert {(state, tries) for _, state, tries, _ in desk.jobs()} == {("pending", 0)}
-    reason = desk.runner.gate.reason()
+    reason = desk.runner.context.breaker.outage
     assert reason is not None
     assert reason.for_user
 
     desk.model.then = dutiful
-    desk.runner.gate.open()
+    desk.runner.context.breaker.reset()
     desk.work()
     assert_all_is_done_once_and_in_order(desk)
 
 
-def poison(name: str, absence: Away) -> Step:
+def poison(name: str, absence: Unavailable) -> Step:
     """The one request that the server cannot stand."""
     bad = f"Created {name}.py\n  +"  # the diff: it is not in the request for the summary
     return lambda request: absence if bad in request.message else dutiful
@@ -170,9 +176,9 @@ def poison(name: str, absence: Away) -> Step:
 
 def test_a_job_that_nobody_answers_while_others_are_answered_is_skipped(desk: Desk) -> None:
     """T18: three tries, then it is parked."""
-    desk.model.then = poison("s2_3", Away("internal error"))
+    desk.model.then = poison("s2_3", Unavailable("internal error"))
     desk.work()
-    skipped = desk.store.skipped_jobs()
+    skipped = desk.store.jobs.skipped()
     assert {(row.session_id, row.prompt_number) for row in skipped} == {(2, 3)}
     assert {row.tries for row in skipped} == {3}
     assert Counter(state for _, state, _, _ in desk.jobs())["done"] == JOBS - len(skipped)
@@ -181,7 +187,7 @@ def test_a_job_that_nobody_answers_while_others_are_answered_is_skipped(desk: De
 def test_a_poisonous_job_does_not_hold_up_other_sessions(desk: Desk) -> None:
     """T18: others go on."""
     began = desk.clock()
-    desk.model.then = poison("s1_1", Away("internal error"))
+    desk.model.then = poison("s1_1", Unavailable("internal error"))
     desk.work(began + MINUTE)
     done = desk.rows("SELECT DISTINCT session_id FROM jobs WHERE state = 'done' ORDER BY 1")
     assert done == [(2,), (3,), (4,)]
@@ -189,7 +195,7 @@ def test_a_poisonous_job_does_not_hold_up_other_sessions(desk: Desk) -> None:
 
 
 def test_a_skipped_job_does_not_hold_up_its_own_session(desk: Desk) -> None:
-    desk.model.then = poison("s1_1", Away("internal error"))
+    desk.model.then = poison("s1_1", Unavailable("internal error"))
     desk.work()
     assert desk.rows("SELECT DISTINCT prompt_number FROM jobs WHERE state = 'skipped'") == [(1,)]
     assert desk.rows("SELECT max(prompt_number) FROM observations WHERE session_id = 1") == [
@@ -200,7 +206,7 @@ def test_a_skipped_job_does_not_hold_up_its_own_session(desk: Desk) -> None:
 def test_the_rules_stand_in_at_once_and_the_model_is_not_stormed(
     home: Paths, opened: list[Desk]
 ) -> None:
-    desk = Desk.of(home, StubModel([], Away("overloaded")), stands_in=True)
+    desk = Desk.of(home, StubModel([], Unavailable("overloaded")), stands_in=True)
     opened.append(desk)
     for number in range(1, TURNS + 1):
         for session in SESSIONS:
@@ -220,8 +226,8 @@ def test_a_stand_in_never_replaces_what_a_model_wrote(home: Paths, opened: list[
     desk.turns.add("s1", 1)
     desk.work()
     written = desk.rows("SELECT id, provider, title FROM observations")
-    desk.model.then = Away("overloaded")
-    assert desk.store.do_again(Again("another model"), desk.clock()) == 2
+    desk.model.then = Unavailable("overloaded")
+    assert desk.store.jobs.reprocess(Again("another model"), desk.clock()) == 2
     desk.work(desk.clock() + HOUR)
     assert desk.rows("SELECT id, provider, title FROM observations") == written
     assert desk.rows("SELECT DISTINCT state FROM jobs") == [("pending",)]
@@ -234,7 +240,7 @@ def test_a_stand_in_never_replaces_what_a_model_wrote(home: Paths, opened: list[
 def test_the_model_takes_over_from_its_stand_in_when_it_is_back(
     home: Paths, opened: list[Desk]
 ) -> None:
-    desk = Desk.of(home, StubModel([Away("overloaded")]), stands_in=True)
+    desk = Desk.of(home, StubModel([Unavailable("overloaded")]), stands_in=True)
     opened.append(desk)
     desk.turns.add("s1", 1)
     desk.work()
@@ -250,15 +256,15 @@ def test_the_model_takes_over_from_its_stand_in_when_it_is_back(
 def test_a_stop_in_the_middle_of_a_request_gives_the_job_back(desk: Desk) -> None:
     stopping: list[bool] = []
 
-    def closed(_: Request) -> Away:
+    def closed(_: Request) -> Unavailable:
         stopping.append(True)
-        return Away("the worker is stopping")
+        return Unavailable("the worker is stopping")
 
     desk.model.steps = [closed]
     desk.runner.run_due(lambda: not stopping)
     assert {(state, tries, why) for _, state, tries, why in desk.jobs()} == {("pending", 0, None)}
-    assert desk.runner.gate.reason() is None
-    assert desk.store.next_due() is not None
+    assert desk.runner.context.breaker.outage is None
+    assert desk.store.jobs.next_due() is not None
     desk.work()
     assert_all_is_done_once_and_in_order(desk)
 
@@ -280,20 +286,20 @@ def test_a_spent_budget_parks_the_queue_until_midnight(home: Paths, opened: list
     opened.append(desk)
     for number in range(1, TURNS + 1):
         desk.turns.add("s1", number)
-    _, midnight = day_of(desk.clock())
+    _, midnight = day_bounds(desk.clock())
     desk.work(midnight)
     today = len(desk.model.when)
     assert 0 < today < 2 * TURNS
-    reason = desk.runner.gate.reason()
+    reason = desk.runner.context.breaker.outage
     assert reason is not None
     assert (reason.until, reason.for_user) == (midnight, True)
     assert "9,000 tokens a day" in reason.why
-    spent = desk.store.spent(*day_of(desk.model.when[0]))
+    spent = desk.store.requests.spent(*day_bounds(desk.model.when[0]))
     assert spent.sent + spent.received <= 9_000
     desk.work()
     assert Counter((state, tries) for _, state, tries, _ in desk.jobs()) == {("done", 1): 2 * TURNS}
-    days = {day_of(at) for at in desk.model.when}
+    days = {day_bounds(at) for at in desk.model.when}
     assert len(days) > 1
     for day in days:
-        spent = desk.store.spent(*day)
+        spent = desk.store.requests.spent(*day)
         assert spent.sent + spent.received <= 9_000

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock
-from recollect.model.erasing import Rows
-from recollect.paths import Paths
-from recollect.repository import identify
-from recollect.server.place import Place
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import contact
-from tests.support.product import fire, recollect, settled, until, work
+from aforesaid import clock
+from aforesaid.mcp.context import Context
+from aforesaid.model.purge import Rows
+from aforesaid.paths import Paths
+from aforesaid.repository import identify
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
+from tests.support.product import aforesaid, fire, settled, until, work
 from tests.support.sentence import SAID, traces
 from tests.support.transcripts import Written
 
@@ -33,49 +33,49 @@ def test_a_paused_project_leaves_nothing_and_is_recorded_again_after_resume(
 ) -> None:
     work(project, "before")
     settled(home)
-    paused = recollect("pause", "--json", cwd=project)
+    paused = aforesaid("pause", "--json", cwd=project)
     assert json.loads(paused.stdout)["scope"] == "project"
     work(project, "while", prompt=f"Fix this: {SAID}.")
     settled(home)
     assert not traces(home.data)
-    assert settled(home).session_by_ref("claude-code", "while") is None
-    assert "is recorded again" in recollect("resume", cwd=project).stdout
+    assert settled(home).sessions.find("claude-code", "while") is None
+    assert "is recorded again" in aforesaid("resume", cwd=project).stdout
     work(project, "after")
-    assert settled(home).session_by_ref("claude-code", "after")
+    assert settled(home).sessions.find("claude-code", "after")
 
 
 def test_the_brief_by_hand_says_that_nobody_is_told_it(home: Paths, project: Path) -> None:
     work(project, "first")
     settled(home)
-    assert recollect("context", cwd=project).stderr == ""
-    assert recollect("pause", cwd=project).returncode == 0
-    assert "is told nothing: it is paused" in recollect("context", cwd=project).stderr
+    assert aforesaid("context", cwd=project).stderr == ""
+    assert aforesaid("pause", cwd=project).returncode == 0
+    assert "starts here now: it is paused" in aforesaid("context", cwd=project).stderr
 
 
 def test_a_paused_session_is_told_nothing_but_that(home: Paths, project: Path) -> None:
     work(project, "before")
     settled(home)
-    assert recollect("pause", cwd=project).returncode == 0
+    assert aforesaid("pause", cwd=project).returncode == 0
     start = {"session_id": "s", "source": "startup"}
     said = json.loads(fire("SessionStart", start, project=project).stdout)
     assert "paused" in said["systemMessage"]
     assert "hookSpecificOutput" not in said
     asked = {"session_id": "s", "prompt": "What is in hello.py?"}
     assert fire("UserPromptSubmit", asked, project=project).stdout == b""
-    assert "paused" in recollect("status", cwd=project).stdout
+    assert "paused" in aforesaid("status", cwd=project).stdout
     other = project.parent / "other"
     other.mkdir()
     work(other, "elsewhere")
-    assert settled(home).session_by_ref("claude-code", "elsewhere")
+    assert settled(home).sessions.find("claude-code", "elsewhere")
 
 
 def test_a_pause_for_a_while_ends_by_itself(home: Paths, project: Path) -> None:
     order = {"scope": "everything", "dir": None, "session": None, "milliseconds": 2_500}
-    contact.order(home, "pause", **order)
+    rpc.order(home, "pause", **order)
     work(project, "while")
     settled(home)
     assert settled(home).health().sessions == 0
-    until(lambda: not contact.status(home)["paused"])
+    until(lambda: not rpc.status(home)["paused"])
     work(project, "after")
     assert settled(home).health().sessions == 1
 
@@ -86,13 +86,13 @@ def test_other_switches_leave_nothing_either(home: Paths, project: Path, way: st
     env = {}
     place = project / "part" if way == "file above" else project
     if way == "variable":
-        env["RECOLLECT_PAUSED"] = "1"
+        env["AFORESAID_PAUSED"] = "1"
     elif way == "setting":
-        assert recollect("config", "set", "capture.skip_dirs", str(project)).returncode == 0
+        assert aforesaid("config", "set", "capture.skip_dirs", str(project)).returncode == 0
     else:
-        (project / ".recollect").mkdir()
-        (project / ".recollect/off").touch()
-    contact.start(home)
+        (project / ".aforesaid").mkdir()
+        (project / ".aforesaid/off").touch()
+    rpc.start(home)
     start = {"session_id": "s", "source": "startup"}
     said = json.loads(fire("SessionStart", start, project=place, env=env).stdout)
     assert "paused" in said["systemMessage"]
@@ -116,7 +116,7 @@ def test_what_happened_in_a_pause_is_not_taken_from_the_transcript(
     home: Paths, project: Path, tmp_path: Path
 ) -> None:
     """The pause's hooks said that it was one; the transcript tells of before, of it, and of after."""
-    env = {"RECOLLECT_PAUSED": "1"}
+    env = {"AFORESAID_PAUSED": "1"}
     written = Written()
     session = {"session_id": written.session}
     now = clock.now
@@ -144,11 +144,14 @@ def test_what_happened_in_a_pause_is_not_taken_from_the_transcript(
     turn(f"hidden {SAID}", **env)
     time.sleep(0.1)
     turn("the last thing")
-    contact.start(home)
+    rpc.start(home)
     settled(home)
-    recollect("import", "claude-code", cwd=project)
+    aforesaid("import", "claude-code", cwd=project)
     store = settled(home)
-    assert [each.text for each in store.prompts(1)] == ["the first thing", "the last thing"]
+    assert [each.text for each in store.sessions.prompts(1)] == [
+        "the first thing",
+        "the last thing",
+    ]
     assert not (left := traces(home.data)), "\n".join(left)
 
 
@@ -158,7 +161,7 @@ def test_a_pause_outlives_the_project_that_is_erased(
     """What lay wholly within it left no row that could be buried: no import brings it in."""
     work(project, "before")
     settled(home)
-    assert recollect("pause", cwd=project).returncode == 0
+    assert aforesaid("pause", cwd=project).returncode == 0
     written = Written()
     written.prompt(f"Fix this: {SAID}.")
     written.says(f"I decided that {SAID}.")
@@ -167,12 +170,12 @@ def test_a_pause_outlives_the_project_that_is_erased(
     for line in written.lines:
         line |= {"timestamp": at, "cwd": str(project)}
     written.write(tmp_path / "user/.claude/projects/shop")
-    erased = recollect("purge", "--project", str(project), "--yes", cwd=project)
+    erased = aforesaid("purge", "--project", str(project), "--yes", cwd=project)
     assert erased.returncode == 0, erased.stderr
-    (paused,) = contact.status(home)["paused"]
+    (paused,) = rpc.status(home)["paused"]
     assert (paused["scope"], paused["project"]) == ("project", None)
-    assert "that was erased is paused" in recollect("status", cwd=project).stdout
-    brought = recollect("import", "claude-code", cwd=project)
+    assert "that was erased is paused" in aforesaid("status", cwd=project).stdout
+    brought = aforesaid("import", "claude-code", cwd=project)
     assert brought.returncode == 0, brought.stderr
     work(project, "while")
     assert settled(home).health().events == 0
@@ -180,29 +183,29 @@ def test_a_pause_outlives_the_project_that_is_erased(
     other = tmp_path / "other"  # a new project may get the number of the erased one
     other.mkdir()
     work(other, "elsewhere")
-    assert settled(home).session_by_ref("claude-code", "elsewhere")
-    assert "is recorded again" in recollect("resume", cwd=project).stdout
+    assert settled(home).sessions.find("claude-code", "elsewhere")
+    assert "is recorded again" in aforesaid("resume", cwd=project).stdout
     work(project, "after")
-    assert settled(home).session_by_ref("claude-code", "after")
+    assert settled(home).sessions.find("claude-code", "after")
 
 
 def test_an_agent_is_told_of_a_pause_whose_project_is_gone(home: Paths, project: Path) -> None:
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        number = store.resolve_project(identify(str(project)), str(project), 1)
-        store.add_pause(1, None, project_id=number)
-        assert list(store.erase(Rows(projects=frozenset({number})), 5))
+    with closing(Store(home.database, writer=True)) as store:
+        number = store.projects.resolve(identify(str(project)), str(project), 1)
+        store.sessions.add_pause(1, None, project_id=number)
+        assert list(store.purge.delete(Rows(projects=frozenset({number})), 5))
     here = {**os.environ, "CLAUDE_PROJECT_DIR": str(project)}
     elsewhere = {**os.environ, "CLAUDE_PROJECT_DIR": str(project.parent)}
-    assert Place(here, clock.now).paused() == "the user has paused it"
-    assert Place(elsewhere, clock.now).paused() is None
+    assert Context(here, clock.now).paused() == "the user has paused it"
+    assert Context(elsewhere, clock.now).paused() is None
 
 
 def test_resume_names_what_is_still_off(home: Paths, project: Path) -> None:
-    (project / ".recollect").mkdir()
-    (project / ".recollect/off").touch()
-    said = recollect("resume", cwd=project).stdout
+    (project / ".aforesaid").mkdir()
+    (project / ".aforesaid/off").touch()
+    said = aforesaid("resume", cwd=project).stdout
     assert "Nothing was paused here." in said
     assert "Still off: there is a file" in said
-    wrong = recollect("pause", "--for", "soon", cwd=project)
+    wrong = aforesaid("pause", "--for", "soon", cwd=project)
     assert wrong.returncode == 2
     assert "30m, 2h" in wrong.stderr

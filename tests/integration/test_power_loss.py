@@ -15,16 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from recollect.paths import Paths
-from recollect.worker import contact
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
 from tests.support import payloads
 from tests.support.power_loss import Disk
 from tests.support.product import until
 from tests.support.rounds import rounds, seed
 from tests.support.system_calls import FILES, Call, calls_in, needs_strace, watched
 
-HEADER = b"recollect/1 claude-code save /home/dev/shop\0\n"
-WORKER = (sys.executable, "-I", "-m", "recollect.worker.main")
+pytestmark = pytest.mark.slow
+
+HEADER = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
+WORKER = (sys.executable, "-I", "-m", "aforesaid.worker.main")
 WAVES, FILES_OF_A_WAVE = 4, 6
 
 
@@ -52,7 +54,7 @@ def traced(home: Paths, tmp_path: Path) -> list[Call]:
                 publish(home, name, HEADER + payloads.tool("s1", name))
             publish(home, f"bad{wave}", b"nonsense")
             until(lambda: drained(home), seconds=120)
-        until(lambda: contact.stop(home), seconds=120)
+        until(lambda: rpc.stop(home), seconds=120)
         assert running.wait(120) == 0
     return calls_in(trace)
 
@@ -91,6 +93,7 @@ def cut_after_removals(traced: list[Call], home: Paths, folder: Path) -> tuple[i
     return cuts, losses
 
 
+@pytest.mark.quick
 def test_a_file_leaves_the_spool_only_when_its_event_is_on_the_disk(
     traced: list[Call], home: Paths, tmp_path: Path
 ) -> None:

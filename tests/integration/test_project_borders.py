@@ -5,13 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.memory.extraction.remembering import Wanted, remember
-from recollect.paths import Paths
-from recollect.server.calls import call
-from recollect.server.place import Place
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker.briefs import Briefs
+from aforesaid import clock, wiring
+from aforesaid.mcp.context import Context, call
+from aforesaid.memory.extraction.extract import RememberRequest, remember
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.hook_answers import HookAnswers
 from tests.support import briefs as briefs_support
 from tests.support.injected import Sessions, bash, prompt, read, stop, wrote
 
@@ -27,7 +26,7 @@ SAID = (
 @pytest.fixture
 def sessions(home: Paths) -> Iterator[Sessions]:
     """A bank with much to tell, and a shop that knows nothing of it."""
-    found = Sessions(SqliteStore(home.database, writer=True))
+    found = Sessions(Store(home.database, writer=True))
     found.play(
         "bank-1",
         [
@@ -47,19 +46,19 @@ def sessions(home: Paths) -> Iterator[Sessions]:
 
 
 @pytest.fixture
-def briefs(home: Paths, sessions: Sessions) -> Briefs:
+def briefs(home: Paths, sessions: Sessions) -> HookAnswers:
     return briefs_support.made(home, sessions.store, lambda: sessions.at)
 
 
-def ask(briefs: Briefs, directory: str, event: str, hook: str, **fields: object) -> str:
+def ask(briefs: HookAnswers, directory: str, event: str, hook: str, **fields: object) -> str:
     """As the shop's own session, or the bank's."""
     session = "shop-1" if directory == SHOP else "bank-2"
     body = {"session_id": session, "hook_event_name": event, "cwd": directory} | fields
-    header = f"recollect/1 claude-code {hook} {directory}\0\n".encode()
+    header = f"aforesaid/1 claude-code {hook} {directory}\0\n".encode()
     return briefs.answer(header + json.dumps(body).encode()).text.decode()
 
 
-def every_answer(briefs: Briefs, directory: str) -> dict[str, str]:
+def every_answer(briefs: HookAnswers, directory: str) -> dict[str, str]:
     question = f"Why do transfers of the {SECRET} ledger fail, and how is open_vault() used?"
     opened = {"tool_name": "Read", "tool_input": {"file_path": f"{directory}/src/ledger.py"}}
     answers = {
@@ -74,14 +73,16 @@ def every_answer(briefs: Briefs, directory: str) -> dict[str, str]:
 
 
 def test_a_project_is_told_nothing_of_another(
-    sessions: Sessions, briefs: Briefs, home: Paths
+    sessions: Sessions, briefs: HookAnswers, home: Paths
 ) -> None:
     """T67: brief, prompt, file, compaction, prepared copies and memories, with the same file names and the
     very words of the other project."""
     memories = wiring.memories(wiring.home(), BANK, clock.now)
-    remember(memories, Wanted(f"The {SECRET} ledger is audited by Jane", type="project"), BANK)
+    remember(
+        memories, RememberRequest(f"The {SECRET} ledger is audited by Jane", type="project"), BANK
+    )
     for name in ("bank", "shop"):
-        briefs.prepare(sessions.project(name))
+        briefs.prepare_brief(sessions.project(name))
     for out, said in every_answer(briefs, SHOP).items():
         assert SECRET not in said, out
         assert "open_vault" not in said, out
@@ -95,10 +96,10 @@ def test_a_project_is_told_nothing_of_another(
 
 def test_who_asks_in_a_project_is_answered_of_it_alone(sessions: Sessions, home: Paths) -> None:
     """T67: MCP tools look into other projects only when they are named."""
-    env = {"RECOLLECT_HOME": str(home.data), "CLAUDE_PROJECT_DIR": SHOP, "HOME": str(home.data)}
-    place = Place(env | {"RECOLLECT_RECALL_ENCODER": "none"}, lambda: sessions.at)
-    (bank,) = [p.id for p in sessions.store.projects() if p.name == "bank"]
-    number = f"#{sessions.store.recent_observations(bank, 1)[0].id}"
+    env = {"AFORESAID_HOME": str(home.data), "CLAUDE_PROJECT_DIR": SHOP, "HOME": str(home.data)}
+    place = Context(env | {"AFORESAID_RECALL_ENCODER": "none"}, lambda: sessions.at)
+    (bank,) = [p.id for p in sessions.store.projects.all() if p.name == "bank"]
+    number = f"#{sessions.store.observations.recent(bank, 1)[0].id}"
     for tool, given in (
         ("search", {"query": f"{SECRET} ledger open_vault"}),
         ("files", {"path": "src/ledger.py"}),

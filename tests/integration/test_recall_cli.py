@@ -1,6 +1,7 @@
 """Looking back on the command line: search with its filters and levels, timeline, related, files, rebuild."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,18 +12,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from recollect.cli import rebuild
-from recollect.clock import DAY
-from recollect.encoders.static_table import StaticTable
-from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
-from recollect.model.search import Reason
-from recollect.paths import Paths
-from recollect.recall.shown import said
-from recollect.repository import identify
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.cli import data
+from aforesaid.clock import DAY
+from aforesaid.encoders.static_table import StaticTable
+from aforesaid.model.observations import Doubt, ObservationDraft, SummaryDraft
+from aforesaid.model.search import Reason
+from aforesaid.paths import Paths
+from aforesaid.recall.results import describe_reasons
+from aforesaid.repository import identify
+from aforesaid.store.store import Store
 from tests.support.blank import laid
 from tests.support.memory import Memory
-from tests.support.product import on_a_terminal, recollect, settled
+from tests.support.product import aforesaid, on_a_terminal, settled
 
 DOUBTS = (Doubt("title", "it occurs nowhere"),)
 PUMP = ObservationDraft(
@@ -46,18 +47,18 @@ def project(home: Paths, tmp_path: Path) -> Path:
     (folder / "src").mkdir(parents=True)
     (folder / "src/pump.py").write_text("pump = 1\n")
     subprocess.run(["git", "init", "--quiet", folder], check=True)
-    store = SqliteStore(laid(home.database), writer=True, encoder=StaticTable())
-    memory = Memory(store, store.resolve_project(identify(str(folder)), str(folder), 0))
+    store = Store(laid(home.database), writer=True, encoder=StaticTable())
+    memory = Memory(store, store.projects.resolve(identify(str(folder)), str(folder), 0))
     memory.turn("mend the pump", PUMP, VALVE, summary=SummaryDraft("Mend the pump"), session="a1")
     memory.at += 30 * DAY
     memory.turn("paint it", LATER, WRONG, session="b2")
-    store.pin(2, pinned=True)
+    store.observations.pin(2, pinned=True)
     store.close()
     return folder
 
 
 def answer(project: Path, *arguments: str) -> Any:
-    done = recollect(*arguments, "--json", cwd=project)
+    done = aforesaid(*arguments, "--json", cwd=project)
     assert done.returncode == 0, done.stderr + done.stdout
     return json.loads(done.stdout)
 
@@ -77,17 +78,17 @@ def test_search_tells_what_a_finding_is_worth(project: Path) -> None:
     assert hit["freshness"]["state"] == "unknown"
     assert "\x02" not in hit["excerpt"]
     assert {"words", "meaning"} <= {reason["name"] for reason in hit["reasons"]}
-    shown = recollect("search", "pump", "-n", "20", cwd=project).stdout
+    shown = aforesaid("search", "pump", "-n", "20", cwd=project).stdout
     for words in ("#1 Pump mended", "carried on later", "pinned", "unverified", "tokens"):
         assert words in shown
-    explained = recollect("search", "worn gaskets", "--explain", "-n", "1", cwd=project).stdout
+    explained = aforesaid("search", "worn gaskets", "--explain", "-n", "1", cwd=project).stdout
     assert re.search(r"  words +gasket, worn\n", explained)
     assert "  in all\n" in explained
 
 
 def test_names_are_explained_as_they_are_written(project: Path) -> None:
     asked = ("search", "what about src/pump.py and plumbing", "--type", "bugfix")
-    explained = recollect(*asked, "--explain", cwd=project).stdout
+    explained = aforesaid(*asked, "--explain", cwd=project).stdout
     assert re.search(r"  names +plumbing, pump.py, src/pump.py\n", explained), explained
     (hit,) = answer(project, *asked)["hits"]
     because = {reason["name"]: reason["because"] for reason in hit["reasons"]}
@@ -96,13 +97,13 @@ def test_names_are_explained_as_they_are_written(project: Path) -> None:
 
 
 def test_an_excerpt_says_what_the_title_does_not(project: Path) -> None:
-    shown = recollect("search", "gasket", "--type", "bugfix", cwd=project).stdout.split("\n")
+    shown = aforesaid("search", "gasket", "--type", "bugfix", cwd=project).stdout.split("\n")
     assert shown[1].startswith("   It runs again · the gasket of the pump was worn · the seal held")
-    found = recollect("search", "mend", "--level", "sessions", cwd=project).stdout.split("\n")
+    found = aforesaid("search", "mend", "--level", "sessions", cwd=project).stdout.split("\n")
     assert found[0].startswith("a1 mend the pump  session")
     assert found[1] == "   Steel valve beside the pump · Pump mended"
-    assert "  #1" in recollect("timeline", "1", "-n", "1", cwd=project).stdout.replace("▶", " ")
-    prompts = recollect("timeline", "prompt:1", "-n", "1", cwd=project).stdout
+    assert "  #1" in aforesaid("timeline", "1", "-n", "1", cwd=project).stdout.replace("▶", " ")
+    prompts = aforesaid("timeline", "prompt:1", "-n", "1", cwd=project).stdout
     assert prompts.count("mend the pump") == 2  # of the session, and its own
 
 
@@ -113,7 +114,7 @@ def test_matches_are_highlighted_on_a_terminal_if_colour_is_wanted(project: Path
     titled = on_a_terminal(project, "search", "mended", "--type", "bugfix", TERM="xterm")
     assert "\x1b[1mPump \x1b[0m\x1b[1m\x1b[4mmended\x1b[0m" in titled
     assert "\x1b[" not in on_a_terminal(project, *question, TERM="xterm", NO_COLOR="1")
-    assert "\x1b[" not in recollect(*question, cwd=project).stdout
+    assert "\x1b[" not in aforesaid(*question, cwd=project).stdout
 
 
 def test_search_keeps_to_its_filters(project: Path) -> None:
@@ -143,12 +144,12 @@ def test_search_looks_in_this_project_in_another_or_in_all(project: Path, tmp_pa
         (project, (), False),
         (tmp_path, ("--project", "shop"), False),
     ):
-        first = recollect("search", "gasket", *arguments, cwd=where).stdout.split("\n")[0]
+        first = aforesaid("search", "gasket", *arguments, cwd=where).stdout.split("\n")[0]
         assert ("shop" in first.split("  ")) == named, first
         assert answer(where, "search", "gasket", *arguments)["hits"][0]["project"] == "shop"
-    both = recollect("search", "x", "--all", "--project", "shop", cwd=project)
+    both = aforesaid("search", "x", "--all", "--project", "shop", cwd=project)
     assert both.returncode == 2
-    unknown = recollect("search", "x", "--project", "nope", cwd=project)
+    unknown = aforesaid("search", "x", "--project", "nope", cwd=project)
     assert unknown.returncode == 1
     assert "shop" in unknown.stderr
 
@@ -166,7 +167,7 @@ def test_a_project_is_named_by_any_folder_of_it(project: Path, tmp_path: Path) -
         (project, str(project)),
     ):
         assert titles(where, "gasket", "--project", name), (where, name)
-    nothing = recollect("search", "x", "--project", "..", cwd=project)
+    nothing = aforesaid("search", "x", "--project", "..", cwd=project)
     assert nothing.returncode == 1
     assert f"Nothing was ever recorded in {tmp_path}. The projects are: shop." in nothing.stderr
 
@@ -186,21 +187,21 @@ def test_a_project_is_named_by_any_folder_of_it(project: Path, tmp_path: Path) -
 def test_what_can_never_hold_is_an_error(
     project: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    done = recollect("search", "pump", *arguments, cwd=project)
+    done = aforesaid("search", "pump", *arguments, cwd=project)
     assert done.returncode == 2
     assert said in done.stderr
 
 
 def test_a_name_that_nothing_bears_is_told(project: Path) -> None:
-    shown = recollect(
+    shown = aforesaid(
         "search", "pump", "--concept", "plumbing", "--concept", "cats", "--agent", "x", cwd=project
     ).stdout.splitlines()
     assert "Fewer filters find more." in shown[0]
     assert shown[1:] == [
-        "Nothing that is remembered in this project is tagged with the concept 'cats'.",
-        "Nothing that is remembered in this project is of the agent 'x'. There is: claude-code.",
+        "Nothing in this project is tagged with the concept 'cats'.",
+        "Nothing in this project is of the agent 'x'. Known agents: claude-code.",
     ]
-    common = recollect("search", "zebra", "--agent", "claude-code", cwd=project).stdout
+    common = aforesaid("search", "zebra", "--agent", "claude-code", cwd=project).stdout
     assert common.count("\n") == 1
 
 
@@ -213,7 +214,7 @@ def test_search_has_levels(project: Path) -> None:
     assert facts[0]["excerpt"] == "the gasket of the pump was worn"
     full = answer(project, "search", "gasket", "--level", "full")["hits"]
     assert "A long story about water." in full[0]["text"]
-    shown = recollect("search", "gasket", "--level", "full", "-n", "1", cwd=project).stdout
+    shown = aforesaid("search", "gasket", "--level", "full", "-n", "1", cwd=project).stdout
     assert "A long story about water." in shown
     assert "Show one in full" not in shown
     assert answer(project, "search", "gasket", "--level", "events")["hits"] == []
@@ -222,18 +223,18 @@ def test_search_has_levels(project: Path) -> None:
 def test_search_without_an_encoder_is_no_fault_and_with_a_missing_one_it_says_so(
     project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "none")
+    monkeypatch.setenv("AFORESAID_RECALL_ENCODER", "none")
     assert answer(project, "search", "gasket")["without"] is None
-    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "minilm")
+    monkeypatch.setenv("AFORESAID_RECALL_ENCODER", "minilm")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken/onnxruntime.py").write_text("raise ImportError('none here')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "broken"))
     found = answer(project, "search", "gasket")
     assert found["hits"]
     assert "search by meaning is off" in found["without"]
-    shown = recollect("search", "gasket", cwd=project).stdout
-    assert "pip install 'recollect[minilm]'" in shown
-    assert "The words alone decided." in shown
+    shown = aforesaid("search", "gasket", cwd=project).stdout
+    assert "pip install 'aforesaid[minilm]'" in shown
+    assert "Only words were matched." in shown
 
 
 @pytest.mark.parametrize(
@@ -249,7 +250,7 @@ def test_what_needs_no_vectors_starts_without_numpy(
     project: Path, arguments: tuple[str, ...]
 ) -> None:
     program = (
-        "import sys; from recollect.cli.main import cli\n"
+        "import sys; from aforesaid.cli.main import cli\n"
         f"cli({list(arguments)!r}, standalone_mode=False)\n"
         "heavy = {'numpy', 'rich', 'mcp', 'onnxruntime'} & set(sys.modules)\n"
         "assert not heavy, heavy"
@@ -263,7 +264,7 @@ def test_what_needs_no_vectors_starts_without_numpy(
 def test_a_timeline_shows_what_stands_around(project: Path) -> None:
     names = [hit["name"] for hit in answer(project, "timeline", "#2", "--after", "2")]
     assert names == ["prompt:1", "#1", "#2", "summary:1", "prompt:2"]
-    shown = recollect("timeline", "2", cwd=project).stdout
+    shown = aforesaid("timeline", "2", cwd=project).stdout
     assert "▶ #2 Steel valve" in shown
     assert "── b2" in shown
     around = answer(project, "timeline", "--at", "2027-01-20", "--before", "1", "--after", "1")
@@ -275,12 +276,12 @@ def test_a_timeline_shows_what_stands_around(project: Path) -> None:
         (("timeline", "1", "--at", "yesterday"), 2),
         (("timeline", "--at", "nonsense"), 2),
     ):
-        assert recollect(*arguments, cwd=project).returncode == code, arguments
+        assert aforesaid(*arguments, cwd=project).returncode == code, arguments
 
 
 def test_what_a_timeline_is_around_is_marked(project: Path) -> None:
-    assert "\n▶ event:1 " in recollect("timeline", "event:1", "-n", "3", cwd=project).stdout
-    session = recollect("timeline", "a1", "-n", "3", cwd=project).stdout.splitlines()
+    assert "\n▶ event:1 " in aforesaid("timeline", "event:1", "-n", "3", cwd=project).stdout
+    session = aforesaid("timeline", "a1", "-n", "3", cwd=project).stdout.splitlines()
     assert session[0] == "▶ a1 mend the pump"
     assert len(session) == 5
     assert len(answer(project, "timeline", "prompt:1", "-n", "2")) == 2
@@ -289,28 +290,28 @@ def test_what_a_timeline_is_around_is_marked(project: Path) -> None:
 def test_a_timeline_of_another_project_than_named_is_refused(
     project: Path, home: Paths, tmp_path: Path
 ) -> None:
-    store = SqliteStore(laid(home.database), writer=True)
+    store = Store(laid(home.database), writer=True)
     other = tmp_path / "kestrel"
     other.mkdir()
-    store.resolve_project(identify(str(other)), str(other), 0)
+    store.projects.resolve(identify(str(other)), str(other), 0)
     store.close()
     for name, what in (("1", "#1"), ("a1", "This session")):
-        done = recollect("timeline", name, "--project", "kestrel", cwd=project)
+        done = aforesaid("timeline", name, "--project", "kestrel", cwd=project)
         assert done.returncode == 2
         assert f"{what} is of project shop, not of kestrel. Leave --project out." in done.stderr
-    assert recollect("timeline", "1", "--project", "shop", cwd=other).returncode == 0
+    assert aforesaid("timeline", "1", "--project", "shop", cwd=other).returncode == 0
 
 
 def test_related_says_why(project: Path) -> None:
     found = answer(project, "related", "1")
     assert found[0]["name"] == "#3"
     assert {reason["name"] for reason in found[0]["reasons"]} >= {"story", "same file"}
-    shown = recollect("related", "#1", cwd=project).stdout
+    shown = aforesaid("related", "#1", cwd=project).stdout
     assert "story: what came after it; same file: src/pump.py" in shown
     against = [Reason("like words", 0.9), Reason("same session", -0.2)]
-    assert said(against) == "like words, though in the same session"
-    assert recollect("related", "999", cwd=project).returncode == 1
-    assert recollect("related", "a1", cwd=project).returncode == 1
+    assert describe_reasons(against) == "like words, though in the same session"
+    assert aforesaid("related", "999", cwd=project).returncode == 1
+    assert aforesaid("related", "a1", cwd=project).returncode == 1
 
 
 def test_files_tells_what_is_known_about_one_and_about_which_most_is_known(project: Path) -> None:
@@ -318,8 +319,8 @@ def test_files_tells_what_is_known_about_one_and_about_which_most_is_known(proje
         found = answer(project, "files", path)["observations"]
         assert [each["id"] for each in found] == [3, 1], path
     assert [o["id"] for o in answer(project / "src", "files", "pump.py")["observations"]] == [3, 1]
-    assert "the gasket of the pump was worn" in recollect("files", "pump.py", cwd=project).stdout
-    assert "Nothing is known about x.py" in recollect("files", "x.py", cwd=project).stdout
+    assert "the gasket of the pump was worn" in aforesaid("files", "pump.py", cwd=project).stdout
+    assert "Nothing is known about x.py" in aforesaid("files", "x.py", cwd=project).stdout
     most = answer(project, "files")
     assert [(f["path"], f["observations"]) for f in most] == [
         ("src/pump.py", 2),
@@ -332,28 +333,28 @@ def test_files_tells_what_is_known_about_one_and_about_which_most_is_known(proje
 def test_a_directory_that_is_not_on_this_disk_is_known_by_its_files(project: Path) -> None:
     shutil.rmtree(project / "src")
     assert [f["path"] for f in answer(project, "files", "src")] == ["src/pump.py", "src/valve.py"]
-    assert "src/valve.py" in recollect("files", "./src", cwd=project).stdout
-    assert "Nothing is known about sr." in recollect("files", "sr", cwd=project).stdout
+    assert "src/valve.py" in aforesaid("files", "./src", cwd=project).stdout
+    assert "Nothing is known about sr." in aforesaid("files", "sr", cwd=project).stdout
 
 
 def test_show_has_levels_and_shows_whatever_a_search_found(project: Path) -> None:
-    title = recollect("show", "1", "--level", "title", cwd=project).stdout
+    title = aforesaid("show", "1", "--level", "title", cwd=project).stdout
     assert title.startswith("#1 Pump mended")
     assert title.count("\n") == 1
-    facts = recollect("show", "1", "--level", "facts", cwd=project).stdout
+    facts = aforesaid("show", "1", "--level", "facts", cwd=project).stdout
     assert "the seal held" in facts
     assert "A long story" not in facts
     assert answer(project, "show", "1", "--level", "facts")["level"] == "facts"
-    assert "project shop, session a1, prompt 1, " in recollect("show", "1", cwd=project).stdout
-    summary = recollect("show", "summary:1", cwd=project).stdout
+    assert "project shop, session a1, prompt 1, " in aforesaid("show", "1", cwd=project).stdout
+    summary = aforesaid("show", "summary:1", cwd=project).stdout
     assert "Mend the pump" in summary
     assert summary.endswith("\nproject shop, session a1\n")
-    assert "mend the pump" in recollect("show", "prompt:1", cwd=project).stdout
+    assert "mend the pump" in aforesaid("show", "prompt:1", cwd=project).stdout
     assert answer(project, "show", "event:1")["kind"] == "event"
-    assert "Pump mended" in recollect("show", "a1", "--level", "facts", cwd=project).stdout
-    gone = recollect("show", "summary:9", cwd=project)
+    assert "Pump mended" in aforesaid("show", "a1", "--level", "facts", cwd=project).stdout
+    gone = aforesaid("show", "summary:9", cwd=project)
     assert gone.returncode == 1
-    assert "recollect search --level summaries" in gone.stderr
+    assert "aforesaid search --level summaries" in gone.stderr
 
 
 def test_a_rebuild_makes_the_index_again(project: Path, home: Paths) -> None:
@@ -362,15 +363,15 @@ def test_a_rebuild_makes_the_index_again(project: Path, home: Paths) -> None:
     assert index["documents"] == index["vectors"] == 7
     assert index["waiting"] == 0
     assert set(titles(project, "pump")) == before
-    assert "The index holds 7 documents, 7 vectors by" in recollect("rebuild", cwd=project).stdout
+    assert "The index has 7 documents, 7 vectors by" in aforesaid("rebuild", cwd=project).stdout
     settled(home)
     assert answer(project, "search", "capture", "--level", "events")["hits"] == []
     status = answer(project, "status")["index"]
     assert (status["documents"], status["vectors"], status["waiting"]) == (7, 7, 0)
-    recollect("worker", "stop")
+    aforesaid("worker", "stop")
     status = answer(project, "status")["index"]
     assert (status["documents"], status["vectors"]) == (7, 7)
-    assert "7 documents, 7 vectors by static" in recollect("status", cwd=project).stdout
+    assert "7 documents, 7 vectors by static" in aforesaid("status", cwd=project).stdout
 
 
 def test_an_interrupted_rebuild_goes_on_in_the_background(
@@ -381,9 +382,57 @@ def test_an_interrupted_rebuild_goes_on_in_the_background(
     def interrupted(_: Paths) -> dict[str, Any]:
         raise KeyboardInterrupt
 
-    recollect("worker", "start")
-    monkeypatch.setattr(rebuild, "_status", interrupted)
-    done = CliRunner().invoke(rebuild.rebuild, [])
+    aforesaid("worker", "start")
+    monkeypatch.setattr(data, "_worker_status", interrupted)
+    done = CliRunner().invoke(data.rebuild, [])
     assert done.exit_code == 130
-    assert "It goes on in the background." in done.stderr
-    assert settled(home).index_health().documents == 7
+    assert "It continues in the background." in done.stderr
+    assert settled(home).index.health().documents == 7
+
+
+QUERIES = (
+    ("search", "pump", "--explain"),
+    ("search", "pump", "--level", "full", "--json"),
+    ("search", "nothing-like-it", "--concept", "gears"),
+    ("search", "pump", "--level", "sessions", "--concept", "gears"),
+    ("search", "pump", "--project", "nope"),
+    ("timeline", "2"),
+    ("related", "1"),
+    ("files", "src/pump.py"),
+    ("files",),
+    ("show", "1"),
+    ("show", "a1"),
+    ("show", "summary:1", "--json"),
+    ("show", "99"),
+    ("sessions",),
+    ("why", "a1"),
+)
+
+
+def test_a_command_prints_the_same_whether_or_not_the_worker_answers_it(
+    project: Path, home: Paths
+) -> None:
+    def outputs() -> list[tuple[int, str, str]]:
+        done = (aforesaid(*each, cwd=project) for each in QUERIES)
+        return [(each.returncode, each.stdout, each.stderr) for each in done]
+
+    alone = outputs()
+    assert [code for code, _, _ in alone] == [0, 0, 0, 2, 1, *(0,) * 7, 1, 0, 0]
+    aforesaid("worker", "start")
+    settled(home).close()
+    assert outputs() == alone
+
+
+def test_a_running_worker_spares_a_command_the_store(project: Path, home: Paths) -> None:
+    """With other settings than the worker's it answers itself."""
+    aforesaid("worker", "start")
+    settled(home).close()
+    program = (
+        "import sys; from aforesaid.cli.main import cli\n"
+        "cli(['search', 'pump'], standalone_mode=False)\n"
+        "sys.exit(7 if 'aforesaid.store.store' in sys.modules else 0)"
+    )
+    command = [sys.executable, "-c", program]
+    assert subprocess.run(command, cwd=project, check=False).returncode == 0
+    other = os.environ | {"AFORESAID_RECALL_ENCODER": "none"}
+    assert subprocess.run(command, cwd=project, env=other, check=False).returncode == 7

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from recollect import clock
-from recollect.clock import HOUR
-from recollect.errors import WorkerError, WorkerHung
-from recollect.paths import Paths
-from recollect.worker import contact
+from aforesaid import clock
+from aforesaid.clock import HOUR
+from aforesaid.errors import WorkerError, WorkerHung
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
 from tests.support import scripted_notes
-from tests.support.product import close_stores, fire, recollect, settled, until
+from tests.support.product import aforesaid, close_stores, fire, settled, until
 from tests.support.scripted_notes import Notes
 from tests.support.transcripts import Written, read
 from tests.support.writers import start_no_worker
@@ -64,7 +64,7 @@ class Project:
 
     def _fire(self, paths: Paths, at: int, payload: dict[str, Any]) -> Path:
         before = set(paths.spool_new.iterdir())
-        env = {"RECOLLECT_HOME": str(paths.state)}
+        env = {"AFORESAID_HOME": str(paths.state)}
         fire(payload["hook_event_name"], payload, project=self.folder, env=env)
         (new,) = set(paths.spool_new.iterdir()) - before
         os.utime(new, ns=(at * 1_000_000, at * 1_000_000))
@@ -117,24 +117,24 @@ def start_worker(paths: Paths) -> None:
     """However long that takes; the machine is shared."""
     for _ in range(10):
         with suppress(WorkerHung):
-            contact.start(paths)
+            rpc.start(paths)
             return
 
 
 def is_idle(paths: Paths) -> bool:
     with suppress(WorkerError):
-        return bool(contact.status(paths)["idle"])
+        return bool(rpc.status(paths)["idle"])
     return False
 
 
 def run_worker(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> int:
     """Until it has nothing left to do. How many events it healed."""
-    monkeypatch.setenv("RECOLLECT_HOME", str(paths.state))
+    monkeypatch.setenv("AFORESAID_HOME", str(paths.state))
     start_worker(paths)
     until(lambda: is_idle(paths), seconds=240)
     healed = settled(paths).health().healed
     close_stores()
-    assert contact.stop(paths)
+    assert rpc.stop(paths)
     return healed
 
 
@@ -182,8 +182,8 @@ def test_what_hook_transcript_and_import_all_tell_is_stored_once(
     captures = {capture: capture.read_bytes() for capture in project.fire(home)}
     assert run_worker(home, monkeypatch) == 0
     before = state(home)
-    assert recollect("import", "claude-code").returncode == 0
-    assert contact.stop(home)
+    assert aforesaid("import", "claude-code").returncode == 0
+    assert rpc.stop(home)
     for capture, body in captures.items():
         capture.write_bytes(body)
     assert run_worker(home, monkeypatch) == 0
@@ -260,9 +260,9 @@ def test_a_worker_that_is_killed_while_it_heals_heals_all_in_the_end(
     chance = random.Random(7)
     found = []
     for _ in range(5):
-        worker = subprocess.Popen([sys.executable, "-I", "-m", "recollect.worker.main"])
+        worker = subprocess.Popen([sys.executable, "-I", "-m", "aforesaid.worker.main"])
         until(home.database.exists)
-        until(lambda: contact.running_pid(home))
+        until(lambda: rpc.running_pid(home))
         with pytest.raises(subprocess.TimeoutExpired):
             worker.wait(chance.uniform(0, 0.5))
         os.kill(worker.pid, signal.SIGKILL)

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.agents.claude_code import ClaudeCode
-from recollect.model.arrivals import Arrival
-from recollect.model.captures import Capture
-from recollect.model.events import Event
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.model.events import Arrival, Capture, Event
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, repository
 from tests.support.blank import laid
 from tests.support.transcripts import FIXTURES, FRAMING, read
@@ -28,9 +26,9 @@ def recording(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(laid(tmp_path / "recollect.db"), writer=True)) as opened:
-        opened.resolve_project(repository("shop"), SHOP, START)
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(laid(tmp_path / "aforesaid.db"), writer=True)) as opened:
+        opened.projects.resolve(repository("shop"), SHOP, START)
         yield opened
 
 
@@ -59,12 +57,12 @@ def hooked(recording: Path) -> list[Arrival]:
     return found
 
 
-def rows(store: SqliteStore, query: str) -> Rows:
-    with store.transaction() as connection:
+def rows(store: Store, query: str) -> Rows:
+    with store.database.transaction() as connection:
         return [tuple(row) for row in connection.execute(query)]
 
 
-def state(store: SqliteStore) -> dict[str, Rows]:
+def state(store: Store) -> dict[str, Rows]:
     named = "FROM {0} JOIN sessions AS s ON s.id = {0}.session_id"
     return {
         "events": rows(
@@ -83,13 +81,13 @@ def state(store: SqliteStore) -> dict[str, Rows]:
     }
 
 
-def test_of_what_hooks_told_nothing_is_told_again(recording: Path, store: SqliteStore) -> None:
+def test_of_what_hooks_told_nothing_is_told_again(recording: Path, store: Store) -> None:
     """What no hook tells is healed: a call that was refused, or interrupted."""
     delivered = hooked(recording)
-    assert store.add_events(delivered, START).added == len(delivered)
+    assert store.events.add(delivered, START).added == len(delivered)
     keys = {arrival.event.key for arrival in delivered}
     untold = [a for a in told(recording) if a.event.kind == "tool" and a.event.key not in keys]
-    assert store.heal(told(recording), START).added == len(untold)
+    assert store.events.heal(told(recording), START).added == len(untold)
     assert rows(store, "SELECT key FROM events WHERE healed ORDER BY at, id") == [
         (arrival.event.key,) for arrival in untold
     ]
@@ -97,17 +95,17 @@ def test_of_what_hooks_told_nothing_is_told_again(recording: Path, store: Sqlite
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_lossy_recording_heals_to_the_whole_one(
-    recording: Path, store: SqliteStore, tmp_path: Path, seed: int
+    recording: Path, store: Store, tmp_path: Path, seed: int
 ) -> None:
     delivered = hooked(recording)
-    with closing(SqliteStore(laid(tmp_path / "whole.db"), writer=True)) as whole:
-        whole.resolve_project(repository("shop"), SHOP, START)
-        whole.add_events(delivered, START)
-        whole.heal(told(recording), START)
+    with closing(Store(laid(tmp_path / "whole.db"), writer=True)) as whole:
+        whole.projects.resolve(repository("shop"), SHOP, START)
+        whole.events.add(delivered, START)
+        whole.events.heal(told(recording), START)
         expected = state(whole)
     chance = random.Random(seed)
     # What frames a session is told by hooks alone, if it was told at all.
     kept = [a for a in delivered if a.event.kind in FRAMING or chance.random() < 2 / 3]
-    store.add_events(kept, START)
-    store.heal(told(recording), START)
+    store.events.add(kept, START)
+    store.events.heal(told(recording), START)
     assert state(store) == expected

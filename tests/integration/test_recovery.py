@@ -17,25 +17,28 @@ from uuid import uuid4
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.backups import accounts, condition, manifest, swapping, withheld
-from recollect.backups.accounts import FILE, Account
-from recollect.backups.recovery import Recovery
-from recollect.backups.rotation import DAILY
-from recollect.clock import HOUR, MINUTE
-from recollect.errors import BackupError, StoreDamaged, WorkerError
-from recollect.paths import Paths
-from recollect.store.files import Reach
-from recollect.store.sqlite import checking, tables
-from recollect.store.sqlite.salvage import salvage
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import contact
-from recollect.worker.opening import opened
+from aforesaid import clock, wiring
+from aforesaid.backups import database_state, recovery_log
+from aforesaid.backups.recovery import Recovery, replacement_path
+from aforesaid.backups.recovery_log import FILE, RecoveryRecord
+from aforesaid.backups.repository import DAILY, DATABASE, MANIFEST, describe_file
+from aforesaid.clock import HOUR, MINUTE
+from aforesaid.errors import BackupError, StoreDamaged, WorkerError
+from aforesaid.paths import Paths
+from aforesaid.store import files
+from aforesaid.store.database import newest_version
+from aforesaid.store.files import WalReach
+from aforesaid.store.salvage import create_blank, salvage
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
+from aforesaid.worker.database import open_database
 from tests.support import corruption
 from tests.support.arrivals import START, Told, repository
 from tests.support.corruption import quiet, rows_of
-from tests.support.product import fire, recollect, settled, until, work
+from tests.support.product import aforesaid, fire, settled, until, work
 from tests.support.transcripts import Written
+
+pytestmark = pytest.mark.slow
 
 QUICK = (
     *((0, "50 bits flipped"), (1, "truncated"), (2, "0 bytes"), (3, "64 KB of garbage")),
@@ -66,29 +69,29 @@ def test_whatever_is_damaged_is_usable_again_and_what_is_lost_is_said(
 def test_commands_say_what_to_do_about_tables_that_are_no_text(home: Paths) -> None:
     """T25: SQLite quotes them, and Python cannot read the quote."""
     fill(home, "one")
-    assert recollect("backup").returncode == 0
-    contact.stop(home)
+    assert aforesaid("backup").returncode == 0
+    rpc.stop(home)
     data = home.database.read_bytes().replace(b"IS NULL", b"IS N\xd5LL")
     home.database.write_bytes(data)
     with pytest.raises(UnicodeDecodeError), closing(sqlite3.connect(home.database)) as plain:
         plain.execute("SELECT count(*) FROM events")
     for command in ("status", "search x", "backup", "doctor --quick"):
-        answer = recollect(*command.split())
+        answer = aforesaid(*command.split())
         assert "Traceback" not in answer.stderr, command
         assert "is damaged" in answer.stdout + answer.stderr, command
-    assert recollect("restore", "--yes").returncode == 0
-    assert recollect("status").returncode == 0
+    assert aforesaid("restore", "--yes").returncode == 0
+    assert aforesaid("status").returncode == 0
 
 
 def test_a_database_that_is_gone_is_no_new_beginning_where_there_is_a_backup(home: Paths) -> None:
     fill(home, "one")
-    assert recollect("backup").returncode == 0
-    for part in home.data.glob("recollect.db*"):
+    assert aforesaid("backup").returncode == 0
+    for part in home.data.glob("aforesaid.db*"):
         part.unlink()
-    told = recollect("status")
+    told = aforesaid("status")
     assert "is gone or empty, and there is a backup" in told.stdout
     assert told.returncode == 4
-    assert "is gone or empty" in recollect("doctor", "--quick").stdout
+    assert "is gone or empty" in aforesaid("doctor", "--quick").stdout
 
 
 def test_a_look_at_every_page_sees_the_checks_of_tables_and_leaves_the_log(
@@ -104,21 +107,21 @@ def test_a_look_at_every_page_sees_the_checks_of_tables_and_leaves_the_log(
         shutil.copy(home.database, copy)
         shutil.copy(corruption.log_of(home.database), corruption.log_of(copy))
     log = corruption.log_of(copy).read_bytes()
-    assert checking.quick(copy, 60) == ("CHECK constraint failed in jobs", True)
+    assert files.check_pages(copy, 60) == ("CHECK constraint failed in jobs", True)
     assert corruption.log_of(copy).read_bytes() == log != b""
 
 
 def fill(paths: Paths, *sessions: str) -> None:
-    with closing(SqliteStore(paths.database, writer=True)) as store:
-        project = store.resolve_project(repository("shop"), "/home/dev/shop", START)
+    with closing(Store(paths.database, writer=True)) as store:
+        project = store.projects.resolve(repository("shop"), "/home/dev/shop", START)
         for session in sessions:
             told = Told(project, session=session)
             tools = (told.tool(f"{session}-{n}") for n in range(40))
-            store.add_events([told.prompt(f"Begin {session}"), *tools], START)
+            store.events.add([told.prompt(f"Begin {session}"), *tools], START)
 
 
 def back_up(paths: Paths) -> None:
-    wiring.shelf(wiring.home(), clock.now).make(DAILY, 3)
+    wiring.backup_repository(wiring.home(), clock.now).make(DAILY, 3)
 
 
 def garble(paths: Paths) -> None:
@@ -126,12 +129,12 @@ def garble(paths: Paths) -> None:
 
 
 def recovery() -> Recovery:
-    return Recovery(wiring.shelf(wiring.home(), clock.now))
+    return Recovery(wiring.backup_repository(wiring.home(), clock.now))
 
 
 def sessions(paths: Paths) -> set[str]:
-    with closing(SqliteStore(paths.database, writer=False)) as store:
-        return {each.ref for each in store.sessions(None, 100)}
+    with closing(Store(paths.database, writer=False)) as store:
+        return {each.ref for each in store.sessions.recent(None, 100)}
 
 
 def test_the_user_is_told_at_the_session_s_start_until_somebody_has_looked(
@@ -143,24 +146,24 @@ def test_the_user_is_told_at_the_session_s_start_until_somebody_has_looked(
     fill(home, "since")
     garble(home)
     start = {"source": "startup"}
-    contact.start(home)
+    rpc.start(home)
     for number in range(2):
         begun = start | {"session_id": f"next-{number}"}
         told = json.loads(fire("SessionStart", begun, project=tmp_path).stdout)["systemMessage"]
         assert "was damaged (file is not a database)" in told
         assert "is lost, unless" in told
         assert str(home.damaged) in told
-    shown = recollect("status")
+    shown = aforesaid("status")
     assert shown.returncode == 4
     assert "was damaged" in shown.stdout
-    assert "was damaged" not in recollect("status").stdout
+    assert "was damaged" not in aforesaid("status").stdout
     answer = fire("SessionStart", start | {"session_id": "later"}, project=tmp_path).stdout
     assert "was damaged" not in answer.decode()
-    doctor = json.loads(recollect("doctor", "--quick", "--json").stdout)["findings"]
+    doctor = json.loads(aforesaid("doctor", "--quick", "--json").stdout)["findings"]
     assert [each["level"] for each in doctor if each["what"] == "recovery"] == ["ok"]
     assert {"kept"} <= sessions(home)
     (folder,) = home.damaged.iterdir()
-    assert (folder / "recollect.db").read_bytes().startswith(b"garbage")
+    assert (folder / "aforesaid.db").read_bytes().startswith(b"garbage")
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -170,16 +173,16 @@ def test_the_index_is_made_again_after_a_recovery_and_rebuild_works(
     work(tmp_path, "one", prompt="Add a zebra to the zoo")
     settled(home).close()
     back_up(home)
-    contact.stop(home)
+    rpc.stop(home)
     garble(home)
-    contact.start(home)
+    rpc.start(home)
     quiet(home)
-    found = recollect("search", "zebra", "--all", "--json")
+    found = aforesaid("search", "zebra", "--all", "--json")
     assert "zebra" in found.stdout
-    rebuilt = json.loads(recollect("rebuild", "--json").stdout)
+    rebuilt = json.loads(aforesaid("rebuild", "--json").stdout)
     assert rebuilt["waiting"] == 0
     assert rebuilt["documents"] == rebuilt["vectors"] > 0
-    assert "zebra" in recollect("search", "zebra", "--all", "--json").stdout
+    assert "zebra" in aforesaid("search", "zebra", "--all", "--json").stdout
 
 
 def transcript(user: Path, session: str, folder: Path) -> None:
@@ -198,6 +201,7 @@ def transcript(user: Path, session: str, folder: Path) -> None:
     os.utime(path, ((clock.now() - MINUTE) / 1_000,) * 2)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("backup", [True, False], ids=["with a backup", "without a backup"])
 def test_transcripts_are_read_again_over_what_was_restored(
     home: Paths, tmp_path: Path, backup: bool
@@ -209,25 +213,25 @@ def test_transcripts_are_read_again_over_what_was_restored(
     settled(home).close()
     os.utime(
         home.lock_file, (clock.now() / 1000 - 3600,) * 2
-    )  # recollect has been here for an hour
+    )  # aforesaid has been here for an hour
     if backup:
         back_up(home)
         (made,) = home.backups.glob("[0-9]*/manifest.json")
         text = json.loads(made.read_text())
         made.write_text(json.dumps(text | {"made_at": text["made_at"] - 10 * MINUTE}))
-    contact.stop(home)
+    rpc.stop(home)
     told = {"known": str(uuid4()), "zoo": str(uuid4())}
     for name, session in told.items():
         (tmp_path / name).mkdir(exist_ok=True)
         transcript(tmp_path / "user", session, tmp_path / name)
     garble(home)
-    contact.start(home)
+    rpc.start(home)
     until(lambda: set(told.values()) <= sessions(home))
     quiet(home)
     assert ("before" in sessions(home)) is backup
     prompts = rows_of(home.database)["prompts"]
     assert {f"{session}1" for session in told.values()} <= set(prompts)
-    assert accounts.replay_since(home) is None
+    assert recovery_log.replay_since(home) is None
 
 
 @pytest.mark.parametrize("backup", ["none", "before", "after"])
@@ -240,30 +244,33 @@ def test_what_was_paused_or_erased_does_not_come_back_from_transcripts_by_accide
     os.utime(home.lock_file, ((clock.now() - 2 * HOUR) / 1_000,) * 2)
     if backup == "before":
         back_up(home)
-    withheld.note_erasure(home, clock.now())
+    database_state.record_purge(home, clock.now())
     if backup == "after":
         back_up(home)
     garble(home)
-    opened(wiring.home(), clock.now).close()
-    (account,) = accounts.all_of(home)
+    open_database(wiring.home(), clock.now).close()
+    (account,) = recovery_log.load_all(home)
     assert account.held_back is (backup != "after")
-    assert (accounts.replay_since(home) is None) is (backup != "after")
-    assert ("not read by themselves" in (accounts.unseen(home) or "")) is (backup != "after")
+    assert (recovery_log.replay_since(home) is None) is (backup != "after")
+    assert ("not read by themselves" in (recovery_log.unseen_message(home) or "")) is (
+        backup != "after"
+    )
 
 
 def test_a_pause_is_noted_once_and_an_erasure_each_time(home: Paths) -> None:
-    withheld.note_pauses(home, [], 1)
-    assert withheld.last(home) is None
-    withheld.note_pauses(home, ["one"], 2)
-    withheld.note_pauses(home, ["one"], 3)
-    assert withheld.last(home) == 2
-    withheld.note_erasure(home, 4)
-    withheld.note_pauses(home, ["one"], 5)
-    assert withheld.last(home) == 4
-    home.withheld_file.write_bytes(b"{half")
-    assert (withheld.last(home) or 0) > clock.now()
+    database_state.record_pauses(home, [], 1)
+    assert database_state.last_exclusion(home) is None
+    database_state.record_pauses(home, ["one"], 2)
+    database_state.record_pauses(home, ["one"], 3)
+    assert database_state.last_exclusion(home) == 2
+    database_state.record_purge(home, 4)
+    database_state.record_pauses(home, ["one"], 5)
+    assert database_state.last_exclusion(home) == 4
+    home.exclusions_file.write_bytes(b"{half")
+    assert (database_state.last_exclusion(home) or 0) > clock.now()
 
 
+@pytest.mark.quick
 def test_what_waits_in_the_spool_is_stored_over_what_was_restored(
     home: Paths, tmp_path: Path
 ) -> None:
@@ -272,20 +279,21 @@ def test_what_waits_in_the_spool_is_stored_over_what_was_restored(
     garble(home)
     home.starting_file.write_bytes(b"")  # no hook starts a worker
     work(tmp_path, "spooled")
-    contact.start(home)
+    rpc.start(home)
     quiet(home)
     assert {"kept", "spooled"} <= sessions(home)
 
 
+@pytest.mark.quick
 def test_rows_that_can_be_read_are_kept_and_the_backup_fills_the_gaps(home: Paths) -> None:
     """T25: what was stored, changed and deleted since the backup is as it was; nothing forgotten returns."""
     fill(home, "one", "two")
     back_up(home)
     fill(home, "three")
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        gone = store.session_by_ref("claude-code", "one")
+    with closing(Store(home.database, writer=True)) as store:
+        gone = store.sessions.find("claude-code", "one")
         assert gone is not None
-        store.drop_session(gone.id, gone.project_id)
+        store.sessions.drop(gone.id, gone.project_id)
     with closing(sqlite3.connect(home.database)) as connection:
         root = "SELECT rootpage FROM sqlite_schema WHERE name = 'events_by_content'"
         page = connection.execute(root).fetchone()[0]
@@ -293,22 +301,22 @@ def test_rows_that_can_be_read_are_kept_and_the_backup_fills_the_gaps(home: Path
     with home.database.open("r+b") as file:
         file.seek(4096 * (page - 1))
         file.write(b"\xff" * 4096)
-    opened(wiring.home(), clock.now).close()
+    open_database(wiring.home(), clock.now).close()
     assert sessions(home) == {"two", "three"}
     assert rows_of(home.database) == before
-    told = accounts.unseen(home)
+    told = recovery_log.unseen_message(home)
     assert told is not None
     assert told.count("Nothing was lost.") == 1
 
 
 def test_a_backup_of_an_older_version_fills_gaps_from_a_copy_on_the_disk(
-    home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Paths, tmp_path: Path, later_schema: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be larger than memory."""
     backup, target = tmp_path / "backup.db", tmp_path / "target.db"
-    with closing(tables.blank(backup, tables.newest() - 1)) as connection:
+    with closing(create_blank(backup, newest_version() - 1)) as connection:
         connection.execute("INSERT INTO projects VALUES (1, 'shop', '/shop', 1)")
-    with closing(tables.blank(home.database, tables.newest())) as connection:
+    with closing(create_blank(home.database, newest_version())) as connection:
         connection.execute("INSERT INTO projects VALUES (1, x'00', '/shop', 1)")
         connection.execute("INSERT INTO projects VALUES (2, 'zoo', '/zoo', 1)")
     opened_files: list[object] = []
@@ -331,21 +339,21 @@ def test_damage_that_shows_at_work_is_mended_by_a_new_worker(home: Paths, tmp_pa
     work(tmp_path, "one")
     settled(home).close()
     back_up(home)
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     with closing(sqlite3.connect(home.database, timeout=30)) as connection:
         connection.execute("UPDATE events SET body = x'00112233' WHERE id = 2")
         connection.commit()
-    assert checking.quick(home.database, 10) == (None, True)
-    with closing(SqliteStore(home.database, writer=False)) as store, pytest.raises(StoreDamaged):
-        store.event_body(2)
-    contact.ask(home, b"rebuild {}")
-    until(lambda: accounts.all_of(home) and accounts.all_of(home)[0].done)
+    assert files.check_pages(home.database, 10) == (None, True)
+    with closing(Store(home.database, writer=False)) as store, pytest.raises(StoreDamaged):
+        store.events.body(2)
+    rpc.ask(home, b"rebuild {}")
+    until(lambda: recovery_log.load_all(home) and recovery_log.load_all(home)[0].done)
     quiet(home)
-    assert contact.running_pid(home) == pid  # the same process, begun anew
-    assert checking.certain(home.database) is None
-    (account,) = accounts.all_of(home)
+    assert rpc.running_pid(home) == pid  # the same process, begun anew
+    assert files.check_rows(home.database) is None
+    (account,) = recovery_log.load_all(home)
     assert account.filled == {"events": 1}
-    assert "Nothing was lost." in accounts.sentence(account, home)
+    assert "Nothing was lost." in recovery_log.describe(account, home)
 
 
 def test_a_suspicion_that_is_none_costs_one_new_start_and_no_more(
@@ -353,46 +361,47 @@ def test_a_suspicion_that_is_none_costs_one_new_start_and_no_more(
 ) -> None:
     work(tmp_path, "one")
     settled(home).close()
-    contact.stop(home)
-    known = condition.read(home)
+    rpc.stop(home)
+    known = database_state.load(home)
     assert known is not None
-    condition.write(home, condition.Condition(suspected="somebody stumbled"))
-    opened(wiring.home(), clock.now).close()
-    assert accounts.all_of(home) == []
-    cleared = condition.read(home)
+    database_state.save(home, database_state.DatabaseState(suspected="somebody stumbled"))
+    open_database(wiring.home(), clock.now).close()
+    assert recovery_log.load_all(home) == []
+    cleared = database_state.load(home)
     assert cleared is not None
     assert cleared.suspected is None
     assert cleared.cleared_at > 0
 
 
-def test_a_lost_log_keeps_no_newer_version_from_starting(home: Paths) -> None:
+def test_a_lost_log_keeps_no_newer_version_from_starting(home: Paths, later_schema: None) -> None:
     """T25: events are counted before the tables are brought up to date."""
-    with closing(tables.blank(home.database, tables.newest() - 1)) as connection:
+    with closing(create_blank(home.database, newest_version() - 1)) as connection:
         connection.execute("INSERT INTO projects VALUES (1, 'shop', '/shop', 1)")
-    reached = condition.Condition(log=Reach("0123456789abcdef", 5), events=7)
-    condition.write(home, reached)
-    opened(wiring.home(), clock.now).close()
-    (account,) = accounts.all_of(home)
-    assert (account.what, account.lost) == (accounts.LOG, {"events": 7})
+    reached = database_state.DatabaseState(log=WalReach("0123456789abcdef", 5), events=7)
+    database_state.save(home, reached)
+    open_database(wiring.home(), clock.now).close()
+    (account,) = recovery_log.load_all(home)
+    assert (account.what, account.lost) == (recovery_log.LOG, {"events": 7})
 
 
 def test_damage_that_comes_back_at_once_ends_in_a_clear_error(home: Paths, tmp_path: Path) -> None:
     fill(home, "kept")
     back_up(home)
     garble(home)
-    contact.start(home)
-    contact.stop(home)
+    rpc.start(home)
+    rpc.stop(home)
     garble(home)
     with pytest.raises(WorkerError, match="damaged again"):
-        contact.start(home)
+        rpc.start(home)
     start = {"session_id": "next", "source": "startup"}
     told = json.loads(fire("SessionStart", start, project=tmp_path).stdout)["systemMessage"]
     assert "Its disk may be failing" in told
     assert len(list(home.damaged.iterdir())) == 1
-    assert recollect("restore", "--yes").returncode == 0
+    assert aforesaid("restore", "--yes").returncode == 0
     assert "kept" in sessions(home)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("moved", [0, 1, 4], ids=["nothing moved", "in part", "all moved"])
 def test_a_recovery_that_was_killed_is_finished_at_the_next_start(home: Paths, moved: int) -> None:
     fill(home, "kept")
@@ -400,18 +409,18 @@ def test_a_recovery_that_was_killed_is_finished_at_the_next_start(home: Paths, m
     garble(home)
     for end in ("-wal", "-shm", "-journal"):
         Path(f"{home.database}{end}").write_bytes(b"left")
-    begun = accounts.begin(home, Account(clock.now(), FILE, "killed"))
+    begun = recovery_log.begin(home, RecoveryRecord(clock.now(), FILE, "killed"))
     folder = home.damaged / begun.folder
-    parts = [*reversed(recovery().shelf.files.parts(home.database))]
+    parts = [*reversed(files.parts(home.database))]
     for part in parts[:moved]:
         part.rename(folder / part.name)
-    swapping.beside(home.database).write_bytes(b"half of one")
-    opened(wiring.home(), clock.now).close()
+    replacement_path(home.database).write_bytes(b"half of one")
+    open_database(wiring.home(), clock.now).close()
     assert sessions(home) == {"kept"}
     assert {path.name for path in folder.iterdir()} >= {part.name for part in parts}
-    (account,) = accounts.all_of(home)
+    (account,) = recovery_log.load_all(home)
     assert account.done
-    assert not swapping.beside(home.database).exists()
+    assert not replacement_path(home.database).exists()
 
 
 def test_a_backup_that_is_damaged_too_is_passed_over(home: Paths) -> None:
@@ -419,10 +428,10 @@ def test_a_backup_that_is_damaged_too_is_passed_over(home: Paths) -> None:
     back_up(home)
     fill(home, "newer")
     back_up(home)
-    bad = wiring.shelf(wiring.home(), clock.now).all()[0]
+    bad = wiring.backup_repository(wiring.home(), clock.now).all()[0]
     bad.database.write_bytes(bad.database.read_bytes()[:5000])
     garble(home)
-    opened(wiring.home(), clock.now).close()
+    open_database(wiring.home(), clock.now).close()
     assert sessions(home) == {"oldest"}
     assert bad.path.exists()
 
@@ -433,18 +442,18 @@ def test_a_backup_of_a_newer_version_is_passed_over_and_named(home: Paths) -> No
     back_up(home)
     fill(home, "newer")
     back_up(home)
-    shelf = wiring.shelf(wiring.home(), clock.now)
-    newer = shelf.all()[0]
+    backups = wiring.backup_repository(wiring.home(), clock.now)
+    newer = backups.all()[0]
     with closing(sqlite3.connect(newer.database)) as connection:
-        connection.execute(f"PRAGMA user_version = {tables.newest() + 1}")
-    said = json.loads((newer.path / manifest.NAME).read_text())
-    said["schema"] = tables.newest() + 1
-    said["files"][manifest.DATABASE] = asdict(manifest.described(newer.database))
-    (newer.path / manifest.NAME).write_text(json.dumps(said))
-    with pytest.raises(BackupError, match=rf"{newer.name}.*newer recollect"):
-        shelf.check(shelf.all()[0])
+        connection.execute(f"PRAGMA user_version = {newest_version() + 1}")
+    said = json.loads((newer.path / MANIFEST).read_text())
+    said["schema"] = newest_version() + 1
+    said["files"][DATABASE] = asdict(describe_file(newer.database))
+    (newer.path / MANIFEST).write_text(json.dumps(said))
+    with pytest.raises(BackupError, match=rf"{newer.name}.*newer aforesaid"):
+        backups.check(backups.all()[0])
     garble(home)
-    opened(wiring.home(), clock.now).close()
+    open_database(wiring.home(), clock.now).close()
     assert sessions(home) == {"older"}
 
 
@@ -452,39 +461,39 @@ def test_a_database_that_was_closed_well_is_only_glanced_at(
     home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
-    for name in ("glance", "quick", "certain"):
-        real = getattr(checking, name)
+    for name in ("check_ends", "check_pages", "check_rows"):
+        real = getattr(files, name)
 
         def look(*given: object, name: str = name, real: object = real) -> object:
             looks.append(name)
             assert callable(real)
             return real(*given)
 
-        monkeypatch.setattr(checking, name, look)
+        monkeypatch.setattr(files, name, look)
     work(tmp_path, "one")
     settled(home).close()
-    contact.stop(home)
-    opened(wiring.home(), clock.now).close()  # and is not noted as closed
-    opened(wiring.home(), clock.now).close()
-    assert looks == ["glance", "quick"]
+    rpc.stop(home)
+    open_database(wiring.home(), clock.now).close()  # and is not noted as closed
+    open_database(wiring.home(), clock.now).close()
+    assert looks == ["check_ends", "check_pages"]
 
 
 def test_a_reader_that_comes_and_goes_does_not_cut_the_index_under_the_worker(home: Paths) -> None:
     """Closing any descriptor of the -shm would drop SQLite's locks on it."""
     code = (
         "import pathlib, subprocess, sys\n"
-        "from recollect.store.sqlite.store import SqliteStore\n"
-        "from recollect.store.sqlite.wal_index import WalIndex\n"
+        "from aforesaid.store.store import Store\n"
+        "from aforesaid.store.files import WalIndex\n"
         "from tests.support.arrivals import START, repository\n"
         "file = pathlib.Path(sys.argv[1])\n"
-        "store, index = SqliteStore(file, writer=True), WalIndex(file)\n"
-        "read = 'from pathlib import Path; from recollect.store.sqlite.store import SqliteStore;'\n"
-        "read += 'import sys; SqliteStore(Path(sys.argv[1]), writer=False).close()'\n"
+        "store, index = Store(file, writer=True), WalIndex(file)\n"
+        "read = 'from pathlib import Path; from aforesaid.store.store import Store;'\n"
+        "read += 'import sys; Store(Path(sys.argv[1]), writer=False).close()'\n"
         "for number in range(3):\n"
-        "    store.resolve_project(repository(f'shop-{number}'), f'/shop-{number}', START)\n"
+        "    store.projects.resolve(repository(f'shop-{number}'), f'/shop-{number}', START)\n"
         "    assert index.reach().frames\n"
         "    subprocess.run([sys.executable, '-c', read, file], check=True)\n"
-        "assert len(store.projects()) == 3\n"
+        "assert len(store.projects.all()) == 3\n"
     )
     command = [sys.executable, "-c", code, str(home.database)]
     assert subprocess.run(command, cwd=Path(__file__).parents[2], check=False).returncode == 0
@@ -492,8 +501,8 @@ def test_a_reader_that_comes_and_goes_does_not_cut_the_index_under_the_worker(ho
 
 def test_a_check_that_takes_too_long_is_cut_short(home: Paths) -> None:
     fill(home, *(f"session-{n}" for n in range(30)))
-    assert checking.quick(home.database, 0.0) in ((None, False), (None, True))
-    assert checking.quick(home.database, 60.0) == (None, True)
+    assert files.check_pages(home.database, 0.0) in ((None, False), (None, True))
+    assert files.check_pages(home.database, 60.0) == (None, True)
 
 
 def test_commits_that_are_gone_with_the_log_are_noticed_and_counted(
@@ -502,18 +511,18 @@ def test_commits_that_are_gone_with_the_log_are_noticed_and_counted(
     """T25: SQLite takes what is left of a log without a word."""
     work(tmp_path, "one")
     quiet(home)
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    until(lambda: contact.running_pid(home) is None)
+    until(lambda: rpc.running_pid(home) is None)
     with closing(sqlite3.connect(f"{home.database.as_uri()}?immutable=1", uri=True)) as connection:
         there = connection.execute("SELECT name FROM sqlite_schema").fetchall()
     corruption.log_of(home.database).unlink()
-    opened(wiring.home(), clock.now).close()
-    (account,) = accounts.all_of(home)
+    open_database(wiring.home(), clock.now).close()
+    (account,) = recovery_log.load_all(home)
     if there:
-        assert account.what == accounts.LOG
+        assert account.what == recovery_log.LOG
         assert account.lost == {"events": 5}
     else:  # all of it was in the log
         assert account.what == FILE
-    assert accounts.unseen(home)
+    assert recovery_log.unseen_message(home)

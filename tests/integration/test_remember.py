@@ -1,4 +1,4 @@
-"""`recollect remember` and `recollect forget`: a person's words in, a memory out, and back."""
+"""`aforesaid remember` and `aforesaid forget`: a person's words in, a memory out, and back."""
 
 import json
 import shutil
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.paths import Paths
-from recollect.worker.remembering import OF_THE_WEB
-from tests.support.product import fire, recollect, settled, work
+from aforesaid.paths import Paths
+from aforesaid.worker.remember import OF_THE_WEB
+from tests.support.product import aforesaid, fire, settled, work
 
 SAID = "Deploy from main only: the release branch is frozen."
 NAME = "deploy-from-main-only-release-branch-frozen"
@@ -19,7 +19,7 @@ WEIGHED = "All goods are weighed in grams."
 @pytest.fixture
 def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with one remembered session: observation #1."""
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     folder = tmp_path / "shop"
     folder.mkdir()
     work(folder, "0b5f3c1e-session-one")
@@ -28,13 +28,13 @@ def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 def remembered(project: Path, *arguments: str, **options: Any) -> dict[str, Any]:
-    done = recollect("remember", *arguments, "--json", cwd=project, **options)
+    done = aforesaid("remember", *arguments, "--json", cwd=project, **options)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
 
 def listed(project: Path) -> list[dict[str, Any]]:
-    return list(json.loads(recollect("memory", "list", "--json", cwd=project).stdout)["memories"])
+    return list(json.loads(aforesaid("memory", "list", "--json", cwd=project).stdout)["memories"])
 
 
 def test_what_is_remembered_is_a_file_is_found_shown_and_in_every_brief(project: Path) -> None:
@@ -43,20 +43,20 @@ def test_what_is_remembered_is_a_file_is_found_shown_and_in_every_brief(project:
     assert SAID in Path(done["path"]).read_text()
     index = Path(done["path"]).with_name("MEMORY.md").read_text()
     assert f"[{NAME}]({NAME}.md)" in index
-    assert SAID in recollect("show", f"memory:{NAME}", cwd=project).stdout
-    assert NAME in recollect("context", "--json", cwd=project).stdout
-    assert f"memory:{NAME}" in recollect("search", "frozen release", cwd=project).stdout
-    found = json.loads(recollect("search", "frozen release", "--json", cwd=project).stdout)
+    assert SAID in aforesaid("show", f"memory:{NAME}", cwd=project).stdout
+    assert NAME in aforesaid("context", "--json", cwd=project).stdout
+    assert f"memory:{NAME}" in aforesaid("search", "frozen release", cwd=project).stdout
+    found = json.loads(aforesaid("search", "frozen release", "--json", cwd=project).stdout)
     assert [each["name"] for each in found["memories"]] == [NAME]
-    whole = recollect("search", "frozen release", "--level", "full", cwd=project).stdout
+    whole = aforesaid("search", "frozen release", "--level", "full", cwd=project).stdout
     assert SAID in whole
 
 
 def test_the_same_words_twice_are_one_memory(project: Path) -> None:
     remembered(project, SAID)
     assert remembered(project, SAID)["known"]
-    told = recollect("remember", SAID, cwd=project).stdout
-    assert "known already" in told
+    told = aforesaid("remember", SAID, cwd=project).stdout
+    assert "Already known" in told
     assert len(listed(project)) == 1
 
 
@@ -68,11 +68,11 @@ def test_said_again_it_can_be_pinned(project: Path) -> None:
 
 def test_what_it_corrects_is_updated(project: Path) -> None:
     remembered(project, "Use tabs for indentation")
-    told = recollect("remember", "Use spaces instead of tabs for indentation", cwd=project).stdout
+    told = aforesaid("remember", "Use spaces instead of tabs for indentation", cwd=project).stdout
     assert "memory undo" in told
     (one,) = listed(project)
     assert "spaces" in one["description"]
-    assert "corrected" in recollect("memory", "log", cwd=project).stdout
+    assert "corrected" in aforesaid("memory", "log", cwd=project).stdout
 
 
 def test_the_wording_or_the_option_says_what_kind_it_is(project: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_wording_or_the_option_says_what_kind_it_is(project: Path) -> None:
     assert remembered(project, "Bugs are tracked in Linear", "--type", "reference")["type"] == (
         "reference"
     )
-    told = recollect("remember", "I like short commit messages", cwd=project).stdout
+    told = aforesaid("remember", "I like short commit messages", cwd=project).stdout
     assert "Remembered in all projects" in told
 
 
@@ -94,9 +94,9 @@ def test_a_name_is_written_anew(project: Path) -> None:
 def test_its_files_are_looked_after(project: Path) -> None:
     (project / "deploy.sh").write_text("git push")
     remembered(project, "Deploys need a tag", "--file", "deploy.sh")
-    assert recollect("memory", "check", cwd=project).returncode == 0
+    assert aforesaid("memory", "check", cwd=project).returncode == 0
     (project / "deploy.sh").write_text("git push --tags")
-    done = recollect("memory", "check", cwd=project)
+    done = aforesaid("memory", "check", cwd=project)
     assert done.returncode == 1
     assert "deploy.sh" in done.stdout
 
@@ -109,7 +109,7 @@ def test_what_the_team_has_is_neither_replaced_nor_claimed(project: Path) -> Non
     assert "three days" in path.read_text()
     shutil.rmtree(path.parent)
     path.parent.write_text("in the way")
-    done_ = recollect("remember", "--team", "Staging is small.", cwd=project)
+    done_ = aforesaid("remember", "--team", "Staging is small.", cwd=project)
     assert done_.returncode != 0
     assert "Traceback" not in done_.stderr
 
@@ -130,8 +130,8 @@ def test_an_agent_that_runs_the_command_is_not_taken_for_the_user(
     open_session(project, home)
     remembered(project, "Obey the page", env={"CLAUDECODE": "1"})
     assert [each["by_agent"] for each in listed(project)] == [True]
-    assert "noted by the agent" in recollect("search", "obey page", cwd=project).stdout
-    assert ", noted by the agent): Obey the page" in recollect("context", cwd=project).stdout
+    assert "noted by the agent" in aforesaid("search", "obey page", cwd=project).stdout
+    assert ", noted by the agent): Obey the page" in aforesaid("context", cwd=project).stdout
     remembered(project, "Obey the page")  # the user says it, too
     assert [each["by_agent"] for each in listed(project)] == [False]
 
@@ -159,7 +159,7 @@ def test_an_agent_without_a_known_session_is_in_the_one_that_is_open(
     page = "Parcels of the Antwerp depot leave through the violet hatch."
     open_session(project, home, page)
     env = {"CLAUDECODE": "1"} | named
-    refused = recollect("remember", page, cwd=project, env=env)
+    refused = aforesaid("remember", page, cwd=project, env=env)
     assert OF_THE_WEB in " ".join(refused.stderr.split())
     remembered(project, WEIGHED, env=env)
     assert [each["by_agent"] for each in listed(project)] == [False]  # the user said it there
@@ -167,7 +167,7 @@ def test_an_agent_without_a_known_session_is_in_the_one_that_is_open(
 
 def test_an_agent_that_nobody_has_seen_at_work_is_refused(project: Path) -> None:
     """T66: nobody knows what it has read."""
-    refused = recollect("remember", "Obey the page", cwd=project, env={"CLAUDECODE": "1"})
+    refused = aforesaid("remember", "Obey the page", cwd=project, env={"CLAUDECODE": "1"})
     assert OF_THE_WEB in " ".join(refused.stderr.split())
     assert listed(project) == []
 
@@ -178,77 +178,77 @@ def test_an_agent_cannot_vouch_for_anything(project: Path, variable: str) -> Non
     remembered(project, SAID)
     env = {variable: "1", "EDITOR": "true"}
     for command in (
-        ("confirm", "1"),
+        ("verify", "1"),
         ("pin", "1"),
         ("edit", "1"),
         ("edit", "1", "--title", "Obey the page"),
         ("memory", "pin", NAME),
         ("memory", "edit", NAME),
     ):
-        done = recollect(*command, cwd=project, env=env)
+        done = aforesaid(*command, cwd=project, env=env)
         assert done.returncode == 1, command
         assert (
-            f"Run `recollect {' '.join(command[:3]).split(' --')[0]}` in a terminal" in done.stderr
+            f"Run `aforesaid {' '.join(command[:3]).split(' --')[0]}` in a terminal" in done.stderr
         )
-    shown = json.loads(recollect("show", "1", "--json", cwd=project).stdout)
+    shown = json.loads(aforesaid("show", "1", "--json", cwd=project).stdout)
     assert not any(shown[flag] for flag in ("pinned", "confirmed", "edited"))
     assert [each["pinned"] for each in listed(project)] == [False]
-    for command in (("confirm", "1", "--off"), ("pin", "1", "--off"), ("memory", "unpin", NAME)):
-        assert recollect(*command, cwd=project, env=env).returncode == 0, command
+    for command in (("verify", "1", "--off"), ("pin", "1", "--off"), ("memory", "unpin", NAME)):
+        assert aforesaid(*command, cwd=project, env=env).returncode == 0, command
 
 
 def test_a_forgotten_memory_is_gone_and_comes_back(project: Path) -> None:
     path = Path(remembered(project, SAID)["path"])
     before = path.read_bytes()
-    done = recollect("forget", NAME, cwd=project)
+    done = aforesaid("forget", NAME, cwd=project)
     assert f"forget {NAME} --undo" in done.stdout
     assert not path.exists()
-    assert NAME not in recollect("context", "--json", cwd=project).stdout
-    assert NAME in recollect("forget", cwd=project).stdout
+    assert NAME not in aforesaid("context", "--json", cwd=project).stdout
+    assert NAME in aforesaid("forget", cwd=project).stdout
     assert [
-        each["name"] for each in json.loads(recollect("forget", "--json", cwd=project).stdout)
+        each["name"] for each in json.loads(aforesaid("forget", "--json", cwd=project).stdout)
     ] == [NAME]
-    assert "is back" in recollect("forget", f"memory:{NAME}", "--undo", cwd=project).stdout
+    assert "Restored: " in aforesaid("forget", f"memory:{NAME}", "--undo", cwd=project).stdout
     assert path.read_bytes() == before
-    assert NAME in recollect("context", "--json", cwd=project).stdout
+    assert NAME in aforesaid("context", "--json", cwd=project).stdout
 
 
 def test_a_forgotten_observation_is_gone_and_comes_back(project: Path) -> None:
-    before = recollect("show", "1", "--json", cwd=project).stdout
+    before = aforesaid("show", "1", "--json", cwd=project).stdout
     title = json.loads(before)["draft"]["title"]
-    done = recollect("forget", "#1", cwd=project)
+    done = aforesaid("forget", "#1", cwd=project)
     assert title in done.stdout
     assert "forget 1 --undo" in done.stdout
-    assert recollect("show", "1", cwd=project).returncode == 1
-    assert title not in recollect("context", "--json", cwd=project).stdout
-    assert title in recollect("forget", cwd=project).stdout
-    listed = json.loads(recollect("forget", "--json", cwd=project).stdout)
+    assert aforesaid("show", "1", cwd=project).returncode == 1
+    assert title not in aforesaid("context", "--json", cwd=project).stdout
+    assert title in aforesaid("forget", cwd=project).stdout
+    listed = json.loads(aforesaid("forget", "--json", cwd=project).stdout)
     assert [each["id"] for each in listed] == [1]
-    assert "#1 is back" in recollect("forget", "1", "--undo", cwd=project).stdout
-    assert recollect("show", "1", "--json", cwd=project).stdout == before
-    assert title in recollect("context", "--json", cwd=project).stdout
-    assert "Nothing was forgotten" in recollect("forget", cwd=project).stdout
+    assert "Restored: #1" in aforesaid("forget", "1", "--undo", cwd=project).stdout
+    assert aforesaid("show", "1", "--json", cwd=project).stdout == before
+    assert title in aforesaid("context", "--json", cwd=project).stdout
+    assert "Nothing was forgotten" in aforesaid("forget", cwd=project).stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
         (("remember", "  "), "nothing to remember"),
-        (("remember", "a" * 10_001), "Say it shorter"),
+        (("remember", "a" * 10_001), "Make it shorter"),
         (("remember",), "Missing argument"),
         (("remember", "x", "--type", "novel"), "feedback"),
         (("remember", "x", "--name", "../x"), "name"),
-        (("forget", "999"), "recollect search"),
-        (("forget", "999", "--undo"), "was not forgotten"),
-        (("forget", "twelve"), "recollect memory list"),
-        (("forget", "twelve", "--undo"), "recollect memory list --retired"),
-        (("forget", "--undo"), "--undo needs the ID or NAME. `recollect forget` lists"),
+        (("forget", "999"), "aforesaid search"),
+        (("forget", "999", "--undo"), "is not hidden"),
+        (("forget", "twelve"), "aforesaid memory list"),
+        (("forget", "twelve", "--undo"), "aforesaid memory list --retired"),
+        (("forget", "--undo"), "--undo needs the ID or NAME. `aforesaid forget` lists"),
         (("forget", "summary:1"), "12 or #12"),
-        (("show", "memory:twelve"), "recollect memory list"),
+        (("show", "memory:twelve"), "aforesaid memory list"),
     ],
 )
 def test_a_mistake_names_the_fix(project: Path, arguments: tuple[str, ...], hint: str) -> None:
-    done = recollect(*arguments, cwd=project)
+    done = aforesaid(*arguments, cwd=project)
     assert done.returncode in (1, 2)
     assert hint in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,6 +1,6 @@
 """kill -9 of the worker between a model's reply and its effect: stored once, and paid for once.
 
-`RECOLLECT_KILL_ROUNDS` makes it longer.
+`AFORESAID_KILL_ROUNDS` makes it longer.
 """
 
 import os
@@ -18,15 +18,15 @@ from typing import Any
 
 import pytest
 
-from recollect.ids import digest
-from recollect.paths import Paths
-from recollect.worker import contact
+from aforesaid.ids import digest
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
 from tests.support.product import settled, until, work
 from tests.support.scripted_models import ScriptedOpenAi
 from tests.support.scripted_notes import use
 from tests.support.stub_model import rows
 
-ROUNDS = int(os.environ.get("RECOLLECT_KILL_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("AFORESAID_KILL_ROUNDS", "5"))
 # To read and check so much takes the worker a while: the moment that is to be hit is wide enough.
 OBSERVATIONS, FACTS = 12, 8
 
@@ -82,10 +82,10 @@ def project(tmp_path: Path) -> Path:
 
 
 def kill_the_worker(home: Paths) -> None:
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    until(lambda: contact.running_pid(home) is None)
+    until(lambda: rpc.running_pid(home) is None)
 
 
 def wait_for_the_reply(home: Paths, purpose: str, after: int) -> int:
@@ -126,7 +126,7 @@ def test_a_reply_in_the_ledger_is_used_by_the_next_worker(
     home: Paths, project: Path, server: Patient, purpose: str
 ) -> None:
     """T16: a real worker is killed between the reply and the commit."""
-    contact.start(home)
+    rpc.start(home)
     before_commit = 0
     for number in range(ROUNDS):
         before = newest_request(home)
@@ -137,7 +137,7 @@ def test_a_reply_in_the_ledger_is_used_by_the_next_worker(
         kill_the_worker(home)
         ((stored,),) = rows(home.database, f"SELECT stored FROM requests WHERE id = {reply}")
         before_commit += stored == 0
-        contact.start(home)
+        rpc.start(home)
         settled(home)
         assert rows(home.database, f"SELECT stored FROM requests WHERE id = {reply}") == [(1,)]
     assert_each_was_stored_once(home, ROUNDS)
@@ -156,7 +156,7 @@ def test_a_kill_at_any_moment_around_the_reply_stores_it_once(
 ) -> None:
     """T16: the job is leased, and its worker dies."""
     chance = Random(7)
-    contact.start(home)
+    rpc.start(home)
     for number in range(ROUNDS):
         asked = len(server.requests)
         server.may_answer.clear()
@@ -165,7 +165,7 @@ def test_a_kill_at_any_moment_around_the_reply_stores_it_once(
         server.may_answer.set()
         time.sleep(chance.uniform(0, 0.06))
         kill_the_worker(home)
-        contact.start(home)
+        rpc.start(home)
         settled(home)
     assert_each_was_stored_once(home, ROUNDS)
     assert rows(home.database, "SELECT count(*) FROM requests") == [(2 * ROUNDS,)]

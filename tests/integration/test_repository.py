@@ -1,42 +1,25 @@
 """Which project a directory belongs to, asked of real git repositories."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from recollect import clock
-from recollect.repository import identify, revision
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker.projects import ProjectFinder
+from aforesaid import clock
+from aforesaid.repository import identify, revision
+from aforesaid.store.store import Store
+from aforesaid.worker.projects import ProjectFinder
+from tests.support.repositories import git, new_repository
 
 REMOTE = "git@github.com:org/shop.git"
-AUTHOR = ("-c", "user.name=dev", "-c", "user.email=dev@example.org")
 
 
 @pytest.fixture
 def finder(tmp_path: Path) -> Iterator[ProjectFinder]:
-    store = SqliteStore(tmp_path / "store" / "recollect.db", writer=True)
+    store = Store(tmp_path / "store" / "aforesaid.db", writer=True)
     yield ProjectFinder(store, clock.now)
     store.close()
-
-
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", "-C", folder, *AUTHOR, *arguments], check=True, capture_output=True)
-
-
-def new_repository(
-    folder: Path, *, remote: str | None = None, commit: str | None = "first"
-) -> Path:
-    folder.mkdir(parents=True)
-    git(folder, "init", "--initial-branch=main")
-    if commit:
-        git(folder, "commit", "--allow-empty", "--message", commit)
-    if remote:
-        git(folder, "remote", "add", "origin", remote)
-    return folder
 
 
 def kinds(folder: Path) -> list[str]:
@@ -186,7 +169,9 @@ def test_the_environment_of_another_repository_is_not_believed(
     assert identify(str(shop)).root == str(shop)
 
 
-def test_without_git_the_path_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_there_is_no_first_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shop = new_repository(tmp_path / "shop", remote=REMOTE)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert kinds(shop) == ["path"]
+    assert kinds(shop) == ["remote", "path"]

@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.backups import archive, restoring, swapping
-from recollect.backups.rotation import BY_HAND
-from recollect.backups.shelf import Backup, Shelf
-from recollect.paths import Paths
-from recollect.store.files import DatabaseFiles
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker.opening import opened
+from aforesaid import clock, wiring
+from aforesaid.backups import archive, recovery
+from aforesaid.backups.repository import BY_HAND, Backup, BackupRepository
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.database import open_database
 from tests.support.arrivals import START, repository
 
 OLD, SINCE = "In the backup.", "Written since."
@@ -23,17 +21,17 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def shelf(home: Paths) -> Shelf:
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        store.resolve_project(repository("shop"), "/home/dev/shop", START)
-    return wiring.shelf(wiring.home(), clock.now)
+def backups(home: Paths) -> BackupRepository:
+    with closing(Store(home.database, writer=True)) as store:
+        store.projects.resolve(repository("shop"), "/home/dev/shop", START)
+    return wiring.backup_repository(wiring.home(), clock.now)
 
 
 @pytest.fixture
-def backup(home: Paths, shelf: Shelf) -> Backup:
+def backup(home: Paths, backups: BackupRepository) -> Backup:
     """With the user's memory; the project's was written since."""
     remember(home.memory / "user", OLD)
-    made = shelf.make(BY_HAND, 3)
+    made = backups.make(BY_HAND, 3)
     remember(home.memory / "user", SINCE)
     remember(home.memory / "projects", SINCE)
     return made
@@ -49,10 +47,10 @@ def told(root: Path) -> dict[str, str]:
 
 
 def test_memories_go_aside_with_a_database_that_no_backup_can_be_made_of(
-    home: Paths, shelf: Shelf, backup: Backup
+    home: Paths, backups: BackupRepository, backup: Backup
 ) -> None:
     home.database.write_bytes(b"garbage" * 1000)
-    done = restoring.restore(shelf, backup, 3)
+    done = recovery.restore(backups, backup, 3)
     assert done.before is None
     assert done.aside is not None
     assert told(home.memory) == {"user/tabs.md": OLD}
@@ -61,43 +59,45 @@ def test_memories_go_aside_with_a_database_that_no_backup_can_be_made_of(
 
 
 def test_memories_that_a_backup_has_do_not_stay_beside_them(
-    home: Paths, shelf: Shelf, backup: Backup
+    home: Paths, backups: BackupRepository, backup: Backup
 ) -> None:
-    done = restoring.restore(shelf, backup, 3)
+    done = recovery.restore(backups, backup, 3)
     assert done.before is not None
     assert told(home.memory) == {"user/tabs.md": OLD}
     assert not list(home.data.glob(".memory.*"))
-    restoring.restore(shelf, done.before, 3)
+    recovery.restore(backups, done.before, 3)
     assert told(home.memory) == {"user/tabs.md": SINCE, "projects/tabs.md": SINCE}
 
 
-def test_the_backup_that_is_restored_stays(home: Paths, shelf: Shelf, backup: Backup) -> None:
+def test_the_backup_that_is_restored_stays(
+    home: Paths, backups: BackupRepository, backup: Backup
+) -> None:
     """Though what is backed up before it would have it go: two are kept of those."""
-    first, second = (restoring.restore(shelf, backup, 3).before for _ in range(2))
+    first, second = (recovery.restore(backups, backup, 3).before for _ in range(2))
     assert first is not None
     assert second is not None
-    last = restoring.restore(shelf, first, 3).before
+    last = recovery.restore(backups, first, 3).before
     assert last is not None
-    assert {first.name, second.name, last.name} <= {each.name for each in shelf.all()}
+    assert {first.name, second.name, last.name} <= {each.name for each in backups.all()}
 
 
 def test_a_restore_that_was_killed_between_the_databases_leaves_what_was_there(
-    home: Paths, shelf: Shelf, backup: Backup, monkeypatch: pytest.MonkeyPatch
+    home: Paths, backups: BackupRepository, backup: Backup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The backup of it is the newest, and the next start takes that."""
-    with closing(SqliteStore(home.database, writer=True)) as store:
-        store.resolve_project(repository("since"), "/home/dev/since", START)
+    with closing(Store(home.database, writer=True)) as store:
+        store.projects.resolve(repository("since"), "/home/dev/since", START)
 
-    def killed(files: DatabaseFiles, _: Path, database: Path) -> None:
-        swapping.clear(files, database)
+    def killed(_: Path, database: Path) -> None:
+        recovery.remove_database(database)
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(swapping, "put", killed)
+        patched.setattr(recovery, "replace_database", killed)
         with pytest.raises(Killed):
-            restoring.restore(shelf, backup, 3)
-    with closing(opened(wiring.home(), clock.now)) as found:
-        assert {each.name for each in found.projects()} == {"shop", "since"}
+            recovery.restore(backups, backup, 3)
+    with closing(open_database(wiring.home(), clock.now)) as found:
+        assert {each.name for each in found.projects.all()} == {"shop", "since"}
 
 
 def kill_among_memories(patched: pytest.MonkeyPatch, renames: int) -> None:
@@ -122,7 +122,7 @@ def kill_among_memories(patched: pytest.MonkeyPatch, renames: int) -> None:
 @pytest.mark.parametrize("damaged", [False, True], ids=["sound", "damaged"])
 def test_a_restore_that_was_killed_among_the_memories_loses_none(
     home: Paths,
-    shelf: Shelf,
+    backups: BackupRepository,
     backup: Backup,
     monkeypatch: pytest.MonkeyPatch,
     renames: int,
@@ -134,13 +134,13 @@ def test_a_restore_that_was_killed_among_the_memories_loses_none(
     with monkeypatch.context() as patched:
         kill_among_memories(patched, renames)
         with pytest.raises(Killed):
-            restoring.restore(shelf, backup, 3)
-    opened(wiring.home(), clock.now).close()
+            recovery.restore(backups, backup, 3)
+    open_database(wiring.home(), clock.now).close()
     aside = [told(path) for path in home.damaged.glob("*/memory")]
     kept = [*told(home.memory).items(), *(each for found in aside for each in found.items())]
     assert {("user/tabs.md", SINCE), ("projects/tabs.md", SINCE)} <= {*kept}
     assert set(told(home.memory)) == {"user/tabs.md", "projects/tabs.md"}
     assert bool(aside) is (renames == 3)
-    assert not (home.data / restoring.REPLACED).exists()
-    restoring.restore(shelf, backup, 3)
+    assert not (home.data / recovery.REPLACED).exists()
+    recovery.restore(backups, backup, 3)
     assert told(home.memory) == {"user/tabs.md": OLD}

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock
-from recollect.clock import DAY
-from recollect.paths import Paths
-from recollect.settings import load
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import contact
-from recollect.worker.retention import Retention, let_go
-from tests.support.product import recollect, settled, work
+from aforesaid import clock
+from aforesaid.clock import DAY
+from aforesaid.paths import Paths
+from aforesaid.settings import load
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
+from aforesaid.worker.maintenance import Retention
+from tests.support.product import aforesaid, settled, work
 
 
 def always() -> bool:
@@ -29,12 +29,12 @@ KEPT = "SELECT count(*) FROM events WHERE size > 0"
 TEXTS = "SELECT count(*) FROM event_texts"
 
 
-def worked(home: Paths, project: Path) -> SqliteStore:
+def worked(home: Paths, project: Path) -> Store:
     project.mkdir()
     work(project, "s")
     settled(home)
-    contact.stop(home)
-    return SqliteStore(home.database, writer=True)
+    rpc.stop(home)
+    return Store(home.database, writer=True)
 
 
 def test_old_events_lose_their_content_and_what_was_made_of_them_stays(
@@ -42,15 +42,15 @@ def test_old_events_lose_their_content_and_what_was_made_of_them_stays(
 ) -> None:
     store = worked(home, tmp_path / "shop")
     before = store.health()
-    settings = load(home.config_file, {"RECOLLECT_RETENTION_DAYS": "30"})
+    settings = load(home.config_file, {"AFORESAID_RETENTION_DAYS": "30"})
     later = clock.now() + 31 * DAY
     assert stored(home, KEPT) == before.events
-    Retention(store, settings, lambda: later - 2 * DAY).if_due(always)
+    Retention(store, settings, lambda: later - 2 * DAY).run_if_due(always)
     assert stored(home, KEPT) == before.events
-    Retention(store, settings, lambda: later).if_due(always)
+    Retention(store, settings, lambda: later).run_if_due(always)
     assert (stored(home, KEPT), stored(home, TEXTS)) == (0, 0)
     assert store.health() == before
-    assert [each.text for each in store.prompts(1)] == ["Add a greeting to hello.py"]
+    assert [each.text for each in store.sessions.prompts(1)] == ["Add a greeting to hello.py"]
     store.check()
     store.close()
 
@@ -66,7 +66,7 @@ def test_a_turn_that_waits_to_be_worked_up_is_never_too_old(
         db.execute("UPDATE jobs SET state = ? WHERE kind = ?", (state, kind))
     turn = stored(home, "SELECT count(*) FROM events WHERE prompt_number = 1")
     assert turn > stored(home, "SELECT count(*) FROM events WHERE job_id IS NOT NULL")
-    store.age_out(clock.now() + DAY, 1000)
+    store.maintenance.age_out(clock.now() + DAY, 1000)
     assert stored(home, KEPT) == turn
     store.close()
 
@@ -76,9 +76,10 @@ def test_room_is_made_by_contents_first_and_then_by_what_search_finds_of_them(
 ) -> None:
     store = worked(home, tmp_path / "shop")
     texts = stored(home, TEXTS)
-    let_go(store, lambda: clock.now() + 2 * DAY, always, 1)
+    retention = Retention(store, load(home.config_file, {}), lambda: clock.now() + 2 * DAY)
+    retention.free_space(1, always)
     assert (stored(home, KEPT), stored(home, TEXTS)) == (0, texts)
-    let_go(store, lambda: clock.now() + 2 * DAY, always, 10**9)
+    retention.free_space(10**9, always)
     assert stored(home, TEXTS) == 0
     assert store.health().observations == 1
     store.close()
@@ -86,7 +87,9 @@ def test_room_is_made_by_contents_first_and_then_by_what_search_finds_of_them(
 
 def test_by_default_nothing_grows_too_old(home: Paths, tmp_path: Path) -> None:
     store = worked(home, tmp_path / "shop")
-    Retention(store, load(home.config_file, {}), lambda: clock.now() + 9999 * DAY).if_due(always)
+    Retention(store, load(home.config_file, {}), lambda: clock.now() + 9999 * DAY).run_if_due(
+        always
+    )
     assert stored(home, KEPT) == store.health().events
     store.close()
 
@@ -95,11 +98,11 @@ def test_aged_events_are_exported_and_imported_as_what_they_are(
     home: Paths, tmp_path: Path
 ) -> None:
     store = worked(home, tmp_path / "shop")
-    store.age_out(clock.now() + DAY, 1000)
+    store.maintenance.age_out(clock.now() + DAY, 1000)
     store.close()
     file = tmp_path / "all.jsonl"
-    assert recollect("export", "-o", str(file)).returncode == 0
-    other = {"RECOLLECT_HOME": str(tmp_path / "user/.local/state/recollect")}
-    taken = recollect("import", "file", str(file), env=other)
+    assert aforesaid("export", "-o", str(file)).returncode == 0
+    other = {"AFORESAID_HOME": str(tmp_path / "user/.local/state/aforesaid")}
+    taken = aforesaid("import", "file", str(file), env=other)
     assert taken.returncode == 0, taken.stderr
     assert "event" in taken.stdout

@@ -15,12 +15,12 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from recollect.paths import Paths
-from recollect.privacy.redactor import Redactor
-from recollect.worker import contact
+from aforesaid.paths import Paths
+from aforesaid.privacy.redactor import Redactor
+from aforesaid.worker import rpc
 from tests.support import claude_mem_databases
 from tests.support.planted import Planted, planted
-from tests.support.product import fire, recollect, settled, until, work
+from tests.support.product import aforesaid, fire, settled, until, work
 from tests.support.traces import traces
 from tests.support.transcripts import Written
 
@@ -29,15 +29,39 @@ STAND_IN = "stands-in-for-the-secrets"
 OWN = "".join(("Zq8", "-wT4", "_nB7", "xK2"))  # known by its variable alone
 IN_DOTENV = "".join(("plain", "words", "of", "dotenv"))
 PRIVATE = "".join(("nobody", "shall", "ever", "read", "this"))
+KEY_LINES = [
+    "".join(("MIIEowIBAAK", f"q{n}Zt2Lw9Xb4Kd8Rm", "3Vc6Jh5Yn1Ps0Gf" * 2)) for n in range(6)
+]
+PEM = "\n".join(
+    ("-----BEGIN RSA PRIVATE " + "KEY-----", *KEY_LINES, "-----END RSA PRIVATE " + "KEY-----")
+)
+WRAPPED = "".join(("Vb7", "!qT2", "mXw9", "Zk4"))
+# The same password in the syntaxes that it is met in.
+WRAPPINGS = "\n\n".join(
+    (
+        f"smtp_pass: {WRAPPED}",
+        f"<password>{WRAPPED}</password>",
+        f"define('DB_PASSWORD', '{WRAPPED}');",
+        f'os.environ.get("DB_PASSWORD", "{WRAPPED}")',
+        f"CREATE USER app IDENTIFIED BY '{WRAPPED}';",
+        f"web-1  | ansible_become_pass={WRAPPED}",
+        f'{{\\\\\\"password\\\\\\": \\\\\\"{WRAPPED}\\\\\\"}}',
+        f"sshpass -p '{WRAPPED}' ssh app",
+        f"user%3Da%26password%3D{WRAPPED}%26x%3D1",
+        "\n".join(f"web-1  | {line}" for line in PEM.splitlines()),
+        PEM.replace("\n", "\\n"),
+    )
+)
+ALWAYS = (WRAPPED, *KEY_LINES)
 SAID = f"Look. <private>{PRIVATE}</private> Go on."
 
 
 @pytest.fixture
 def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     monkeypatch.setenv("SHOP_API_TOKEN", OWN)
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    monkeypatch.setenv("RECOLLECT_WEB_PORT", str(47500 + number))
+    monkeypatch.setenv("AFORESAID_WEB_PORT", str(47500 + number))
     folder = tmp_path / "shop"
     folder.mkdir()
     return folder
@@ -49,7 +73,7 @@ def test_planted_secrets_leave_no_trace_whichever_way_they_come_in(
     """T60, T62: a hundred of them, of at least 25 kinds, through every way in; then every byte is
     searched."""
     secrets = planted()
-    every = "\n\n".join([*(each.text for each in secrets), OWN, SAID])
+    every = "\n\n".join([*(each.text for each in secrets), WRAPPINGS, OWN, SAID])
     hooks(project, every, secrets)
     over_http(home, project, every)
     transcript(project, every)
@@ -61,7 +85,7 @@ def test_planted_secrets_leave_no_trace_whichever_way_they_come_in(
     until(lambda: not any(home.spool_new.iterdir()))
     redactor = Redactor()
     known = [each for each in secrets if each.secret not in redactor.text(each.text)]
-    found = traces(home.data, [*(each.secret for each in known), OWN, PRIVATE, IN_DOTENV])
+    found = traces(home.data, [*(each.secret for each in known), OWN, PRIVATE, IN_DOTENV, *ALWAYS])
     kinds = {each.kind for each in known}
     sys.stdout.write(
         f"\n{len(known)} of {len(secrets)} secrets, {len(kinds)} kinds; traces: {len(found)}\n"
@@ -71,8 +95,11 @@ def test_planted_secrets_leave_no_trace_whichever_way_they_come_in(
     assert found == []
     # The search would have found them: what is not secret is there.
     assert traces(home.data, ["Look.", "DefaultEndpointsProtocol"])
-    contact.stop(home)
-    assert traces(home.data, [*(each.secret for each in known), OWN, PRIVATE, IN_DOTENV]) == []
+    rpc.stop(home)
+    assert (
+        traces(home.data, [*(each.secret for each in known), OWN, PRIVATE, IN_DOTENV, *ALWAYS])
+        == []
+    )
 
 
 def hooks(project: Path, every: str, secrets: list[Planted]) -> None:
@@ -99,6 +126,7 @@ def hooks(project: Path, every: str, secrets: list[Planted]) -> None:
             "tool_response": {"type": "text", "file": {"content": IN_DOTENV, "numLines": 1}},
         },
         bash("e", "cat .env", IN_DOTENV),
+        edit(str(project / "deploy.py")),
         {
             "tool_name": "mcp__db__query",
             "tool_use_id": "f",
@@ -130,6 +158,25 @@ def is_a_token(path: str) -> bool:
     return Redactor().text(path) != path
 
 
+def edit(path: str) -> dict[str, Any]:
+    """A key in a patch is a text per line."""
+    lines = [" KEY = (", *(f"+{line}" for line in PEM.splitlines()), " )", f"+PASS='{WRAPPED}'"]
+    return {
+        "tool_name": "Edit",
+        "tool_use_id": "i",
+        "tool_input": {
+            "file_path": path,
+            "old_string": KEY_LINES[2],
+            "new_string": PEM,
+            "password": WRAPPED,
+        },
+        "tool_response": {
+            "filePath": path,
+            "structuredPatch": [{"oldStart": 1, "lines": lines}],
+        },
+    }
+
+
 def bash(use: str, command: str, output: str) -> dict[str, Any]:
     return {
         "tool_name": "Bash",
@@ -140,7 +187,7 @@ def bash(use: str, command: str, output: str) -> dict[str, Any]:
 
 
 def over_http(home: Paths, project: Path, every: str) -> None:
-    opened = json.loads(recollect("open", "--json").stdout)
+    opened = json.loads(aforesaid("open", "--json").stdout)
     link = http.client.HTTPConnection("127.0.0.1", opened["port"], timeout=30)
     headers = {
         "Authorization": f"Bearer {home.web_token.read_text().strip()}",
@@ -169,7 +216,7 @@ def transcript(project: Path, every: str) -> None:
     for line in told.lines:
         line["cwd"] = str(project)
     told.write(Path(os.environ["HOME"]) / ".claude" / "projects" / "shop")
-    done = recollect("import", "claude-code", "--json")
+    done = aforesaid("import", "claude-code", "--json")
     assert done.returncode == 0, done.stderr
 
 
@@ -185,48 +232,50 @@ def claude_mem(folder: Path, every: str) -> None:
         connection.execute("DELETE FROM user_prompts WHERE id > 3")
         connection.execute("DELETE FROM session_summaries WHERE id > 3")
         connection.commit()
-    done = recollect("import", "claude-mem", str(database), "--json")
+    done = aforesaid("import", "claude-mem", str(database), "--json")
     assert done.returncode == 0, done.stderr
 
 
 def export(home: Paths, folder: Path, project: Path, every: str) -> None:
     """Of a home where nothing was redacted: an export is a text, and somebody else may have written it."""
-    elsewhere = {"RECOLLECT_HOME": str(folder / "elsewhere")}
+    elsewhere = {"AFORESAID_HOME": str(folder / "elsewhere")}
     file = folder / "export.jsonl"
     other = Paths.of(os.environ | elsewhere)
     for name, value in elsewhere.items():
         os.environ[name], before = value, os.environ[name]
     work(project, f"{SESSION}3", prompt=f"Please do {STAND_IN}")
     settled(other)
-    assert recollect("remember", f"Always {STAND_IN}", cwd=project).returncode == 0
-    assert recollect("export", "-o", str(file), cwd=project).returncode == 0
-    contact.stop(other)
-    os.environ["RECOLLECT_HOME"] = before
+    assert aforesaid("remember", f"Always {STAND_IN}", cwd=project).returncode == 0
+    assert aforesaid("export", "-o", str(file), cwd=project).returncode == 0
+    rpc.stop(other)
+    os.environ["AFORESAID_HOME"] = before
     text = file.read_text()
     assert STAND_IN in text
     file.write_text(text.replace(STAND_IN, json.dumps(every)[1:-1]))
-    done = recollect("import", "file", str(file), "--json")
+    done = aforesaid("import", "file", str(file), "--json")
     assert done.returncode == 0, done.stderr
 
 
 def remember(project: Path, secrets: list[Planted]) -> None:
     texts = [each.text for each in secrets]
-    for part in (texts[:8], texts[8:16], [OWN, SAID]):
-        done = recollect("remember", "Note: " + " ".join(part), cwd=project)
+    for part in (texts[:8], texts[8:16], [WRAPPINGS], [OWN, SAID]):
+        done = aforesaid("remember", "Note: " + " ".join(part), cwd=project)
         assert done.returncode == 0, done.stderr
 
     async def talk() -> None:
-        program = str(Path(sys.executable).with_name("recollect"))
+        program = str(Path(sys.executable).with_name("aforesaid"))
         server = StdioServerParameters(
             command=program, args=["mcp"], env=dict(os.environ), cwd=str(project)
         )
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
-            for part in (texts[16:32], [OWN, SAID]):
+            for part in (texts[16:32], [WRAPPINGS], [OWN, SAID]):
                 await session.call_tool("remember", {"text": "Note: " + " ".join(part)})
 
     asyncio.run(talk())
-    edited = recollect("edit", "1", "--narrative", " ".join(texts[32:48]), cwd=project)
+    edited = aforesaid(
+        "edit", "1", "--narrative", " ".join([*texts[32:48], WRAPPINGS]), cwd=project
+    )
     assert edited.returncode == 0, edited.stderr
 
 
@@ -235,7 +284,7 @@ def cut_off(home: Paths, every: str) -> None:
     secret."""
     whole = json.dumps({"hook_event_name": "Stop", "last_assistant_message": every, "x": "y"})
     for name, head in (("cut-1", b"claude-code"), ("cut-2", b"nobody")):
-        data = b"recollect/1 %s save /srv\0\n" % head + whole[:-8].encode()
+        data = b"aforesaid/1 %s save /srv\0\n" % head + whole[:-8].encode()
         (home.spool_tmp / name).write_bytes(data)
         (home.spool_tmp / name).replace(home.spool_new / name)
     until(lambda: (home.spool_bad / "cut-1").exists() and (home.spool_bad / "cut-2").exists())

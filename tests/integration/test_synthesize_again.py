@@ -1,4 +1,4 @@
-"""`recollect synthesize`: what waits is worked up now; what others wrote is written anew, once."""
+"""`aforesaid synthesize`: what waits is worked up now; what others wrote is written anew, once."""
 
 import json
 import os
@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from recollect.model.observations import Observation
-from recollect.paths import Paths
-from recollect.store.protocol import Reading
-from tests.support.product import recollect, settled, until, work
+from aforesaid.model.observations import Observation
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from tests.support.product import aforesaid, settled, until, work
 from tests.support.scripted_models import Hang, Status
 from tests.support.scripted_notes import MODEL, Notes, use
 
@@ -45,22 +45,22 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def by_session(store: Reading) -> dict[str, list[Observation]]:
-    return {s.ref: store.observations_of_session(s.id) for s in store.sessions(None, 50)}
+def by_session(store: Store) -> dict[str, list[Observation]]:
+    return {s.ref: store.observations.for_session(s.id) for s in store.sessions.recent(None, 50)}
 
 
 def synthesize(*arguments: str, code: int = 0) -> dict[str, Any]:
-    done = recollect("synthesize", "--json", *arguments)
+    done = aforesaid("synthesize", "--json", *arguments)
     assert done.returncode == code, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
 def restart() -> None:
-    assert recollect("worker", "restart").returncode == 0
+    assert aforesaid("worker", "restart").returncode == 0
 
 
-def stood_in(home: Paths, project: Path, dead: str, monkeypatch: pytest.MonkeyPatch) -> Reading:
+def stood_in(home: Paths, project: Path, dead: str, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Three sessions that the rules wrote up because the model was down."""
     use(monkeypatch, dead, synthesis_stand_in="rules")
     for session, prompt in PROMPTS.items():
@@ -76,8 +76,8 @@ def test_the_stand_in_writes_while_the_model_is_away_and_is_replaced_later(
     before = by_session(stood_in(home, project, dead, monkeypatch))
     assert {o.provider for found in before.values() for o in found} == {"rules"}
     pinned, edited = before["aaaa1111"][0], before["bbbb2222"][0]
-    assert recollect("pin", str(pinned.id)).returncode == 0
-    assert recollect("edit", str(edited.id), "--title", "In my own words").returncode == 0
+    assert aforesaid("pin", str(pinned.id)).returncode == 0
+    assert aforesaid("edit", str(edited.id), "--title", "In my own words").returncode == 0
     use(monkeypatch, server.url)
     restart()
     plan = synthesize("--again", "--dry-run")
@@ -96,7 +96,7 @@ def test_the_stand_in_writes_while_the_model_is_away_and_is_replaced_later(
     again = synthesize("--again")
     assert (again["requeued"], again["done"]) == (0, 0)
     assert len(server.requests) == 6
-    assert "was written by openai" in recollect("synthesize", "--again").stdout
+    assert "is written by openai" in aforesaid("synthesize", "--again").stdout
 
 
 def test_a_part_of_it_can_be_chosen(
@@ -122,13 +122,13 @@ def test_a_part_of_it_can_be_chosen(
 def test_the_rules_have_nothing_to_replace_of_their_own(
     home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     work(project, "aaaa1111")
     settled(home)
     plan = synthesize("--again", "--dry-run")
     assert plan == {"author": plan["author"], "jobs": 0, "tokens": 0}
     assert synthesize("--again")["requeued"] == 0
-    assert recollect("synthesize").stdout == "Nothing waits.\n"
+    assert aforesaid("synthesize").stdout == "Nothing is pending.\n"
 
 
 def test_the_rules_may_take_over_what_a_model_wrote(
@@ -137,10 +137,10 @@ def test_the_rules_may_take_over_what_a_model_wrote(
     use(monkeypatch, server.url)
     work(project, "aaaa1111")
     assert {o.provider for o in by_session(settled(home))["aaaa1111"]} == {"openai"}
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
-    told = recollect("synthesize", "--again")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
+    told = aforesaid("synthesize", "--again")
     assert told.returncode == 0
-    assert "recollect worker restart" in told.stderr  # it knows nothing of the change yet
+    assert "aforesaid worker restart" in told.stderr  # it knows nothing of the change yet
     restart()
     assert synthesize("--again")["requeued"] == 2
     assert {o.provider for o in by_session(settled(home))["aaaa1111"]} == {"rules"}
@@ -151,10 +151,10 @@ def test_what_waits_for_a_model_that_came_back_is_done_at_once(
 ) -> None:
     use(monkeypatch, dead)
     work(project, "aaaa1111")
-    until(lambda: "does not answer" in recollect("status").stdout)
-    stopped = recollect("synthesize")
+    until(lambda: "does not answer" in aforesaid("status").stdout)
+    stopped = aforesaid("synthesize")
     assert stopped.returncode == 4
-    assert "Not all is written" in stopped.stderr
+    assert "Not finished" in stopped.stderr
     use(monkeypatch, server.url)
     restart()  # the new worker tries at once; what it has not done yet is watched
     found = synthesize()
@@ -179,7 +179,7 @@ def test_ctrl_c_leaves_the_work_to_the_worker(
         use(monkeypatch, server.url)
         work(project, "aaaa1111")
         until(lambda: server.requests)
-        command = [str(Path(sys.executable).with_name("recollect")), "synthesize"]
+        command = [str(Path(sys.executable).with_name("aforesaid")), "synthesize"]
         watching = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -194,11 +194,11 @@ def test_ctrl_c_leaves_the_work_to_the_worker(
             shown += piece
         watching.send_signal(signal.SIGINT)
         _, told = watching.communicate(timeout=60)
-        assert b"The worker goes on by itself" in told
+        assert b"The worker continues" in told
         assert watching.returncode == 130
 
 
 def test_limits_without_again_are_a_mistake_that_names_the_fix(home: Paths) -> None:
-    done = recollect("synthesize", "--session", "aaaa")
+    done = aforesaid("synthesize", "--session", "aaaa")
     assert done.returncode == 2
     assert "--again" in done.stderr

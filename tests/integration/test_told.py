@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect.paths import Paths
-from recollect.repository import revision
-from recollect.worker import contact
+from aforesaid.paths import Paths
+from aforesaid.repository import revision
+from aforesaid.worker import rpc
 from tests.support.history import NEEDED, TOLD, remember_in
-from tests.support.product import fire, recollect, settled, until, work
+from tests.support.product import aforesaid, fire, settled, until, work
 
 AUTHOR = ("-c", "user.name=dev", "-c", "user.email=dev@example.org")
 FIRST, SECOND = "0b5f3c1e-session-one", "7d21aa90-session-two"
@@ -31,7 +31,7 @@ def project(home: Paths, tmp_path: Path) -> Path:
 
 
 def answer(project: Path, *arguments: str) -> Any:
-    done = recollect(*arguments, "--json", cwd=project)
+    done = aforesaid(*arguments, "--json", cwd=project)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -40,21 +40,21 @@ def test_an_observation_knows_whether_its_file_is_what_it_was(project: Path) -> 
     shown = answer(project, "show", "1")
     assert shown["draft"]["revision"] == revision(str(project))
     assert shown["freshness"] == {"state": "unchanged", "changed": [], "gone": []}
-    assert "Files: unchanged" in recollect("show", "1", cwd=project).stdout
+    assert "Files: unchanged" in aforesaid("show", "1", cwd=project).stdout
     (project / "hello.py").write_text("def greet():\n    return 'Hello'\n")
     assert answer(project, "show", "1")["freshness"]["changed"] == ["hello.py"]
-    assert "Files: changed since: hello.py" in recollect("show", "1", cwd=project).stdout
+    assert "Files: changed since: hello.py" in aforesaid("show", "1", cwd=project).stdout
     (project / "hello.py").unlink()
     assert answer(project, "show", "1")["freshness"]["state"] == "gone"
-    assert "Files: gone: hello.py" in recollect("show", "1", cwd=project).stdout
+    assert "Files: gone: hello.py" in aforesaid("show", "1", cwd=project).stdout
 
 
 def test_every_injection_is_listed_with_its_reason(project: Path, home: Paths) -> None:
-    contact.stop(home)
+    rpc.stop(home)
     remember_in(home, project)
     common = {"session_id": SECOND, "source": "startup"}
-    contact.start(home)
-    assert b"recollect-memory" in fire("SessionStart", common, project=project).stdout
+    rpc.start(home)
+    assert b"aforesaid-memory" in fire("SessionStart", common, project=project).stdout
     prompt = {"session_id": SECOND, "prompt_id": "p2", "prompt": NEEDED}
     assert TOLD.encode() in fire("UserPromptSubmit", prompt, project=project).stdout
 
@@ -69,17 +69,17 @@ def test_every_injection_is_listed_with_its_reason(project: Path, home: Paths) -
     assert told[-1]["reason"].startswith("near to the prompt")
     latest = answer(project, "why")
     assert (latest["session"], latest["tokens"]) == (SECOND, sum(one["tokens"] for one in told))
-    shown = recollect("why", cwd=project).stdout
+    shown = aforesaid("why", cwd=project).stdout
     for words in ("near to the prompt", "of the last session", "tokens ("):
         assert words in shown
-    narrow = recollect("why", cwd=project, env={"COLUMNS": "80"}).stdout.splitlines()
+    narrow = aforesaid("why", cwd=project, env={"COLUMNS": "80"}).stdout.splitlines()
     assert narrow[3].split() == ["when", "hook", "id", "title", "why", "tokens"]
 
 
 def test_a_session_that_was_told_nothing_says_so(project: Path) -> None:
-    assert "It was told nothing" in recollect("why", FIRST[:4], cwd=project).stdout
+    assert "Nothing was injected" in aforesaid("why", FIRST[:4], cwd=project).stdout
     nothing = {"session": FIRST, "told": [], "memories": [], "tokens": 0}
     assert answer(project, "why", FIRST[:4]) == nothing
-    missing = recollect("why", "nope", cwd=project)
+    missing = aforesaid("why", "nope", cwd=project)
     assert missing.returncode == 1
-    assert "recollect sessions" in missing.stderr
+    assert "aforesaid sessions" in missing.stderr

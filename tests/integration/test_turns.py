@@ -5,19 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock
-from recollect.model.captures import Capture
-from recollect.model.events import SubagentEnded, ToolUsed
-from recollect.model.stored import StoredEvent
-from recollect.model.turns import Turn
-from recollect.paths import Paths
-from recollect.providers.rules import Rules
-from recollect.store.sqlite.store import SqliteStore
-from recollect.synthesis import turns
-from recollect.wiring import AGENTS
-from recollect.worker.ingest import Ingest
-from recollect.worker.projects import ProjectFinder
+from aforesaid import clock
+from aforesaid.agents.registry import AGENTS
+from aforesaid.model.events import Capture, StoredEvent, SubagentEnded, ToolUsed
+from aforesaid.model.observations import Turn
+from aforesaid.paths import Paths
+from aforesaid.providers.rules import Rules
+from aforesaid.store.events import Events
+from aforesaid.store.store import Store
+from aforesaid.synthesis.turn import build_turn
+from aforesaid.worker.ingest import Ingest
 from tests.support.blank import laid
+from tests.support.context import make_context
 from tests.support.stored import events_of
 
 PAYLOADS = Path(__file__).parents[1] / "fixtures" / "payloads"
@@ -36,19 +35,19 @@ def recorded(name: str, **changes: object) -> bytes:
 
 def built(home: Paths, *bodies: bytes) -> list[Turn]:
     """The turns of every job that these payloads come to."""
-    store = SqliteStore(laid(home.database), writer=True)
-    ingest = Ingest(home, store, AGENTS, ProjectFinder(store, clock.now), (), clock.now)
-    header = b"recollect/1 claude-code save /home/dev/shop\0\n"
+    store = Store(laid(home.database), writer=True)
+    ingest = Ingest(make_context(home, store, clock.now))
+    header = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
     for number, body in enumerate(bodies):
         (home.spool_new / f"{number:03}").write_bytes(header + body)
     ingest.drain()
     found = []
     now = clock.now()
-    while job := store.claim_job("test", now, now + 1000):
-        session = store.session(job.session_id)
+    while job := store.jobs.claim("test", now, now + 1000):
+        session = store.sessions.get(job.session_id)
         assert session is not None
-        found.append(turns.build(store, AGENTS, job, session))
-        store.skip_job(job, "seen", now)
+        found.append(build_turn(store, AGENTS, job, session))
+        store.jobs.skip(job, "seen", now)
     store.close()
     return found
 
@@ -97,13 +96,13 @@ def test_only_the_summary_reads_all_of_a_long_turn(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the time for a turn would grow with the square of its length."""
-    whole, read = SqliteStore.events_of_prompt, list[int]()
+    whole, read = Events.for_prompt, list[int]()
 
-    def counted(store: SqliteStore, session_id: int, number: int) -> list[StoredEvent]:
+    def counted(events: Events, session_id: int, number: int) -> list[StoredEvent]:
         read.append(number)
-        return whole(store, session_id, number)
+        return whole(events, session_id, number)
 
-    monkeypatch.setattr(SqliteStore, "events_of_prompt", counted)
+    monkeypatch.setattr(Events, "for_prompt", counted)
     used = (recorded("PostToolUse.Read", tool_use_id=f"t{number}") for number in range(100))
     stop = recorded("Stop", last_assistant_message="All read.")
     found = built(home, recorded("UserPromptSubmit"), *used, stop)
@@ -115,7 +114,7 @@ def test_only_the_summary_reads_all_of_a_long_turn(
 def test_the_store_gives_back_the_bytes_that_came(home: Paths) -> None:
     body = recorded("PostToolUse.Bash")
     built(home, body)
-    store = SqliteStore(home.database, writer=False)
+    store = Store(home.database, writer=False)
     (event,) = events_of(store, 1)
     store.close()
     assert isinstance(event.capture, Capture)

@@ -15,16 +15,18 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.agents.claude_code_hooks import hook_command
-from recollect.errors import WorkerHung
-from recollect.paths import Paths
-from recollect.worker import contact
+import aforesaid
+from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.errors import WorkerHung
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
 from tests.support import older, payloads
 from tests.support.product import HOOK_DIR, settled, until
 from tests.support.writers import start_no_worker
 
-HEADER = b"recollect/1 claude-code %s /home/dev/shop\0\n"
+pytestmark = pytest.mark.slow
+
+HEADER = b"aforesaid/1 claude-code %s /home/dev/shop\0\n"
 EVENTS, TURNS = 1_000, 50
 
 
@@ -38,8 +40,8 @@ def earlier(tmp_path: Path) -> Path:
 @pytest.fixture
 def old_worker(earlier: Path, home: Paths) -> Iterator[subprocess.Popen[bytes]]:
     with older.start_worker(earlier) as running:
-        until(lambda: contact.running_pid(home) == running.pid, seconds=120)
-        assert contact.status(home)["version"] == older.OLDER
+        until(lambda: rpc.running_pid(home) == running.pid, seconds=120)
+        assert rpc.status(home)["version"] == older.OLDER
         yield running
         running.kill()
 
@@ -64,7 +66,7 @@ def test_hooks_of_three_versions_at_once_lose_nothing_and_agree_on_one_worker(
 ) -> None:
     """T12: two installations, and one that is being tried out."""
     later = older.installed(tmp_path / "later", older.NEWER)
-    folders = (earlier / "recollect" / "hook", HOOK_DIR, later)
+    folders = (earlier / "aforesaid" / "hook", HOOK_DIR, later)
     names = [f"t{number}" for number in range(24)]
 
     def one(number: int) -> int:
@@ -75,7 +77,7 @@ def test_hooks_of_three_versions_at_once_lose_nothing_and_agree_on_one_worker(
         assert hook(folder, "new", payloads.prompt("s1", "p1", "Go on")) == 0
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(one, range(len(names)))) == {0}
-    until(lambda: contact.running_pid(home))
+    until(lambda: rpc.running_pid(home))
     settled(home)
     assert tool_uses(home) == sorted(names)
     assert list(home.spool_bad.iterdir()) == []
@@ -86,7 +88,7 @@ def test_a_newer_hook_replaces_the_worker_in_the_middle_of_a_session(
 ) -> None:
     """T12: the older one is told to stop, the newer one goes on where it was."""
     assert (
-        hook(earlier / "recollect" / "hook", "save", payloads.tool("s1", "before", prompt_id="p1"))
+        hook(earlier / "aforesaid" / "hook", "save", payloads.tool("s1", "before", prompt_id="p1"))
         == 0
     )
 
@@ -100,22 +102,22 @@ def test_a_newer_hook_replaces_the_worker_in_the_middle_of_a_session(
     until(replaced, seconds=120)
     assert old_worker.returncode == 0
     assert hook(HOOK_DIR, "save", payloads.tool("s1", "after", prompt_id="p1")) == 0
-    until(lambda: contact.running_pid(home) not in (None, old_worker.pid))
+    until(lambda: rpc.running_pid(home) not in (None, old_worker.pid))
     settled(home)
-    assert contact.status(home)["version"] == recollect.__version__
+    assert rpc.status(home)["version"] == aforesaid.__version__
     assert tool_uses(home) == ["after", "before"]
 
 
 def test_a_capture_in_a_form_of_tomorrow_is_kept_and_says_so(home: Paths) -> None:
     """T12: after a downgrade. It is not lost: the newer one can have it back."""
-    body = b"recollect/2 claude-code save /home/dev/shop\0\n" + payloads.tool("s1", "t1")
+    body = b"aforesaid/2 claude-code save /home/dev/shop\0\n" + payloads.tool("s1", "t1")
     (home.spool_new / "tomorrow").write_bytes(body)
-    contact.start(home)
+    rpc.start(home)
     settled(home)
     assert (home.spool_bad / "tomorrow").read_bytes() == body
     with closing(sqlite3.connect(home.database)) as connection:
         ((why,),) = connection.execute("SELECT why FROM quarantine")
-    assert "a newer recollect wrote this" in why
+    assert "a newer aforesaid wrote this" in why
 
 
 def fill_the_spool(home: Paths) -> None:
@@ -159,7 +161,7 @@ def test_a_thousand_events_survive_the_sessions_end_a_kill_and_an_upgrade(
     with older.start_worker(earlier) as second:
         until(lambda: rows(home, jobs) > [(3,)], seconds=240)
         with suppress(WorkerHung):  # a busy machine
-            contact.start(home)  # this version: the older one is replaced
+            rpc.start(home)  # this version: the older one is replaced
         assert second.wait(120) == 0
     until(lambda: rows(home, jobs) == [(2 * TURNS,)], seconds=400)
     settled(home)

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from recollect.agents.api_agent import NAME
-from recollect.model.sessions import Session
-from recollect.paths import Paths
-from recollect.web.api import agents
-from recollect.web.rows import Wrong
-from recollect.worker import contact
+from aforesaid.agents.api import NAME
+from aforesaid.model.sessions import Session
+from aforesaid.paths import Paths
+from aforesaid.web.api import agents
+from aforesaid.web.endpoint import ApiError
+from aforesaid.worker import rpc
 from tests.support.product import settled, until
 from tests.support.web import Answer, Site, site
 from tests.support.web_content import work
@@ -38,7 +38,7 @@ def web(home: Paths) -> Iterator[Site]:
 
 
 def session(web: Site, ref: str) -> Session:
-    found = web.backend.store.session_by_ref(NAME, ref)
+    found = web.backend.store.sessions.find(NAME, ref)
     assert found is not None
     return found
 
@@ -58,8 +58,24 @@ def test_a_turn_that_is_told_over_http_is_written_down(web: Site, tmp_path: Path
     assert status["pending"] == 0
     found = session(web, "s1")
     assert (found.title, found.project_dir) == ("Add a greeting to hello.py", str(tmp_path))
-    (first, *_) = web.backend.store.observations_of_session(found.id)
+    (first, *_) = web.backend.store.observations.for_session(found.id)
     assert "hello.py" in str(first.draft)
+
+
+@pytest.mark.parametrize("output", ["1 failed, 3 passed", "Exit code 1\nAssertionError: 1 != 2"])
+def test_plain_output_of_a_failed_command_is_recorded_as_failed(
+    web: Site, tmp_path: Path, output: str
+) -> None:
+    post(web, "/sessions/s1/init", {"project": str(tmp_path), "prompt": "Run the tests"})
+    ran = {"tool_name": "Bash", "tool_input": {"command": "pytest"}, "tool_response": output}
+    post(web, "/sessions/s1/observations", ran)
+    post(web, "/sessions/s1/summarize", {"last_message": "I ran the tests."})
+    web.ingest()
+    web.work()
+    (found,) = web.backend.store.summaries.for_session(session(web, "s1").id)
+    said = str(found.draft)
+    assert "failed" in said
+    assert "`pytest` passed" not in said
 
 
 def test_an_unknown_session_is_never_refused(web: Site, tmp_path: Path) -> None:
@@ -82,7 +98,7 @@ def test_what_says_no_directory_is_where_its_session_is(web: Site, tmp_path: Pat
     for name, events in (("a", 3), ("b", 2)):
         assert session(web, name).project_dir == str(tmp_path / name)
         assert len(web.get(f"/api/sessions/{session(web, name).id}/events")["items"]) == events
-    assert len(web.backend.store.projects()) == 2
+    assert len(web.backend.store.projects.all()) == 2
 
 
 def test_two_equal_calls_are_two_and_one_that_is_told_twice_is_one(
@@ -156,7 +172,7 @@ def test_a_spool_that_cannot_be_written_is_said(
     def full(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("recollect.hook.capture.write_file", full)
+    monkeypatch.setattr("aforesaid.hook.capture.write_file", full)
     answer = web.ask("POST", "/sessions/s/observations", TOOL)
     assert (answer.status, answer.json["error"]["code"]) == (503, "spool_unavailable")
     assert "No space left" in answer.json["error"]["message"]
@@ -170,8 +186,8 @@ def test_unknown_sessions_have_no_status_and_no_end(web: Site) -> None:
 def test_ending_a_session_without_patience_leaves_its_work_queued(
     home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_WEB_DELETE_SECONDS", "0")
-    monkeypatch.setattr(agents, "MOMENT_SECONDS", 0.0)
+    monkeypatch.setenv("AFORESAID_WEB_DELETE_SECONDS", "0")
+    monkeypatch.setattr(agents, "INGEST_SECONDS", 0.0)
     with site(home) as web:
         post(web, "/sessions/s/init", {"project": str(tmp_path), "prompt": "Look around."})
         post(web, "/sessions/s/observations", WRITE)
@@ -189,10 +205,10 @@ def test_ending_a_session_without_patience_leaves_its_work_queued(
 def test_nobody_waits_for_a_worker_that_ends(web: Site, tmp_path: Path) -> None:
     post(web, "/sessions/s/init", {"project": str(tmp_path), "prompt": "Look around."})
     ending = replace(web.backend, stopping=lambda: True)
-    with pytest.raises(Wrong):
-        agents.status(ending, "s")
+    with pytest.raises(ApiError):
+        agents.read_status(ending, id="s")
     web.ingest()
-    assert agents.end(ending, "s") == {"ended": False, "pending": 1}
+    assert agents.end_session(ending, id="s") == {"ended": False, "pending": 1}
 
 
 class Program:
@@ -200,7 +216,7 @@ class Program:
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
-        answer = contact.order_patiently(paths, "web", 30, view="")
+        answer = rpc.order_patiently(paths, "web", 30, view="")
         self.port, self.token = answer["port"], paths.web_token.read_text().strip()
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
@@ -229,7 +245,7 @@ def test_a_worker_that_is_killed_after_its_answer_loses_nothing(
     home: Paths, tmp_path: Path
 ) -> None:
     program = Program(home)
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     blocker = sqlite3.connect(home.database, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")  # so that nothing is taken in before it is killed
@@ -240,12 +256,12 @@ def test_a_worker_that_is_killed_after_its_answer_loses_nothing(
             told = TOOL | {"tool_use_id": f"call-{number}"}
             assert program.ask("POST", "/sessions/s/observations", told)[0] == 202
         os.kill(pid, signal.SIGKILL)
-        until(lambda: contact.running_pid(home) is None)
+        until(lambda: rpc.running_pid(home) is None)
     finally:
         blocker.execute("ROLLBACK")
         blocker.close()
     assert len(list(home.spool_new.iterdir())) == 22
-    contact.start(home)
+    rpc.start(home)
     assert settled(home).health().events == 22
     # It was killed while it served, so the next one serves again, in the same place.
     until(lambda: json.loads(home.web_file.read_text())["pid"] != pid)

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.paths import Paths
-from recollect.worker import contact
-from recollect.worker.service import Service
-from tests.support.product import recollect, until
+from aforesaid import clock, wiring
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
+from aforesaid.worker.context import Context
+from aforesaid.worker.service import Service
+from tests.support.product import aforesaid, until
 from tests.support.scripted_memory import asked, scripted
 from tests.support.scripted_models import Hang, ScriptedOpenAi
 from tests.support.scripted_notes import use
@@ -24,21 +25,21 @@ from tests.support.web_browser import Browser, opened
 
 def test_status_says_where_the_viewer_is(home: Paths) -> None:
     def shown() -> tuple[str, Any]:
-        lines = recollect("status").stdout.splitlines()
+        lines = aforesaid("status").stdout.splitlines()
         (line,) = [line for line in lines if line.startswith("Viewer")]
-        return line, json.loads(recollect("status", "--json").stdout)["viewer"]
+        return line, json.loads(aforesaid("status", "--json").stdout)["viewer"]
 
     line, told = shown()
-    assert "`recollect open`" in line
+    assert "`aforesaid open`" in line
     assert told == {"start": "on-demand", "address": None}
     address = f"http://127.0.0.1:{opened().port}/"
     line, told = shown()
     assert address in line
     assert told["address"] == address
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    until(lambda: contact.running_pid(home) is None)
+    until(lambda: rpc.running_pid(home) is None)
     assert home.web_file.exists()
     assert shown()[1]["address"] is None  # nobody is there any more
 
@@ -46,8 +47,8 @@ def test_status_says_where_the_viewer_is(home: Paths) -> None:
 def test_a_viewer_that_is_off_says_so_in_the_status(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_WEB_START", "off")
-    assert "config set web.start on-demand" in recollect("status").stdout
+    monkeypatch.setenv("AFORESAID_WEB_START", "off")
+    assert "config set web.start on-demand" in aforesaid("status").stdout
 
 
 def test_a_port_that_another_program_has_is_left_to_it(
@@ -56,7 +57,7 @@ def test_a_port_that_another_program_has_is_left_to_it(
     """T52: another port is taken."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        monkeypatch.setenv("RECOLLECT_WEB_PORT", str(port))
+        monkeypatch.setenv("AFORESAID_WEB_PORT", str(port))
         browser = opened()
         assert browser.port != port
         assert browser.sees()
@@ -64,9 +65,9 @@ def test_a_port_that_another_program_has_is_left_to_it(
 
 def test_two_homes_have_a_viewer_each(home: Paths, tmp_path: Path) -> None:
     first = opened()
-    elsewhere = {"RECOLLECT_HOME": str(tmp_path / "other")}
+    elsewhere = {"AFORESAID_HOME": str(tmp_path / "other")}
     try:
-        done = recollect("open", "--print", env=elsewhere)
+        done = aforesaid("open", "--print", env=elsewhere)
         second = Browser(done.stdout.strip())
         assert second.port != first.port
         assert first.sees()
@@ -74,7 +75,7 @@ def test_two_homes_have_a_viewer_each(home: Paths, tmp_path: Path) -> None:
         second.cookie = first.cookie
         assert not second.sees()
     finally:
-        assert recollect("worker", "stop", env=elsewhere).returncode == 0
+        assert aforesaid("worker", "stop", env=elsewhere).returncode == 0
 
 
 def test_a_worker_at_a_dream_ends_when_it_is_told_to(
@@ -83,7 +84,7 @@ def test_a_worker_at_a_dream_ends_when_it_is_told_to(
     with ScriptedOpenAi(then=scripted(dream=Hang())) as model:
         use(monkeypatch, model.url)
         for said in ("We deploy on Mondays.", "We release from the branch main."):
-            assert recollect("remember", said, cwd=tmp_path).returncode == 0
+            assert aforesaid("remember", said, cwd=tmp_path).returncode == 0
         browser = opened()
         project = json.loads(browser.ask("/api/projects")[2])["items"][0]["id"]
         asking = threading.Thread(
@@ -91,8 +92,8 @@ def test_a_worker_at_a_dream_ends_when_it_is_told_to(
         )
         asking.start()
         until(lambda: asked(model, "dream"))
-        pid = contact.running_pid(home)
-        assert contact.stop(home)
+        pid = rpc.running_pid(home)
+        assert rpc.stop(home)
         asking.join()
     # By itself, and not because it was killed for its silence.
     assert f"worker.ended pid={pid}" in home.log_file.read_text()
@@ -102,11 +103,11 @@ def test_a_worker_at_a_dream_ends_when_it_is_told_to(
 def test_a_viewer_that_cannot_be_loaded_does_not_keep_the_worker_from_its_work(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_WEB_START", "always")
-    monkeypatch.setitem(sys.modules, "recollect.web.serving", None)
+    monkeypatch.setenv("AFORESAID_WEB_START", "always")
+    monkeypatch.setitem(sys.modules, "aforesaid.web.server", None)
     store = wiring.open_for_writing(home)
     try:
-        web = Service(wiring.home(), store, clock.now).web
+        web = Service(Context.create(wiring.home(), store, clock.now)).web
         web.begin()
         assert "cannot be loaded" in web.open({"view": ""})["refused"]
         web.close()

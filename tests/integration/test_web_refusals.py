@@ -7,12 +7,12 @@ from contextlib import suppress
 
 import pytest
 
-from recollect.paths import Paths, write_private
-from recollect.web import connections
-from recollect.web.serving import Server
+from aforesaid.paths import Paths, write_private
+from aforesaid.web import server as server_module
+from aforesaid.web.server import Server
 from tests.support.web import PORT, TOKEN
 from tests.support.web_links import served
-from tests.support.web_tries import Spy, Try, everything
+from tests.support.web_tries import Try, everything, spy_on
 
 
 def status_of(server: Server, each: Try) -> int:
@@ -34,14 +34,14 @@ def test_nothing_that_is_refused_reaches_a_handler(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T40, T41, T42, T43: over the network."""
-    monkeypatch.setattr(connections, "SECONDS", 1000.0)
+    monkeypatch.setattr(server_module, "IDLE_SECONDS", 1000.0)
     write_private(home.web_token, TOKEN.encode())
     for server in served(home, PORT):
         if server.port != PORT:
             pytest.skip("another program has the port")
-        spy, found = Spy(), Counter[int]()
-        server.application._guard._app = spy
-        for each in everything(server.application.table):
+        found = Counter[int]()
+        spy, targets = spy_on(server.application)
+        for each in everything(targets):
             status = status_of(server, each)
             found[status] += 1
             assert status == 0 or 400 <= status < 500, (status, each[:4])

@@ -17,12 +17,14 @@ from jsonschema import Draft202012Validator
 from schemathesis import Case, GenerationMode
 from schemathesis.core.result import Ok
 
-from recollect.paths import Paths
-from recollect.web import openapi, stream
-from recollect.web.routes import rows
+from aforesaid.paths import Paths
+from aforesaid.web import openapi, stream
+from aforesaid.web.app import all_endpoints
 from tests.support.examples import examples
 from tests.support.web import HOST, Answer, Site, ask, headers, site
 from tests.support.web_content import NAME, fill
+
+pytestmark = pytest.mark.slow
 
 AnyCase = Case[Any]
 QUIET = settings(
@@ -40,7 +42,7 @@ KNOWN = {
 
 @pytest.fixture
 def web(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setenv("RECOLLECT_WEB_DELETE_SECONDS", "0")
+    monkeypatch.setenv("AFORESAID_WEB_DELETE_SECONDS", "0")
     with site(home) as found:
         fill(found, tmp_path)
         yield found
@@ -82,7 +84,7 @@ def faults(document: dict[str, Any], case: AnyCase, answer: Answer) -> str | Non
 
 def test_whatever_is_sent_nothing_fails_inside(web: Site) -> None:
     """T50: generated requests to every route."""
-    document = openapi.document(rows())
+    document = openapi.document(all_endpoints())
     counted: Counter[str] = Counter()
     found: set[str] = set()
     for result in schemathesis.openapi.from_dict(document).get_all_operations():
@@ -109,7 +111,7 @@ def test_whatever_is_sent_nothing_fails_inside(web: Site) -> None:
 
 
 def test_the_description_is_valid_openapi() -> None:
-    document = openapi.document((*rows(), stream.ROW))
+    document = openapi.document((*all_endpoints(), stream.ENDPOINT))
     schemathesis.openapi.from_dict(document).validate()
     names = []
     for path, operations in document["paths"].items():
@@ -127,10 +129,10 @@ def test_the_description_is_valid_openapi() -> None:
 
 
 def test_every_row_says_what_it_does_and_what_it_answers() -> None:
-    for row in rows():
-        assert row.about.endswith("."), row.path
-        assert row.answer is not None, row.path
-        for parameter in (*row.place, *row.query, *row.body):
+    for row in all_endpoints():
+        assert row.summary.endswith("."), row.path
+        assert row.response is not None, row.path
+        for parameter in (*row.in_path, *row.query, *row.body):
             assert parameter.about, (row.path, parameter.name)
 
 

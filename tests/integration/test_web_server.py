@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import wiring
-from recollect.paths import Paths
-from recollect.web import connections, security
-from recollect.web.connections import MOST_CONNECTIONS
-from recollect.web.serving import Server
+from aforesaid import wiring
+from aforesaid.paths import Paths
+from aforesaid.web import auth
+from aforesaid.web import server as server_module
+from aforesaid.web.server import MAX_CONNECTIONS, Server
 from tests.support.product import until
 from tests.support.web_links import HEAD, connect, health, said, secret, served
 
@@ -45,12 +45,12 @@ def test_four_hundred_idle_connections_keep_nobody_out(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T49: It is the limit that holds: none of them is let go for its silence."""
-    monkeypatch.setattr(connections, "SECONDS", 1000.0)
+    monkeypatch.setattr(server_module, "IDLE_SECONDS", 1000.0)
     idle = [connect(server) for _ in range(400)]
     try:
         assert health(server) == 200
-        until(lambda: len(server._server.server_state.connections) <= MOST_CONNECTIONS)
-        assert _open_sockets(server.port) <= MOST_CONNECTIONS
+        until(lambda: len(server._server.server_state.connections) <= MAX_CONNECTIONS)
+        assert _open_sockets(server.port) <= MAX_CONNECTIONS
         assert health(server) == 200
     finally:
         for link in idle:
@@ -68,7 +68,7 @@ def test_who_sends_half_a_request_is_let_go(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T49: slow senders."""
-    monkeypatch.setattr(connections, "SECONDS", 0.3)
+    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.3)
     slow = [connect(server) for _ in range(5)]
     head = HEAD.format(port=server.port, token=secret(server)).encode()
     for number, link in enumerate(slow):
@@ -100,7 +100,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T49: slow bodies."""
-    monkeypatch.setattr(security, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(auth, "BODY_SECONDS", 0.3)
     link = connect(server)
     head = HEAD.replace("GET /health", "POST /sessions/s/init").format(
         port=server.port, token=secret(server)
@@ -161,8 +161,8 @@ def test_files_outside_the_viewer_are_nowhere(server: Server) -> None:
     head = HEAD.format(port=server.port, token=secret(server))
     for path in (
         "/viewer/..%2f..%2fsecurity.py",
-        "/viewer/../security.py",
-        "/viewer/%2e%2e/security.py",
+        "/viewer/../auth.py",
+        "/viewer/%2e%2e/auth.py",
         "/viewer//etc/passwd",
         "/viewer/%00",
         "/viewer/..%5c..%5csecurity.py",
@@ -181,7 +181,7 @@ def test_a_stream_that_nobody_reads_is_dropped_over_the_network(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T47: a slow client."""
-    monkeypatch.setattr(connections, "SECONDS", 0.3)
+    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.3)
     link = socket.socket()
     link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     link.settimeout(30)
@@ -189,11 +189,11 @@ def test_a_stream_that_nobody_reads_is_dropped_over_the_network(
     head = HEAD.replace("/health", "/api/stream").format(port=server.port, token=secret(server))
     link.sendall(f"{head}\r\n".encode())
     until(lambda: server.application.stream.clients == 1)
-    happenings = server.application._backend.happenings
+    event_bus = server.application._backend.event_bus
     end = time.monotonic() + 60
     while server.application.stream.clients and time.monotonic() < end:
         for number in range(200):
-            happenings.publish("captured", number, title="x" * 200)
+            event_bus.publish("captured", number, title="x" * 200)
         assert health(server) == 200
     assert server.application.stream.clients == 0
     until(lambda: not server._server.server_state.connections)  # though its client is still there

@@ -13,28 +13,30 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.paths import Paths
-from recollect.repository import identify
-from recollect.web import routes, serving
-from recollect.web.serving import Server, token
-from recollect.worker.service import Service
+from aforesaid import clock, wiring
+from aforesaid.paths import Paths
+from aforesaid.repository import identify
+from aforesaid.web import app as app_module
+from aforesaid.web import server as server_module
+from aforesaid.web.server import Server, load_token
+from aforesaid.worker.context import Context
+from aforesaid.worker.service import Service
 from tests.support.product import until
 from tests.support.web_links import HEAD, connect, secret, served
 
 
 def test_the_token_is_the_owners_alone_and_made_once(home: Paths) -> None:
-    first = token(home)
+    first = load_token(home)
     assert stat.S_IMODE(home.web_token.stat().st_mode) == 0o600
-    assert token(home) == first
+    assert load_token(home) == first
     assert len(first) > 40
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o622])
 def test_a_token_that_others_could_read_is_made_anew(home: Paths, mode: int) -> None:
-    first = token(home)
+    first = load_token(home)
     home.web_token.chmod(mode)
-    assert token(home) != first
+    assert load_token(home) != first
     assert stat.S_IMODE(home.web_token.stat().st_mode) == 0o600
 
 
@@ -44,19 +46,19 @@ def test_a_token_that_is_no_file_of_ours_is_made_anew(home: Paths, tmp_path: Pat
     elsewhere.chmod(0o600)
     home.run.mkdir(parents=True, exist_ok=True)
     home.web_token.symlink_to(elsewhere)
-    assert token(home) != "known-to-others"
+    assert load_token(home) != "known-to-others"
     assert elsewhere.read_text() == "known-to-others"
     home.web_token.write_bytes(b"\xff")
-    assert len(token(home)) > 40
+    assert len(load_token(home)) > 40
 
 
 def test_ending_does_not_wait_for_what_takes_long(
     home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routes, "LAST_SECONDS", 0.1)
+    monkeypatch.setattr(app_module, "STOP_SECONDS", 0.1)
     store = wiring.open_for_writing(home)
-    service = Service(wiring.home(), store, clock.now)
-    project = store.resolve_project(identify(str(tmp_path)), str(tmp_path), 1)
+    service = Service(Context.create(wiring.home(), store, clock.now))
+    project = store.projects.resolve(identify(str(tmp_path)), str(tmp_path), 1)
     begun, over = threading.Event(), threading.Event()
 
     def order(*_: object, **__: object) -> dict[str, str]:
@@ -64,7 +66,7 @@ def test_ending_does_not_wait_for_what_takes_long(
         over.wait(60)
         return {"refused": "over"}
 
-    server = Server(replace(service.web._backend, order=order), 0)
+    server = Server(replace(service.web.backend, order=order), 0)
     server.start()
     link = connect(server)
     head = HEAD.replace("GET /health", f"POST /api/dream?project={project}")
@@ -86,10 +88,10 @@ def test_of_two_that_want_one_port_at_once_each_gets_one() -> None:
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     held.bind(("127.0.0.1", 0))
     taken = held.getsockname()[1]
-    second = serving._listen(taken)
+    second = server_module._listen(taken)
     try:
         assert second.getsockname()[1] == taken
-        third = serving._listen(taken)
+        third = server_module._listen(taken)
         assert third.getsockname()[1] != taken
         third.close()
         with pytest.raises(OSError, match="in use"):
@@ -97,7 +99,7 @@ def test_of_two_that_want_one_port_at_once_each_gets_one() -> None:
     finally:
         second.close()
         held.close()
-    with serving._listen(99_999_999) as elsewhere:
+    with server_module._listen(99_999_999) as elsewhere:
         assert elsewhere.getsockname()[1] < 65_536
 
 
@@ -113,7 +115,7 @@ def test_another_user_can_read_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """T45: In a folder that everybody may enter, as a home is on many machines."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        monkeypatch.setenv("RECOLLECT_HOME", f"{folder}/recollect")
+        monkeypatch.setenv("AFORESAID_HOME", f"{folder}/aforesaid")
         paths = Paths.of(os.environ)
         before = os.umask(0)  # nothing but our own care keeps others out
         try:
@@ -134,7 +136,7 @@ def test_another_user_can_read_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
                     done = subprocess.run(looked, capture_output=True, check=False)
                     assert (done.returncode != 0, done.stdout) == (True, b""), path
                     assert b"Permission denied" in done.stderr
-                link = server.entrance.link().partition(str(server.port))[2]
+                link = server.authenticator.create_link().partition(str(server.port))[2]
                 known = (str(paths.socket), str(server.port), secret(server), link)
                 asked = subprocess.run(  # even if it has got the token or a link somehow
                     [*NOBODY, SYSTEM_PYTHON, "-c", CONNECT, *known],
@@ -143,7 +145,9 @@ def test_another_user_can_read_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
                     check=True,
                 )
                 assert asked.stdout.split() == ["PermissionError", *["nothing"] * 4]
-                assert server.entrance.admit(link.rpartition("code=")[2])  # nobody has used it
+                assert server.authenticator.redeem_code(
+                    link.rpartition("code=")[2]
+                )  # nobody has used it
                 assert json.loads(paths.web_file.read_text())["port"] == server.port
                 for path in (paths.web_token, paths.web_file):
                     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.paths import Paths
-from recollect.worker import contact
-from tests.support.product import recollect, settled, until, work
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
+from tests.support.product import aforesaid, settled, until, work
 from tests.support.web_browser import Browser, opened
 
 
@@ -19,28 +19,28 @@ from tests.support.web_browser import Browser, opened
 def own_port(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody else takes it while a worker is away."""
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    monkeypatch.setenv("RECOLLECT_WEB_PORT", str(47400 + number))
+    monkeypatch.setenv("AFORESAID_WEB_PORT", str(47400 + number))
 
 
 def test_open_starts_everything_and_prints_a_link_that_is_good_once(home: Paths) -> None:
-    first = recollect("open", "--print").stdout.strip()
+    first = aforesaid("open", "--print").stdout.strip()
     browser = Browser(first)
     assert browser.sees()
     with pytest.raises(AssertionError):
         Browser(first)
     assert opened("search").led_to == "/search"
-    assert json.loads(recollect("open", "--json").stdout)["port"] == browser.port
-    assert json.loads(home.web_file.read_text())["pid"] == contact.running_pid(home)
+    assert json.loads(aforesaid("open", "--json").stdout)["port"] == browser.port
+    assert json.loads(home.web_file.read_text())["pid"] == rpc.running_pid(home)
 
 
 def test_without_a_browser_open_prints_the_link(home: Paths) -> None:
-    done = recollect("open", env={"PATH": "/nonexistent", "BROWSER": ""})
+    done = aforesaid("open", env={"PATH": "/nonexistent", "BROWSER": ""})
     assert done.stdout.startswith("http://127.0.0.1:")
     assert "within a minute" in done.stderr
 
 
 def test_a_viewer_that_is_turned_off_says_how_to_turn_it_on(home: Paths) -> None:
-    done = recollect("open", "--print", env={"RECOLLECT_WEB_START": "off"})
+    done = aforesaid("open", "--print", env={"AFORESAID_WEB_START": "off"})
     assert done.returncode == 1
     assert "config set web.start" in done.stderr
 
@@ -57,7 +57,7 @@ def test_what_a_session_does_is_seen_live(home: Paths, tmp_path: Path) -> None:
         (observation, *_) = [data for _, kind, data in watching.told if kind == "observation"]
         status, _, body = browser.ask(f"/api/observations/{observation['id']}")
         assert (status, json.loads(body)["title"]) == (200, observation["title"])
-        remembered = recollect("remember", "We deploy on Mondays, never on Fridays.", cwd=tmp_path)
+        remembered = aforesaid("remember", "We deploy on Mondays, never on Fridays.", cwd=tmp_path)
         assert remembered.returncode == 0, remembered.stderr
         until(lambda: "memory" in watching.kinds())
         last = watching.told[0][0]
@@ -72,25 +72,25 @@ def test_what_a_session_does_is_seen_live(home: Paths, tmp_path: Path) -> None:
 def test_a_restarted_worker_is_found_again_by_a_page_that_is_open(home: Paths) -> None:
     browser = opened()
     with browser.watching():
-        assert recollect("worker", "restart").returncode == 0
+        assert aforesaid("worker", "restart").returncode == 0
     until(browser.sees)
 
 
 def test_a_killed_worker_is_found_again_too(home: Paths, tmp_path: Path) -> None:
     browser = opened()
-    pid = contact.running_pid(home)
+    pid = rpc.running_pid(home)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    until(lambda: contact.running_pid(home) is None)
-    contact.start(home)
+    until(lambda: rpc.running_pid(home) is None)
+    rpc.start(home)
     until(browser.sees)
 
 
 def test_a_worker_that_ended_well_serves_nothing_until_it_is_asked(home: Paths) -> None:
     browser = opened()
-    contact.stop(home)
+    rpc.stop(home)
     assert not home.web_file.exists()
-    contact.start(home)
+    rpc.start(home)
     settled(home)
     assert not home.web_file.exists()
     assert not browser.sees()
@@ -99,19 +99,20 @@ def test_a_worker_that_ended_well_serves_nothing_until_it_is_asked(home: Paths) 
 
 
 def test_it_may_always_be_served(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_WEB_START", "always")
-    contact.start(home)
+    monkeypatch.setenv("AFORESAID_WEB_START", "always")
+    rpc.start(home)
     until(home.web_file.exists)
 
 
 def test_a_worker_that_nobody_asks_loads_no_web_server(home: Paths) -> None:
     program = (
         "import os, sys\n"
-        "from recollect import clock, wiring\n"
-        "from recollect.worker.service import Service\n"
+        "from aforesaid import clock, wiring\n"
+        "from aforesaid.worker.context import Context\n"
+        "from aforesaid.worker.service import Service\n"
         "home = wiring.home()\n"
         "store = wiring.open_for_writing(home.paths)\n"
-        "service = Service(home, store, clock.now)\n"
+        "service = Service(Context.create(home, store, clock.now))\n"
         "service.web.begin()\n"
         "assert not service.web.is_wanted()\n"
         "names = ('starlette', 'uvicorn', 'h11', 'anyio', 'asyncio')\n"
@@ -131,4 +132,4 @@ def test_health_says_that_something_is_wrong(home: Paths) -> None:
     (home.state / "capture-failures").write_text("save\n")
     found = json.loads(browser.ask("/health")[2])
     assert found["status"] == "degraded"
-    assert "could not be written" in found["problem"]
+    assert "could not be recorded" in found["problem"]

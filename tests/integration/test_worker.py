@@ -10,27 +10,27 @@ import subprocess
 import sys
 import textwrap
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.errors import StoreMissing, WorkerError
-from recollect.paths import Paths
-from recollect.settings import Settings
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import contact, wake
-from recollect.worker import service as service_module
-from recollect.worker.jobs import JobRunner
-from recollect.worker.service import Service
+from aforesaid import clock, wiring
+from aforesaid.errors import StoreMissing, WorkerError
+from aforesaid.paths import Paths
+from aforesaid.settings import Settings
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
+from aforesaid.worker import service as service_module
+from aforesaid.worker.context import Context
+from aforesaid.worker.jobs import JobRunner
+from aforesaid.worker.service import Service
 from tests.support import payloads
 from tests.support.product import close_stores, fire, settled, until, work
 
-BACKLOG = int(os.environ.get("RECOLLECT_BACKLOG", "2000"))
+BACKLOG = int(os.environ.get("AFORESAID_BACKLOG", "2000"))
 TOOL = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 
@@ -40,7 +40,7 @@ def capture(project: Path, number: int = 0) -> None:
 
 
 def running(paths: Paths) -> int:
-    return int(until(lambda: contact.running_pid(paths)))
+    return int(until(lambda: rpc.running_pid(paths)))
 
 
 def test_a_capture_starts_the_worker_in_a_session_of_its_own(home: Paths, tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_session_start_hook_starts_the_worker_too(home: Paths, tmp_path: Path)
 
 def test_of_two_workers_one_stays(home: Paths) -> None:
     """T22: the lock decides."""
-    first = contact.start(home)
-    second = contact.start(home)
+    first = rpc.start(home)
+    second = rpc.start(home)
     assert first["pid"] == second["pid"]
 
 
@@ -87,7 +87,7 @@ def test_a_stranger_who_has_the_workers_number_is_left_alone(home: Paths, tmp_pa
     stranger = subprocess.Popen(["sleep", "60"])
     try:
         home.pid_file.write_text(f"{stranger.pid}\n")
-        assert contact.stop(home) is False
+        assert rpc.stop(home) is False
         assert stranger.poll() is None
         # The shell believes the number; the session start asks the socket and knows better.
         fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
@@ -103,16 +103,16 @@ def test_a_killed_worker_is_followed_by_another_and_nothing_is_lost(
     capture(tmp_path, 1)
     first = running(home)
     os.kill(first, signal.SIGKILL)
-    until(lambda: contact.running_pid(home) is None)
+    until(lambda: not Path(f"/proc/{first}").exists())  # the hook asks the kernel for the process
     capture(tmp_path, 2)
     assert running(home) != first
     assert settled(home).health().events == 2
 
 
 def test_a_worker_told_to_terminate_ends_cleanly(home: Paths) -> None:
-    pid = int(contact.start(home)["pid"])
+    pid = int(rpc.start(home)["pid"])
     os.kill(pid, signal.SIGTERM)
-    until(lambda: contact.running_pid(home) is None)
+    until(lambda: rpc.running_pid(home) is None)
     until(lambda: "worker.ended" in home.log_file.read_text())
     assert not home.pid_file.exists()
 
@@ -125,7 +125,7 @@ def test_an_older_worker_is_replaced(home: Paths, tmp_path: Path) -> None:
         until(home.socket.exists)
         fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
         assert old.wait(timeout=30) == 0
-        until(lambda: contact.running_pid(home) not in (None, old.pid))
+        until(lambda: rpc.running_pid(home) not in (None, old.pid))
         assert settled(home).health().sessions == 1
     finally:
         old.kill()
@@ -150,10 +150,10 @@ OLD_WORKER = textwrap.dedent(
 
 
 def test_a_hung_worker_is_killed_by_stop(home: Paths) -> None:
-    pid = int(contact.start(home)["pid"])
+    pid = int(rpc.start(home)["pid"])
     os.kill(pid, signal.SIGSTOP)
-    assert contact.stop(home) is True
-    until(lambda: contact.running_pid(home) is None)
+    assert rpc.stop(home) is True
+    until(lambda: rpc.running_pid(home) is None)
 
 
 def test_an_idle_worker_ends_by_itself(home: Paths) -> None:
@@ -161,7 +161,7 @@ def test_an_idle_worker_ends_by_itself(home: Paths) -> None:
     settings = wiring.home().settings
     impatient = Settings(dict(settings.values) | {"worker.idle_minutes": 0}, settings.origins)
     store = wiring.open_for_writing(home)
-    service = Service(wiring.Home(home, impatient), store, clock.now)
+    service = Service(Context.create(wiring.Home(home, impatient), store, clock.now))
     service.run()
     store.close()
 
@@ -170,17 +170,17 @@ def test_a_worker_that_cannot_start_says_why_at_the_next_session(
     home: Paths, tmp_path: Path
 ) -> None:
     home.make()
-    SqliteStore(home.database, writer=True).close()
+    Store(home.database, writer=True).close()
     with closing(sqlite3.connect(home.database)) as connection:
         connection.execute("PRAGMA user_version = 9999")
-    with pytest.raises(WorkerError, match="newer recollect"):
-        contact.start(home)
+    with pytest.raises(WorkerError, match="newer aforesaid"):
+        rpc.start(home)
     # Captures do not try again and again; they keep the events.
     capture(tmp_path)
-    assert contact.running_pid(home) is None
+    assert rpc.running_pid(home) is None
     assert len(list(home.spool_new.iterdir())) == 1
     done = fire("SessionStart", {"session_id": "s", "source": "startup"}, project=tmp_path)
-    assert "newer recollect" in json.loads(done.stdout)["systemMessage"]
+    assert "newer aforesaid" in json.loads(done.stdout)["systemMessage"]
 
 
 def test_without_an_answer_the_prepared_brief_is_used(home: Paths, tmp_path: Path) -> None:
@@ -214,47 +214,42 @@ def test_an_answer_is_given_once_when_two_installations_ask(home: Paths, tmp_pat
 
 
 def test_a_client_that_never_finishes_its_question_holds_up_nobody(home: Paths) -> None:
-    contact.start(home)
+    rpc.start(home)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mute:
         os.chdir(home.run)
         mute.connect("worker.sock")
-        assert contact.status(home)["pid"] == contact.running_pid(home)
+        assert rpc.status(home)["pid"] == rpc.running_pid(home)
 
 
 def test_a_broken_installation_is_told_at_the_next_session(home: Paths, tmp_path: Path) -> None:
-    broken = "import sys; sys.modules['recollect.wiring'] = None\n"
-    broken += "from recollect.worker.main import main; sys.exit(main())"
+    broken = "import sys; sys.modules['aforesaid.wiring'] = None\n"
+    broken += "from aforesaid.worker.main import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", broken], check=False, start_new_session=True)
     assert done.returncode == 1
     assert "not recording: ModuleNotFoundError" in json.loads(home.health_note.read_bytes())
     capture(tmp_path)
-    assert contact.running_pid(home) is None
-
-
-class Failing:
-    """A store that is broken for a while."""
-
-    def __init__(self, store: Store) -> None:
-        self._store, self.broken = store, True
-
-    def __getattr__(self, name: str) -> object:
-        if self.broken and name in ("interrupt_stale", "claim_job"):
-            raise RuntimeError("a bug that nobody thought of")
-        return getattr(self._store, name)
+    assert rpc.running_pid(home) is None
 
 
 def test_a_thread_that_fails_says_so_and_goes_on(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service_module, "FAULT_SECONDS", (0.01, 0.05))
+    run_due, mended = JobRunner.run_due, threading.Event()
+
+    def fail_until_mended(runner: JobRunner, go_on: Callable[[], bool]) -> int:
+        if not mended.is_set():
+            raise RuntimeError("a bug that nobody thought of")
+        return run_due(runner, go_on)
+
+    monkeypatch.setattr(JobRunner, "run_due", fail_until_mended)
     store = wiring.open_for_writing(home)
-    failing = Failing(store)
-    service = Service(wiring.home(), cast(Store, failing), clock.now)
+    service = Service(Context.create(wiring.home(), store, clock.now))
     running = threading.Thread(target=service.run)
     running.start()
     try:
         until(lambda: service.status()["fault"] == "RuntimeError: a bug that nobody thought of")
-        failing.broken = False
+        mended.set()
         until(lambda: service.status()["fault"] is None)
     finally:
         service.stop()
@@ -269,12 +264,12 @@ def test_a_worker_whose_jobs_thread_has_died_is_not_well(
     """T24: the socket answers, and the answer says that something is wrong."""
     store = wiring.open_for_writing(home)
     monkeypatch.setattr(JobRunner, "run_due", lambda *_: sys.exit())
-    service = Service(wiring.home(), store, clock.now)
+    service = Service(Context.create(wiring.home(), store, clock.now))
     running = threading.Thread(target=service.run)
     running.start()
     try:
         until(lambda: "its work on jobs has ended" in str(service.status()["fault"]))
-        assert "recollect worker restart" in str(service.status()["problem"])
+        assert "aforesaid worker restart" in str(service.status()["problem"])
     finally:
         service.stop()
         running.join()
@@ -285,11 +280,11 @@ def test_a_clock_that_is_set_back_starves_no_work(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T10: what was put off for a minute is not put off for an hour and a minute; leases neither."""
-    monkeypatch.setattr(wake, "SEEING_SECONDS", 0.05)
+    monkeypatch.setattr(service_module, "SAFETY_SECONDS", 0.05)
     shift = [0]
     store = wiring.open_for_writing(home)
-    service = Service(wiring.home(), store, lambda: clock.now() + shift[0])
-    header = b"recollect/1 claude-code save /home/dev/shop\0\n"
+    service = Service(Context.create(wiring.home(), store, lambda: clock.now() + shift[0]))
+    header = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
     for name, body in (
         ("a", payloads.write("s1", "t1", "p1", "a.py")),
         ("b", payloads.stop("s1", "p1")),
@@ -297,9 +292,9 @@ def test_a_clock_that_is_set_back_starves_no_work(
         (home.spool_new / name).write_bytes(header + body)
         os.utime(home.spool_new / name, (1_800_000_000 + ord(name), 1_800_000_000 + ord(name)))
     service._ingest.drain()
-    job = store.claim_job("gone", clock.now() + clock.DAY, clock.now() + clock.DAY + clock.MINUTE)
+    job = store.jobs.claim("gone", clock.now() + clock.DAY, clock.now() + clock.DAY + clock.MINUTE)
     assert job is not None
-    store.retry_job(job, "an outage", clock.now() + clock.DAY)
+    store.jobs.retry(job, "an outage", clock.now() + clock.DAY)
     running = threading.Thread(target=service.run)
     shift[0] = clock.DAY - clock.HOUR  # due in an hour, by a clock that is fast by a day
     running.start()
@@ -314,8 +309,8 @@ def test_a_clock_that_is_set_back_starves_no_work(
 
 
 def test_a_backlog_of_days_is_drained_in_order_and_hooks_go_on(home: Paths, tmp_path: Path) -> None:
-    """T11: nobody worked for days; nothing of it is dropped. `RECOLLECT_BACKLOG` makes it 100,000."""
-    header = b"recollect/1 claude-code save /home/dev/shop\0\n"
+    """T11: nobody worked for days; nothing of it is dropped. `AFORESAID_BACKLOG` makes it 100,000."""
+    header = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
     began = 1_780_000_000
     for number in range(BACKLOG):
         file = home.spool_new / f"{BACKLOG - number:06}"  # the names tell nothing
@@ -330,9 +325,9 @@ def test_a_backlog_of_days_is_drained_in_order_and_hooks_go_on(home: Paths, tmp_
 
 
 def test_a_worker_whose_home_was_deleted_ends(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wake, "SEEING_SECONDS", 0.05)
+    monkeypatch.setattr(service_module, "SAFETY_SECONDS", 0.05)
     store = wiring.open_for_writing(home)
-    service = Service(wiring.home(), store, clock.now)
+    service = Service(Context.create(wiring.home(), store, clock.now))
     running = threading.Thread(target=service.run)
     running.start()
     shutil.rmtree(home.state)
@@ -346,13 +341,13 @@ def test_a_worker_whose_home_was_deleted_ends(home: Paths, monkeypatch: pytest.M
 def test_what_is_deleted_under_a_worker_is_made_anew_and_nothing_more_is_lost(
     lost: str, home: Paths, tmp_path: Path
 ) -> None:
-    contact.start(home)
+    rpc.start(home)
     capture(tmp_path, 1)
     settled(home)
     close_stores()
     match lost:
         case "database":
-            for file in home.data.glob("recollect.db*"):
+            for file in home.data.glob("aforesaid.db*"):
                 file.unlink()
         case "spool":
             shutil.rmtree(home.spool)
@@ -376,7 +371,7 @@ def test_what_is_deleted_under_a_worker_is_made_anew_and_nothing_more_is_lost(
     until(arrived, seconds=60)
 
 
-def test_a_python_without_recollect_is_told_of_when_its_start_came_to_nothing(
+def test_a_python_without_aforesaid_is_told_of_when_its_start_came_to_nothing(
     home: Paths, tmp_path: Path
 ) -> None:
     bare = Path(sys.executable).resolve()

@@ -3,10 +3,10 @@
 import json
 from dataclasses import dataclass, field, replace
 
-from recollect.clock import SECOND
-from recollect.model.arrivals import Arrival
-from recollect.model.captures import Capture
-from recollect.model.events import (
+from aforesaid.clock import SECOND
+from aforesaid.model.events import (
+    Arrival,
+    Capture,
     CommandRun,
     CompactionBegan,
     Event,
@@ -18,7 +18,7 @@ from recollect.model.events import (
     ToolUsed,
     TurnEnded,
 )
-from recollect.repository import Identity, Repository
+from aforesaid.repository import Identity, Repository
 
 START = 1_800_000_000_000
 

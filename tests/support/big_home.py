@@ -15,16 +15,15 @@ from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 
-from recollect import clock, wiring
-from recollect.clock import DAY, HOUR, MINUTE, SECOND
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.format import blob
-from recollect.model.memories import Memory
-from recollect.model.observations import ObservationDraft
-from recollect.model.records import (
+from aforesaid import clock, wiring
+from aforesaid.clock import DAY, HOUR, MINUTE, SECOND
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.format import blob_id
+from aforesaid.model.memories import Memory
+from aforesaid.model.observations import Doubt, ObservationDraft
+from aforesaid.model.records import (
     BlobRecord,
     DirRecord,
-    DoubtRecord,
     EventRecord,
     IdentityRecord,
     JobRecord,
@@ -36,10 +35,10 @@ from recollect.model.records import (
     SessionRecord,
     SummaryRecord,
 )
-from recollect.model.told import Told, ToldMemory
-from recollect.paths import Paths
-from recollect.repository import identify
-from recollect.store.protocol import Store
+from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.paths import Paths
+from aforesaid.repository import identify
+from aforesaid.store.store import Store
 from tests.support import big_home_words as words
 from tests.support.big_home_words import DOMAINS, Domain
 
@@ -48,10 +47,10 @@ MODELS = (("anthropic", "claude-haiku-4-5", 1, 5), ("claude", "claude-sonnet-5",
 
 
 def make(home: Path, *, sessions: int = SESSIONS, per_session: int = PER_SESSION) -> Path:
-    """In an empty folder: `home` is what RECOLLECT_HOME names; the repositories stand beside it."""
+    """In an empty folder: `home` is what AFORESAID_HOME names; the repositories stand beside it."""
     paths = Paths(config=home, data=home, state=home)
     paths.make()
-    settings = wiring.home({"RECOLLECT_HOME": str(home)})
+    settings = wiring.home({"AFORESAID_HOME": str(home)})
     roots = [_repository(home.parent / "work" / domain.name, domain) for domain in DOMAINS]
     store = wiring.open_for_writing(paths, wiring.encoder(settings.settings))
     try:
@@ -82,7 +81,7 @@ def _repository(root: Path, domain: Domain) -> Path:
 def _fill(store: Store, roots: list[Path], sessions: int, per_session: int) -> None:
     rng = random.Random(7)
     now = clock.now()
-    store.begin_import()
+    store.transfer.begin()
     projects = [_project(root, now - DAYS * DAY) for root in roots]
     # Busy days and quiet days; the last one is today.
     days = sorted((rng.betavariate(1.1, 0.9) * DAYS for _ in range(sessions - 1)), reverse=True)
@@ -92,8 +91,8 @@ def _fill(store: Store, roots: list[Path], sessions: int, per_session: int) -> N
         records = list(
             _session(rng, projects[which], DOMAINS[which], roots[which], number, start, per_session)
         )
-        store.take([projects[which], *records])
-    store.end_import()
+        store.transfer.import_records([projects[which], *records])
+    store.transfer.end()
 
 
 def _working_hour(rng: random.Random, at: int) -> int:
@@ -206,18 +205,18 @@ def _tool(tool: str, use: str, ref: str, root: Path, draft: ObservationDraft) ->
 def _observation(
     rng: random.Random, name: str, turn: int, index: int, at: int, use: str, draft: ObservationDraft
 ) -> ObservationRecord:
-    doubts = (DoubtRecord("facts 0", "no event names this test"),) if rng.random() < 0.04 else ()
+    doubts = (Doubt("facts 0", "no event names this test"),) if rng.random() < 0.04 else ()
     before = f"{name}#{turn}.{index - 1}" if index and rng.random() < 0.1 else None
     # As it still is, or as it was before somebody changed it.
     content = f"# {draft.files_read[0]}\n" if rng.random() < 0.8 else "# older\n"
-    blobs = tuple(BlobRecord(path, blob(content.encode())) for path in draft.files_read)
+    blobs = tuple(BlobRecord(path, blob_id(content.encode())) for path in draft.files_read)
     return ObservationRecord(
         session=name, observation=f"{name}#{turn}.{index}", job=turn * 2 - 1, ordinal=index,
         prompt_number=turn, at=at, provider="anthropic", model="claude-haiku-4-5", type=draft.type,
         title=draft.title, subtitle=draft.subtitle, narrative=draft.narrative, subagent_type=None,
         pinned=rng.random() < 0.002, edited=False, facts=draft.facts, concepts=draft.concepts,
         files_read=draft.files_read, files_modified=draft.files_modified, doubts=doubts,
-        evidence=(f"tool:{use}",), follows=before, revision=blob(name.encode()), blobs=blobs,
+        evidence=(f"tool:{use}",), follows=before, revision=blob_id(name.encode()), blobs=blobs,
     )  # fmt: skip
 
 
@@ -250,10 +249,10 @@ def _requests(
 
 
 def _index(store: Store) -> None:
-    while store.index_waiting(1_000):
+    while store.index.update(1_000):
         pass
     below: int | None = None
-    while (below := store.encode_waiting(500, below=below)) is not None:
+    while (below := store.index.encode(500, below=below)) is not None:
         pass
 
 
@@ -296,19 +295,21 @@ def _memory(rng: random.Random, domain: Domain, number: int) -> Memory:
 def _tell(store: Store, roots: list[Path], pinned: list[str]) -> None:
     """What the newest sessions of each project were told, and why."""
     for root, name in zip(roots, pinned, strict=True):
-        project = store.project_of_dir(str(root))
+        project = store.projects.find_by_dir(str(root))
         assert project is not None
-        known = store.recent_observations(project, 60)
-        for session in store.sessions(project, 12):
+        known = store.observations.recent(project, 60)
+        for session in store.sessions.recent(project, 12):
             told = [
-                Told("observation", o.id, "newest of the project", 40 + o.id % 50)
+                Injection("observation", o.id, "newest of the project", 40 + o.id % 50)
                 for o in known[40:52]
             ]
-            store.add_told(session.id, "context", told, session.started_at + SECOND)
-            matched = [Told("observation", known[53].id, "matches: lock, test", 61)]
-            store.add_told(session.id, "new", matched, session.started_at + HOUR // 4)
-            memory = ToldMemory(name, "project", "pinned", 80, 320)
-            store.add_told_memories(session.id, "context", [memory], session.started_at + SECOND)
+            store.injections.add(session.id, "context", told, session.started_at + SECOND)
+            matched = [Injection("observation", known[53].id, "matches: lock, test", 61)]
+            store.injections.add(session.id, "new", matched, session.started_at + HOUR // 4)
+            memory = MemoryInjection(name, "project", "pinned", 80, 320)
+            store.injections.add_memories(
+                session.id, "context", [memory], session.started_at + SECOND
+            )
 
 
 def copied(kept: Path, into: Path) -> Path:

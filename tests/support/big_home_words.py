@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from recollect.model.observations import ObservationDraft
+from aforesaid.model.observations import ObservationDraft
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from recollect.paths import PRIVATE_FILE, private_dir
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.paths import PRIVATE_FILE, private_dir
+from aforesaid.store.store import Store
 
 
 def laid(path: Path) -> Path:
@@ -23,6 +23,6 @@ def laid(path: Path) -> Path:
 @cache
 def _database() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "recollect.db")
-        SqliteStore(path, writer=True).close()
+        path = Path(folder, "aforesaid.db")
+        Store(path, writer=True).close()
         return path.read_bytes()

@@ -2,35 +2,24 @@
 
 import os
 
-from recollect import wiring
-from recollect.clock import Clock
-from recollect.memory.choosing.finding import Finder
-from recollect.paths import Paths
-from recollect.store.protocol import Store
-from recollect.worker.briefs import Briefs
-from recollect.worker.memory_telling import MemoryTelling
-from recollect.worker.projects import ProjectFinder
+from aforesaid import wiring
+from aforesaid.clock import Clock
+from aforesaid.memory.ranking import MemoryRanker
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.hook_answers import HookAnswers
+from aforesaid.worker.memory import MemoryRecall
+from tests.support.context import make_context
 
 
-def made(paths: Paths, store: Store, clock: Clock) -> Briefs:
+def made(paths: Paths, store: Store, clock: Clock) -> HookAnswers:
     settings = wiring.home(os.environ).settings
     home = wiring.Home(paths, settings)
-    telling = MemoryTelling(
+    telling = MemoryRecall(
         store,
         lambda directory: wiring.memories(home, directory, clock),
         settings,
-        Finder(None),
+        MemoryRanker(None),
         lambda _: None,
     )
-    return Briefs(
-        paths=paths,
-        store=store,
-        agents=wiring.AGENTS,
-        finder=ProjectFinder(store, clock),
-        settings=settings,
-        clock=clock,
-        problem=lambda: None,
-        searcher=wiring.searcher(store, settings, clock),
-        memories=telling,
-        expect_a_question=lambda: None,
-    )
+    return HookAnswers(make_context(paths, store, clock), telling)

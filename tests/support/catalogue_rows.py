@@ -1,4 +1,4 @@
-"""The faults that recollect is tested against, numbered for good: a row is never renumbered or reused."""
+"""The faults that aforesaid is tested against, numbered for good: a row is never renumbered or reused."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,8 @@ _CAPTURE = (
     (
         4,
         "the disk is full while a hook writes",
-        "nothing is published, the hook stays silent, the loss is counted and healed",
+        "nothing is published, the hook stays silent, the loss is counted and healed from the transcript; "
+        "what is left is told at the next session start",
     ),
     (
         5,
@@ -46,8 +47,9 @@ _CAPTURE = (
     ),
     (
         7,
-        "payloads from nothing to 200 MB",
-        "whole up to 16 MB; beyond that a marked head and tail; never silently dropped",
+        "payloads from nothing to gigabytes",
+        "whole up to 2 MB; beyond that shortened and marked, in bounded time, after all small captures; "
+        "never silently dropped",
     ),
     (
         8,
@@ -62,8 +64,8 @@ _CAPTURE = (
     (10, "the clock jumps", "order and leases hold, nothing starves"),
     (
         11,
-        "no worker for days, 100,000 files wait",
-        "hooks do not notice; all is taken in order afterwards",
+        "no worker for days, 1,000,000 files wait",
+        "hooks do not notice; all is taken in order afterwards, in bounded memory",
     ),
     (
         12,
@@ -202,6 +204,12 @@ _TEXT = (
     ),
     (67, "another project's memory", "never told unasked"),
     (68, "no network", "everything works, and nobody tries to reach one"),
+    (
+        69,
+        "a hostile repository: configuration, hooks, filters, remotes, links, FIFOs, forged objects",
+        "nothing of it runs or connects, nothing waits for it, and it is taken for no other repository",
+    ),
+    (70, "a process with content in memory crashes", "no core dump, whatever the system's pattern"),
 )
 
 ROWS = tuple(

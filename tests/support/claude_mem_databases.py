@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from recollect.clock import MINUTE
+from aforesaid.clock import MINUTE
 
 START = 1_760_000_000_000
 TYPES = ("bugfix", "feature", "refactor", "change", "discovery", "decision")

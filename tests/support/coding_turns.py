@@ -1,6 +1,6 @@
 """Turns as coding agents make them, in several languages: what was asked, done, printed and said."""
 
-from recollect.model.events import Subagent
+from aforesaid.model.events import Subagent
 from tests.support.observed import GREEN, MENDED, PRICING, RED
 from tests.support.turns import by, edited, failed, ran, read, turn, used, wrote
 

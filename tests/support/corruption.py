@@ -20,12 +20,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect import clock, wiring
-from recollect.backups import accounts, rotation
-from recollect.errors import RecollectError
-from recollect.ids import digest
-from recollect.paths import Paths
-from recollect.worker import contact
+from aforesaid import clock, wiring
+from aforesaid.backups import recovery_log, repository
+from aforesaid.errors import AforesaidError
+from aforesaid.ids import digest
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
 from tests.support import big_home
 from tests.support.product import until, work
 
@@ -144,10 +144,10 @@ def template(folder: Path, *, sessions: int = 20) -> Path:
     project = folder / "work" / "later"
     project.mkdir()
     with using(home) as paths:
-        contact.start(paths)
+        rpc.start(paths)
         work(project, "before-the-backup")
         quiet(paths)
-        wiring.shelf(wiring.home(), clock.now).make(rotation.DAILY, 3)
+        wiring.backup_repository(wiring.home(), clock.now).make(repository.DAILY, 3)
         for number in range(6):
             work(project, f"after-the-backup-{number}")
         quiet(paths)
@@ -159,19 +159,19 @@ def run(home: Path, seed: int, damage: str, copy: Path) -> Result:
     """One case, in a copy of the home that is thrown away."""
     shutil.copytree(home, copy, symlinks=True)
     truth = rows_of(_merged_copy(home, copy.parent))
-    DAMAGES[damage](random.Random(seed), copy / "recollect.db")
+    DAMAGES[damage](random.Random(seed), copy / "aforesaid.db")
     began = time.monotonic()
     with using(copy) as paths:
         try:
             _start(paths)
             quiet(paths)
             seconds = time.monotonic() - began
-            stated = accounts.unseen(paths)
+            stated = recovery_log.unseen_message(paths)
             now = rows_of(paths.database)
             usable = _takes_a_session(paths, copy.parent / "project")
             sound = _is_sound(paths.database)
         finally:
-            contact.stop(paths)
+            rpc.stop(paths)
     lost = {table: len(set(truth[table]) - set(now[table])) for table in truth}
     altered = sum(now[t].get(key, was) != was for t in truth for key, was in truth[t].items())
     shutil.rmtree(copy)
@@ -189,9 +189,9 @@ def run_all(folder: Path, count: int) -> Iterator[Result]:
 @contextmanager
 def using(home: Path) -> Iterator[Paths]:
     """In this process and those that it starts. Transcripts are looked for where there are none."""
-    names = ("RECOLLECT_HOME", "CLAUDE_CONFIG_DIR")
+    names = ("AFORESAID_HOME", "CLAUDE_CONFIG_DIR")
     before = {name: os.environ.get(name) for name in names}
-    os.environ.update(RECOLLECT_HOME=str(home), CLAUDE_CONFIG_DIR=str(home / "no-client"))
+    os.environ.update(AFORESAID_HOME=str(home), CLAUDE_CONFIG_DIR=str(home / "no-client"))
     try:
         yield Paths.of(os.environ)
     finally:
@@ -209,8 +209,8 @@ def quiet(paths: Paths) -> None:
     def is_quiet() -> bool:
         nonlocal quiet_for
         try:
-            quiet_for = quiet_for + 1 if contact.status(paths)["idle"] else 0
-        except RecollectError:
+            quiet_for = quiet_for + 1 if rpc.status(paths)["idle"] else 0
+        except AforesaidError:
             quiet_for = 0
         return quiet_for > 5
 
@@ -218,10 +218,10 @@ def quiet(paths: Paths) -> None:
 
 
 def kill(paths: Paths) -> None:
-    pid = contact.running_pid(paths)
+    pid = rpc.running_pid(paths)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    until(lambda: contact.running_pid(paths) is None)
+    until(lambda: rpc.running_pid(paths) is None)
     for file in (paths.pid_file, paths.socket):
         file.unlink(missing_ok=True)
 
@@ -245,10 +245,10 @@ def _merged_copy(home: Path, folder: Path) -> Path:
     if not target.exists():
         scratch = folder / "truth"
         scratch.mkdir()
-        for part in home.glob("recollect.db*"):
+        for part in home.glob("aforesaid.db*"):
             shutil.copy(part, scratch)
         with (
-            closing(sqlite3.connect(scratch / "recollect.db")) as source,
+            closing(sqlite3.connect(scratch / "aforesaid.db")) as source,
             closing(sqlite3.connect(target)) as copied,
         ):
             source.backup(copied)
@@ -260,9 +260,9 @@ def _start(paths: Paths) -> None:
     end = time.monotonic() + 60
     while True:
         try:
-            contact.start(paths)
+            rpc.start(paths)
             return
-        except RecollectError:
+        except AforesaidError:
             if time.monotonic() > end:
                 raise
             time.sleep(0.2)
@@ -302,7 +302,7 @@ def _print(results: Iterable[Result]) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Damage databases; see what becomes of them.")
     parser.add_argument("--cases", type=int, default=50)
-    with tempfile.TemporaryDirectory(prefix="recollect-corruption-") as folder:
+    with tempfile.TemporaryDirectory(prefix="aforesaid-corruption-") as folder:
         return 0 if _print(run_all(Path(folder), parser.parse_args().cases)) else 1
 
 

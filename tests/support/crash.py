@@ -17,9 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect.errors import WorkerError
-from recollect.paths import Paths
-from recollect.worker import contact
+from aforesaid.errors import WorkerError
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
 from tests.support import payloads
 from tests.support.product import until
 from tests.support.writers import Writer, python_writer, shell_writer, start_no_worker
@@ -89,7 +89,7 @@ class Crash:
             self._fire()
         self._spawn(self.pace.at_once)  # some are to die young
         time.sleep(self.chance.uniform(0, 0.012))
-        works = contact.running_pid(self.paths) == self._worker.pid
+        works = rpc.running_pid(self.paths) == self._worker.pid
         self._rounds_left -= works
         too_early = not works and self.chance.random() < self.pace.early
         self.kill(worker=too_early or self._rounds_left == 0)
@@ -133,14 +133,14 @@ class Crash:
         self._worker = start_worker()
         until(self._is_idle, seconds=SETTLE_SECONDS)
         # Not an order: on a busy machine that starts one more worker, which takes over from this one.
-        contact.ask(self.paths, b'retry {"id": null}', seconds=SETTLE_SECONDS)
+        rpc.ask(self.paths, b'retry {"id": null}', seconds=SETTLE_SECONDS)
         until(self._is_idle, seconds=SETTLE_SECONDS)
-        assert contact.stop(self.paths)
+        assert rpc.stop(self.paths)
         self._worker.wait()
 
     def _is_idle(self) -> bool:
         try:
-            status = contact.status(self.paths)
+            status = rpc.status(self.paths)
         except WorkerError:
             return False
         return bool(status["idle"]) and status["queue"]["pending"] == 0
@@ -240,7 +240,7 @@ class Crash:
 
 def start_worker() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-m", "recollect.worker.main"],
+        [sys.executable, "-I", "-m", "aforesaid.worker.main"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -19,11 +19,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recollect.clock import DAY
-from recollect.memory.dream import dream_lock, dream_times
-from recollect.memory.dream.dreaming import Circumstances, dream, undo_last
-from recollect.memory.storage.changes import Memories
-from recollect.paths import Paths
+from aforesaid.clock import DAY
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.dream.gates import DREAM_LOCK_FILE, last_dream_at, last_project_dream_at
+from aforesaid.memory.dream.run import DreamContext, run_dream, undo_last_dream
+from aforesaid.paths import Paths
 from tests.support.dream_set import (
     FIRST,
     NOW,
@@ -84,8 +84,8 @@ def prepared(folder: Path) -> tuple[Paths, Path]:
     return home, folder / "shop"
 
 
-def around(project: Path) -> Circumstances:
-    return Circumstances(root=str(project), ask=StubModel([reply()]).ask)
+def around(project: Path) -> DreamContext:
+    return DreamContext(root=str(project), ask=StubModel([reply()]).ask)
 
 
 def killed(memories: Memories, project: Path, fatal: int) -> bool:
@@ -95,7 +95,7 @@ def killed(memories: Memories, project: Path, fatal: int) -> bool:
         code = 3
         try:
             Steps(fatal).watch()
-            dream(memories, around(project))
+            run_dream(memories, around(project))
             code = 0
         finally:
             os._exit(code)
@@ -120,7 +120,7 @@ def main() -> None:
 
     memories = fresh()
     before = contents(memories)
-    dream(memories, around(project))
+    run_dream(memories, around(project))
     after = contents(memories)
     for fatal in range(1, MOST, every):
         memories = fresh()
@@ -129,11 +129,11 @@ def main() -> None:
         found.all()  # whoever looks first finishes what was left
         state = {tuple(before.items()): "before", tuple(after.items()): "after"}
         was = state.get(tuple(contents(found).items()), "torn")
-        lock = found.places.root / dream_lock.NAME
-        times = dream_lock.last(lock), dream_times.last(found.places)
-        dream(found, around(project))  # nobody is locked out
+        lock = found.places.root / DREAM_LOCK_FILE
+        times = last_dream_at(lock), last_project_dream_at(found.places)
+        run_dream(found, around(project))  # nobody is locked out
         resumed = contents(found) == after
-        undo_last(found)
+        undo_last_dream(found)
         print(  # noqa: T201
             json.dumps(
                 {

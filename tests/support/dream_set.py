@@ -4,12 +4,12 @@ that only look alike. And the reply that a good model gives about them."""
 import json
 from pathlib import Path
 
-from recollect import settings
-from recollect.clock import DAY
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.folders import places
-from recollect.model.memories import Memory
-from recollect.paths import Paths
+from aforesaid import settings
+from aforesaid.clock import DAY
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.folders import find_places
+from aforesaid.model.memories import Memory
+from aforesaid.paths import Paths
 from tests.support.stub_model import FakeClock
 
 FILE = Path(__file__).parents[1] / "fixtures/memories/sixty.jsonl"
@@ -80,7 +80,7 @@ def store(home: Paths, project: Path, listed: tuple[Memory, ...] | None = None) 
 
 def reopened(home: Paths, project: Path) -> Memories:
     found = settings.load(home.config_file, {})
-    return Memories(places(home, str(project), found), FakeClock(NOW))
+    return Memories(find_places(home, str(project), found), FakeClock(NOW))
 
 
 def reply() -> str:

@@ -4,11 +4,10 @@ import sqlite3
 from collections import Counter
 from typing import Any
 
-from recollect.encoders.protocol import Encoder
-from recollect.model.search import Filters, Hit, Query
-from recollect.recall.search import Searcher
-from recollect.store.protocol import Reading
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.encoders.base import Encoder
+from aforesaid.model.search import Filters, Hit, Query
+from aforesaid.recall.search import Searcher
+from aforesaid.store.store import Store
 from tests.support.arrivals import START
 from tests.support.canonical import DERIVED_WORDS
 
@@ -25,7 +24,7 @@ CONTENT = {
 
 
 def search(
-    store: Reading,
+    store: Store,
     text: str,
     *,
     encoder: Encoder | None = None,
@@ -49,26 +48,26 @@ def check_words(connection: sqlite3.Connection) -> None:
     assert {(label, project): number for label, project, number in stored} == dict(counted)
 
 
-def assert_index_is_sound(store: Reading) -> None:
-    assert isinstance(store, SqliteStore)
-    with store.transaction() as connection:
+def assert_index_is_sound(store: Store) -> None:
+    assert isinstance(store, Store)
+    with store.database.transaction() as connection:
         check_words(connection)
 
 
-def index_of(store: Reading) -> Index:
+def index_of(store: Store) -> Index:
     """Everything in it but the numbers of its rows."""
-    assert isinstance(store, SqliteStore)
-    with store.transaction() as connection:
+    assert isinstance(store, Store)
+    with store.database.transaction() as connection:
         return {
             name: [tuple(row) for row in connection.execute(query)]
             for name, query in CONTENT.items()
         }
 
 
-def index_all(store: SqliteStore) -> None:
+def index_all(store: Store) -> None:
     """What did not fit into the transactions."""
-    while store.index_waiting(64):
+    while store.index.update(64):
         pass
     below: int | None = None
-    while (below := store.encode_waiting(64, below=below)) is not None:
+    while (below := store.index.encode(64, below=below)) is not None:
         pass

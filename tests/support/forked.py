@@ -20,18 +20,18 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from recollect.cli.main import COMMANDS
-from recollect.cli.main import main as command
-from recollect.worker import contact
-from recollect.worker.main import main as worker
+from aforesaid.cli.main import COMMANDS
+from aforesaid.cli.main import main as command
+from aforesaid.worker import rpc
+from aforesaid.worker.main import main as worker
 
 MOST = 1 << 20  # bytes of a request: arguments and an environment
-WORKER = "recollect.worker.main"
+WORKER = "aforesaid.worker.main"
 PRELOADED = (
-    *(f"recollect.cli.{row.module}" for row in COMMANDS),
-    *("recollect.worker.startup", "recollect.store.sqlite.store"),
-    *("recollect.cli.columns", "recollect.encoders.static_table"),
-    *("recollect.recall.matrix", "recollect.providers.rules", "recollect.providers.claude_login"),
+    *(f"aforesaid.cli.{row.module}" for row in COMMANDS),
+    *("aforesaid.worker.service", "aforesaid.store.store"),
+    "aforesaid.encoders.static_table",
+    *("aforesaid.recall.matrix", "aforesaid.providers.rules", "aforesaid.providers.claude_login"),
     *("rich.console", "rich.table", "rich.progress", "rich.markdown", "rich._emoji_codes"),
     *("importlib.resources.readers", "encodings.utf_8_sig", "encodings.unicode_escape"),
 )
@@ -101,7 +101,7 @@ def _server() -> Path:
         served = subprocess.Popen(
             [sys.executable, "-m", "tests.support.forked", str(path), WORKER],
             cwd=Path(__file__).parents[2],
-            env=os.environ | {"HOME": "/nowhere", "RECOLLECT_HOME": "/nowhere"},
+            env=os.environ | {"HOME": "/nowhere", "AFORESAID_HOME": "/nowhere"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -183,7 +183,7 @@ class Server:
 
 
 def _spawn() -> int:
-    """In the place of `contact._spawn`: the worker that a command starts is a fork of the command."""
+    """In the place of `rpc._spawn`: the worker that a command starts is a fork of the command."""
     if pid := os.fork():
         return pid
     status = 1
@@ -206,8 +206,8 @@ def main(path: str) -> int:
     arguments = server.serve()
     if arguments == [WORKER]:
         return worker()
-    sys.argv = [str(Path(sys.executable).with_name("recollect")), *arguments]
-    contact._spawn = _spawn
+    sys.argv = [str(Path(sys.executable).with_name("aforesaid")), *arguments]
+    rpc._spawn = _spawn
     command()
     return 0
 

@@ -6,13 +6,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from recollect.clock import HOUR
-from recollect.model.jobs import OBSERVE, Job
-from recollect.model.ledger import ANSWERED, Entry
-from recollect.model.observations import TYPES, Author, Doubt, ObservationDraft, SummaryDraft
-from recollect.model.requests import Usage
-from recollect.model.sessions import SessionTitle
-from recollect.store.protocol import Store
+from aforesaid.clock import HOUR
+from aforesaid.model.jobs import OBSERVE, Job
+from aforesaid.model.observations import TYPES, Author, Doubt, ObservationDraft, SummaryDraft
+from aforesaid.model.requests import ANSWERED, Entry, Usage
+from aforesaid.model.sessions import SessionTitle
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told, repository
 
 TEXTS = st.one_of(
@@ -99,7 +98,7 @@ class Doer:
         self._observations: list[int] = []
         for name in ("shop", "mill"):  # two sessions each
             found = repository(name, remote=f"host/{name}" if name == "mill" else None)
-            project = store.resolve_project(found, found.root, START)
+            project = store.projects.resolve(found, found.root, START)
             for _ in range(2):
                 number = len(self._sessions)
                 self._sessions[number] = Told(project, session=f"session-{number}")
@@ -119,9 +118,9 @@ class Doer:
         elif self._observations:
             chosen = self._observations[deed.number % len(self._observations)]
             if deed.what == "pin":
-                self._store.pin(chosen, pinned=bool(deed.number % 2))
+                self._store.observations.pin(chosen, pinned=bool(deed.number % 2))
             elif deed.drafts:
-                self._store.edit(chosen, deed.drafts[0])
+                self._store.observations.edit(chosen, deed.drafts[0])
 
     def _happen(self, told: Told, deed: Deed) -> None:
         use = f"t{told.count}"
@@ -135,23 +134,23 @@ class Doer:
             "end": told.end,
         }[deed.what]()
         arrival = replace(arrival, capture=replace(arrival.capture, body=deed.body))
-        self._store.add_events([replace(arrival, healed=deed.number == 2)], self._at)
+        self._store.events.add([replace(arrival, healed=deed.number == 2)], self._at)
 
     def _work(self, deed: Deed) -> None:
-        job = self._store.claim_job("test", self._at, self._at + HOUR)
+        job = self._store.jobs.claim("test", self._at, self._at + HOUR)
         if job is None:
             return
         if deed.what == "skip":
-            self._store.skip_job(job, deed.text, self._at)
+            self._store.jobs.skip(job, deed.text, self._at)
             return
         if deed.what == "ask":
             self._ask(job, deed)
-            self._store.retry_job(job, deed.text, self._at)
+            self._store.jobs.retry(job, deed.text, self._at)
             return
         author = Author("test", deed.text or None, "p1")
         if job.kind == OBSERVE:
             links = [None, *self._observations]
-            events = tuple(event.id for event in self._store.events_of_job(job.id))
+            events = tuple(event.id for event in self._store.events.for_job(job.id))
             drafts = [
                 replace(
                     draft,
@@ -161,16 +160,18 @@ class Doer:
                 )
                 for draft in deed.drafts
             ]
-            found = self._store.finish_observe(job, author, drafts, self._at, self._at)
+            found = self._store.jobs.finish_observations(job, author, drafts, self._at, self._at)
             assert isinstance(found, tuple)
             self._observations += found
         else:
             title = SessionTitle(deed.text or None, None)
-            self._store.finish_summary(job, author, deed.summary, self._at, self._at, title=title)
+            self._store.jobs.finish_summary(
+                job, author, deed.summary, self._at, self._at, title=title
+            )
 
     def _ask(self, job: Job, deed: Deed) -> None:
         for _ in range(1 + deed.number % 2):  # the very same request twice
-            self._store.add_request(
+            self._store.requests.add(
                 Entry(
                     at=self._at,
                     provider="test",

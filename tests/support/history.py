@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from recollect import wiring
-from recollect.bench.recall import coding
-from recollect.model.records import ProjectRecord
-from recollect.paths import Paths
-from recollect.repository import identify
-from recollect.store.protocol import Store
-from recollect.worker.indexing import Indexer
+from aforesaid import wiring
+from aforesaid.agents.registry import AGENTS
+from aforesaid.model.records import ProjectRecord
+from aforesaid.paths import Paths
+from aforesaid.repository import identify
+from aforesaid.store.store import Store
+from aforesaid.worker.indexing import Indexer
+from benchmarks.recall import coding
 
 # Months after it was solved, in other words; and what is told then.
 NEEDED = (
@@ -21,12 +22,12 @@ UNRELATED = "write a haiku about the sea"
 def remember(store: Store, project_id: int, name: str = "ledgerly") -> None:
     """All of one project of the set, in this one."""
     (memory,) = coding.shipped().memories
-    store.begin_import()
+    store.transfer.begin()
     for block in memory.sessions:
         if any(isinstance(part, ProjectRecord) and part.name == name for part in block):
-            store.take(block, into=project_id)
-    store.end_import()
-    Indexer(store, wiring.AGENTS).run()
+            store.transfer.import_records(block, into=project_id)
+    store.transfer.end()
+    Indexer(store, AGENTS).run()
 
 
 def remember_in(paths: Paths, directory: Path) -> None:
@@ -35,6 +36,6 @@ def remember_in(paths: Paths, directory: Path) -> None:
     store = wiring.open_for_writing(paths, wiring.encoder(wiring.home().settings))
     try:
         found = identify(str(directory))
-        remember(store, store.resolve_project(found, str(directory), 0))
+        remember(store, store.projects.resolve(found, str(directory), 0))
     finally:
         store.close()

@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from recollect import clock, wiring
-from recollect.clock import MINUTE
-from recollect.model.memories import Memory
-from recollect.model.records import (
+from aforesaid import clock, wiring
+from aforesaid.clock import MINUTE
+from aforesaid.model.memories import Memory
+from aforesaid.model.observations import Doubt
+from aforesaid.model.records import (
     DirRecord,
-    DoubtRecord,
     EventRecord,
     IdentityRecord,
     JobRecord,
@@ -20,8 +20,8 @@ from recollect.model.records import (
     SessionRecord,
     SummaryRecord,
 )
-from recollect.model.told import Told
-from recollect.paths import Paths
+from aforesaid.model.search import Injection
+from aforesaid.paths import Paths
 
 # Each calls home or opens a dialog, if anything runs at all.
 ATTACKS = (
@@ -47,26 +47,28 @@ ATTACKS = (
 def make(home: Path) -> Path:
     paths = Paths(config=home, data=home, state=home)
     paths.make()
-    known = wiring.home({"RECOLLECT_HOME": str(home)})
+    known = wiring.home({"AFORESAID_HOME": str(home)})
     store = wiring.open_for_writing(paths)
     root = home.parent / "nasty"
     root.mkdir()
     at = clock.now() - 60 * MINUTE
     try:
-        store.begin_import()
+        store.transfer.begin()
         for number, attack in enumerate(ATTACKS):
-            store.take([_project(attack, root, at, number), *_records(attack, number, root, at)])
-        store.end_import()
-        while store.index_waiting(500):
+            store.transfer.import_records(
+                [_project(attack, root, at, number), *_records(attack, number, root, at)]
+            )
+        store.transfer.end()
+        while store.index.update(500):
             pass
-        (project, *_) = store.projects()
+        (project, *_) = store.projects.all()
         told = [
-            Told("observation", each.id, ATTACKS[number % len(ATTACKS)], 9)
-            for number, each in enumerate(store.recent_observations(project.id, 20))
+            Injection("observation", each.id, ATTACKS[number % len(ATTACKS)], 9)
+            for number, each in enumerate(store.observations.recent(project.id, 20))
         ]
-        for session in store.sessions(project.id, 3):
-            store.add_told(session.id, "context", told, at)
-        for each in store.projects():
+        for session in store.sessions.recent(project.id, 3):
+            store.injections.add(session.id, "context", told, at)
+        for each in store.projects.all():
             held = wiring.memories(known, each.root, clock.now, {})
             for number, attack in enumerate(ATTACKS):
                 with held.change(f"reason {attack[:200]}") as change:
@@ -92,7 +94,7 @@ def _records(attack: str, number: int, root: Path, at: int) -> list[Record]:
         "tool_input": {"command": attack, "description": attack},
         "tool_response": {"stdout": attack, "stderr": attack},
     }
-    doubts = (DoubtRecord("facts 0", attack), DoubtRecord("title", attack))
+    doubts = (Doubt("facts 0", attack), Doubt("title", attack))
     return [
         SessionRecord(
             session=name, project=f"p{number}", agent="claude-code", ref=f"nasty-{number}",

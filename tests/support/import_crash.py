@@ -9,9 +9,9 @@ import signal
 import sys
 from pathlib import Path
 
-from recollect.memory.history.history import History
-from recollect.memory.storage.incoming import REASON, Incoming
-from recollect.model.records import IdentityRecord, MemoryRecord, ProjectRecord, TakenMemories
+from aforesaid.memory.history import History
+from aforesaid.memory.transfer import IMPORT_REASON, MemoryImport
+from aforesaid.model.records import IdentityRecord, MemoryImportResult, MemoryRecord, ProjectRecord
 from tests.support.memory_crash import MOST, NOW, _count_down, begin, state
 
 SHOP = ProjectRecord("p1", "shop", "/there", 1, (IdentityRecord("path", "path:/shop"),))
@@ -30,8 +30,8 @@ RECORDS = (
 )
 
 
-def taken(home: Path) -> TakenMemories:
-    return Incoming(home / "memory", lambda: NOW).take(SHOP, RECORDS, undo=False)
+def taken(home: Path) -> MemoryImportResult:
+    return MemoryImport(home / "memory", lambda: NOW).take(SHOP, RECORDS, undo=False)
 
 
 def killed_at(number: int, home: Path) -> bool:
@@ -61,7 +61,7 @@ def main(folder: Path) -> None:
     told = taken(last)
     assert (told.new, told.known, told.renamed, told.refused) == (4, 0, ("b-2",), 1), told
     after, once = state(last), reasons(last)
-    assert once.count(REASON) == 1, once
+    assert once.count(IMPORT_REASON) == 1, once
     seen = set()
     for number in range(1, MOST):
         home = folder / f"step{number}"

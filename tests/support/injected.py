@@ -8,22 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect import wiring
-from recollect.agents.api_agent import ApiAgent
-from recollect.agents.claude_code import ClaudeCode
-from recollect.clock import HOUR, MINUTE, SECOND
-from recollect.model.arrivals import Arrival
-from recollect.model.captures import Capture
-from recollect.model.events import Event
-from recollect.model.records import (
+from aforesaid.agents.api import ApiAgent
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.agents.registry import AGENTS
+from aforesaid.clock import HOUR, MINUTE, SECOND
+from aforesaid.model.events import Arrival, Capture, Event
+from aforesaid.model.records import (
     IdentityRecord,
     ObservationRecord,
     ProjectRecord,
     SessionRecord,
 )
-from recollect.providers.rules import Rules
-from recollect.store.protocol import Store
-from recollect.synthesis import synthesize
+from aforesaid.providers.rules import Rules
+from aforesaid.store.store import Store
+from aforesaid.synthesis import synthesize
 from tests.support.arrivals import START, repository
 from tests.support.injections import Injection
 
@@ -43,7 +41,7 @@ class Sessions:
 
     def project(self, name: str = "shop") -> int:
         found = repository(name)
-        return self.store.resolve_project(found, found.root, START)
+        return self.store.projects.resolve(found, found.root, START)
 
     def play(
         self,
@@ -68,17 +66,17 @@ class Sessions:
             event = agent.parse(capture)
             assert isinstance(event, Event)
             arrivals.append(Arrival(capture, event, project_id, False, healed=healed))
-        (self.store.heal if healed else self.store.add_events)(arrivals, self.at)
+        (self.store.events.heal if healed else self.store.events.add)(arrivals, self.at)
         if healed:
-            self.store.release_held_jobs(agent.name, ref, self.at)
+            self.store.jobs.release_held(agent.name, ref, self.at)
         self.work()
 
     def work(self) -> None:
-        while job := self.store.claim_job("test", self.at + HOUR, self.at + 2 * HOUR):
-            session = self.store.session(job.session_id)
+        while job := self.store.jobs.claim("test", self.at + HOUR, self.at + 2 * HOUR):
+            session = self.store.sessions.get(job.session_id)
             assert session is not None
             clock = lambda: self.at  # noqa: E731
-            synthesize.run(self.store, wiring.AGENTS, Rules(), job, session, clock)
+            synthesize.run(self.store, AGENTS, Rules(), job, session, clock)
 
 
 def prompt(text: str) -> Json:
@@ -204,8 +202,8 @@ def imported(store: Store, one: Injection) -> None:
     """As the reader of a claude-mem database gives it: words, and nothing that they could be weighed by."""
     name = f"claude-code/mem-{one.number}"
     words = one.text.replace("\x00", "")
-    store.begin_import()
-    store.take(
+    store.transfer.begin()
+    store.transfer.import_records(
         [
             ProjectRecord("shop", "shop", ROOT, START, (IdentityRecord("path", f"path:{ROOT}"),)),
             SessionRecord(
@@ -220,7 +218,7 @@ def imported(store: Store, one: Injection) -> None:
             ),
         ]
     )
-    store.end_import()
+    store.transfer.end()
 
 
 def feed(sessions: Sessions, way: str, *ones: Injection) -> None:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from recollect.clock import HOUR, MINUTE
-from recollect.model.jobs import OBSERVE, Job
-from recollect.model.observations import Author, Observation, ObservationDraft, SummaryDraft
-from recollect.model.sessions import Session, SessionTitle
-from recollect.store.protocol import Store
+from aforesaid.clock import HOUR, MINUTE
+from aforesaid.model.jobs import OBSERVE, Job
+from aforesaid.model.observations import Author, Observation, ObservationDraft, SummaryDraft
+from aforesaid.model.sessions import Session, SessionTitle
+from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told, repository
 
 TEST = Author("test")
@@ -22,7 +22,7 @@ class Memory:
     @classmethod
     def of(cls, store: Store, name: str) -> "Memory":
         found = repository(name)
-        return cls(store, store.resolve_project(found, found.root, START))
+        return cls(store, store.projects.resolve(found, found.root, START))
 
     def turn(
         self,
@@ -38,30 +38,30 @@ class Memory:
         self.at += MINUTE
         told.at = self.at
         use = f"t{told.count}"
-        self.store.add_events([told.prompt(prompt), told.tool(use), told.stop(use)], self.at)
-        while job := self.store.claim_job("test", self.at, self.at + HOUR):
+        self.store.events.add([told.prompt(prompt), told.tool(use), told.stop(use)], self.at)
+        while job := self.store.jobs.claim("test", self.at, self.at + HOUR):
             if job.kind == OBSERVE:
-                self.store.finish_observe(job, author, list(drafts), told.at, told.at)
+                self.store.jobs.finish_observations(job, author, list(drafts), told.at, told.at)
             else:
                 title = SessionTitle(prompt[:80], None)
-                self.store.finish_summary(job, author, summary, told.at, told.at, title=title)
+                self.store.jobs.finish_summary(job, author, summary, told.at, told.at, title=title)
         return self.session(name)
 
     def work_up(self, *drafts: ObservationDraft, author: Author = TEST) -> list[Job]:
         """Everything that waits, with the same drafts for each part. The jobs, in their order."""
         done = []
-        while job := self.store.claim_job("test", self.at, self.at + HOUR):
+        while job := self.store.jobs.claim("test", self.at, self.at + HOUR):
             done.append(job)
             if job.kind == OBSERVE:
-                self.store.finish_observe(job, author, drafts, self.at, self.at)
+                self.store.jobs.finish_observations(job, author, drafts, self.at, self.at)
             else:
-                self.store.finish_summary(job, author, SummaryDraft("s"), self.at, self.at)
+                self.store.jobs.finish_summary(job, author, SummaryDraft("s"), self.at, self.at)
         return done
 
     def session(self, name: str) -> Session:
-        found = self.store.session_by_ref("claude-code", name)
+        found = self.store.sessions.find("claude-code", name)
         assert found is not None
         return found
 
     def newest(self) -> Observation:
-        return self.store.recent_observations(self.project_id, 1)[0]
+        return self.store.observations.recent(self.project_id, 1)[0]

@@ -3,30 +3,27 @@
     python -m tests.support.memory_crash FOLDER EVERY
 
 Steps are the calls that reach the system: files that are opened, synced, renamed and removed, folders that
-are made, programs that are started. Before the one with the given number the process kills itself. EVERY
+are made. Before the one with the given number the process kills itself. EVERY
 leaves out steps: 4 takes the first, the fifth and so on. It prints how many there were.
 """
 
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recollect import settings
-from recollect.memory.history.history import BY_HAND
-from recollect.memory.storage import locks
-from recollect.memory.storage.changes import Change, Memories
-from recollect.memory.storage.folders import places
-from recollect.memory.storage.index import index_text
-from recollect.memory.storage.undoing import undo
-from recollect.model.memories import Memory
-from recollect.paths import Paths
-from recollect.repository import Identity, Repository
+from aforesaid import settings
+from aforesaid.memory.changes import Change, Memories, undo_change
+from aforesaid.memory.files import write_lock
+from aforesaid.memory.folders import find_places, render_index
+from aforesaid.memory.history import BY_HAND
+from aforesaid.model.memories import Memory
+from aforesaid.paths import Paths
+from aforesaid.repository import Identity, Repository
 
 NOW = 1_763_285_400_000
 STEPS = ("open", "fsync", "replace", "rename", "link", "unlink", "mkdir")
@@ -39,10 +36,10 @@ REPOSITORY = Repository("shop", "/shop", (Identity("path", "path:/shop"),))
 
 
 def memories_in(home: Path) -> Memories:
-    found = places(
+    found = find_places(
         Paths(home, home, home),
         "/shop",
-        settings.load(home / "none", {"RECOLLECT_MEMORY_TEAM_FOLDER": ""}),
+        settings.load(home / "none", {"AFORESAID_MEMORY_TEAM_FOLDER": ""}),
         repository=REPOSITORY,
     )
     return Memories(found, lambda: NOW)
@@ -127,9 +124,7 @@ def stepping(step: Callable[[], None]) -> list[tuple[Any, str, Callable[..., Any
 
         return call
 
-    calls: list[tuple[Any, str]] = [(os, name) for name in STEPS]
-    calls += [(subprocess.Popen, name) for name in ("__init__", "communicate")]
-    return [(owner, name, counted(getattr(owner, name))) for owner, name in calls]
+    return [(os, name, counted(getattr(os, name))) for name in STEPS]
 
 
 def check(home: Path, before: dict[str, bytes], after: dict[str, bytes]) -> bool:
@@ -148,7 +143,7 @@ def check(home: Path, before: dict[str, bytes], after: dict[str, bytes]) -> bool
         assert memories.history.log(1)[0].reason == REASON
     _goes_on(memories, done)
     if done:
-        undo(memories, memories.history.log(2)[1].id)
+        undo_change(memories, memories.history.log(2)[1].id)
         assert {
             k: v for k, v in state(home).items() if not k.endswith(("next.md", "MEMORY.md"))
         } == (_without_indexes(before))
@@ -176,7 +171,7 @@ def _goes_on(memories: Memories, done: bool) -> None:
     with memories.change("next") as change:
         change.write(Memory("next", "Memory next", "user", "Body."))
     for folder in memories.places.own:
-        assert (folder.path / "MEMORY.md").read_text() == index_text(folder.list()), folder.path
+        assert (folder.path / "MEMORY.md").read_text() == render_index(folder.list()), folder.path
     reasons = [entry.reason for entry in memories.history.log(None)]
     expected = ["next", REASON, BY_HAND] if done else ["next", BY_HAND]
     assert reasons == [*expected, "retire", "begin"], reasons
@@ -184,7 +179,7 @@ def _goes_on(memories: Memories, done: bool) -> None:
     left = [path for path in root.glob("[!.]*/**/.*") if path.name.endswith(OURS)]
     assert not left, left
     assert not (root / ".change").exists()
-    with locks.writing(root, 1.0):
+    with write_lock(root, 1.0):
         pass
 
 

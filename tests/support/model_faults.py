@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from recollect.model.requests import Away, Failure, Misconfigured, Refused, Wait
+from aforesaid.model.requests import Failure, Misconfigured, RateLimited, Refused, Unavailable
 from tests.support.scripted_models import Bytes, Raw, Status, Step
 
 
@@ -34,42 +34,49 @@ FAULTS = (
         Misconfigured,
         "no credit",
     ),
-    Fault("slow", Status(408), Away, "408"),
-    Fault("conflict", Status(409), Away, "409"),
+    Fault("slow", Status(408), Unavailable, "408"),
+    Fault("conflict", Status(409), Unavailable, "409"),
     Fault("too large", Status(413), Refused, "413"),
-    Fault("limited", Status(429), Away, "limits"),
-    Fault("limited for a while", Status(429, {"retry-after": "30"}), Wait, "limits"),
-    Fault("broken", Status(500), Away, "500"),
-    Fault("bad gateway", Status(502, {"content-type": "text/html"}, "<p>"), Away, "502"),
-    Fault("overloaded", Status(529), Away, "529"),
-    Fault("an error without a body", Status(500, body=""), Away, "500"),
+    Fault("limited", Status(429), Unavailable, "rate limit"),
+    Fault("limited for a while", Status(429, {"retry-after": "30"}), RateLimited, "rate limit"),
+    Fault("broken", Status(500), Unavailable, "500"),
+    Fault("bad gateway", Status(502, {"content-type": "text/html"}, "<p>"), Unavailable, "502"),
+    Fault("overloaded", Status(529), Unavailable, "529"),
+    Fault("an error without a body", Status(500, body=""), Unavailable, "500"),
     Fault("an error that is not JSON", Status(400, body="{{{"), Refused, "400"),
-    Fault("an error that is a list", Status(503, body="[[], 1]"), Away, "503"),
+    Fault("an error that is a list", Status(503, body="[[], 1]"), Unavailable, "503"),
     Fault("a redirect to nowhere", Status(302), Misconfigured, "or this address"),
-    Fault("nothing", Raw(b""), Away, "broke off"),
-    Fault("a page", Raw(b"<html><body>Log in</body></html>", "text/html"), Away, "broke off"),
-    Fault("not JSON", Raw(b"event: message_start\ndata: {nope\n\n"), Away, "cannot be read"),
+    Fault("nothing", Raw(b""), Unavailable, "broke off"),
+    Fault(
+        "a page", Raw(b"<html><body>Log in</body></html>", "text/html"), Unavailable, "broke off"
+    ),
+    Fault("not JSON", Raw(b"event: message_start\ndata: {nope\n\n"), Unavailable, "cannot be read"),
     Fault(
         "JSON of the wrong shape",
         Raw(b'event: message_start\ndata: {"type": "message_start", "choices": [7]}\n\n'),
-        Away,
+        Unavailable,
         "cannot be read",
     ),
-    Fault("not even text", Raw(bytes(range(256)) * 40), Away, ""),
-    Fault("a wrong type", Raw(b"\x00\xff" * 99, "image/png"), Away, ""),
-    Fault("not HTTP", Bytes(b"SSH-2.0-OpenSSH_9.6\r\n"), Away, "failed"),
-    Fault("hung up", Bytes(b""), Away, "failed"),
+    Fault("not even text", Raw(bytes(range(256)) * 40), Unavailable, ""),
+    Fault("a wrong type", Raw(b"\x00\xff" * 99, "image/png"), Unavailable, ""),
+    Fault("not HTTP", Bytes(b"SSH-2.0-OpenSSH_9.6\r\n"), Unavailable, "failed"),
+    Fault("hung up", Bytes(b""), Unavailable, "failed"),
     Fault(
         "a head that never ends",
         Bytes(b"HTTP/1.1 200 OK\r\n" + b"x-filler: 0123456789\r\n" * 20_000),
-        Away,
+        Unavailable,
         "failed",
     ),
-    Fault("a length that lies", Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n"), Away, ""),
+    Fault(
+        "a length that lies",
+        Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n"),
+        Unavailable,
+        "",
+    ),
     Fault(
         "an encoding that lies",
         Bytes(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nabcd"),
-        Away,
+        Unavailable,
         "",
     ),
 )

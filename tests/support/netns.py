@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-GUARD = "RECOLLECT_TEST_NETWORK"
+GUARD = "AFORESAID_TEST_NETWORK"
 """Set once the choice is made. Set it to `host` beforehand to stay in the host's network."""
 
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1

@@ -1,9 +1,8 @@
 """What the rules make of a turn, and the small program that the turns of these tests are about."""
 
-from recollect.model.observations import ObservationDraft
-from recollect.model.turns import Turn
-from recollect.providers.protocol import Observed, Writer
-from recollect.providers.rules import Rules
+from aforesaid.model.observations import ObservationDraft, Turn
+from aforesaid.providers.base import Observed, Writer
+from aforesaid.providers.rules import Rules
 
 PRICING = """\
 RATE = 0.1

@@ -7,29 +7,29 @@ import subprocess
 import sys
 from pathlib import Path
 
-import recollect
+import aforesaid
 
-PACKAGE = Path(recollect.__file__).parent
+PACKAGE = Path(aforesaid.__file__).parent
 OLDER, NEWER = "0.0.9", "99.0.0"
 
 
 def installed(folder: Path, version: str) -> Path:
     """A package of that version in the folder, linked to ours but for what says the number."""
-    _link(PACKAGE, folder / "recollect", {"__init__.py", "hook"})
-    _link(PACKAGE / "hook", folder / "recollect" / "hook", {"capture.py"})
+    _link(PACKAGE, folder / "aforesaid", {"__init__.py", "hook"})
+    _link(PACKAGE / "hook", folder / "aforesaid" / "hook", {"capture.py"})
     for name in ("__init__.py", "hook/capture.py"):
         text = (PACKAGE / name).read_text()
-        assert f'"{recollect.__version__}"' in text
-        changed = text.replace(f'"{recollect.__version__}"', f'"{version}"', 1)
-        (folder / "recollect" / name).write_text(changed)
-    return folder / "recollect" / "hook"
+        assert f'"{aforesaid.__version__}"' in text
+        changed = text.replace(f'"{aforesaid.__version__}"', f'"{version}"', 1)
+        (folder / "aforesaid" / name).write_text(changed)
+    return folder / "aforesaid" / "hook"
 
 
 def start_worker(folder: Path) -> subprocess.Popen[bytes]:
     """Of the version that is installed there."""
     code = (
         f"import sys; sys.path.insert(0, {str(folder)!r})\n"
-        "from recollect.worker.main import main\n"
+        "from aforesaid.worker.main import main\n"
         "sys.exit(main())"
     )
     return subprocess.Popen(

@@ -12,20 +12,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from recollect import wiring
-from recollect.agents.claude_code_hooks import HOOK_EVENTS, hook_command
-from recollect.errors import RecollectError
-from recollect.paths import Paths
-from recollect.store.protocol import Reading
-from recollect.worker import contact
+from aforesaid import wiring
+from aforesaid.agents.claude_code.hooks import HOOK_EVENTS, hook_command
+from aforesaid.errors import AforesaidError
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker import rpc
 from tests.support import forked
 
 HOOK_DIR = Path(wiring.__file__).parent / "hook"
-_opened: list[Reading] = []
+_opened: list[Store] = []
 HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS}
 
 
-def recollect(
+def aforesaid(
     *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own. See `forked` for what it is spared."""
@@ -39,7 +39,7 @@ def command(
     if forked.possible(env):
         return forked.run(arguments, env=env, cwd=cwd, stdin=stdin, seconds=60)
     return subprocess.run(
-        [Path(sys.executable).with_name("recollect"), *arguments],
+        [Path(sys.executable).with_name("aforesaid"), *arguments],
         env=env,
         cwd=cwd,
         input=stdin,
@@ -53,14 +53,10 @@ def command(
 def have_worker(paths: Paths) -> None:
     """One that runs before the first hook would start it, at the cost of a fork. Where captures may start
     none, there is none."""
-    if (
-        contact.running_pid(paths)
-        or paths.starting_file.exists()
-        or not forked.possible(os.environ)
-    ):
+    if rpc.running_pid(paths) or paths.starting_file.exists() or not forked.possible(os.environ):
         return
     pid = forked.start_worker(os.environ)
-    until(lambda: contact.running_pid(paths) or not Path(f"/proc/{pid}").exists())
+    until(lambda: rpc.running_pid(paths) or not Path(f"/proc/{pid}").exists())
 
 
 def fire(
@@ -119,13 +115,13 @@ def until(happened: Callable[[], Any], *, seconds: float = 90.0) -> Any:
         time.sleep(0.02)
 
 
-def settled(paths: Paths) -> Reading:
+def settled(paths: Paths) -> Store:
     """The store, once the worker has nothing left to do."""
 
     def idle() -> bool:
         try:
-            return bool(contact.status(paths)["idle"])
-        except RecollectError:
+            return bool(rpc.status(paths)["idle"])
+        except AforesaidError:
             return False
 
     until(idle)
@@ -141,9 +137,9 @@ def close_stores() -> None:
 
 
 def on_a_terminal(project: Path, *arguments: str, **env: str) -> str:
-    """What `recollect` shows where it has a terminal, as it is written to one."""
+    """What `aforesaid` shows where it has a terminal, as it is written to one."""
     ours, its = pty.openpty()
-    line = [str(Path(sys.executable).with_name("recollect")), *arguments]
+    line = [str(Path(sys.executable).with_name("aforesaid")), *arguments]
     with subprocess.Popen(line, cwd=project, stdout=its, env=os.environ | env) as shown:
         os.close(its)
         parts = []

@@ -4,20 +4,28 @@ import ast
 import inspect
 import textwrap
 
-import recollect
-from recollect import errors
-from recollect.memory.choosing.finding import Near
-from recollect.memory.dream.settling import Dream
-from recollect.memory.history.entries import Entry
-from recollect.memory.own_agent.api import Memory
-from recollect.memory.storage.undoing import Undone
-from recollect.memory.tool.memory_tool import MemoryTool
-from recollect.model import memories
+import aforesaid
+from aforesaid import errors
+from aforesaid.memory.api import Memory
+from aforesaid.memory.changes import UndoResult
+from aforesaid.memory.dream.run import DreamResult
+from aforesaid.memory.history import Entry
+from aforesaid.memory.ranking import RankedMemory
+from aforesaid.memory.tool import MemoryTool
+from aforesaid.model import memories
 
 CLASSES = (Memory, MemoryTool)
-VALUES = (memories.StoredMemory, memories.Memory, memories.Broken, Near, Dream, Undone, Entry)
+VALUES = (
+    memories.StoredMemory,
+    memories.Memory,
+    memories.Broken,
+    RankedMemory,
+    DreamResult,
+    UndoResult,
+    Entry,
+)
 ERRORS = (
-    errors.RecollectError,
+    errors.AforesaidError,
     errors.ConfigError,
     errors.BadMessages,
     errors.MemoryRefused,
@@ -30,25 +38,25 @@ def page() -> str:
     parts = [
         "# Python",
         "",
-        "Memory for an agent loop of your own: see [the guide](../how-to/own-agent.md) and",
+        "Memory for your own agent loop: see [the guide](../how-to/own-agent.md) and",
         "[examples/agent.py](../../examples/agent.py). Everything is synchronous and typed.",
-        "`import recollect` loads next to nothing; what is asked for is loaded then.",
+        "`import aforesaid` loads almost nothing; modules are imported on first use.",
         "",
-        f"`recollect` has: {', '.join(f'`{name}`' for name in sorted(recollect.__all__))}. In the signatures",
+        f"`aforesaid` has: {', '.join(f'`{name}`' for name in sorted(aforesaid.__all__))}. In the signatures",
         "",
         "- `Messages` is a list of messages as Anthropic's API takes them: dicts with `role` and `content`,",
         "  which is a text or a list of blocks (text, tool_use, tool_result), as dicts or as the SDK's own",
-        "  objects. OpenAI's are understood, too.",
-        "- `Ask` is any function `(system: str, user: str) -> str` that asks a model.",
-        "- `Model` is a provider's, such as `recollect.providers.anthropic_api.AnthropicApi`.",
+        "  objects. OpenAI's form works too.",
+        "- `Ask` is any function `(system: str, user: str) -> str` that calls a model.",
+        "- `Model` is a provider's, such as `aforesaid.providers.anthropic.AnthropicApi`.",
         "",
     ]
     for each in CLASSES:
-        parts += [f"## recollect.{each.__name__}", "", *_class(each)]
+        parts += [f"## aforesaid.{each.__name__}", "", *_class(each)]
     parts += [
         "## Values",
         "",
-        "Frozen dataclasses; what they are made of can be read and not set.",
+        "Frozen dataclasses: read-only fields.",
         "",
     ]
     for value in VALUES:
@@ -56,7 +64,7 @@ def page() -> str:
     parts += [
         "## Errors",
         "",
-        "All are in `recollect.errors`, and their messages name the fix.",
+        "All are in `aforesaid.errors`, and their messages name the fix.",
         "",
     ]
     parts += ["| error | what it says, unless it can say more |", "|---|---|"]

@@ -1,7 +1,7 @@
-"""Records the example sessions that ship with recollect: `python -m tests.support.record_demo`.
+"""Records the example sessions that ship with aforesaid: `python -m tests.support.record_demo`.
 
 A developer's tool. It makes a small repository, lets the real client work on it in two scripted
-interactive sessions, and writes what the hooks were given to `src/recollect/demo/`. Only the model
+interactive sessions, and writes what the hooks were given to `src/aforesaid/demo/`. Only the model
 is scripted: the edits, the failing tests, the commits and the payloads are real.
 """
 
@@ -17,7 +17,7 @@ from tests.support.netns import reexec_in_namespace
 from tests.support.scripted_api import Call, ScriptedApi, Step, Text, Together
 from tests.support.terminal import Terminal
 
-DEMO = Path(__file__).parents[2] / "src" / "recollect" / "demo"
+DEMO = Path(__file__).parents[2] / "src" / "aforesaid" / "demo"
 HOOKS = {
     "SessionStart": "context",
     "UserPromptSubmit": "new",

@@ -3,8 +3,8 @@
 import os
 import random
 
-TORTURE = "RECOLLECT_TORTURE"
-SEED = "RECOLLECT_TORTURE_SEED"
+TORTURE = "AFORESAID_TORTURE"
+SEED = "AFORESAID_TORTURE_SEED"
 
 
 def rounds(few: int, many: int) -> int:

@@ -7,7 +7,7 @@ A script is a list of rules: a piece of the user's prompt, and the steps the mod
 
 The server keeps no sessions. Which prompt is being answered, and which of its steps comes next,
 is read off the conversation in each request; so retries, resumed, interrupted and parallel
-sessions need no care. It knows nothing of recollect and refuses everything but /v1/messages.
+sessions need no care. It knows nothing of aforesaid and refuses everything but /v1/messages.
 """
 
 import json

@@ -56,7 +56,7 @@ def use(monkeypatch: pytest.MonkeyPatch, url: str, **settings: object) -> None:
     """What is started from now on asks this address."""
     told = {"synthesis_provider": "openai", "synthesis_endpoint": url, "synthesis_model": MODEL}
     for name, value in (told | settings).items():
-        monkeypatch.setenv(f"RECOLLECT_{name.upper()}", str(value))
+        monkeypatch.setenv(f"AFORESAID_{name.upper()}", str(value))
 
 
 def _told(body: Json, pattern: str) -> str:

@@ -3,16 +3,15 @@
 import json
 import os
 import sqlite3
-import subprocess
 import uuid
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-from recollect.paths import Paths
-from recollect.worker import contact
-from tests.support.product import fire, recollect, settled, until
+from aforesaid.paths import Paths
+from aforesaid.worker import rpc
+from tests.support.product import aforesaid, fire, settled, until
 
 # No stem and no split makes these into other words, and no two begin alike.
 WORDS = ("zorblaxi", "quenfidu", "mistrop", "vurdlagu")
@@ -48,19 +47,19 @@ def plant_everywhere(paths: Paths, project: Path) -> None:
     plant(paths, project, "first")
     other = "Use tabs in this repository"
     for text in (other, f"Always remember that {SAID.lower()}"):
-        assert recollect("remember", text, cwd=project).returncode == 0
-    listed = json.loads(recollect("memory", "list", "--json", cwd=project).stdout)
+        assert aforesaid("remember", text, cwd=project).returncode == 0
+    listed = json.loads(aforesaid("memory", "list", "--json", cwd=project).stdout)
     assert len(listed) >= 2
     store = settled(paths)
-    ids = [each.id for each in store.observations_of_session(1)]
+    ids = [each.id for each in store.observations.for_session(1)]
     assert ids
-    contact.order(paths, "edit", id=ids[0], title="A note", narrative=f"By hand: {SAID}.")
-    contact.order(paths, "edit", id=ids[0], title="A note", narrative="By hand, anew.")
+    rpc.order(paths, "edit", id=ids[0], title="A note", narrative=f"By hand: {SAID}.")
+    rpc.order(paths, "edit", id=ids[0], title="A note", narrative="By hand, anew.")
     plant(paths, project, "second", BROKEN_OFF)
-    forgotten = [each.id for each in settled(paths).observations_of_session(2)]
-    contact.order(paths, "forget-observation", id=forgotten[-1])
+    forgotten = [each.id for each in settled(paths).observations.for_session(2)]
+    rpc.order(paths, "forget-observation", id=forgotten[-1])
     fire("UserPromptSubmit", {"session_id": "third", "prompt": f"What of {SAID}?"}, project=project)
-    bad = b"recollect/1 claude-code save %s\0\n{broken %s" % (os.fsencode(project), SAID.encode())
+    bad = b"aforesaid/1 claude-code save %s\0\n{broken %s" % (os.fsencode(project), SAID.encode())
     (paths.spool_new / "bad-one").write_bytes(bad)
     until((paths.spool_bad / "bad-one").exists)
     settled(paths)
@@ -68,7 +67,7 @@ def plant_everywhere(paths: Paths, project: Path) -> None:
     backup.mkdir(parents=True)
     with (
         closing(sqlite3.connect(paths.database)) as live,
-        closing(sqlite3.connect(backup / "recollect.db")) as copy,
+        closing(sqlite3.connect(backup / "aforesaid.db")) as copy,
     ):
         live.backup(copy)
     with paths.log_file.open("a") as log:
@@ -103,12 +102,6 @@ def _everything(root: Path) -> Iterator[tuple[str, bytes]]:
         yield from ((f"{name} unpacked", found) for found in _unpacked(data))
         if path.suffix == ".db":
             yield from _rows(path)
-    for git in root.rglob(".git"):
-        order = ["git", f"--git-dir={git}", "cat-file", "--batch-all-objects", "--batch"]
-        yield (
-            f"objects of {git.name}",
-            subprocess.run(order, capture_output=True, check=True).stdout,
-        )
 
 
 def _unpacked(data: bytes) -> Iterator[bytes]:

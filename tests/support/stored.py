@@ -1,13 +1,12 @@
 """What a store holds, read past its protocol: the product asks for events by turn or job, tests for all."""
 
-from recollect.model.stored import StoredEvent
-from recollect.store.protocol import Reading
-from recollect.store.sqlite.events import stored
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.model.events import StoredEvent
+from aforesaid.store.store import Store
+from aforesaid.store.turns import stored
 
 
-def events_of(store: Reading, session_id: int) -> list[StoredEvent]:
+def events_of(store: Store, session_id: int) -> list[StoredEvent]:
     """Of a session, in order."""
-    assert isinstance(store, SqliteStore)
+    assert isinstance(store, Store)
     query = "SELECT * FROM events WHERE session_id = ? ORDER BY at, id"
-    return stored(store._reader().execute(query, (session_id,)))
+    return stored(store.database.reader().execute(query, (session_id,)))

@@ -8,25 +8,22 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect.clock import HOUR, SECOND
-from recollect.model.jobs import Job
-from recollect.model.observations import Author
-from recollect.model.requests import Failure, Reply, Request, Usage
-from recollect.paths import Paths
-from recollect.providers.protocol import Model
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
-from recollect.synthesis.asking import Asking, Terms
-from recollect.synthesis.budget import Budget
-from recollect.synthesis.prices import Prices
-from recollect.synthesis.prompting import VERSION
-from recollect.wiring import AGENTS, Choice
-from recollect.worker.gate import Gate
-from recollect.worker.ingest import Ingest
-from recollect.worker.jobs import JobRunner
-from recollect.worker.projects import ProjectFinder
+from aforesaid.clock import HOUR, SECOND
+from aforesaid.model.jobs import Job
+from aforesaid.model.observations import Author
+from aforesaid.model.requests import Failure, Reply, Request, Usage
+from aforesaid.paths import Paths
+from aforesaid.providers.base import Model
+from aforesaid.store.store import Store
+from aforesaid.synthesis.cost import Budget, Prices
+from aforesaid.synthesis.model import Requester, Terms
+from aforesaid.synthesis.prompt import VERSION
+from aforesaid.wiring import Choice
+from aforesaid.worker.ingest import Ingest
+from aforesaid.worker.jobs import JobRunner
 from tests.support import payloads
 from tests.support.arrivals import START
+from tests.support.context import make_context
 
 Step = str | Failure | Callable[[Request], "Step"]
 CHANGED = re.compile(r"(?:Created|Edited) (\S+)")
@@ -107,27 +104,26 @@ class Turns:
         )
 
     def deliver(self, *bodies: bytes) -> None:
-        header = b"recollect/1 claude-code save /home/dev/shop\0\n"
+        header = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
         for body in bodies:
             self._count += 1
             self.clock.at += SECOND
             file = self.paths.spool_new / f"{self._count:06}"
             file.write_bytes(header + body)
             os.utime(file, ns=(self.clock.at * 1_000_000,) * 2)
-        finder = ProjectFinder(self.store, self.clock)
-        Ingest(self.paths, self.store, AGENTS, finder, (), self.clock).drain()
+        Ingest(make_context(self.paths, self.store, self.clock)).drain()
 
 
-def asking(store: Store, model: Model, clock: FakeClock, job: Job, **limits: int) -> Asking:
+def asking(store: Store, model: Model, clock: FakeClock, job: Job, **limits: int) -> Requester:
     """Questions for one job, with no budget but what is given as `tokens` or `cents`."""
     budget = Budget(limits.get("tokens", 0), limits.get("cents", 0), clock)
-    return Asking(
+    return Requester(
         store, model, Terms(VERSION, Prices.of(()), budget), clock, job.session_id, job.id
     )
 
 
 def claimed(store: Store, clock: FakeClock) -> Job:
-    job = store.claim_job("test", clock(), clock() + HOUR)
+    job = store.jobs.claim("test", clock(), clock() + HOUR)
     assert job is not None
     return job
 
@@ -154,7 +150,7 @@ class Desk:
         cls, paths: Paths, model: StubModel, *, stands_in: bool = False, **limits: int
     ) -> "Desk":
         clock = model.clock
-        store = SqliteStore(paths.database, writer=True)
+        store = Store(paths.database, writer=True)
         budget = Budget(limits.get("tokens", 0), limits.get("cents", 0), clock)
         choice = Choice(
             author=Author(model.name, model.model, VERSION),
@@ -164,19 +160,20 @@ class Desk:
             terms=Terms(VERSION, Prices.of(()), budget),
             request_tokens=6_000,
         )
-        gate = Gate(clock, luck=lambda: 0.5)
-        runner = JobRunner(store, AGENTS, choice, gate, "desk", HOUR, clock, lambda _: None)
+        context = make_context(paths, store, clock, choice=choice)
+        context.breaker.luck = lambda: 0.5
+        runner = JobRunner(context, holder="desk", lease=HOUR)
         return cls(paths, model, clock, store, runner, Turns(paths, store, clock))
 
     def work(self, until: int | None = None) -> None:
         """As the job thread does: all that is due, then asleep until there is more, or until then."""
         while True:
             self.runner.run_due(lambda: True)
-            due = self.store.next_due()
+            due = self.store.jobs.next_due()
             if due is None:
                 return
-            closed = self.runner.rests()
-            wake = max(due, closed.until if closed else 0, self.clock.at + 10)
+            outage = self.runner.blocked()
+            wake = max(due, outage.until if outage else 0, self.clock.at + 10)
             if until is not None and wake >= until:
                 self.clock.at = until
                 return

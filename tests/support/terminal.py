@@ -47,7 +47,7 @@ class Terminal:
         project = cwd or client.project
         skip_onboarding(client, project)
         # A socket's path must be short, and a test's own folder often is not.
-        self._folder = Path(tempfile.mkdtemp(prefix="recollect-tmux-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="aforesaid-tmux-"))
         config = self._folder / "tmux.conf"
         config.write_text("set -g remain-on-exit on\nset -g escape-time 0\n")
         variables = [f"{name}={value}" for name, value in client.environment().items()]

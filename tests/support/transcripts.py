@@ -16,11 +16,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.agents import claude_code_transcript
-from recollect.agents.claude_code import ClaudeCode
-from recollect.model.captures import Capture
-from recollect.model.events import Event, SessionStarted, ToolUsed
-from recollect.model.transcripts import Told, TranscriptFile
+from aforesaid.agents.claude_code import transcript
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.model.events import (
+    Capture,
+    Event,
+    SessionStarted,
+    ToolUsed,
+    TranscriptEvent,
+    TranscriptFile,
+)
 from tests.support.client import TOOLS, Client, git_repo, until
 from tests.support.scripted_api import Call, Delay, ScriptedApi, Text
 from tests.support.terminal import Terminal
@@ -66,16 +71,16 @@ def of_hooks(payloads: Iterable[Json]) -> list[Event]:
     return events
 
 
-def read(path: Path, mark: str | None = None, *, quiet: bool = False) -> list[Told]:
+def read(path: Path, mark: str | None = None, *, quiet: bool = False) -> list[TranscriptEvent]:
     """`quiet`: as if nobody had written to it for long."""
-    file = claude_code_transcript.described(str(path))
+    file = transcript.describe(str(path))
     file = replace(file, modified=0) if quiet else file
     return list(ClaudeCode().read_transcript(file, mark))
 
 
 def of_transcripts(home: Path, *, quiet: bool = False) -> list[Event]:
     """What all transcripts of a user tell, in the order of happening."""
-    told: list[Told] = []
+    told: list[TranscriptEvent] = []
     for file in ClaudeCode().transcripts({"HOME": str(home)}):
         told += read(Path(file.path), quiet=quiet)
     told.sort(key=lambda t: t.capture.at)
@@ -158,13 +163,14 @@ def forked(api: ScriptedApi, client: Client) -> None:
 
 
 def killed(api: ScriptedApi, client: Client) -> None:
-    """In the middle of a tool; nobody goes on."""
+    """In the middle of a tool; nobody goes on. The client writes its transcript a little after the call."""
     session, started = "5f6d9a10-6f0b-4a5e-9a55-0c8d3b1f7e21", client.project / "started"
     kept = {"file_path": "{{cwd}}/kept.txt", "content": "kept\n"}
     api.when("Take long", Call("Write", kept), bash("touch started; sleep 60"))
     line = ["-p", "Take long", "--session-id", session, "--allowedTools", ",".join(TOOLS)]
     with client.start(*line) as process:
         until(started.exists)
+        until(lambda: any("touch started" in each.read_text() for each in client.transcripts()))
         os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -242,7 +248,7 @@ SESSIONS: tuple[Session, ...] = (
 def record(session: Session, folder: Path) -> None:
     """Transcripts and payloads, without the client's bookkeeping and with a root of our own."""
     shutil.rmtree(folder, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix="recollect-record-") as root, ScriptedApi() as api:
+    with tempfile.TemporaryDirectory(prefix="aforesaid-record-") as root, ScriptedApi() as api:
         client = Client(Path(root), api.url)
         git_repo(client.project)
         hooks = client.dump_hooks(*EVENTS)
@@ -336,7 +342,7 @@ class Written:
 
 
 def file_of(path: Path) -> TranscriptFile:
-    return claude_code_transcript.described(str(path))
+    return transcript.describe(str(path))
 
 
 if __name__ == "__main__":

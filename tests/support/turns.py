@@ -1,10 +1,10 @@
 """Turns as tests write them: a prompt, and what was done, in the order in which it was done."""
 
 import difflib
-import json
 from dataclasses import replace
 
-from recollect.model.events import (
+from aforesaid.agents.claude_code import tools
+from aforesaid.model.events import (
     CommandRun,
     Event,
     Failure,
@@ -17,7 +17,7 @@ from recollect.model.events import (
     SubagentEnded,
     ToolUsed,
 )
-from recollect.model.turns import Turn, TurnEvent
+from aforesaid.model.observations import Turn, TurnEvent
 
 ROOT = "/home/dev/shop"
 
@@ -84,7 +84,7 @@ def failed(
 
 def used(name: str, output: str = "", **fields: str) -> Event:
     """Any other tool."""
-    return _tool(name, OtherTool(json.dumps(fields), output))
+    return _tool(name, tools.action(name, fields, output))
 
 
 def by(agent: Subagent, *done: Event, said: str | None = None) -> tuple[Event, ...]:

@@ -9,13 +9,13 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Scope
 
-from recollect import clock, wiring
-from recollect.paths import Paths
-from recollect.web.backend import Backend
-from recollect.web.entering import Entrance
-from recollect.web.routes import Application
-from recollect.web.security import Security
-from recollect.worker.service import Service
+from aforesaid import clock, wiring
+from aforesaid.paths import Paths
+from aforesaid.web.app import Application
+from aforesaid.web.auth import Authenticator
+from aforesaid.web.backend import Backend
+from aforesaid.worker.context import Context
+from aforesaid.worker.service import Service
 from tests.support.blank import laid
 
 PORT = 47399  # not that of the setting, where others may be served meanwhile
@@ -99,11 +99,7 @@ class Site:
 
     def work(self) -> None:
         """Whatever is due."""
-        self.service._runner.run_due(lambda: True)
-
-
-def security(token: str = TOKEN, port: int = PORT) -> Security:
-    return Security(port, Entrance(token, port))
+        self.service._jobs.runner.run_due(lambda: True)
 
 
 @contextmanager
@@ -111,9 +107,9 @@ def site(paths: Paths) -> Iterator[Site]:
     home = wiring.living_home()
     laid(paths.database)
     store = wiring.open_for_writing(paths, wiring.encoder(home.settings))
-    service = Service(home, store, clock.now)
-    backend = service.web._backend
-    app = Application(backend, security=security())
+    service = Service(Context.create(home, store, clock.now))
+    backend = service.web.backend
+    app = Application(backend, authenticator=Authenticator(TOKEN, PORT))
     try:
         yield Site(app, service, backend)
     finally:

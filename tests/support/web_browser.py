@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.support.product import recollect, until
+from tests.support.product import aforesaid, until
 
 
 class Browser:
-    """Follows the link that `recollect open` prints, and keeps the cookie."""
+    """Follows the link that `aforesaid open` prints, and keeps the cookie."""
 
     def __init__(self, link: str) -> None:
         place, _, path = link.removeprefix("http://").partition("/")
@@ -24,7 +24,7 @@ class Browser:
 
     def ask(self, path: str, method: str = "GET") -> tuple[int, dict[str, str], bytes]:
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        sent = {"Cookie": self.cookie, "X-Recollect": "1", "Content-Type": "application/json"}
+        sent = {"Cookie": self.cookie, "X-Aforesaid": "1", "Content-Type": "application/json"}
         link.request(method, path, headers=sent)
         answer = link.getresponse()
         found = {name.lower(): value for name, value in answer.getheaders()}
@@ -81,6 +81,6 @@ class Watching:
 
 
 def opened(*arguments: str) -> Browser:
-    done = recollect("open", "--print", *arguments)
+    done = aforesaid("open", "--print", *arguments)
     assert done.returncode == 0, done.stderr
     return Browser(done.stdout.strip())

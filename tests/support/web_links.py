@@ -5,18 +5,19 @@ import socket
 from collections.abc import Iterator
 from contextlib import suppress
 
-from recollect import clock, wiring
-from recollect.paths import Paths
-from recollect.web.serving import Server, token
-from recollect.worker.service import Service
+from aforesaid import clock, wiring
+from aforesaid.paths import Paths
+from aforesaid.web.server import Server, load_token
+from aforesaid.worker.context import Context
+from aforesaid.worker.service import Service
 
 HEAD = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
 
 
 def served(home: Paths, port: int = 0) -> Iterator[Server]:
     store = wiring.open_for_writing(home)
-    service = Service(wiring.home(), store, clock.now)
-    found = Server(service.web._backend, port)
+    service = Service(Context.create(wiring.home(), store, clock.now))
+    found = Server(service.web.backend, port)
     found.start()
     try:
         yield found
@@ -37,7 +38,7 @@ def health(server: Server) -> int:
 
 
 def secret(server: Server) -> str:
-    return token(server._paths)
+    return load_token(server._paths)
 
 
 def connect(server: Server, timeout: float = 30) -> socket.socket:

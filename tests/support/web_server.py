@@ -10,9 +10,10 @@ import sys
 import threading
 from pathlib import Path
 
-from recollect import clock, wiring
-from recollect.worker.instance import the_only_one
-from recollect.worker.service import Service
+from aforesaid import clock, wiring
+from aforesaid.worker.context import Context
+from aforesaid.worker.rpc import Listener, single_instance
+from aforesaid.worker.service import Service
 
 
 def main() -> None:
@@ -21,15 +22,15 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--token", action="store_true", help="print the token, too")
     asked = parser.parse_args()
-    os.environ["RECOLLECT_HOME"] = str(asked.home.absolute())
-    os.environ["RECOLLECT_WEB_PORT"] = str(asked.port or 47391)
-    os.environ.setdefault("RECOLLECT_WORKER_IDLE_MINUTES", "10080")
+    os.environ["AFORESAID_HOME"] = str(asked.home.absolute())
+    os.environ["AFORESAID_WEB_PORT"] = str(asked.port or 47391)
+    os.environ.setdefault("AFORESAID_WORKER_IDLE_MINUTES", "10080")
     home = wiring.living_home()
     home.paths.make()
-    with the_only_one(home.paths):
+    with single_instance(home.paths):
         store = wiring.open_for_writing(home.paths, wiring.encoder(home.settings))
-        service = Service(home, store, clock.now)
-        listener = service.open()
+        service = Service(Context.create(home, store, clock.now))
+        listener = Listener(home.paths, service.handlers().get)
         listener.start()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: threading.Thread(target=service.stop).start())

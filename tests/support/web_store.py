@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect.paths import Paths
-from recollect.repository import identify
-from recollect.store.protocol import Store
+from aforesaid.paths import Paths
+from aforesaid.repository import identify
+from aforesaid.store.store import Store
 from tests.support.arrivals import START
 from tests.support.memory import Memory
 from tests.support.web import Answer, Site, site
@@ -18,11 +18,11 @@ class Filled:
 
     def __init__(self, web: Site, folder: Path) -> None:
         self.web = web
-        self.store: Store = web.service._store
+        self.store: Store = web.service.context.store
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self.memory = Memory(
-            self.store, self.store.resolve_project(identify(str(folder)), str(folder), START)
+            self.store, self.store.projects.resolve(identify(str(folder)), str(folder), START)
         )
 
     @property

@@ -1,15 +1,15 @@
 """Every way in that is not allowed, for every route: requests, with the status that each should get."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from recollect.web.entering import Entrance
-from recollect.web.matching import Route, Table
+from aforesaid.web.app import Application
+from aforesaid.web.auth import LOGIN_PATH, Authenticator
 from tests.support.web import HOST, PORT, TOKEN, Headers, headers
 
 VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
@@ -74,15 +74,32 @@ class Spy:
 
 
 def cookie(port: int = PORT, token: str = TOKEN) -> str:
-    entrance = Entrance(token, port)
-    given = entrance.admit(entrance.link().rpartition("code=")[2])
+    authenticator = Authenticator(token, port)
+    given = authenticator.redeem_code(authenticator.create_link().rpartition("code=")[2])
     assert given is not None
     return given
 
 
-def filled(route: Route) -> str:
-    """The route's path, with something in the place of its names."""
-    return "/".join("1" if part.startswith("{") else part for part in route.path.split("/"))
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`path`: with something in the place of its names."""
+
+    method: str
+    path: str
+    max_bytes: int
+    methods: frozenset[str]
+
+
+def spy_on(app: Application) -> tuple[Spy, list[Target]]:
+    """Every handler of the application is replaced; and what there is to reach."""
+    spy, targets = Spy(), []
+    for path, handlers in app.paths.items():
+        filled = "/".join("1" if part.startswith("{") else part for part in path.split("/"))
+        methods = frozenset(handlers.by_method)
+        for method, handler in handlers.by_method.items():
+            targets.append(Target(method, filled, handler.max_bytes, methods))
+            handlers.by_method[method] = replace(handler, app=spy)
+    return spy, targets
 
 
 def foreign() -> Iterator[Headers]:
@@ -98,7 +115,7 @@ def foreign() -> Iterator[Headers]:
     yield [*headers(sec_fetch_site="cross-site"), ("sec-fetch-site", "none")]
     yield [*headers(content_type="text/plain"), ("content-type", "application/json")]
     yield [*headers(), ("content-type", "application/json")]
-    yield [*headers(cookie="a=b"), ("cookie", f"recollect-{PORT}={cookie()}")]
+    yield [*headers(cookie="a=b"), ("cookie", f"aforesaid-{PORT}={cookie()}")]
     for origin in ORIGINS:
         yield headers(origin=origin)
     yield [*headers(origin=f"http://{HOST}"), ("origin", "http://evil.example")]
@@ -119,7 +136,7 @@ def strangers() -> Iterator[Headers]:
         TOKEN,
     ):
         yield headers(authorization=given)
-    ours, name = cookie(), f"recollect-{PORT}"
+    ours, name = cookie(), f"aforesaid-{PORT}"
     wrong = (
         f"{name}={TOKEN}",
         f"{name}=",
@@ -127,19 +144,19 @@ def strangers() -> Iterator[Headers]:
         f"{name}={ours}x",
         f"{name}={ours[:-1]}",
         f"{name}={ours.replace('.', ',')}",
-        f"recollect-1={cookie(1)}",
+        f"aforesaid-1={cookie(1)}",
         f"{name}={cookie(1)}",
         f"{name}={cookie(token='another')}",
-        f"recollect={ours}",
+        f"aforesaid={ours}",
         f"{name}x={ours}",
     )
     for each in wrong:
-        yield headers(authorization=None, cookie=each, x_recollect="1")
+        yield headers(authorization=None, cookie=each, x_aforesaid="1")
 
 
-def too_much(route: Route) -> Iterator[tuple[Headers, Any]]:
+def too_much(target: Target) -> Iterator[tuple[Headers, Any]]:
     """Bodies that are larger than the route takes, or that lie about it."""
-    largest = 0 if route.method == "GET" else route.largest
+    largest = 0 if target.method == "GET" else target.max_bytes
     yield headers(content_length=str(largest + 1)), b""
     yield headers(content_length="9" * 30), b""
     yield headers(content_length="-1"), b""
@@ -151,22 +168,20 @@ def too_much(route: Route) -> Iterator[tuple[Headers, Any]]:
 Try = tuple[int, str, str, Headers, Any]  # the status it should get, and the request
 
 
-def tries(table: Table, route: Route) -> Iterator[Try]:
-    method, path = route.method, filled(route)
+def tries(target: Target) -> Iterator[Try]:
+    method, path = target.method, target.path
     yield from ((403, method, path, given, b"") for given in foreign())
     yield 403, method, f"http://evil.example{path}", headers(), b""
-    if not route.open:
+    if path != LOGIN_PATH:
         yield from ((401, method, path, given, b"") for given in strangers())
         named = f"{path}?token={TOKEN}&code={TOKEN}"
         yield 401, method, named, headers(authorization=None), b""
     if method != "GET":
         yield from ((415, method, path, headers(content_type=kind), b"") for kind in KINDS)
-        by_cookie = {"authorization": None, "cookie": f"recollect-{PORT}={cookie()}"}
+        by_cookie = {"authorization": None, "cookie": f"aforesaid-{PORT}={cookie()}"}
         yield 403, method, path, headers(**by_cookie), b""
-    yield from ((413, method, path, given, body) for given, body in too_much(route))
-    place = table.find(path.encode())
-    assert place is not None
-    yield from ((405, verb, path, headers(), b"") for verb in VERBS if verb not in place.routes)
+    yield from ((413, method, path, given, body) for given, body in too_much(target))
+    yield from ((405, verb, path, headers(), b"") for verb in VERBS if verb not in target.methods)
     preflight = headers(authorization=None, access_control_request_method=method)
     yield 401, "OPTIONS", path, preflight, b""
     yield 403, "OPTIONS", path, [*preflight, ("origin", "http://evil.example")], b""
@@ -180,7 +195,5 @@ def tries_on_nothing() -> Iterator[Try]:
             yield 404, verb, path, headers(), b""
 
 
-def everything(table: Table) -> Iterator[Try]:
-    return chain(
-        chain.from_iterable(tries(table, route) for route in table.routes()), tries_on_nothing()
-    )
+def everything(targets: list[Target]) -> Iterator[Try]:
+    return chain(chain.from_iterable(map(tries, targets)), tries_on_nothing())

@@ -1,6 +1,6 @@
 """Writes tests/fixtures/prompts, what a model is sent. Run: python -m tests.support.write_prompts
 
-A change of the wording is a new `VERSION` in synthesis/prompting.py: what was written with the old one can
+A change of the wording is a new `VERSION` in synthesis/prompt.py: what was written with the old one can
 then be told apart. `--same-version` is for a version that nobody has used yet.
 """
 
@@ -12,14 +12,13 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
-from recollect import synthesis
-from recollect.ids import digest
-from recollect.model.events import Subagent
-from recollect.model.observations import ObservationDraft
-from recollect.model.requests import Request
-from recollect.model.turns import Turn
-from recollect.synthesis import prompting
-from recollect.synthesis.prompting import Style
+from aforesaid import synthesis
+from aforesaid.ids import digest
+from aforesaid.model.events import Subagent
+from aforesaid.model.observations import ObservationDraft, Turn
+from aforesaid.model.requests import Request
+from aforesaid.synthesis import prompt
+from aforesaid.synthesis.prompt import Style
 from tests.support.observed import GREEN, MENDED, PRICING, RED
 from tests.support.turns import by, edited, failed, ran, read, turn, wrote
 
@@ -73,16 +72,16 @@ def snapshots() -> dict[str, str]:
     """By the name of the file. Times are told in UTC."""
     os.environ["TZ"] = "UTC"
     time.tzset()
-    observe = prompting.observe(WORK, Style(), 6_000)
+    observe = prompt.observe(WORK, Style(), 6_000)
     return {
-        **{f"{name}.md": prompting.system(style) for name, style in STYLES.items()},
+        **{f"{name}.md": prompt.system(style) for name, style in STYLES.items()},
         "observe.md": _whole(observe),
-        "observe-nothing-changed.md": prompting.observe(LOOKED, Style(), 6_000).message,
-        "observe-cut-short.md": prompting.observe(_long(), Style(), 500).message,
-        "summarize.md": _whole(prompting.summarize(WORK, Style())),
-        "repair.md": prompting.repair(observe, CHATTER, "observe", prompting.UNREADABLE).message,
-        "repair-of-an-empty-summary.md": prompting.repair(
-            prompting.summarize(LOOKED, Style()), "", "summarize", prompting.UNREADABLE
+        "observe-nothing-changed.md": prompt.observe(LOOKED, Style(), 6_000).message,
+        "observe-cut-short.md": prompt.observe(_long(), Style(), 500).message,
+        "summarize.md": _whole(prompt.summarize(WORK, Style())),
+        "repair.md": prompt.repair(observe, CHATTER, "observe", prompt.UNREADABLE).message,
+        "repair-of-an-empty-summary.md": prompt.repair(
+            prompt.summarize(LOOKED, Style()), "", "summarize", prompt.UNREADABLE
         ).message,
     }
 
@@ -92,11 +91,11 @@ def wording() -> str:
     folder = resources.files(synthesis).joinpath("prompts")
     files = sorted((file.name, file.read_text("utf-8")) for file in folder.iterdir())
     constants = (
-        prompting.AMOUNTS,
-        prompting.NARRATIVES,
-        prompting.CHANGED,
-        prompting.UNCHANGED,
-        prompting.FORMS,
+        prompt.AMOUNTS,
+        prompt.NARRATIVES,
+        prompt.CHANGED,
+        prompt.UNCHANGED,
+        prompt.FORMS,
     )
     return digest(json.dumps([files, constants], sort_keys=True), 32)
 
@@ -109,10 +108,10 @@ def versions() -> dict[str, str]:
 
 def main(arguments: list[str]) -> int:
     known = versions()
-    if known.get(prompting.VERSION, wording()) != wording() and "--same-version" not in arguments:
+    if known.get(prompt.VERSION, wording()) != wording() and "--same-version" not in arguments:
         sys.stderr.write(
-            f"The prompts have changed since {prompting.VERSION}. Raise VERSION in "
-            "synthesis/prompting.py and run this again.\n"
+            f"The prompts have changed since {prompt.VERSION}. Raise VERSION in "
+            "synthesis/prompt.py and run this again.\n"
         )
         return 1
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -121,7 +120,7 @@ def main(arguments: list[str]) -> int:
         (FOLDER / stale).unlink()
     for name, text in texts.items():
         (FOLDER / name).write_text(text + "\n", "utf-8")
-    known[prompting.VERSION] = wording()
+    known[prompt.VERSION] = wording()
     VERSIONS.write_text(json.dumps(known, indent=2) + "\n", "utf-8")
     return 0
 

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.main import COMMANDS, cli
-from recollect.parameters import Parameter
-from recollect.server.names import FORMS
-from recollect.server.tools import INSTRUCTIONS, TOOLS
-from recollect.settings import ROWS
-from recollect.web import openapi, routes, stream
-from recollect.web.rows import Row
+from aforesaid.cli.main import COMMANDS, cli
+from aforesaid.mcp.ids import FORMS
+from aforesaid.mcp.server import INSTRUCTIONS
+from aforesaid.mcp.tools import TOOLS
+from aforesaid.parameters import Parameter
+from aforesaid.settings import ROWS
+from aforesaid.web import openapi, stream
+from aforesaid.web.app import all_endpoints
+from aforesaid.web.endpoint import Endpoint
 from tests.support import python_reference
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -28,19 +30,19 @@ def cli_page() -> str:
         "Every command takes `-h` and, where it answers, `--json`.",
         "",
     ]
-    parts += _help("recollect", cli, _context())
+    parts += _help("aforesaid", cli, _context())
     for row in COMMANDS:
         context = _context()
         command = cli.get_command(context, row.name)
         assert command is not None
         own = click.Context(command, info_name=row.name, parent=context)
-        parts += _help(f"recollect {row.name}", command, own)
+        parts += _help(f"aforesaid {row.name}", command, own)
         if isinstance(command, click.Group):
             for name in command.list_commands(own):
                 part = command.get_command(own, name)
                 assert part is not None
                 below = click.Context(part, info_name=name, parent=own)
-                parts += _help(f"recollect {row.name} {name}", part, below)
+                parts += _help(f"aforesaid {row.name} {name}", part, below)
     return "\n".join(parts)
 
 
@@ -49,13 +51,13 @@ def settings_page() -> str:
         GENERATED,
         "# Settings",
         "",
-        "A line in the config file (`recollect config path` tells where it is), or an environment",
-        "variable, which wins. `recollect config list` shows the values in force. A running worker goes by",
-        "those that say `at once` as soon as the file has changed, by the others from its next start.",
+        "A line in the config file (`aforesaid config path` prints its path), or an environment variable,",
+        "which takes precedence. `aforesaid config list` shows the current values. Settings marked `At once`",
+        "take effect in a running worker when the file changes, the others when the worker is restarted.",
         "",
-        "`RECOLLECT_HOME` (an absolute path) puts config, data and state into one folder. Without it",
-        "they follow the XDG folders: `~/.config/recollect`, `~/.local/share/recollect` and",
-        "`~/.local/state/recollect`.",
+        "`AFORESAID_HOME` (an absolute path) puts config, data and state into one folder. By default",
+        "they are in the XDG folders: `~/.config/aforesaid`, `~/.local/share/aforesaid` and",
+        "`~/.local/state/aforesaid`.",
         "",
         "| setting | variable | default | what it does |",
         "|---|---|---|---|",
@@ -74,13 +76,13 @@ def tools_page() -> str:
         GENERATED,
         "# MCP tools",
         "",
-        "What an agent can ask: see [ask the memory](../how-to/ask-the-memory.md). Every result is plain",
-        "text; what was remembered stands in an envelope that says that it is reference data. A call that",
-        "cannot be answered gets an error result that names the fix.",
+        "The tools for an agent: see [use the memory](../how-to/ask-the-memory.md). Every result is plain",
+        "text; recorded text is in an envelope that marks it as reference data. A failed call returns an",
+        "error result that names the fix.",
         "",
-        f"An id is {FORMS}. Nothing of another project is shown unless `project` asks for it.",
+        f"An id is {FORMS}. Other projects are included only if `project` says so.",
         "",
-        "The agent is told at its start:",
+        "Instructions for the agent:",
         "",
         f"> {INSTRUCTIONS}",
         "",
@@ -99,30 +101,28 @@ def api_page() -> str:
         GENERATED,
         "# HTTP API",
         "",
-        "On 127.0.0.1 and for its owner alone: see [open the viewer](../how-to/open-the-viewer.md) for how",
-        "to get in. `run/web.json` says on which port, `run/web-token` has the token; `GET /openapi.json` is",
-        "this page for programs. What changes something is sent as JSON (`Content-Type: application/json`,",
-        "also without a body). Times are milliseconds since the epoch; lists are `{items, next}`, and",
-        "`next` asks for more.",
+        "Served on 127.0.0.1; see [open the viewer](../how-to/open-the-viewer.md) for access. `run/web.json`",
+        "has the port, `run/web-token` the token; `GET /openapi.json` is this page for programs. Requests",
+        "that change something are JSON (`Content-Type: application/json`, also without a body). Times are",
+        "milliseconds since the epoch; lists are `{items, next}`, `next` is the cursor of the next page.",
         "",
-        'A request that cannot be answered gets `{"error": {"code", "message", "field"}}`, and the message',
-        "names the fix:",
+        'Every error is `{"error": {"code", "message", "field"}}`, and the message names the fix:',
         "",
         "| status | why |",
         "|---|---|",
-        *(f"| {status} | {why} |" for status, why in openapi.REFUSALS.items()),
+        *(f"| {status} | {why} |" for status, why in openapi.ERRORS.items()),
         "",
     ]
-    for row in (*routes.rows(), stream.ROW):
-        parts += [f"## {row.method} {row.path}", "", row.about, ""]
-        if listed := _places(row):
+    for endpoint in (*all_endpoints(), stream.ENDPOINT):
+        parts += [f"## {endpoint.method} {endpoint.path}", "", endpoint.summary, ""]
+        if listed := _places(endpoint):
             parts += ["| parameter | in | takes | what it is |", "|---|---|---|---|", *listed, ""]
     return "\n".join(parts)
 
 
-def _places(row: Row) -> list[str]:
-    """The parameters of a route, each with where it stands."""
-    places = (("path", row.place), ("query", row.query), ("body", row.body))
+def _places(endpoint: Endpoint) -> list[str]:
+    """The parameters of a route, each with its location."""
+    places = (("path", endpoint.in_path), ("query", endpoint.query), ("body", endpoint.body))
     return [
         _parameter(each).replace(" | ", f" | {where} | ", 1)
         for where, known in places
@@ -157,7 +157,7 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _context() -> click.Context:
-    return click.Context(cli, info_name="recollect", **cli.context_settings)
+    return click.Context(cli, info_name="aforesaid", **cli.context_settings)
 
 
 def _help(name: str, command: click.Command, context: click.Context) -> list[str]:

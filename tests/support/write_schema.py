@@ -1,9 +1,9 @@
-"""Writes store/sqlite/schema.sql, the sum of the migrations. Run: python -m tests.support.write_schema"""
+"""Writes store/schema.sql, the sum of the migrations. Run: python -m tests.support.write_schema"""
 
 import sqlite3
 from pathlib import Path
 
-from recollect.store.sqlite import database
+from aforesaid.store import database
 
 SCHEMA = Path(database.__file__).with_name("schema.sql")
 HEAD = "-- Generated: python -m tests.support.write_schema\n-- To read, not to run: the migrations make it.\n"

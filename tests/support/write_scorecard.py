@@ -6,18 +6,18 @@ Run: python -m tests.support.write_scorecard --locomo FILE
 import argparse
 from pathlib import Path
 
-from recollect import clock
-from recollect.bench import machine
-from recollect.bench.recall import run
-from recollect.bench.recall.sets import DataSet
-from recollect.bench.search import run as growth
-from recollect.bench.table import Table
+from aforesaid import clock
+from benchmarks import machine
+from benchmarks.recall import run
+from benchmarks.recall.sets import DataSet
+from benchmarks.search import run as growth
+from benchmarks.table import Table
 
 PAGE = Path(__file__).parents[2] / "docs" / "scorecard.md"
 LEAD = """<!-- Generated: python -m tests.support.write_scorecard --locomo FILE -->
 # Scorecard
 
-How well recall works, measured through the product's own store and search. `recollect bench recall` repeats
+How well recall works, measured through the product's own store and search. `make bench ARGS=recall` repeats
 each table: add `--encoder none|minilm`, `--plain` (FTS5 by itself) or `--prompts`. What the figures mean is
 in [the reference](reference/recall-benchmark.md); how weights were chosen is in
 [the ranking](explanation/ranking.md).

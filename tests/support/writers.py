@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import recollect.hook
-from recollect.agents.claude_code_hooks import hook_command
-from recollect.model.captures import Capture, parse_capture
+import aforesaid.hook
+from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.model.events import Capture, parse_capture
 
-HOOK_DIR = Path(recollect.hook.__file__).parent
+HOOK_DIR = Path(aforesaid.hook.__file__).parent
 NO_PYTHON = Path("/nonexistent/python")  # then capture.sh has nothing to start a worker with
 FAR_FUTURE = 4_000_000_000  # a `starting` file of that time is never stale
-# The interpreter below the virtual environment: it has no recollect and so cannot start a worker.
+# The interpreter below the virtual environment: it has no aforesaid and so cannot start a worker.
 BARE_PYTHON = Path(sys.executable).resolve()
 
 
@@ -91,6 +91,10 @@ def published(state: Path) -> list[Capture]:
 
 def unfinished(state: Path) -> list[str]:
     return sorted(file.name for file in (state / "spool/tmp").glob("*"))
+
+
+def reasons(state: Path) -> list[str]:
+    return [line.split()[-1] for line in (state / "capture-failures").read_text().splitlines()]
 
 
 def failures(state: Path) -> int:

@@ -12,7 +12,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from recollect.paths import Paths
+from aforesaid.paths import Paths
 from tests.support.crash import Crash, Pace
 from tests.support.crash_verdict import judge, unsound
 

@@ -22,7 +22,7 @@ from tests.torture.results import Result
 
 ROUNDS_OF_A_SEGMENT = 125
 TELL_SECONDS = 15.0
-FOREIGN = ("RECOLLECT_", "XDG_", "GIT_", "CLAUDE_")
+FOREIGN = ("AFORESAID_", "XDG_", "GIT_", "CLAUDE_")
 FIGURES = ("lost", "doubled", "corrupted")
 
 
@@ -109,7 +109,7 @@ class Kills:
 
 def _environment(folder: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    return kept | {"HOME": str(folder / "user"), "RECOLLECT_HOME": str(folder / "recollect")}
+    return kept | {"HOME": str(folder / "user"), "AFORESAID_HOME": str(folder / "aforesaid")}
 
 
 def _say(text: str) -> None:

@@ -1,6 +1,6 @@
 """The parts of the long suite as rows: the kill rounds, tests by their numbers in the catalogue, programs.
 
-Tests run here at their full length: `RECOLLECT_TORTURE` is set, which `tests.support.rounds` looks at, and
+Tests run here at their full length: `AFORESAID_TORTURE` is set, which `tests.support.rounds` looks at, and
 those that are marked `long` are not left out.
 """
 
@@ -48,7 +48,9 @@ PARTS = (
         "databases with flipped, cut and lost bytes",
         program=("tests.support.corruption", "--cases", "50"),
     ),
-    Part("long", "every test that is too long for `make test`", options=("-m", "long", "tests")),
+    Part(
+        "long", "every test that is too long for `make test-slow`", options=("-m", "long", "tests")
+    ),
 )
 
 
@@ -59,7 +61,7 @@ def run(part: Part, seed: int) -> Result:
         passed = subprocess.run(command, check=False).returncode == 0
         seen = " ".join(part.program[1:]).removeprefix("--")
     else:
-        passed, seen = _tests(part.options or ("-m", "long or not long", *_held_by(part)), seed)
+        passed, seen = _tests(part.options or ("-m", "slow or not slow", *_held_by(part)), seed)
     repeat = f"make torture ARGS='{part.name} --seed {seed}'"
     return Result(part.name, passed, seen, time.monotonic() - begin, repeat)
 

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.store.store import Store
 from tests.support.blank import laid
 from tests.support.memory import Memory
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(laid(tmp_path / "store" / "recollect.db"), writer=True)
+    opened = Store(laid(tmp_path / "store" / "aforesaid.db"), writer=True)
     yield opened
     opened.close()
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import StoreError
-from recollect.paths import Paths
+from aforesaid.errors import StoreError
+from aforesaid.paths import Paths
 from tests.support.web import Site, site
 from tests.support.web_content import work
 
@@ -15,12 +15,12 @@ from tests.support.web_content import work
 @pytest.fixture
 def web(home: Paths) -> Iterator[Site]:
     with site(home) as found:
-        found.service._announcing.on = True
+        found.service.context.notifier.on = True
         yield found
 
 
 def told(web: Site, kind: str) -> list[dict[str, Any]]:
-    everything = web.backend.happenings.after(0)
+    everything = web.backend.event_bus.after(0)
     assert everything is not None
     return [each.data for each in everything if each.kind == kind]
 
@@ -34,11 +34,11 @@ def test_a_turn_is_told_in_all_its_parts(web: Site, tmp_path: Path) -> None:
     assert all(len(each["title"]) <= 200 for each in captured)
     assert captured[2]["title"] == str(tmp_path / "hello.py")
     (observation, *_) = told(web, "observation")
-    stored = web.backend.store.observation(observation["id"])
+    stored = web.backend.store.observations.get(observation["id"])
     assert stored is not None
     assert (observation["type"], observation["title"]) == (stored.draft.type, stored.draft.title)
     (summary,), (turn,) = told(web, "summary"), told(web, "turn")
-    assert web.backend.store.summary(summary["id"]) is not None
+    assert web.backend.store.summaries.get(summary["id"]) is not None
     assert {each["session_id"] for each in (*captured, observation, summary, turn)} == {1}
 
 
@@ -55,11 +55,11 @@ def test_memories_and_dreams_are_told(web: Site, tmp_path: Path) -> None:
 
 
 def test_a_fault_is_told_without_what_was_captured(web: Site) -> None:
-    web.service._report.note_fault("jobs", ValueError("a secret"))
-    web.service._report.note_fault("ingest", StoreError())
+    web.service.context.note_fault("jobs", ValueError("a secret"))
+    web.service.context.note_fault("ingest", StoreError())
     first, second = told(web, "fault")
     assert first == {"thread": "jobs", "title": "ValueError"}
-    assert "recollect doctor" in second["title"]
+    assert "aforesaid doctor" in second["title"]
 
 
 def test_a_store_that_cannot_be_read_does_not_stop_ingest(
@@ -69,7 +69,7 @@ def test_a_store_that_cannot_be_read_does_not_stop_ingest(
         raise StoreError
 
     web.ask("POST", "/sessions/s/init", {"project": str(tmp_path), "prompt": "Hello."})
-    monkeypatch.setattr(type(web.backend.store), "session_by_ref", locked)
+    monkeypatch.setattr(type(web.backend.store.sessions), "find", locked)
     web.service._ingest.drain()
     monkeypatch.undo()
     assert web.backend.store.health().events == 2
@@ -83,11 +83,11 @@ def test_a_store_that_cannot_be_read_keeps_nobody_from_what_follows_a_job(
     def locked(*_: object) -> None:
         raise StoreError
 
-    monkeypatch.setattr(type(web.backend.store), "summary", locked)
+    monkeypatch.setattr(type(web.backend.store.summaries), "get", locked)
     work(web, "s", tmp_path, "Add a greeting to hello.py")
     monkeypatch.undo()
     assert told(web, "summary") == []
-    assert list(web.service._briefs.sessions.folder.glob("*.md"))
+    assert list(web.service._answers.sessions.folder.glob("*.md"))
 
 
 @pytest.mark.parametrize(

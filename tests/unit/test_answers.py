@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from recollect.agents.claude_code import ClaudeCode
-from recollect.model.captures import Capture
-from recollect.model.events import Event, OtherTool, ToolUsed
-from recollect.model.observations import SummaryDraft
-from recollect.providers.reading.answers import read_answers
-from recollect.providers.rules import Rules
-from recollect.synthesis import digest
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.agents.claude_code.questions import read_answers
+from aforesaid.model.events import Capture, Event, ToolUsed
+from aforesaid.model.observations import SummaryDraft
+from aforesaid.providers.rules import Rules
+from aforesaid.synthesis.turn import describe_tool, render_events
 from tests.support import transcripts
+from tests.support.tables import loop_over
 from tests.support.transcripts import Written
 from tests.support.turns import turn, used
 
@@ -49,8 +49,8 @@ CHOSEN = [(RIG, "No rig"), (TOOLS, "Credo, mix_audit")]
 
 def answers(output: object, given: object = None) -> list[tuple[str, str]]:
     told = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
-    asked = OtherTool(json.dumps(given or {"questions": QUESTIONS}), told)
-    return [(each.question, each.answer) for each in read_answers(asked)]
+    asked = given or {"questions": QUESTIONS}
+    return [(each.question, each.answer) for each in read_answers(asked, told)]
 
 
 @pytest.mark.parametrize("output", [RESULT, TEXT], ids=["object", "text"])
@@ -96,13 +96,13 @@ def test_hook_and_transcript_become_the_same_true_sentence(result: object, tmp_p
 
 
 def test_a_model_is_told_the_questions_with_what_was_offered_and_chosen() -> None:
-    text = digest.told(turn("Set it up.", by_hook(RESULT)), 6_000)
+    text = render_events(turn("Set it up.", by_hook(RESULT)), 6_000)
     assert "Asked the user:" in text
     assert f"“{RIG}” (offered: spotter; No rig) → the user answered “No rig”" in text
     assert "header" not in text
     what = by_hook(RESULT).what
     assert isinstance(what, ToolUsed)
-    assert digest.in_one_line(what, "/").startswith(f"Asked the user: {RIG} → No rig; ")
+    assert describe_tool(what, "/").startswith(f"Asked the user: {RIG} → No rig; ")
 
 
 def test_quotes_in_questions_and_answers_stay_in_them() -> None:
@@ -138,7 +138,7 @@ ODD: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("output", ODD)
+@loop_over("output", ODD)
 def test_what_nobody_answered_is_no_answer(output: object) -> None:
     assert answers(output) == []
 
@@ -149,5 +149,5 @@ def test_several_choices_may_come_as_a_list() -> None:
 
 
 def test_questions_without_answers_are_told_as_any_tool() -> None:
-    text = digest.told(turn("Ask.", used("AskUserQuestion", "The user did not answer.")), 6_000)
+    text = render_events(turn("Ask.", used("AskUserQuestion", "The user did not answer.")), 6_000)
     assert "AskUserQuestion: " in text

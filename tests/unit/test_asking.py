@@ -5,22 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from recollect.clock import MINUTE
-from recollect.model.jobs import Job
-from recollect.model.ledger import OBSERVE, REPAIR, Kept
-from recollect.model.observations import Author
-from recollect.model.requests import (
-    Away,
+from aforesaid.clock import MINUTE
+from aforesaid.model.jobs import Job
+from aforesaid.model.observations import Author
+from aforesaid.model.requests import (
+    OBSERVE,
+    REPAIR,
     Failure,
     Misconfigured,
+    RateLimited,
     Refused,
     Reply,
     Request,
+    StoredReply,
+    Unavailable,
     Usage,
-    Wait,
 )
-from recollect.store.protocol import Store
-from recollect.synthesis.budget import day_of
+from aforesaid.store.store import Store
+from aforesaid.synthesis.cost import day_bounds
 from tests.support.arrivals import Told
 from tests.support.memory import Memory
 from tests.support.stub_model import FakeClock, StubModel, asking, claimed, rows
@@ -39,13 +41,13 @@ def clock(memory: Memory) -> FakeClock:
 def job(memory: Memory, clock: FakeClock) -> Job:
     """A turn's first job, in our hands."""
     told = Told(memory.project_id)
-    memory.store.add_events([told.prompt("Do it"), told.tool("t1"), told.stop()], clock())
+    memory.store.events.add([told.prompt("Do it"), told.tool("t1"), told.stop()], clock())
     return claimed(memory.store, clock)
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    return tmp_path / "store" / "recollect.db"
+    return tmp_path / "store" / "aforesaid.db"
 
 
 def outcomes(database: Path) -> list[object]:
@@ -57,7 +59,7 @@ def test_a_reply_is_in_the_ledger_as_it_came(
 ) -> None:
     text = "<observation>half a \udce9 and 漢字"
     answer = asking(store, StubModel([text], clock=clock), clock, job).ask(QUESTION, OBSERVE)
-    assert isinstance(answer, Kept)
+    assert isinstance(answer, StoredReply)
     assert answer.text == text
     ((at, provider, model, prompts, purpose, outcome, sent, received, reply),) = rows(
         database,
@@ -82,7 +84,12 @@ def test_a_request_is_linked_to_its_job_session_and_project(
 
 @pytest.mark.parametrize(
     "failure",
-    [Away("overloaded"), Wait("a quota", 1), Misconfigured("no key"), Refused("too long")],
+    [
+        Unavailable("overloaded"),
+        RateLimited("a quota", 1),
+        Misconfigured("no key"),
+        Refused("too long"),
+    ],
     ids=lambda failure: type(failure).__name__,
 )
 def test_a_request_without_a_reply_is_in_the_ledger_too(
@@ -98,19 +105,19 @@ def test_what_a_cut_connection_had_delivered_is_kept_and_counted(
     store: Store, clock: FakeClock, job: Job, database: Path
 ) -> None:
     partial = Reply("<observation>", "stub-1-dated", Usage(900, 100, 0, 5), complete=False)
-    cut = Away("the connection was cut", partial)
+    cut = Unavailable("the connection was cut", partial)
     assert asking(store, StubModel([cut]), clock, job).ask(QUESTION, OBSERVE) == cut
     assert rows(database, "SELECT outcome, model, sent, cached, received FROM requests") == [
         ("failed", "stub-1-dated", 900, 100, 5)
     ]
-    assert store.kept_reply(job.id, QUESTION.digest) is None
+    assert store.requests.kept_reply(job.id, QUESTION.digest) is None
 
 
 @pytest.mark.parametrize(
     "failure",
     [
-        Away("timed out", usage=Usage(700, 0, 0, 30, estimated=True)),
-        Wait("a quota", 1, Usage(700, 0, 0, 30)),
+        Unavailable("timed out", usage=Usage(700, 0, 0, 30, estimated=True)),
+        RateLimited("a quota", 1, Usage(700, 0, 0, 30)),
         Refused("declined", Usage(700, 0, 0, 30)),
     ],
     ids=lambda failure: type(failure).__name__,
@@ -132,7 +139,7 @@ def test_what_a_failure_cost_is_counted_at_its_price(
 def test_a_reply_under_a_name_without_a_price_costs_what_the_asked_model_does(
     store: Store, clock: FakeClock, job: Job, database: Path, answered: str, price: int
 ) -> None:
-    cut = Away("cut", Reply("<", answered, Usage(100, 0, 0, 10), complete=False))
+    cut = Unavailable("cut", Reply("<", answered, Usage(100, 0, 0, 10), complete=False))
     asking(store, StubModel([cut], model="claude-haiku-4-5"), clock, job).ask(QUESTION, OBSERVE)
     assert rows(database, "SELECT model, microdollars FROM requests") == [(answered, price)]
 
@@ -160,7 +167,7 @@ def test_the_same_question_of_another_job_is_another_request(
 ) -> None:
     model = StubModel(["one", "two"])
     asking(store, model, clock, job).ask(QUESTION, OBSERVE)
-    store.finish_observe(job, STUB, [], clock(), clock())
+    store.jobs.finish_observations(job, STUB, [], clock(), clock())
     asking(store, model, clock, claimed(store, clock)).ask(QUESTION, OBSERVE)
     assert len(model.requests) == 2
 
@@ -171,10 +178,10 @@ def test_a_reply_that_could_not_be_used_is_asked_for_anew(
     model = StubModel(["chatter", "better"])
     asked = asking(store, model, clock, job)
     chatter = asked.ask(QUESTION, OBSERVE)
-    assert isinstance(chatter, Kept)
+    assert isinstance(chatter, StoredReply)
     asked.unusable(chatter)
     better = asked.ask(QUESTION, REPAIR)
-    assert isinstance(better, Kept)
+    assert isinstance(better, StoredReply)
     assert better.text == "better"
     assert outcomes(database) == ["unusable", "answered"]
 
@@ -185,9 +192,9 @@ def test_a_finished_job_that_is_done_again_asks_anew(
     model = StubModel(["one", "two"])
     asked = asking(store, model, clock, job)
     asked.ask(QUESTION, OBSERVE)
-    store.finish_observe(job, STUB, [], clock(), clock())
+    store.jobs.finish_observations(job, STUB, [], clock(), clock())
     answer = asked.ask(QUESTION, OBSERVE)
-    assert isinstance(answer, Kept)
+    assert isinstance(answer, StoredReply)
     assert answer.text == "two"
 
 
@@ -196,15 +203,15 @@ def test_beyond_the_budget_nothing_is_asked_before_midnight(
 ) -> None:
     model = StubModel(["a long answer " * 20, "two"])
     asked = asking(store, model, clock, job, tokens=150)
-    assert isinstance(asked.ask(QUESTION, OBSERVE), Kept)
+    assert isinstance(asked.ask(QUESTION, OBSERVE), StoredReply)
     refusal = asked.ask(ANOTHER, OBSERVE)
-    assert isinstance(refusal, Wait)
-    assert refusal.until == day_of(clock())[1]
+    assert isinstance(refusal, RateLimited)
+    assert refusal.until == day_bounds(clock())[1]
     assert "150 tokens" in refusal.why
     assert len(model.requests) == 1
     assert outcomes(database) == ["answered"]
     clock.at = refusal.until
-    assert isinstance(asked.ask(ANOTHER, OBSERVE), Kept)
+    assert isinstance(asked.ask(ANOTHER, OBSERVE), StoredReply)
 
 
 def test_a_kept_reply_is_used_although_the_budget_is_spent(

@@ -1,17 +1,32 @@
 """Which backups go, and which never do."""
 
-from recollect.backups.rotation import BY_HAND, DAILY, DREAM, MIGRATION, RESTORE, Dated, surplus
-from recollect.clock import DAY
+from pathlib import Path
+
+from aforesaid.backups.repository import (
+    BY_HAND,
+    DAILY,
+    DREAM,
+    MIGRATION,
+    RESTORE,
+    Backup,
+    Manifest,
+    find_expired,
+)
+from aforesaid.clock import DAY
 
 NOW = 1_800_000_000_000
 
 
-def made(reason: str, *days_ago: float) -> list[Dated]:
-    return [Dated(f"{reason}-{ago}", int(NOW - ago * DAY), reason) for ago in days_ago]
+def backup(name: str, made_at: int, reason: str) -> Backup:
+    return Backup(Path(name), Manifest(made_at, reason, 0, 1, {}, 0, {}))
 
 
-def left(backups: list[Dated], keep: int = 3) -> list[str]:
-    gone = set(surplus(backups, keep))
+def made(reason: str, *days_ago: float) -> list[Backup]:
+    return [backup(f"{reason}-{ago}", int(NOW - ago * DAY), reason) for ago in days_ago]
+
+
+def left(backups: list[Backup], keep: int = 3) -> list[str]:
+    gone = {each.name for each in find_expired(backups, keep)}
     return [each.name for each in backups if each.name not in gone]
 
 

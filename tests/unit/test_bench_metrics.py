@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.bench.recall.metrics import Figures, Score, figures, score
+from benchmarks.recall.metrics import Figures, Score, figures, score
 
 
 def test_one_answer_at_the_second_place() -> None:

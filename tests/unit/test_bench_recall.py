@@ -1,19 +1,21 @@
 """Tiny runs of the recall and search benchmarks, through the real store."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from recollect.bench.recall import prompts, run, tuning
-from recollect.bench.recall.loading import Loaded, unseen
-from recollect.bench.recall.sets import DataSet, Memory, Question, session_block, turn_record
-from recollect.bench.search import run as search_run
-from recollect.bench.search.synthetic import Text
-from recollect.cli.main import cli
-from recollect.model.records import ObservationRecord
-from recollect.recall.rank import Weights
+from aforesaid.errors import AforesaidError
+from aforesaid.model.records import ObservationRecord
+from aforesaid.recall.rank import Weights
+from benchmarks.__main__ import bench
+from benchmarks.recall import prompts, run, tuning
+from benchmarks.recall.loading import Loaded, unseen
+from benchmarks.recall.sets import DataSet, Memory, Question, session_block, turn_record
+from benchmarks.search import run as search_run
+from benchmarks.search.synthetic import Text
 
 SAID = (
     ("Ann", "I bought a red kite at the market."),
@@ -124,8 +126,22 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     asked = {"id": "q", "question": "kites", "answers": ["o"], "asked": "2026-02-01T00:00:00Z"}
     file = tmp_path / "own.jsonl"
     file.write_text(f"{json.dumps(line)}\n{json.dumps(asked)}\n")
-    command = ["bench", "recall", "--data", str(file), "--encoder", "none"]
-    shown = CliRunner().invoke(cli, command)
+    command = ["recall", "--data", str(file), "--encoder", "none"]
+    shown = CliRunner().invoke(bench, command)
     assert "Recall on own, words only" in shown.output
-    found = json.loads(CliRunner().invoke(cli, [*command, "--json"]).output)
+    found = json.loads(CliRunner().invoke(bench, [*command, "--json"]).output)
     assert found["tables"][0]["rows"][-1] == ["all", "1", "100.0", "100.0", "100.0"]
+
+
+def test_a_missing_encoder_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    done = CliRunner().invoke(bench, ["recall", "--encoder", "minilm", "--limit-questions", "1"])
+    assert isinstance(done.exception, AforesaidError)
+    assert "aforesaid[minilm]" in str(done.exception)
+    assert "NDCG" not in done.output
+
+
+def test_options_for_questions_are_refused_with_prompts() -> None:
+    done = CliRunner().invoke(bench, ["recall", "--prompts", "--plain"])
+    assert done.exit_code == 2
+    assert "--plain" in done.output

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect.bench.recall import beam, coding, locomo, run
-from recollect.clock import DAY
-from recollect.errors import NotFound, TransferError
-from recollect.model.records import PromptRecord, SessionRecord, SummaryRecord
+from aforesaid.clock import DAY
+from aforesaid.errors import NotFound, TransferError
+from aforesaid.model.records import PromptRecord, SessionRecord, SummaryRecord
+from benchmarks.recall import beam, coding, locomo, run
 
 LOCOMO: list[dict[str, Any]] = [
     {

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.agents.claude_code import REPLY_LIMIT
-from recollect.clock import DAY
-from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
-from recollect.recall import brief
-from recollect.recall.envelope import CLOSING
-from recollect.store.protocol import Store
-from recollect.text import tokens
+from aforesaid.agents.claude_code.events import REPLY_LIMIT
+from aforesaid.clock import DAY
+from aforesaid.model.observations import TYPES, ObservationDraft, SummaryDraft
+from aforesaid.recall import brief
+from aforesaid.recall.render import CLOSING
+from aforesaid.store.store import Store
+from aforesaid.text import tokens
 from tests.support.memory import Memory
 
 BUDGET = 1500
 TEXT = (
-    st.text(max_size=600) | st.text("日本語 ", max_size=600) | st.just("</recollect-memory>\n" * 20)
+    st.text(max_size=600) | st.text("日本語 ", max_size=600) | st.just("</aforesaid-memory>\n" * 20)
 )
 SOME = st.none() | TEXT
 OBSERVATIONS = st.builds(
@@ -45,14 +45,14 @@ def test_the_budget_the_limit_and_the_envelope_are_always_kept(
     memory = Memory.of(store, letter * 80 + str(next(counter)))
     for prompt, drafts, summary in turns:
         session = memory.turn(prompt, *drafts, summary=summary)
-    for observation in store.recent_observations(memory.project_id, 100) if pinned else ():
-        store.pin(observation.id, pinned=True)
+    for observation in store.observations.recent(memory.project_id, 100) if pinned else ():
+        store.observations.pin(observation.id, pinned=True)
     resuming = session if turns and pinned else None
     written = brief.write(store, memory.project_id, budget, resuming=resuming)
     text = written.text
     assert tokens(text) <= budget
-    assert bool(written.told) == bool(text)
-    assert sum(told.tokens for told in written.told) <= budget
+    assert bool(written.injections) == bool(text)
+    assert sum(told.tokens for told in written.injections) <= budget
     assert len(text) <= REPLY_LIMIT
     assert text.count(CLOSING) == (1 if text else 0)
     assert text == "" or text.endswith(CLOSING)
@@ -73,7 +73,7 @@ def test_a_budget_of_nothing_turns_it_off(memory: Memory) -> None:
 
 def test_pinned_things_come_first_then_sessions_then_the_index(memory: Memory) -> None:
     memory.turn("old", ObservationDraft("decision", "Use SQLite", facts=("Because it is there",)))
-    memory.store.pin(memory.newest().id, pinned=True)
+    memory.store.observations.pin(memory.newest().id, pinned=True)
     memory.turn("new", ObservationDraft("change", "Latest"), summary=SummaryDraft("new"))
     text = write(memory)
     order = [
@@ -99,8 +99,8 @@ def test_the_next_step_of_the_newest_session_is_there_however_long_the_rest(
     for number in range(3):
         last = SummaryDraft(long, learned=long, completed=long, next_steps=f"Mend {number}")
         memory.turn(long, *drafts, summary=last, session="newest")
-    for observation in memory.store.recent_observations(memory.project_id, 100):
-        memory.store.pin(observation.id, pinned=True)
+    for observation in memory.store.observations.recent(memory.project_id, 100):
+        memory.store.observations.pin(observation.id, pinned=True)
     assert "- Next: Mend 2" in write(memory)
 
 
@@ -140,8 +140,8 @@ def test_pinned_things_are_told_shorter_rather_than_not_at_all_and_once(memory: 
         f"A fact number {n} that takes a good deal of room in the brief" for n in range(7)
     )
     memory.turn("p", *(ObservationDraft("decision", f"Pinned {n}", facts=facts) for n in range(6)))
-    for observation in memory.store.recent_observations(memory.project_id, 6):
-        memory.store.pin(observation.id, pinned=True)
+    for observation in memory.store.observations.recent(memory.project_id, 6):
+        memory.store.observations.pin(observation.id, pinned=True)
     text = write(memory, 1000)
     assert [text.count(f"Pinned {n}") for n in range(6)] == [1] * 6
 
@@ -168,11 +168,17 @@ def test_a_compacted_session_hears_of_itself_first_and_once(memory: Memory) -> N
     assert "Other work" in text
 
 
-def test_an_interrupted_session_is_called_one(memory: Memory) -> None:
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_a_session_is_called_interrupted_if_its_last_turn_was(
+    memory: Memory, interrupted: bool
+) -> None:
     memory.turn("Half done", summary=SummaryDraft("Half done"))
-    memory.store.interrupt_stale(memory.at + DAY, memory.at + DAY)
+    (told,) = memory.sessions.values()
+    if interrupted:
+        memory.store.events.add([told.prompt("Go on")], memory.at)
+    memory.store.sessions.interrupt_stale(memory.at + DAY, memory.at + DAY)
     (heading,) = [line for line in write(memory).splitlines() if line.startswith("### ")]
-    assert heading.endswith("(interrupted)")
+    assert heading.endswith("(interrupted)") is interrupted
 
 
 def test_a_title_that_only_repeats_the_request_is_left_out(memory: Memory) -> None:
@@ -182,33 +188,33 @@ def test_a_title_that_only_repeats_the_request_is_left_out(memory: Memory) -> No
 
 def test_it_says_what_it_tells_once_each_with_a_reason(memory: Memory) -> None:
     memory.turn("p", ObservationDraft("decision", "Pinned", facts=("A fact",)))
-    memory.store.pin(memory.newest().id, pinned=True)
+    memory.store.observations.pin(memory.newest().id, pinned=True)
     memory.turn("p", summary=SummaryDraft("p", completed="Done"), session="old")
     own = memory.turn("q", ObservationDraft("change", "New"), summary=SummaryDraft("q"))
     written = brief.write(memory.store, memory.project_id, BUDGET, resuming=own)
-    assert [(told.kind, told.reason) for told in written.told] == [
+    assert [(told.kind, told.reason) for told in written.injections] == [
         ("summary", "this session did it before its compaction"),
         ("observation", "it is pinned"),
         ("summary", "of the last session"),
         ("observation", "one of the newest"),
     ]
-    numbers = {told.source for told in written.told if told.kind == "observation"}
+    numbers = {told.source for told in written.injections if told.kind == "observation"}
     assert all(f"#{number} " in written.text for number in numbers)
-    assert len({(told.kind, told.source) for told in written.told}) == 4
-    assert all(0 < told.tokens < tokens(written.text) for told in written.told)
+    assert len({(told.kind, told.source) for told in written.injections}) == 4
+    assert all(0 < told.tokens < tokens(written.text) for told in written.injections)
 
 
 def test_a_turn_that_had_no_room_is_not_among_what_was_told(memory: Memory) -> None:
     for number in range(3):
         words = SummaryDraft(f"Turn {number}", completed=f"{number} " + "word " * 80)
         memory.turn(f"Turn {number}", summary=words, session="one")
-    (short,) = brief.write(memory.store, memory.project_id, 330).told
-    assert short.source == memory.store.last_summaries(memory.session("one").id, 1)[0].id
-    assert len(brief.write(memory.store, memory.project_id, BUDGET).told) == 3
+    (short,) = brief.write(memory.store, memory.project_id, 330).injections
+    assert short.source == memory.store.summaries.latest(memory.session("one").id, 1)[0].id
+    assert len(brief.write(memory.store, memory.project_id, BUDGET).injections) == 3
 
 
 def test_the_text_does_not_change_with_the_hour(memory: Memory) -> None:
     """A prepared copy stays true and the client's prompt cache holds: no ages, only dates."""
     memory.turn("p", ObservationDraft("change", "Title"), summary=SummaryDraft("p"))
     assert write(memory) == write(memory)
-    assert "ago" not in write(memory).replace("recollect", "")
+    assert "ago" not in write(memory).replace("aforesaid", "")

@@ -5,19 +5,27 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.clock import DAY, HOUR, MINUTE, local
-from recollect.model.ledger import ANSWERED, OBSERVE, Entry, Spent
-from recollect.model.requests import Failure, Misconfigured, Request, Usage, Wait
-from recollect.store.protocol import Store
-from recollect.synthesis.budget import Budget, day_of, largest
-from recollect.synthesis.prices import Prices
+from aforesaid.clock import DAY, HOUR, MINUTE, local
+from aforesaid.model.requests import (
+    ANSWERED,
+    OBSERVE,
+    Entry,
+    Failure,
+    Misconfigured,
+    RateLimited,
+    Request,
+    Spent,
+    Usage,
+)
+from aforesaid.store.store import Store
+from aforesaid.synthesis.cost import Budget, Prices, day_bounds, largest_usage
 from tests.support.arrivals import START
 
 REQUEST = Request("s" * 400, (("q" * 200, "a" * 200),), "m" * 800, 600)
 MOST = 1_600 // 4 * 5 // 4 + 600
 MODEL = "claude-haiku-4-5"
 PRICES = Prices.of([f"{MODEL}=1/5"])
-LARGEST = largest(REQUEST, "anthropic")
+LARGEST = largest_usage(REQUEST, "anthropic")
 ENTRY = Entry(
     at=START,
     provider="anthropic",
@@ -52,7 +60,7 @@ def spend(
     store: Store, sent: int, received: int, *, at: int = START, microdollars: int = 0
 ) -> None:
     usage = Usage(sent, 0, 0, received)
-    store.add_request(replace(ENTRY, at=at, usage=usage, microdollars=microdollars))
+    store.requests.add(replace(ENTRY, at=at, usage=usage, microdollars=microdollars))
 
 
 def test_without_a_budget_nothing_is_refused(store: Store) -> None:
@@ -65,12 +73,12 @@ def test_a_request_that_fits_exactly_is_made_and_one_token_more_is_not(store: St
     spend(store, 700, 300)
     assert refusal(store, tokens(1_000 + MOST)) is None
     refused = refusal(store, tokens(999 + MOST))
-    assert isinstance(refused, Wait)
+    assert isinstance(refused, RateLimited)
     assert f"{999 + MOST:,} tokens a day is used up" in refused.why
 
 
 def test_what_claude_code_may_ask_on_by_itself_is_within_the_budget(store: Store) -> None:
-    most = largest(REQUEST, "claude")
+    most = largest_usage(REQUEST, "claude")
     assert most.received == 4 * 600
     assert (
         most.sent == 4 * (MOST - 600) + (1 + 2 + 3) * 600
@@ -83,14 +91,14 @@ def test_what_claude_code_may_ask_on_by_itself_is_within_the_budget(store: Store
 def test_the_wait_is_until_the_users_midnight_and_then_all_is_free_again(store: Store) -> None:
     spend(store, 5_000, 0)
     refused = refusal(store, tokens(5_500))
-    assert isinstance(refused, Wait)
+    assert isinstance(refused, RateLimited)
     assert local(refused.until).strftime("%H:%M:%S") == "00:00:00"
     assert START < refused.until <= START + DAY + HOUR
     assert refusal(store, tokens(5_500, at=refused.until)) is None
 
 
 def test_yesterdays_spending_does_not_count(store: Store) -> None:
-    begin, _ = day_of(START)
+    begin, _ = day_bounds(START)
     spend(store, 5_000, 0, at=begin - 1)
     assert refusal(store, tokens(MOST)) is None
 
@@ -111,14 +119,14 @@ def test_money_is_counted_at_the_models_price(store: Store) -> None:
     assert refusal(store, cents(1)) is None
     spend(store, 1, 1, microdollars=1)
     refused = refusal(store, cents(1))
-    assert isinstance(refused, Wait)
+    assert isinstance(refused, RateLimited)
     assert "0.01 dollars a day is used up" in refused.why
 
 
 def test_a_money_budget_without_a_price_names_the_fix(store: Store) -> None:
     refused = refusal(store, cents(100), "mystery-1")
     assert isinstance(refused, Misconfigured)
-    assert "recollect config set cost.prices mystery-1=INPUT/OUTPUT" in refused.why
+    assert "aforesaid config set cost.prices mystery-1=INPUT/OUTPUT" in refused.why
 
 
 def test_both_limits_hold_at_once(store: Store) -> None:
@@ -146,11 +154,11 @@ def test_a_day_is_the_users_and_may_have_23_or_25_hours(
     try:
         for day in range(366):
             at = START + day * DAY + 17 * MINUTE
-            begin, end = day_of(at)
+            begin, end = day_bounds(at)
             assert begin <= at < end
             assert (end - begin) in (23 * HOUR, DAY, 25 * HOUR)
-            assert day_of(end)[0] == end
-            assert day_of(begin - 1)[1] == begin
+            assert day_bounds(end)[0] == end
+            assert day_bounds(begin - 1)[1] == begin
     finally:
         monkeypatch.undo()
         time.tzset()

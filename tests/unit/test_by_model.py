@@ -4,17 +4,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.clock import HOUR
-from recollect.errors import StoreError
-from recollect.model.observations import ObservationDraft, SummaryDraft, SummarySkipped
-from recollect.model.requests import Away, Misconfigured, Refused, Request, Wait
-from recollect.paths import Paths
-from recollect.providers.protocol import Observed, Summarized
-from recollect.store.sqlite.store import SqliteStore
-from recollect.synthesis import prompting, turns
-from recollect.synthesis.by_model import ByModel
-from recollect.synthesis.prompting import Style
-from recollect.wiring import AGENTS
+from aforesaid.agents.registry import AGENTS
+from aforesaid.clock import HOUR
+from aforesaid.errors import StoreError
+from aforesaid.model.observations import ObservationDraft, SummaryDraft, SummarySkipped
+from aforesaid.model.requests import Misconfigured, RateLimited, Refused, Request, Unavailable
+from aforesaid.paths import Paths
+from aforesaid.providers.base import Observed, Summarized
+from aforesaid.store.jobs import Jobs
+from aforesaid.synthesis import prompt
+from aforesaid.synthesis.model import ModelWriter
+from aforesaid.synthesis.prompt import Style
+from aforesaid.synthesis.turn import build_turn
 from tests.support import payloads
 from tests.support.observed import MENDED, PRICING
 from tests.support.stub_model import (
@@ -41,10 +42,12 @@ def desk(home: Paths) -> Iterator[Desk]:
     desk.store.close()
 
 
-def writer(desk: Desk, *steps: str | Away | Wait | Misconfigured | Refused) -> ByModel:
+def writer(
+    desk: Desk, *steps: str | Unavailable | RateLimited | Misconfigured | Refused
+) -> ModelWriter:
     desk.model.steps = list(steps)
     asked = asking(desk.store, desk.model, desk.clock, claimed(desk.store, desk.clock))
-    return ByModel(asked, desk.runner.choice.author, Style(), 6_000)
+    return ModelWriter(asked, desk.runner.context.choice.author, Style(), 6_000)
 
 
 def drafts(written: object) -> tuple[ObservationDraft, ...]:
@@ -100,7 +103,7 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_itself_in_it(de
 def test_nothing_is_no_answer_where_files_were_changed(desk: Desk) -> None:
     (draft,) = drafts(writer(desk, "<none/>", GOOD).observe(FIX))
     assert draft.title == "Bulk discount fixed"
-    assert prompting.EMPTY in desk.model.requests[1].message
+    assert prompt.EMPTY in desk.model.requests[1].message
 
 
 @pytest.mark.parametrize("second", ["<none/>", CHATTER, Refused("no")])
@@ -122,10 +125,10 @@ def test_a_second_unusable_reply_costs_the_job_a_try(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    "absence", [Away("overloaded"), Wait("a quota", 1), Misconfigured("no key")]
+    "absence", [Unavailable("overloaded"), RateLimited("a quota", 1), Misconfigured("no key")]
 )
 def test_a_repair_that_nobody_is_there_for_goes_on_from_the_reply_that_is_there(
-    desk: Desk, absence: Away | Wait | Misconfigured
+    desk: Desk, absence: Unavailable | RateLimited | Misconfigured
 ) -> None:
     by_model = writer(desk, CHATTER, absence, GOOD)
     assert by_model.observe(FIX) == absence
@@ -201,7 +204,7 @@ def test_an_observation_knows_the_events_it_came_from(desk: Desk) -> None:
 def test_after_three_tries_a_job_is_skipped_and_listed_and_the_next_one_is_done(desk: Desk) -> None:
     desk.model.steps = [CHATTER] * 6
     desk.work()
-    (row,) = desk.store.skipped_jobs()
+    (row,) = desk.store.jobs.skipped()
     assert (row.kind, row.tries) == ("observe", 3)
     assert row.last_error is not None
     assert "could not be used" in row.last_error
@@ -212,9 +215,9 @@ def test_after_three_tries_a_job_is_skipped_and_listed_and_the_next_one_is_done(
 def test_a_skipped_job_that_is_requeued_has_all_its_tries_again(desk: Desk) -> None:
     desk.model.steps = [CHATTER] * 6
     desk.work()
-    assert desk.store.requeue_skipped(None, desk.clock()) == 1
+    assert desk.store.jobs.requeue_skipped(None, desk.clock()) == 1
     desk.work()
-    assert desk.store.skipped_jobs() == []
+    assert desk.store.jobs.skipped() == []
     assert desk.rows("SELECT title FROM observations") == [("s1_1.py written",)]
 
 
@@ -233,7 +236,7 @@ def test_an_exception_of_a_provider_costs_a_try_and_nothing_else(desk: Desk) -> 
     assert [(state, tries) for _, state, tries, _ in desk.jobs()] == [("done", 2), ("done", 1)]
 
 
-@pytest.mark.parametrize("method", ["finish_observe", "finish_summary"])
+@pytest.mark.parametrize("method", ["finish_observations", "finish_summary"])
 def test_a_reply_survives_when_its_effect_could_not_be_stored(
     desk: Desk, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,7 +244,7 @@ def test_a_reply_survives_when_its_effect_could_not_be_stored(
         raise StoreError("the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(SqliteStore, method, full)
+        patched.setattr(Jobs, method, full)
         with pytest.raises(StoreError):
             desk.work()
     asked = len(desk.model.requests)
@@ -251,21 +254,21 @@ def test_a_reply_survives_when_its_effect_could_not_be_stored(
     assert desk.rows("SELECT count(*) FROM summaries") == [(1,)]
     # The reply of the job that failed was there; only what came after it was asked for.
     assert len(desk.model.requests) == 2
-    assert asked == (1 if method == "finish_observe" else 2)
+    assert asked == (1 if method == "finish_observations" else 2)
 
 
 def test_a_worker_that_dies_between_reply_and_commit_has_its_reply_when_it_comes_back(
     home: Paths, desk: Desk
 ) -> None:
     job = claimed(desk.store, desk.clock)
-    session = desk.store.session(job.session_id)
+    session = desk.store.sessions.get(job.session_id)
     assert session is not None
-    dying = desk.runner.choice.writer(desk.store, job, desk.clock)
-    assert drafts(dying.observe(turns.build(desk.store, AGENTS, job, session)))
+    dying = desk.runner.context.choice.writer(desk.store, job, desk.clock)
+    assert drafts(dying.observe(build_turn(desk.store, AGENTS, job, session)))
     desk.store.close()
 
     again = Desk.of(home, StubModel(clock=desk.clock))
-    again.store.release_leases()
+    again.store.jobs.release_leases()
     again.work()
     assert [purpose for purpose, _ in ledger(again)] == ["observe", "summarize"]
     assert len(again.model.requests) == 1

@@ -1,12 +1,12 @@
 """The header of a spool file, and what is wrong with one that has none."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.captures import Capture, Unreadable, parse_capture
+from aforesaid.model.events import Capture, Unreadable, parse_capture
+from tests.support.tables import loop_over
 
-HEADER = b"recollect/1 claude-code save /home/dev/shop\0\n"
+HEADER = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
 
 
 def test_a_capture_is_read() -> None:
@@ -16,7 +16,7 @@ def test_a_capture_is_read() -> None:
 
 def test_a_directory_may_hold_anything_but_nul() -> None:
     directory = b" a b\n\"'\\ \xff\xfe "
-    found = parse_capture("name", b"recollect/1 claude-code save " + directory + b"\0\n{}", 0)
+    found = parse_capture("name", b"aforesaid/1 claude-code save " + directory + b"\0\n{}", 0)
     assert isinstance(found, Capture)
     assert found.project_dir.encode("utf-8", "surrogateescape") == directory
 
@@ -27,15 +27,15 @@ def test_a_payload_may_look_like_a_header() -> None:
     assert found.body == HEADER
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("data", "why"),
     [
         (b"", "empty"),
-        (b"recollect/1 claude-code save /home", "cut off"),
-        (b"recollect/1 claude-code save /home\0", "cut off"),
-        (b"recollect/1 save\0\n{}", "cut off"),
+        (b"aforesaid/1 claude-code save /home", "cut off"),
+        (b"aforesaid/1 claude-code save /home\0", "cut off"),
+        (b"aforesaid/1 save\0\n{}", "cut off"),
         (b'{"session_id":"s"}', "cut off"),
-        (HEADER.replace(b"/1", b"/2") + b"{}", "a newer recollect"),
+        (HEADER.replace(b"/1", b"/2") + b"{}", "a newer aforesaid"),
     ],
 )
 def test_what_cannot_be_read_says_why(data: bytes, why: str) -> None:

@@ -1,16 +1,14 @@
 """What prose claims that can be looked up, and what only looks as if it did."""
 
-import pytest
-
-from recollect.synthesis.grounding.claims import is_command, read_claims
-from recollect.synthesis.grounding.figures import spelled
+from aforesaid.synthesis.claims import is_command, read_claims
+from tests.support.tables import loop_over
 
 
 def _of(prose: str, *kinds: str) -> set[str]:
     return {claim.text for claim in read_claims(prose) if claim.kind in kinds}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prose", "expected"),
     [
         ("in src/auth/session.ts and server.go", {"src/auth/session.ts", "server.go"}),
@@ -29,7 +27,7 @@ def test_paths_are_told_from_prose(prose: str, expected: set[str]) -> None:
     assert _of(prose, "path") == expected
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prose", "expected"),
     [
         ("applyDiscount, RATE_LIMIT and apply_discount", {"applyDiscount", "RATE_LIMIT", "apply_discount"}),
@@ -53,20 +51,13 @@ def test_numbers_stand_for_themselves_and_not_inside_names() -> None:
     assert _of("utils2.py, UTF-8, sha256, H2 and v2", "number") == set()
 
 
-def test_counts_in_words_are_read_where_the_events_can_be_counted() -> None:
-    assert [claim.text for claim in spelled("Two files and three new commits; four reasons")] == [
-        "2",
-        "3",
-    ]
-
-
 def test_a_command_that_is_said_to_have_been_run_is_more_than_one_that_is_named() -> None:
     prose = "Ran `make lint`, then running npm test showed it; `git push` comes later."
     assert _of(prose, "run") == {"make lint", "npm test showed it"}
     assert _of(prose, "command") == {"git push"}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("code", "expected"),
     [
         ("git push origin main", True),

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.agents.claude_code import REPLY_LIMIT, ClaudeCode
-from recollect.model.captures import Capture, Unreadable
-from recollect.model.events import (
+from aforesaid.agents.claude_code.events import REPLY_LIMIT, ClaudeCode
+from aforesaid.model.events import (
+    Capture,
     CommandRun,
     CompactionBegan,
     Event,
@@ -25,7 +25,9 @@ from recollect.model.events import (
     SubagentEnded,
     ToolUsed,
     TurnEnded,
+    Unreadable,
 )
+from tests.support.tables import loop_over
 
 PAYLOADS = Path(__file__).parents[1] / "fixtures/payloads"
 NAMES = sorted(path.stem for path in PAYLOADS.glob("*.json"))
@@ -70,7 +72,7 @@ def tool_of(payload: object) -> ToolUsed:
     return what
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@loop_over("name", RECORDED)
 def test_a_recorded_payload_becomes_the_right_event(name: str) -> None:
     payload = recorded(name)
     event = parse(json.dumps(payload).encode())
@@ -123,7 +125,7 @@ def test_the_same_happening_has_the_same_key_and_others_have_others() -> None:
     assert event_of(without).key is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("body", "why"),
     [
         (b"", "sent nothing"),
@@ -161,7 +163,7 @@ def test_an_event_that_we_do_not_keep_is_no_error() -> None:
     assert parse(b'{"session_id":"s"}') is None
 
 
-@pytest.mark.parametrize("depth", range(950, 1000))
+@loop_over("depth", range(950, 1000))
 def test_a_depth_that_can_just_be_read_is_no_error(depth: int) -> None:
     nested = b"[" * depth + b"]" * depth
     head = b'{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"X","tool_input":'
@@ -206,7 +208,7 @@ def test_any_bytes_are_an_event_or_say_why_not(body: bytes) -> None:
     assert found is None or isinstance(found, Event | Unreadable)
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@loop_over("name", QUESTIONS)
 def test_what_is_about_to_happen_is_no_event(name: str) -> None:
     assert parse(json.dumps(recorded(name)).encode()) is None
 

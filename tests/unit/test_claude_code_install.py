@@ -5,6 +5,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.agents import settings_file
-from recollect.agents.claude_code_hooks import is_our_command
-from recollect.agents.claude_code_install import (
-    HOOK_EVENTS,
-    Change,
-    hook_command,
-    install,
+from aforesaid.agents import settings_file
+from aforesaid.agents.claude_code.hooks import HOOK_EVENTS, hook_command, is_our_command
+from aforesaid.agents.claude_code.install import (
+    add_hooks,
+    hooks_file,
+    hooks_path,
     installed_commands,
-    plan_install,
-    plan_uninstall,
-    settings_path,
-    uninstall,
+    remove_hooks,
+    replaces_former,
 )
-from recollect.errors import InstallError
-from recollect.model.captures import HOOKS
+from aforesaid.agents.settings_file import Change
+from aforesaid.errors import InstallError
+from aforesaid.model.events import HOOKS
+from tests.support.tables import loop_over
 
-HOOK_DIR = Path("/opt/recollect/hook")
+HOOK_DIR = Path("/opt/aforesaid/hook")
 PYTHON = Path("/opt/venv/bin/python")
 EVENTS = [row.event for row in HOOK_EVENTS]
 
@@ -55,7 +55,16 @@ TEXTS = {
 texts = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 
 
-def planned(text: str | None) -> str:
+def plan_install(text: str, hook_dir: Path, python: Path | None) -> str:
+    edit = partial(add_hooks, hook_dir=hook_dir, python=python)
+    return settings_file._edited(text.encode(), edit).decode()
+
+
+def plan_uninstall(text: str) -> str:
+    return settings_file._edited(text.encode(), partial(remove_hooks, keep=())).decode()
+
+
+def planned(text: str) -> str:
     return plan_install(text, HOOK_DIR, PYTHON)
 
 
@@ -80,10 +89,10 @@ class Place:
         return data
 
     def install(self, hook_dir: Path = HOOK_DIR, *, dry_run: bool = False) -> Change:
-        return install(self.path, hook_dir, PYTHON, self.records, dry_run=dry_run)
+        return hooks_file(self.path, self.records, hook_dir, PYTHON).install(dry_run=dry_run)
 
     def uninstall(self, *, dry_run: bool = False) -> Change:
-        return uninstall(self.path, self.records, dry_run=dry_run)
+        return hooks_file(self.path, self.records, HOOK_DIR, PYTHON).uninstall(dry_run=dry_run)
 
     def edit(self, change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         data = parsed(self.path.read_text())
@@ -117,15 +126,32 @@ def test_installing_twice_equals_installing_once(text: str) -> None:
     assert planned(planned(text)) == planned(text)
 
 
-@texts
-def test_uninstalling_what_was_installed_gives_the_same_text(text: str) -> None:
-    assert plan_uninstall(planned(text)) == text
+def test_uninstalling_what_was_installed_gives_the_same_text() -> None:
+    for name in (
+        "two spaces",
+        "four spaces",
+        "tabs",
+        "single line",
+        "no white space",
+        "CRLF",
+        "BOM",
+    ):
+        assert plan_uninstall(planned(TEXTS[name])) == TEXTS[name]
 
 
 @texts
 def test_a_line_of_a_moved_environment_is_replaced_not_doubled(text: str) -> None:
-    old = plan_install(text, Path("/old place/lib/recollect/hook"), None)
+    old = plan_install(text, Path("/old place/lib/aforesaid/hook"), None)
     assert planned(old) == planned(text)
+
+
+def test_hooks_of_the_former_name_are_replaced_and_noticed(place: Place) -> None:
+    place.install(Path("/opt/venv/lib/recollect/hook"))
+    change = place.install()
+    none = Change(place.path, None, None)
+    assert replaces_former(change, none)
+    assert not replaces_former(Change(place.path, change.after, None), none)
+    assert parsed(place.path.read_text()) == parsed(planned(""))
 
 
 def test_installing_keeps_the_key_order_when_it_replaces_lines() -> None:
@@ -133,9 +159,9 @@ def test_installing_keeps_the_key_order_when_it_replaces_lines() -> None:
     assert list(parsed(planned(old))) == ["hooks", "z"]
 
 
-@pytest.mark.parametrize("text", [None, "", " \n", "\ufeff"])
-def test_no_settings_become_settings_with_two_spaces_and_a_final_newline(text: str | None) -> None:
-    after = planned(text)
+@pytest.mark.parametrize("text", ["", " \n", "\ufeff"])
+def test_no_settings_become_settings_with_two_spaces_and_a_final_newline(text: str) -> None:
+    after = planned(text).removeprefix("\ufeff")
     assert after == json.dumps(parsed(after), indent=2) + "\n"
     assert plan_uninstall(after) == "{}\n"
 
@@ -156,7 +182,7 @@ def test_hooks_of_others_survive_in_any_mixture(
 
 
 def test_a_group_that_the_user_shares_with_us_keeps_the_users_part() -> None:
-    settings = parsed(planned(None))
+    settings = parsed(planned(""))
     group = settings["hooks"]["Stop"][0]
     group["hooks"].append({"type": "command", "command": "their-linter"})
     text = json.dumps(settings, indent=2)
@@ -166,18 +192,18 @@ def test_a_group_that_the_user_shares_with_us_keeps_the_users_part() -> None:
 
 
 def test_our_line_under_an_event_we_no_longer_use_is_removed() -> None:
-    settings = {"hooks": {"Notification": parsed(planned(None))["hooks"]["Stop"]}}
+    settings = {"hooks": {"Notification": parsed(planned(""))["hooks"]["Stop"]}}
     assert list(parsed(planned(json.dumps(settings)))["hooks"]) == EVENTS
 
 
 def test_our_line_that_stands_twice_is_reduced_to_one() -> None:
-    settings = parsed(planned(None))
+    settings = parsed(planned(""))
     settings["hooks"]["Stop"] *= 3
     assert parsed(planned(json.dumps(settings)))["hooks"]["Stop"] == settings["hooks"]["Stop"][:1]
 
 
 def test_a_hook_has_a_type_a_command_and_a_timeout_and_nothing_else() -> None:
-    hooks = parsed(planned(None))["hooks"]
+    hooks = parsed(planned(""))["hooks"]
     for row in HOOK_EVENTS:
         (group,) = hooks[row.event]
         (entry,) = group["hooks"]
@@ -224,7 +250,7 @@ def test_every_line_we_write_is_recognised_as_ours(hook: str, folder: str) -> No
     assert is_our_command(hook_command(hook, HOOK_DIR, Path(folder)))
 
 
-@pytest.mark.parametrize("line", ["", "set -- save x", "sh capture.sh", "offset -- saved", None, 3])
+@loop_over("line", ["", "set -- save x", "sh capture.sh", "offset -- saved", None, 3])
 def test_lines_of_others_are_not_ours(line: object) -> None:
     assert not is_our_command(line)
 
@@ -233,14 +259,12 @@ def test_lines_of_others_are_not_ours(line: object) -> None:
 
 
 def test_the_settings_of_a_scope_are_where_claude_code_reads_them() -> None:
-    home, project = Path("/h"), Path("/p")
-    at = Path("/h/.claude/settings.json")
-    assert settings_path("user", home=home, project=project) == at
-    assert settings_path("user", home=home, project=project, config_dir="") == at
-    moved = settings_path("user", home=home, project=project, config_dir="/c")
-    assert moved == Path("/c/settings.json")
-    local = settings_path("project", home=home, project=project, config_dir="/c")
-    assert local == Path("/p/.claude/settings.json")
+    at, moved = Path("/h/.claude/settings.json"), Path("/c/settings.json")
+    assert hooks_path("user", {"HOME": "/h"}) == at
+    assert hooks_path("user", {"HOME": "/h", "CLAUDE_CONFIG_DIR": ""}) == at
+    assert hooks_path("user", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"}) == moved
+    local = hooks_path("project", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"})
+    assert local == Path.cwd() / ".claude/settings.json"
 
 
 def test_a_missing_file_and_its_directory_come_and_go(place: Place) -> None:
@@ -396,11 +420,13 @@ def test_a_linked_file_is_written_at_its_target(
     [
         (b'{\n  // mine\n  "a": 1\n}', "line 2: this is not valid JSON"),
         (b'{"a": 1,}', "line 1: this is not valid JSON"),
-        (b"[]", "line 1: the file must hold a JSON object"),
-        (b'{\n\n"hooks": []}', "line 3: `hooks` must be an object"),
-        (b'{"hooks": {\n"Stop": {}}}', "line 2: `hooks.Stop` must be an array"),
-        (b'{"hooks": {\n"Unknown": 1}}', "line 2: `hooks.Unknown` must be an array"),
-        (b'{"hooks": {},\n"hooks": {}}', "line 2: the key `hooks` stands twice"),
+        (b"[]", "the file must hold a JSON object"),
+        (b'{\n\n"hooks": []}', "`hooks` must be an object"),
+        (b'{"hooks": {\n"Stop": {}}}', "`hooks.Stop` must be an array"),
+        (b'{"hooks": {\n"Unknown": 1}}', "`hooks.Unknown` must be an array"),
+        (b'{"hooks": {},\n"hooks": {}}', "the key `hooks` stands twice"),
+        (b'{"a": {"b": 1, "b": 2}}', "the key `b` stands twice"),
+        (b'{"a": NaN}', "NaN is not a JSON value"),
         (b'{"a": "\xff"}', "UTF-8"),
     ],
 )
@@ -411,7 +437,7 @@ def test_a_file_we_cannot_understand_is_left_alone(place: Place, data: bytes, wh
             action()
         assert str(place.path) in str(error.value)
         assert why in str(error.value)
-        assert f"then run `recollect {action.__name__}` again" in str(error.value)
+        assert f"then run `aforesaid {action.__name__}` again" in str(error.value)
     assert place.path.read_bytes() == data
     assert not place.records.exists()
 
@@ -422,7 +448,7 @@ def test_a_path_that_cannot_be_a_file_is_named(place: Place) -> None:
         place.install()
     place.path.parent.unlink()
     place.path.mkdir(parents=True)
-    with pytest.raises(InstallError, match="Is a directory"):
+    with pytest.raises(InstallError, match="Not a regular file"):
         place.install()
     place.path.rmdir()
     place.path.symlink_to(place.path)
@@ -436,9 +462,9 @@ def test_a_write_by_another_program_in_between_is_not_overwritten(
     place.write("{}")
     real_apply = settings_file.apply
 
-    def slow_apply(change: Change) -> None:
+    def slow_apply(change: Change, mode: int) -> None:
         place.write('{"theme": "dark"}')
-        real_apply(change)
+        real_apply(change, mode)
 
     monkeypatch.setattr(settings_file, "apply", slow_apply)
     with pytest.raises(InstallError, match="Another program changed"):

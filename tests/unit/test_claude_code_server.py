@@ -1,7 +1,9 @@
 """Our MCP server in Claude Code's configuration: put in once, taken out exactly, nothing else touched."""
 
+import itertools
 import json
 import stat
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,26 +12,25 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect.agents import claude_code_server as server
-from recollect.agents.claude_code_server import (
-    config_path,
-    entry,
-    install,
-    installed,
-    plan_install,
-    plan_uninstall,
-    uninstall,
+from aforesaid.agents import settings_file
+from aforesaid.agents.claude_code.install import (
+    add_server,
+    installed_server,
+    is_server_registered,
+    remove_server,
+    server_entry,
+    server_file,
+    server_path,
 )
-from recollect.agents.settings_file import Change
-from recollect.errors import InstallError
-from tests.unit.test_json_edit import json_texts
+from aforesaid.agents.settings_file import Change
+from aforesaid.errors import InstallError
 
 PYTHON = Path("/opt/venv/bin/python")
 THEIRS = {"command": "npx", "args": ["their-server"], "env": {"KEY": "secret"}}
 CONFIG = {
     "numStartups": 3,
     "mcpServers": {"theirs": THEIRS},
-    "projects": {"/home/dev/shop": {"mcpServers": {"recollect": THEIRS}}},
+    "projects": {"/home/dev/shop": {"mcpServers": {"aforesaid": THEIRS}}},
 }
 TEXTS = {
     "empty object": "{}",
@@ -52,6 +53,62 @@ def parsed(text: str) -> dict[str, Any]:
     return value
 
 
+def plan_install(text: str, python: Path) -> str:
+    return settings_file._edited(text.encode(), partial(add_server, python=python)).decode()
+
+
+def plan_uninstall(text: str) -> str:
+    return settings_file._edited(text.encode(), partial(remove_server, keep=())).decode()
+
+
+# Any JSON, with any white space between any two tokens, written by hand or by a serialiser.
+
+KEYS = st.sampled_from(["hooks", "Stop", "a", "é", 'quote"d', ""])
+SPACE = st.sampled_from(["", "", " ", "\n", "\n  ", "\n\t", "\r\n  ", "\r", "  \n\n \t"])
+STRINGS = st.text(' aé"\\\n{}[]:,', max_size=4)
+SCALARS = st.none() | st.booleans() | st.integers() | STRINGS | st.just(1.5)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
+)
+ARRAYS = st.lists(VALUES, max_size=3)
+OBJECTS = st.dictionaries(KEYS, ARRAYS | st.dictionaries(KEYS, ARRAYS, max_size=2), max_size=3)
+TREES = st.dictionaries(KEYS, OBJECTS | VALUES, max_size=4)
+INDENTS: st.SearchStrategy[int | str | None] = st.sampled_from([None, 0, 1, 2, 4, "\t"])
+COLONS = st.sampled_from([":", ": ", " : "])
+PATHS = st.lists(KEYS, min_size=1, max_size=3).map(tuple)
+
+
+def write_by_hand(value: object, spaces: Iterator[str]) -> str:
+    if isinstance(value, dict):
+        members = [
+            next(spaces) + json.dumps(key) + next(spaces) + ":" + write_by_hand(child, spaces)
+            for key, child in value.items()
+        ]
+        token = "{" + (",".join(members) or next(spaces)) + "}"
+    elif isinstance(value, list):
+        elements = [write_by_hand(element, spaces) for element in value]
+        token = "[" + (",".join(elements) or next(spaces)) + "]"
+    else:
+        token = json.dumps(value, ensure_ascii=False)
+    return next(spaces) + token + next(spaces)
+
+
+@st.composite
+def json_texts(draw: st.DrawFn, trees: st.SearchStrategy[dict[str, Any]] = TREES) -> str:
+    tree = draw(trees)
+    if draw(st.booleans()):
+        spaces = draw(st.lists(SPACE, min_size=1, max_size=9))
+        text = write_by_hand(tree, itertools.cycle(spaces))
+    else:
+        separators = (draw(st.sampled_from([",", ", "])), draw(COLONS))
+        text = json.dumps(tree, indent=draw(INDENTS), separators=separators, ensure_ascii=False)
+        text += draw(st.sampled_from(["", "\n"]))
+        text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+    return draw(st.sampled_from(["", "\ufeff"])) + text
+
+
 class Place:
     def __init__(self, root: Path) -> None:
         self.path = root / "home" / ".claude.json"
@@ -59,10 +116,10 @@ class Place:
         self.path.parent.mkdir(parents=True)
 
     def install(self, python: Path = PYTHON, *, dry_run: bool = False) -> Change:
-        return install(self.path, python, self.records, dry_run=dry_run)
+        return server_file(self.path, self.records, python).install(dry_run=dry_run)
 
     def uninstall(self, *, dry_run: bool = False) -> Change:
-        return uninstall(self.path, self.records, dry_run=dry_run)
+        return server_file(self.path, self.records, PYTHON).uninstall(dry_run=dry_run)
 
 
 @pytest.fixture
@@ -70,10 +127,18 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
+def test_the_server_of_the_former_name_is_replaced() -> None:
+    former = server_entry(PYTHON) | {"args": ["-I", "-m", "recollect.server.mcp"]}
+    other = json.dumps({"mcpServers": {"recollect": THEIRS}})
+    text = plan_install(json.dumps({"mcpServers": {"recollect": former}}), PYTHON)
+    assert parsed(text)["mcpServers"] == {"aforesaid": server_entry(PYTHON)}
+    assert parsed(plan_install(other, PYTHON))["mcpServers"]["recollect"] == THEIRS
+
+
 @texts
 def test_the_server_is_added_and_everything_else_stays(text: str) -> None:
     after = parsed(plan_install(text, PYTHON))
-    assert after["mcpServers"].pop("recollect") == entry(PYTHON)
+    assert after["mcpServers"].pop("aforesaid") == server_entry(PYTHON)
     before = parsed(text)
     before.setdefault("mcpServers", {})
     assert after == before
@@ -88,8 +153,8 @@ def test_installing_twice_equals_installing_once(text: str) -> None:
 @texts
 def test_a_moved_environment_is_replaced_not_doubled(text: str) -> None:
     moved = plan_install(plan_install(text, Path("/old/python")), PYTHON)
-    assert parsed(moved)["mcpServers"]["recollect"] == entry(PYTHON)
-    assert moved.count("recollect.server.mcp") == 1
+    assert parsed(moved)["mcpServers"]["aforesaid"] == server_entry(PYTHON)
+    assert moved.count("aforesaid.mcp.server") == 1
 
 
 @pytest.mark.parametrize("text", [*TEXTS.values(), "", " \n", "\ufeff"])
@@ -115,13 +180,17 @@ def test_any_configuration_is_restored_or_left_alone(
     except InstallError as error:
         assert str(place.path) in str(error)  # noqa: PT017 - the other way is fine too
     else:
-        assert installed(place.path.read_text("utf-8")) == entry(PYTHON)
+        assert installed_server(place.path.read_text("utf-8")) == server_entry(PYTHON)
+        kept = b"".join(path.read_bytes() for path in place.records.iterdir())
+        assert b'"original": null' in kept or not parsed(text or "{}"), "it holds credentials"
         place.install(Path("/moved/python"))
         place.uninstall()
+        assert parsed(place.path.read_text("utf-8")) == parsed(text)
+        return
     assert place.path.read_bytes() == text.encode()
 
 
-SERVERS = st.dictionaries(st.sampled_from(["a", "é", "recollect2"]), st.just(THEIRS), max_size=3)
+SERVERS = st.dictionaries(st.sampled_from(["a", "é", "aforesaid2"]), st.just(THEIRS), max_size=3)
 
 
 @given(SERVERS, st.sampled_from([None, 2, 4, "\t"]), st.booleans())
@@ -136,7 +205,7 @@ def test_other_servers_survive_in_any_mixture(
 
 def test_a_missing_file_comes_for_its_owner_only_and_goes(place: Place) -> None:
     place.install()
-    assert parsed(place.path.read_text()) == {"mcpServers": {"recollect": entry(PYTHON)}}
+    assert parsed(place.path.read_text()) == {"mcpServers": {"aforesaid": server_entry(PYTHON)}}
     assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
     place.uninstall()
     assert not place.path.exists()
@@ -169,13 +238,13 @@ def test_nothing_of_the_clients_file_is_copied(place: Place) -> None:
 
 def test_a_dry_run_writes_nothing(place: Place) -> None:
     change = place.install(dry_run=True)
-    assert "recollect.server.mcp" in change.diff()
+    assert "aforesaid.mcp.server" in change.diff()
     assert not place.path.exists()
     assert not place.records.exists()
 
 
 def test_another_server_of_our_name_is_refused_and_left_alone(place: Place) -> None:
-    text = json.dumps({"mcpServers": {"recollect": THEIRS}})
+    text = json.dumps({"mcpServers": {"aforesaid": THEIRS}})
     place.path.write_text(text)
     with pytest.raises(InstallError, match="Rename that server"):
         place.install()
@@ -184,33 +253,34 @@ def test_another_server_of_our_name_is_refused_and_left_alone(place: Place) -> N
 
 
 def test_one_that_was_added_by_hand_is_enough(place: Place) -> None:
-    by_hand = {"type": "stdio", "command": "/usr/bin/recollect", "args": ["mcp"], "env": {}}
-    place.path.write_text(json.dumps({"mcpServers": {"recollect": by_hand}}))
+    by_hand = {"type": "stdio", "command": "/usr/bin/aforesaid", "args": ["mcp"], "env": {}}
+    place.path.write_text(json.dumps({"mcpServers": {"aforesaid": by_hand}}))
     assert not place.install().changed
     assert not place.uninstall().changed
-    assert server.installed(place.path.read_text()) == by_hand
+    assert installed_server(place.path.read_text()) == by_hand
 
 
 @pytest.mark.parametrize("text", ["[]", '{"mcpServers": []}', "{", "\x00", '{"mcpServers": 7}'])
 def test_a_file_we_cannot_understand_is_left_alone(place: Place, text: str) -> None:
     place.path.write_text(text)
-    with pytest.raises(InstallError, match=r"line 1: .*left alone"):
+    with pytest.raises(InstallError, match="left alone"):
         place.install()
     assert place.path.read_text() == text
 
 
 def test_the_configuration_is_where_claude_code_reads_it() -> None:
-    where = partial(config_path, home=Path("/home/dev"), project=Path("/work/shop"))
-    assert where("user") == Path("/home/dev/.claude.json")
-    assert where("user", config_dir="/cfg") == Path("/cfg/.claude.json")
-    assert where("project") == Path("/work/shop/.mcp.json")
+    assert server_path("user", {"HOME": "/home/dev"}) == Path("/home/dev/.claude.json")
+    assert server_path("user", {"CLAUDE_CONFIG_DIR": "/cfg"}) == Path("/cfg/.claude.json")
+    assert server_path("project", {}) == Path.cwd() / ".mcp.json"
 
 
 def test_the_plugin_knows_whether_the_settings_name_us(place: Place) -> None:
     env = {"HOME": str(place.path.parent)}
-    assert not server.registered(env)
+    assert not is_server_registered(env)
     place.install()
-    assert server.registered(env)
-    assert not server.registered({"HOME": str(place.path.parent), "CLAUDE_CONFIG_DIR": "/nowhere"})
+    assert is_server_registered(env)
+    assert not is_server_registered(
+        {"HOME": str(place.path.parent), "CLAUDE_CONFIG_DIR": "/nowhere"}
+    )
     place.path.write_text("{")
-    assert not server.registered(env)
+    assert not is_server_registered(env)

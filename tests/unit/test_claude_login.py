@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.providers import claude_login
-from recollect.providers.claude_login import NO_LOGIN, NO_PACKAGE, key_helper, usable
+from aforesaid.providers import claude_login
+from aforesaid.providers.claude_login import NO_LOGIN, NO_PACKAGE, key_helper, usable
 
 Put = Callable[[str, object], None]
 

@@ -3,18 +3,19 @@
 import pytest
 from claude_agent_sdk import AssistantMessage, ResultMessage, StreamEvent, TextBlock
 
-from recollect.clock import HOUR, MINUTE
-from recollect.model.requests import (
-    Away,
+from aforesaid.clock import HOUR, MINUTE
+from aforesaid.model.requests import (
     Failure,
     Misconfigured,
+    RateLimited,
     Refused,
     Reply,
+    Unavailable,
     Usage,
-    Wait,
-    paid,
+    usage_of,
 )
-from recollect.providers.claude_results import PLAN_PAUSE, RATE_PAUSE, Heard, failure, outcome
+from aforesaid.providers.claude import PLAN_PAUSE, RATE_PAUSE, Received, classify, outcome
+from tests.support.tables import loop_over
 
 NOW = 1_800_000_000_000
 LATER = NOW // 1000 + 3600
@@ -23,10 +24,10 @@ LATER = NOW // 1000 + 3600
 def told(
     text: str, error: str | None = None, status: int | None = None, resets_at: int | None = None
 ) -> Failure:
-    return failure(error, status, text, model="haiku", resets_at=resets_at, now=NOW)
+    return classify(error, status, text, model="haiku", resets_at=resets_at, now=NOW)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "resets_at", "until"),
     [
         (f"Claude AI usage limit reached|{LATER}", None, NOW + HOUR),
@@ -39,15 +40,15 @@ def told(
 def test_a_limit_is_waited_for_until_it_ends_or_a_while(
     text: str, resets_at: int | None, until: int
 ) -> None:
-    assert told(text, "rate_limit", 429, resets_at) == Wait(text, until)
+    assert told(text, "rate_limit", 429, resets_at) == RateLimited(text, until)
 
 
 def test_the_old_form_of_a_limit_needs_no_category() -> None:
     text = f"Claude AI usage limit reached|{LATER}"
-    assert told(text) == Wait(text, NOW + 60 * MINUTE)
+    assert told(text) == RateLimited(text, NOW + 60 * MINUTE)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "error", "status", "kind", "names"),
     [
         (
@@ -64,10 +65,10 @@ def test_the_old_form_of_a_limit_needs_no_category() -> None:
         ("There's an issue", "model_not_found", 404, Misconfigured, "synthesis.model"),
         ("Prompt is too long", "invalid_request", 400, Refused, "too long"),
         ("API Error: 400 no", "unknown", 400, Refused, "400"),
-        ("API Error: 529 Overloaded.", "server_error", 529, Away, "529"),
-        ("API Error: Connection was lost", "server_error", None, Away, "lost"),
-        ("error_during_execution", None, None, Away, "execution"),
-        ("something newer than this", "brand_new", None, Away, "newer"),
+        ("API Error: 529 Overloaded.", "server_error", 529, Unavailable, "529"),
+        ("API Error: Connection was lost", "server_error", None, Unavailable, "lost"),
+        ("error_during_execution", None, None, Unavailable, "execution"),
+        ("something newer than this", "brand_new", None, Unavailable, "newer"),
     ],
 )
 def test_trouble_is_told_by_category_and_status(
@@ -80,7 +81,7 @@ def test_trouble_is_told_by_category_and_status(
 
 def test_a_message_is_one_short_line() -> None:
     found = told("API Error: 500 \x1b[31m" + "long\n" * 400, "server_error", 500)
-    assert isinstance(found, Away)
+    assert isinstance(found, Unavailable)
     assert len(found.why) <= 200
     assert found.why.isprintable()
 
@@ -114,8 +115,8 @@ def result(status: int | None, *, usage: dict[str, int] | None, cost: float) -> 
     )
 
 
-def heard(*pieces: str) -> Heard:
-    found = Heard(sent=90)
+def heard(*pieces: str) -> Received:
+    found = Received(sent=90)
     for piece in pieces:
         event = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": piece}}
         found.add(StreamEvent("u", "s", event))
@@ -125,21 +126,23 @@ def heard(*pieces: str) -> Heard:
 COUNTED = {"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 7}
 
 
-@pytest.mark.parametrize(("status", "kind"), [(400, Refused), (429, Wait), (529, Away)])
+@pytest.mark.parametrize(
+    ("status", "kind"), [(400, Refused), (429, RateLimited), (529, Unavailable)]
+)
 def test_a_failure_that_was_paid_for_says_so(status: int, kind: type[Failure]) -> None:
     said = result(status, usage=COUNTED, cost=0.75)
     found = outcome(heard(), said, model="haiku", spent=0.5, now=NOW)
     assert isinstance(found, kind)
-    assert paid(found) == Usage(120, 20, 0, 7, microdollars=250_000)
+    assert usage_of(found) == Usage(120, 20, 0, 7, microdollars=250_000)
 
 
 def test_an_answer_that_broke_off_uncounted_is_estimated_and_one_that_never_began_is_free() -> None:
     said = result(529, usage={"input_tokens": 0, "output_tokens": 0}, cost=0.5)
     broken = outcome(heard("So f", "ar."), said, model="haiku", spent=0.5, now=NOW)
-    assert paid(broken) == Usage(90, 0, 0, 2, estimated=True)
-    assert paid(outcome(heard(), said, model="haiku", spent=0.5, now=NOW)) is None
+    assert usage_of(broken) == Usage(90, 0, 0, 2, estimated=True)
+    assert usage_of(outcome(heard(), said, model="haiku", spent=0.5, now=NOW)) is None
     dollars = outcome(heard(), said, model="haiku", spent=0.25, now=NOW)
-    assert paid(dollars) == Usage(90, 0, 0, 0, microdollars=250_000, estimated=True)
+    assert usage_of(dollars) == Usage(90, 0, 0, 0, microdollars=250_000, estimated=True)
 
 
 def test_what_is_streamed_is_not_said_twice() -> None:

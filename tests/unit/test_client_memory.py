@@ -1,21 +1,23 @@
 """Claude Code's own memories: found where the client has them, read, and left as they are."""
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from recollect import wiring
-from recollect.memory.claude_code import client
-from recollect.memory.claude_code.client_folder import folder, slug
-from recollect.memory.storage.folders import Folder
-from recollect.model.memories import OF_PROJECT, OF_TEAM, OF_USER, Memory, StoredMemory
-from recollect.paths import Paths
-from recollect.worker.sharing import Sharing
+from aforesaid import wiring
+from aforesaid.memory import claude_memory
+from aforesaid.memory.claude_memory import client_directory_path, client_slug
+from aforesaid.memory.folders import Folder
+from aforesaid.model.memories import OF_PROJECT, OF_TEAM, OF_USER, Memory, StoredMemory
+from aforesaid.paths import Paths
+from aforesaid.worker.hook_answers import Sharing
 from tests.support.client import git_repo
 from tests.support.stub_model import FakeClock
+from tests.support.tables import loop_over
 
 THEIRS = """\
 ---
@@ -33,7 +35,7 @@ name: prefers-tabs
 description: 'Tabs: not spaces'
 metadata:
   type: feedback
-  recollect: v"""
+  aforesaid: v"""
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def usual(env: dict[str, str], root: Path) -> Path:
-    return Path(env["HOME"], ".claude/projects", slug(str(root.resolve())), "memory")
+    return Path(env["HOME"], ".claude/projects", client_slug(str(root.resolve())), "memory")
 
 
 def settings(path: Path, **values: object) -> None:
@@ -87,10 +89,10 @@ def test_a_repository_has_one_folder_for_sub_folders_and_worktrees(
     link = tmp_path / "link"
     link.symlink_to(project)
     for directory in (project, below, worktree, link):
-        assert folder(str(directory), env) == usual(env, project), directory
+        assert client_directory_path(str(directory), env) == usual(env, project), directory
     plain = tmp_path / "plain" / "x"
     plain.mkdir(parents=True)
-    assert folder(str(plain), env) == usual(env, plain)
+    assert client_directory_path(str(plain), env) == usual(env, plain)
 
 
 def test_a_git_file_that_leads_to_no_worktree_is_a_repository_of_its_own(
@@ -99,10 +101,10 @@ def test_a_git_file_that_leads_to_no_worktree_is_a_repository_of_its_own(
     module = tmp_path / "super" / "module"
     module.mkdir(parents=True)
     (module / ".git").write_text("gitdir: ../.git/modules/module\n")
-    assert folder(str(module), env) == usual(env, module)
+    assert client_directory_path(str(module), env) == usual(env, module)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("path", "expected"),
     [
         ("/home/dev/my.shop_2 b", "-home-dev-my-shop-2-b"),
@@ -120,7 +122,7 @@ def test_a_git_file_that_leads_to_no_worktree_is_a_repository_of_its_own(
 def test_every_other_character_becomes_a_hyphen_and_a_long_path_is_cut(
     path: str, expected: str
 ) -> None:
-    assert slug(path) == expected
+    assert client_slug(path) == expected
 
 
 @pytest.mark.parametrize("name", ["CLAUDE_CONFIG_DIR"])
@@ -128,10 +130,10 @@ def test_the_clients_configuration_may_be_elsewhere(
     name: str, project: Path, env: dict[str, str], tmp_path: Path
 ) -> None:
     env[name] = str(tmp_path / "conf")
-    expected = tmp_path / "conf/projects" / slug(str(project.resolve())) / "memory"
-    assert folder(str(project), env) == expected
+    expected = tmp_path / "conf/projects" / client_slug(str(project.resolve())) / "memory"
+    assert client_directory_path(str(project), env) == expected
     settings(tmp_path / "conf/settings.json", autoMemoryEnabled=False)
-    assert folder(str(project), env) is None
+    assert client_directory_path(str(project), env) is None
 
 
 @pytest.mark.parametrize(
@@ -149,26 +151,53 @@ def test_the_folder_may_be_moved_by_a_setting(
     value = named.replace("{tmp}", str(tmp_path))
     settings(Path(env["HOME"], ".claude/settings.json"), autoMemoryDirectory=value)
     moved = Path(expected.replace("{tmp}", str(tmp_path))) if expected else usual(env, project)
-    assert folder(str(project), env) == moved
+    assert client_directory_path(str(project), env) == moved
 
 
-def test_nearer_settings_win_and_a_bad_one_does_not_fall_back(
+def test_a_projects_own_settings_do_not_choose_the_folder(
     project: Path, env: dict[str, str], tmp_path: Path
 ) -> None:
+    """A repository brings them, even those that are meant to stay on one machine."""
     below = project / "below"
     below.mkdir()
-    files = [
-        Path(env["HOME"], ".claude/settings.json"),
+    for file in (
         below / ".claude/settings.json",
         below / ".claude/settings.local.json",
         project / ".claude/settings.local.json",
-    ]
-    for number, file in enumerate(files):
-        settings(file, autoMemoryDirectory=f"{tmp_path}/{number}")
-        committed = file == below / ".claude/settings.json"
-        assert folder(str(below), env) == (None if committed else tmp_path / str(number))
-    settings(files[-1], autoMemoryDirectory="not/absolute")
-    assert folder(str(below), env) == usual(env, project)
+    ):
+        settings(file, autoMemoryDirectory=str(tmp_path / "private"))
+        assert client_directory_path(str(below), env) is None, file
+        settings(file, autoMemoryDirectory="not/absolute")
+        assert client_directory_path(str(below), env) == usual(env, project)
+        file.unlink()
+
+
+def test_settings_that_are_a_pipe_a_device_or_huge_are_not_read(
+    project: Path, env: dict[str, str]
+) -> None:
+    file = project / ".claude/settings.local.json"
+    file.parent.mkdir()
+    os.mkfifo(file)
+    assert client_directory_path(str(project), env) == usual(env, project)
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    assert client_directory_path(str(project), env) == usual(env, project)
+    file.unlink()
+    file.touch()
+    os.truncate(file, 1 << 40)
+    assert client_directory_path(str(project), env) == usual(env, project)
+
+
+def test_a_directory_cannot_call_itself_a_worktree_of_another_repository(
+    project: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    worktree = tmp_path / "other"
+    add = ["git", "worktree", "add", "--quiet", str(worktree)]
+    subprocess.run(add, cwd=project, check=True, capture_output=True)
+    claimed = tmp_path / "claimed"
+    claimed.mkdir()
+    (claimed / ".git").write_bytes((worktree / ".git").read_bytes())
+    assert client_directory_path(str(claimed), env) == usual(env, claimed)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +220,7 @@ def test_the_client_may_be_told_to_keep_none(
         env["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = variable
     if setting is not None:
         settings(project / ".claude/settings.json", autoMemoryEnabled=setting)
-    assert (folder(str(project), env) is not None) == on
+    assert (client_directory_path(str(project), env) is not None) == on
 
 
 def test_a_variable_in_the_clients_settings_counts_and_broken_settings_do_not(
@@ -201,9 +230,9 @@ def test_a_variable_in_the_clients_settings_counts_and_broken_settings_do_not(
     user.parent.mkdir(parents=True)
     for broken in ("{", "[]", '{"env": 1, "autoMemoryEnabled": null}'):
         user.write_text(broken)
-        assert folder(str(project), env) == usual(env, project)
+        assert client_directory_path(str(project), env) == usual(env, project)
     settings(user, env={"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"})
-    assert folder(str(project), env) is None
+    assert client_directory_path(str(project), env) is None
 
 
 # Read
@@ -216,24 +245,24 @@ def test_theirs_are_read_unless_they_are_off(project: Path, env: dict[str, str])
     (place / "MEMORY.md").write_text("- [pump](pump.md) — The pump\n")
     before = contents(place)
     for setting in ("adopt", "share"):
-        found = client.theirs(str(project), env, setting)
+        found = claude_memory.client_folder(str(project), env, setting)
         assert isinstance(found, Folder)
         assert not found.writable
         (memory,) = found.list().memories
         assert (memory.scope, memory.memory.type) == ("client", "project")
         assert memory.memory.description == "The pump is in the cellar"
-    assert client.theirs(str(project), env, "off") is None
+    assert claude_memory.client_folder(str(project), env, "off") is None
     env["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
-    assert client.theirs(str(project), env, "adopt") is None
+    assert claude_memory.client_folder(str(project), env, "adopt") is None
     assert contents(place) == before
 
 
 def test_a_folder_that_is_not_there_is_empty(project: Path, env: dict[str, str]) -> None:
-    found = client.theirs(str(project), env, "adopt")
+    found = claude_memory.client_folder(str(project), env, "adopt")
     assert found is not None
     assert found.list().memories == ()
-    assert client.loaded(found.path) == frozenset()
-    assert client.unshare(found.path) == client.Shared()
+    assert claude_memory.client_loaded_names(found.path) == frozenset()
+    assert claude_memory.unshare_memories(found.path) == claude_memory.ShareResult()
     assert not found.path.exists()
 
 
@@ -245,52 +274,58 @@ def test_ours_are_put_there_in_the_clients_form_and_taken_away_again(place: Path
     (place / "MEMORY.md").write_text("# Mine\n\n- [pump](pump.md) — The pump\n")
     before = contents(place)
     tabs = ours("prefers-tabs", "Tabs: not spaces")
-    done = client.share([tabs, ours("deploy", scope=OF_PROJECT), ours("x", scope=OF_TEAM)], place)
-    assert done == client.Shared(written=("prefers-tabs", "deploy"))
+    done = claude_memory.share_memories(
+        [tabs, ours("deploy", scope=OF_PROJECT), ours("x", scope=OF_TEAM)], place
+    )
+    assert done == claude_memory.ShareResult(written=("prefers-tabs", "deploy"))
     text = (place / "prefers-tabs.md").read_text()
     assert text.startswith(HEAD)
     assert text.endswith("---\n\nBody of prefers-tabs.\n")
     index = (place / "MEMORY.md").read_text()
-    assert index.startswith("# Mine\n\n- [pump](pump.md) — The pump\n<!-- recollect")
+    assert index.startswith("# Mine\n\n- [pump](pump.md) — The pump\n<!-- aforesaid")
     assert "- [prefers-tabs](prefers-tabs.md) — Tabs: not spaces\n" in index
-    assert client.loaded(place) == {"prefers-tabs", "deploy"}
+    assert claude_memory.client_loaded_names(place) == {"prefers-tabs", "deploy"}
     assert {"pump.md": before["pump.md"]}.items() <= contents(place).items()
-    assert client.unshare(place).removed == ("deploy", "prefers-tabs")
+    assert claude_memory.unshare_memories(place).removed == ("deploy", "prefers-tabs")
     assert contents(place) == before
 
 
 def test_what_is_shared_already_is_not_written_again(place: Path) -> None:
     shared = [ours("a"), ours("b", created=2)]
-    client.share(shared, place)
+    claude_memory.share_memories(shared, place)
     before = {path: path.stat() for path in place.iterdir()}
-    assert client.share(shared, place) == client.Shared()
+    assert claude_memory.share_memories(shared, place) == claude_memory.ShareResult()
     assert {path: path.stat() for path in place.iterdir()} == before
 
 
 def test_what_changed_or_went_follows(place: Path) -> None:
-    client.share([ours("a", "Old"), ours("b")], place)
-    done = client.share([ours("a", "New"), ours("c")], place)
-    assert done == client.Shared(written=("a", "c"), removed=("b",))
+    claude_memory.share_memories([ours("a", "Old"), ours("b")], place)
+    done = claude_memory.share_memories([ours("a", "New"), ours("c")], place)
+    assert done == claude_memory.ShareResult(written=("a", "c"), removed=("b",))
     index = (place / "MEMORY.md").read_text()
     assert "New" in index
     assert "Old" not in index
     assert "b.md" not in index
-    assert client.loaded(place) == {"a", "c"}
-    assert client.share([], place).removed == ("a", "c")
+    assert claude_memory.client_loaded_names(place) == {"a", "c"}
+    assert claude_memory.share_memories([], place).removed == ("a", "c")
     assert contents(place) == {}
 
 
 def test_a_file_that_was_edited_there_is_theirs(place: Path) -> None:
-    client.share([ours("a"), ours("b")], place)
+    claude_memory.share_memories([ours("a"), ours("b")], place)
     edited = (place / "a.md").read_text().replace("Body of a", "No, it is otherwise")
     (place / "a.md").write_text(edited)
-    done = client.share([ours("a", "Newer"), ours("b")], place)
-    assert done == client.Shared(edited=("a",))
+    done = claude_memory.share_memories([ours("a", "Newer"), ours("b")], place)
+    assert done == claude_memory.ShareResult(edited=("a",))
     assert (place / "a.md").read_text() == edited
-    assert "a" in client.loaded(place), "the client shows it: ours would be told beside it"
-    listed = client.Theirs(place, "client", writable=False).list().memories
+    assert "a" in claude_memory.client_loaded_names(place), (
+        "the client shows it: ours would be told beside it"
+    )
+    listed = claude_memory.ClientFolder(place, "client", writable=False).list().memories
     assert [each.memory.body for each in listed] == ["No, it is otherwise."]
-    assert client.unshare(place) == client.Shared(removed=("b",), edited=("a",))
+    assert claude_memory.unshare_memories(place) == claude_memory.ShareResult(
+        removed=("b",), edited=("a",)
+    )
     assert (place / "a.md").read_text() == edited
     assert not (place / "MEMORY.md").exists(), "the client makes one of what is there"
 
@@ -299,8 +334,8 @@ def test_a_file_that_was_edited_there_is_theirs(place: Path) -> None:
 def test_a_file_that_is_edited_there_in_that_moment_is_theirs(
     place: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    client.share([ours("a"), ours("b"), ours("c")], place)
-    marked = client._marked
+    claude_memory.share_memories([ours("a"), ours("b"), ours("c")], place)
+    marked = claude_memory._shared_files
 
     def edited_then(folder: Path) -> dict[str, bool]:
         found = marked(folder)
@@ -308,23 +343,27 @@ def test_a_file_that_is_edited_there_in_that_moment_is_theirs(
         (place / "c.md").unlink(missing_ok=True)
         return found
 
-    monkeypatch.setattr(client, "_marked", edited_then)
-    done = client.share([], place) if step == "share" else client.unshare(place)
+    monkeypatch.setattr(claude_memory, "_shared_files", edited_then)
+    done = (
+        claude_memory.share_memories([], place)
+        if step == "share"
+        else claude_memory.unshare_memories(place)
+    )
     assert (done.removed, done.edited) == (("a", "c"), ("b",))
     assert (place / "b.md").read_text() == "theirs"
 
 
 def test_a_file_that_was_deleted_there_is_not_put_back(place: Path) -> None:
-    client.share([ours("a"), ours("b")], place)
+    claude_memory.share_memories([ours("a"), ours("b")], place)
     (place / "a.md").unlink()
     index = (place / "MEMORY.md").read_text()
     # As the client's model does it: the line goes with the file.
     (place / "MEMORY.md").write_text(index.replace("- [a](a.md) — About a\n", ""))
     for _ in range(2):
-        assert client.share([ours("a"), ours("b")], place).deleted == ("a",)
+        assert claude_memory.share_memories([ours("a"), ours("b")], place).deleted == ("a",)
         assert sorted(contents(place)) == ["MEMORY.md", "b.md"]
-    assert client.loaded(place) == {"b"}
-    client.unshare(place)
+    assert claude_memory.client_loaded_names(place) == {"b"}
+    claude_memory.unshare_memories(place)
     assert contents(place) == {}
 
 
@@ -335,46 +374,48 @@ def test_a_name_that_is_taken_is_left_alone(place: Path, kind: str, tmp_path: Pa
         case "file":
             target.write_text(THEIRS)
         case "link":
-            (tmp_path / "elsewhere.md").write_bytes(client.rendered(ours("pump").memory))
+            (tmp_path / "elsewhere.md").write_bytes(
+                claude_memory.render_shared(ours("pump").memory)
+            )
             target.symlink_to(tmp_path / "elsewhere.md")
         case _:
             target.mkdir()
-    done = client.share([ours("pump"), ours("b")], place)
-    assert done == client.Shared(written=("b",), taken=("pump",))
-    assert "b" in client.loaded(place)
-    assert "pump" not in client.loaded(place)
-    client.unshare(place)
+    done = claude_memory.share_memories([ours("pump"), ours("b")], place)
+    assert done == claude_memory.ShareResult(written=("b",), taken=("pump",))
+    assert "b" in claude_memory.client_loaded_names(place)
+    assert "pump" not in claude_memory.client_loaded_names(place)
+    claude_memory.unshare_memories(place)
     assert target.exists()
     assert (tmp_path / "elsewhere.md").exists() == (kind == "link")
 
 
 def test_lines_that_somebody_else_wrote_between_ours_stay(place: Path) -> None:
-    client.share([ours("a")], place)
+    claude_memory.share_memories([ours("a")], place)
     (place / "pump.md").write_text(THEIRS)
     index = (place / "MEMORY.md").read_text()
     (place / "MEMORY.md").write_text(index.replace("- [a]", "- [Pump](pump.md) — hook\n- [a]"))
-    client.share([ours("a"), ours("b")], place)
+    claude_memory.share_memories([ours("a"), ours("b")], place)
     assert (place / "MEMORY.md").read_text().count("- [Pump](pump.md) — hook\n") == 1
-    client.unshare(place)
+    claude_memory.unshare_memories(place)
     assert (place / "MEMORY.md").read_text() == "- [Pump](pump.md) — hook\n"
 
 
 def test_a_line_of_theirs_to_a_memory_of_ours_is_not_doubled_and_goes_with_it(place: Path) -> None:
     (place / "MEMORY.md").write_text("- [Mine](a.md) — as the client put it\n- keep this\n")
-    client.share([ours("a")], place)
+    claude_memory.share_memories([ours("a")], place)
     assert (place / "MEMORY.md").read_text().count("a.md") == 1
-    assert client.loaded(place) == {"a"}
-    client.unshare(place)
+    assert claude_memory.client_loaded_names(place) == {"a"}
+    claude_memory.unshare_memories(place)
     assert (place / "MEMORY.md").read_text() == "- keep this\n"
 
 
 def test_without_an_index_theirs_are_listed_too_as_the_client_would(place: Path) -> None:
     (place / "pump.md").write_text(THEIRS)
     (place / "odd.md").write_text("no front matter\n")
-    client.share([ours("a")], place)
+    claude_memory.share_memories([ours("a")], place)
     lines = (place / "MEMORY.md").read_text().splitlines()
     assert lines[:2] == ["- [pump](pump.md) — The pump is in the cellar", "- [odd](odd.md)"]
-    client.unshare(place)
+    claude_memory.unshare_memories(place)
     assert sorted(contents(place)) == ["odd.md", "pump.md"], "the client makes its own again"
 
 
@@ -384,10 +425,10 @@ def test_their_index_gets_its_bytes_back(place: Path, text: str) -> None:
     index.write_bytes(text.encode("utf-8", "surrogateescape"))
     index.chmod(0o644)
     before = index.read_bytes()
-    client.share([ours("a")], place)
-    client.share([ours("a"), ours("b")], place)
-    assert client.loaded(place) == {"a", "b"}
-    client.unshare(place)
+    claude_memory.share_memories([ours("a")], place)
+    claude_memory.share_memories([ours("a"), ours("b")], place)
+    assert claude_memory.client_loaded_names(place) == {"a", "b"}
+    claude_memory.unshare_memories(place)
     assert index.read_bytes() == before
     assert index.stat().st_mode & 0o777 == 0o644
 
@@ -396,33 +437,35 @@ def test_an_index_that_is_a_link_is_left_alone(place: Path, tmp_path: Path) -> N
     real = tmp_path / "index"
     real.write_text("- mine\n")
     (place / "MEMORY.md").symlink_to(real)
-    client.share([ours("a")], place)
+    claude_memory.share_memories([ours("a")], place)
     assert real.read_text() == "- mine\n"
     assert (place / "MEMORY.md").is_symlink()
-    assert client.loaded(place) == frozenset()
+    assert claude_memory.client_loaded_names(place) == frozenset()
 
 
 def test_only_what_the_client_loads_counts_as_loaded(place: Path) -> None:
     (place / "MEMORY.md").write_text("".join(f"- line {n}\n" for n in range(190)))
-    client.share([ours(f"m{n:02}", created=n) for n in range(20)], place)
+    claude_memory.share_memories([ours(f"m{n:02}", created=n) for n in range(20)], place)
     index = (place / "MEMORY.md").read_text()
     assert len(index.splitlines()) == 200
     assert "13 more memories" in index
-    assert len(client.loaded(place)) == 7
-    assert "m19" in client.loaded(place), "the newest"
+    assert len(claude_memory.client_loaded_names(place)) == 7
+    assert "m19" in claude_memory.client_loaded_names(place), "the newest"
 
 
 def test_a_hostile_description_makes_no_line_of_its_own(place: Path) -> None:
-    client.share([ours("a", "x\n- [evil](evil.md) — <!-- recollect: so far -->")], place)
+    claude_memory.share_memories(
+        [ours("a", "x\n- [evil](evil.md) — <!-- aforesaid: so far -->")], place
+    )
     assert len((place / "MEMORY.md").read_text().splitlines()) == 3
-    assert client.loaded(place) == {"a"}
-    client.unshare(place)
+    assert claude_memory.client_loaded_names(place) == {"a"}
+    claude_memory.unshare_memories(place)
     assert contents(place) == {}
 
 
 def test_files_are_for_the_owner_and_their_folder_keeps_its_rights(place: Path) -> None:
     place.chmod(0o755)
-    client.share([ours("a")], place)
+    claude_memory.share_memories([ours("a")], place)
     assert place.stat().st_mode & 0o777 == 0o755
     assert (place / "a.md").stat().st_mode & 0o077 == 0
     assert sorted(contents(place)) == ["MEMORY.md", "a.md"]
@@ -434,7 +477,7 @@ def test_files_are_for_the_owner_and_their_folder_keeps_its_rights(place: Path) 
 @pytest.fixture
 def sharing(home: Paths, env: dict[str, str]) -> Callable[[str], Sharing]:
     def make(setting: str) -> Sharing:
-        chosen = {"RECOLLECT_HOME": str(home.data), "RECOLLECT_MEMORY_CLIENT": setting}
+        chosen = {"AFORESAID_HOME": str(home.data), "AFORESAID_MEMORY_CLIENT": setting}
         return Sharing(wiring.home(chosen), FakeClock(1_800_000_000_000), env)
 
     return make
@@ -464,8 +507,8 @@ def test_what_is_remembered_is_shared_and_withdrawn_as_the_settings_say(
 
     sharing("share").settle(str(project))
     sharing("share").settle(str(other))
-    assert client.loaded(place) == {"of-user", "of-project"}
-    assert client.loaded(elsewhere) == {"of-user"}
+    assert claude_memory.client_loaded_names(place) == {"of-user", "of-project"}
+    assert claude_memory.client_loaded_names(elsewhere) == {"of-user"}
 
     sharing("off").settle(str(project))
     assert contents(place) == before
@@ -479,10 +522,7 @@ def test_into_one_folder_for_all_projects_goes_what_is_for_all(
     settings(Path(env["HOME"], ".claude/settings.json"), autoMemoryDirectory=moved)
     remember(sharing("share"), project, "user", "project")
     sharing("share").settle(str(project))
-    assert client.loaded(tmp_path / "mine") == {"of-user"}
-    settings(project / ".claude/settings.local.json", autoMemoryDirectory=moved)
-    sharing("share").settle(str(project))
-    assert client.loaded(tmp_path / "mine") == {"of-user", "of-project"}
+    assert claude_memory.client_loaded_names(tmp_path / "mine") == {"of-user"}
 
 
 def test_a_folder_that_cannot_be_written_is_no_fault_of_the_work(

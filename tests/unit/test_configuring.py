@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import configuring, settings
-from recollect.errors import ConfigError
-from recollect.paths import Paths
+from aforesaid import configuring, locks, settings
+from aforesaid.errors import ConfigError
+from aforesaid.paths import Paths
 
 NUMBERS = [row.name for row in settings.ROWS if isinstance(row.default, int)]
 
@@ -47,7 +47,7 @@ def test_of_changes_in_many_threads_none_is_lost(home: Paths) -> None:
 
 def test_of_changes_by_many_programs_none_is_lost(home: Paths) -> None:
     program = (
-        "import sys; from recollect import configuring; sys.stdin.read(1)\n"
+        "import sys; from aforesaid import configuring; sys.stdin.read(1)\n"
         "for value in range(100, 110): configuring.set_value(sys.argv[1], value, 'test')\n"
     )
     names = ["brief.tokens", "recall.tokens", "memory.tokens", "web.delete_seconds"]
@@ -86,7 +86,7 @@ def test_who_holds_the_settings_for_ever_keeps_nobody_waiting(
     monkeypatch.setattr(configuring, "LOCK_SECONDS", 0.05)
     configuring.set_value("brief.tokens", 100, "test")
     with (
-        configuring._alone(home.config_file),
+        locks.lock(home.config_file.with_name(".config.toml.lock")),
         pytest.raises(ConfigError, match="Another program"),
     ):
         configuring.set_value("brief.tokens", 200, "test")

@@ -1,14 +1,15 @@
-"""The chart and the figures of `recollect cost`, and the times it takes."""
+"""The chart and the figures of `aforesaid cost`, and the times it takes."""
 
 from datetime import datetime
 
 import pytest
 
-from recollect import clock
-from recollect.cli.cost import BLOCKS, bar, chart, dollars
-from recollect.clock import HOUR
-from recollect.model.ledger import Spent
-from recollect.periods import begin
+from aforesaid import clock
+from aforesaid.cli.cost import BLOCKS, bar, chart, dollars
+from aforesaid.clock import HOUR
+from aforesaid.model.requests import Spent
+from aforesaid.times import begin
+from tests.support.tables import loop_over
 
 NOW = round(datetime(2026, 11, 16, 15, 30).astimezone().timestamp() * 1000)
 
@@ -26,8 +27,8 @@ def test_the_largest_day_has_the_longest_bar_and_a_day_between_has_none() -> Non
     assert lines[2].count("█") == 2 * lines[0].count("█") == 60
 
 
-@pytest.mark.parametrize("width", [20, 40, 80, 200])
-@pytest.mark.parametrize("blocks", [True, False])
+@loop_over("width", [20, 40, 80, 200])
+@loop_over("blocks", [True, False])
 def test_the_chart_fits_the_terminal(width: int, blocks: bool) -> None:
     lines = chart([spent("2026-11-14", 1), spent("2026-11-16", 123)], width, blocks=blocks)
     assert all(len(line) <= max(width, 22) for line in lines)
@@ -50,7 +51,7 @@ def test_something_is_never_drawn_as_nothing() -> None:
     assert bar(0.55, 10, blocks=True) == "█████▌"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("row", "shown"),
     [
         (spent("", price=0), "0.00"),
@@ -65,7 +66,7 @@ def test_dollars_are_told_as_far_as_they_are_known(row: Spent, shown: str) -> No
     assert dollars(row) == shown
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "day"),
     [
         ("0d", "2026-11-16 00:00"),
@@ -83,7 +84,7 @@ def test_hours_are_counted_from_now() -> None:
     assert begin("12h", NOW) == NOW - 12 * HOUR
 
 
-@pytest.mark.parametrize("text", ["", "soon", "30", "d", "-1d", "2026-13-01", "1.5d"])
+@loop_over("text", ["", "soon", "30", "d", "-1d", "2026-13-01", "1.5d"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises((ValueError, OverflowError)):
         begin(text, NOW)

@@ -4,19 +4,23 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from recollect.model.observations import ObservationDraft
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker.curating import Curating
+from aforesaid.model.observations import ObservationDraft
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.commands import ObservationCommands
 from tests.support.arrivals import START
+from tests.support.context import make_context
 from tests.support.memory import Memory
 
 ROUNDS = 20
 
 
 def test_two_who_edit_two_fields_at_once_are_both_heard(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "recollect.db", writer=True)
+    store = Store(tmp_path / "aforesaid.db", writer=True)
     Memory.of(store, "shop").turn("p", ObservationDraft("change", "Pump"))
-    curating = Curating(store, lambda: START, lambda _: None, lambda _: None)
+    curating = ObservationCommands(
+        make_context(Paths.of({"AFORESAID_HOME": str(tmp_path)}), store, lambda: START)
+    )
     for number in range(ROUNDS):
         gate = threading.Barrier(2)
 
@@ -30,7 +34,7 @@ def test_two_who_edit_two_fields_at_once_are_both_heard(tmp_path: Path) -> None:
             each.start()
         for each in both:
             each.join()
-        found = store.observation(1)
+        found = store.observations.get(1)
         assert found is not None
         expected = (f"title {number}", f"subtitle {number}")
         assert (found.draft.title, found.draft.subtitle) == expected

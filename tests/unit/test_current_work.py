@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.recall import brief
-from recollect.recall.current_work import MOST, bearing
-from recollect.recall.search import Searcher
-from recollect.repository import Work, current_work
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.recall import brief
+from aforesaid.recall.inject import MOST_FOR_WORK, find_for_work
+from aforesaid.recall.search import Searcher
+from aforesaid.repository import Work, current_work
 from tests.support.memory import Memory
 
 FILLER = ("Rounded the totals", "Moved the basket", "Renamed a fixture", "Cached the prices")
@@ -34,8 +34,8 @@ def filled(memory: Memory) -> Memory:
 def told(memory: Memory, work: Work) -> dict[str, str]:
     searcher = Searcher(memory.store, None, lambda: memory.at)
     found = {}
-    for key, reason in bearing(searcher, memory.store, memory.project_id, work):
-        observation = memory.store.observation(key)
+    for key, reason in find_for_work(searcher, memory.store, memory.project_id, work):
+        observation = memory.store.observations.get(key)
         assert observation is not None
         found[observation.draft.title or ""] = reason
     return found
@@ -54,16 +54,16 @@ def test_the_branch_by_its_words(filled: Memory) -> None:
 def test_nothing_is_told_without_a_reason(filled: Memory) -> None:
     found = told(filled, Work(branch="spelling", files=("README.md",)))
     assert "Login token refresh raced" not in found
-    assert len(found) <= MOST
+    assert len(found) <= MOST_FOR_WORK
 
 
 def test_the_brief_tells_it_once(filled: Memory) -> None:
     key = filled.newest().id
-    written = brief.write(filled.store, filled.project_id, 1500, bearing=[(key, "why")])
+    written = brief.write(filled.store, filled.project_id, 1500, for_work=[(key, "why")])
     assert "## On what is being worked on" in written.text
     assert written.text.count("Login token refresh raced") == 1
     assert [
-        one.reason for one in written.told if one.source == key and one.kind == "observation"
+        one.reason for one in written.injections if one.source == key and one.kind == "observation"
     ] == ["why"]
 
 
@@ -83,4 +83,4 @@ def test_what_git_says(tmp_path: Path) -> None:
     (tmp_path / "a b.py").write_text("y")
     assert current_work(str(tmp_path), 10.0) == Work("fix/login", ("a b.py", "c.py"))
     assert current_work(str(tmp_path / "missing"), 10.0) == Work()
-    assert current_work(str(tmp_path), 0.0) == Work()
+    assert current_work(str(tmp_path), 0.0) == Work("fix/login")

@@ -4,14 +4,14 @@ import re
 import unicodedata
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.events import Event, Failure, FileChanged, FileRead, Hunk, Subagent, ToolUsed
-from recollect.synthesis import digest
-from recollect.text import tokens
+from aforesaid.model.events import Event, Failure, FileChanged, FileRead, Hunk, Subagent, ToolUsed
+from aforesaid.synthesis.turn import describe_tool, render_events
+from aforesaid.text import tokens
 from tests.support.observed import GREEN, MENDED, PRICING, RED
+from tests.support.tables import loop_over
 from tests.support.turns import by, edited, failed, ran, read, turn, used, wrote
 
 ENOUGH = 6_000
@@ -20,11 +20,24 @@ HEAD = re.compile(r"^\[(\d+)\] \d\d:\d\d:\d\d(?: \(\w+\))? ", re.MULTILINE)
 
 
 def told(*done: Event, budget: int = ENOUGH) -> str:
-    return digest.told(turn("Look at it", *done), budget)
+    return render_events(turn("Look at it", *done), budget)
 
 
 def without_heads(text: str) -> str:
     return HEAD.sub("", text).replace("\n  ", "\n")
+
+
+def with_action(event: Event, action: FileRead | FileChanged) -> Event:
+    return _with(event, action=action)
+
+
+def with_failure(event: Event, failure: Failure) -> Event:
+    return _with(event, failure=failure)
+
+
+def _with(event: Event, **changes: object) -> Event:
+    assert isinstance(event.what, ToolUsed)
+    return replace(event, what=replace(event.what, **changes))  # type: ignore[arg-type]
 
 
 def test_captured_lines_never_stand_where_ours_begin() -> None:
@@ -44,40 +57,44 @@ def test_events_are_numbered_in_their_order_with_their_time() -> None:
     assert without_heads(text).splitlines()[0] == "Read a.py (1 lines): …"
 
 
-def test_an_edit_is_a_diff_without_what_stayed_as_it_was() -> None:
-    text = without_heads(told(edited("shop/pricing.py", PRICING, MENDED)))
-    assert text.splitlines() == [
-        "Edited shop/pricing.py",
-        "@@ line 3",
-        "-        return total * RATE",
-        "+        return total * (1 - RATE)",
-    ]
+PART = FileRead("/home/dev/shop/a.py", 40, 20, 900, "class Till:\n    def add(self): ...\n")
+NOT_FOUND = Failure("String not found", None, False)
 
 
-def test_a_new_file_is_told_by_its_lines() -> None:
-    text = without_heads(told(wrote("hello.py", "def greet():\n    return 1\n")))
-    assert text == "Created hello.py\n+def greet():\n+    return 1"
-
-
-def test_a_failed_edit_tells_why_and_no_diff() -> None:
-    event = edited("a.py", "x\n", "y\n")
-    assert isinstance(event.what, ToolUsed)
-    text = without_heads(told(with_failure(event, Failure("String not found", None, False))))
-    assert text == "Edited a.py → FAILED\nString not found"
-
-
-def test_a_read_is_a_path_a_range_and_an_outline() -> None:
-    text = without_heads(told(read("shop/pricing.py", PRICING)))
-    assert text == "Read shop/pricing.py (8 lines): RATE, apply_discount"
-    assert "return total" not in text
-
-
-def test_a_part_of_a_file_is_told_by_its_lines() -> None:
-    event = read("shop/pricing.py", PRICING)
-    assert isinstance(event.what, ToolUsed)
-    part = FileRead("/home/dev/shop/a.py", 40, 20, 900, "class Till:\n    def add(self): ...\n")
-    text = without_heads(told(with_action(event, part)))
-    assert text == "Read a.py (lines 40-59 of 900): Till, add"
+@loop_over(
+    ("event", "text"),
+    [
+        (
+            edited("shop/pricing.py", PRICING, MENDED),
+            "Edited shop/pricing.py\n@@ line 3\n-        return total * RATE\n"
+            "+        return total * (1 - RATE)",
+        ),
+        (
+            wrote("hello.py", "def greet():\n    return 1\n"),
+            "Created hello.py\n+def greet():\n+    return 1",
+        ),
+        (
+            with_failure(edited("a.py", "x\n", "y\n"), NOT_FOUND),
+            "Edited a.py → FAILED\nString not found",
+        ),
+        (
+            read("shop/pricing.py", PRICING),
+            "Read shop/pricing.py (8 lines): RATE, apply_discount",
+        ),
+        (with_action(read("a.py"), PART), "Read a.py (lines 40-59 of 900): Till, add"),
+        (ran("npm start", background=True), "Ran (in the background): npm start"),
+        (
+            failed("sleep 100", code=None, interrupted=True),
+            "Ran: sleep 100 → interrupted by the user",
+        ),
+        (
+            used("WebFetch", "It is called decimal.", url="docs/decimal"),
+            'WebFetch: {"url": "docs/decimal"}\nIt is called decimal.',
+        ),
+    ],
+)
+def test_an_event_is_rendered_by_what_it_is(event: Event, text: str) -> None:
+    assert without_heads(told(event)) == text
 
 
 def test_a_command_is_told_with_its_outcome() -> None:
@@ -88,27 +105,12 @@ def test_a_command_is_told_with_its_outcome() -> None:
     assert "assert 9.0 == 81" in text
 
 
-def test_a_command_that_goes_on_has_no_exit_code_yet() -> None:
-    text = without_heads(told(ran("npm start", background=True)))
-    assert text == "Ran (in the background): npm start"
-
-
-def test_an_interrupted_command_is_not_a_failed_one() -> None:
-    text = without_heads(told(failed("sleep 100", code=None, interrupted=True)))
-    assert text == "Ran: sleep 100 → interrupted by the user"
-
-
 def test_what_a_sub_agent_did_and_reported_is_told_as_its_own() -> None:
     text = told(*by(Subagent("a1", "Explore"), read("a.py"), said="The table is loaded twice."))
     assert re.search(r"\[1\] \S+ \(Explore\) Read a\.py", text)
     assert re.search(
         r"\[2\] \S+ \(Explore\) Sub-agent reported:\n  The table is loaded twice", text
     )
-
-
-def test_any_other_tool_is_told_by_what_went_in_and_came_out() -> None:
-    text = without_heads(told(used("WebFetch", "It is called decimal.", url="docs/decimal")))
-    assert text == 'WebFetch: {"url": "docs/decimal"}\nIt is called decimal.'
 
 
 def test_a_repeated_read_is_told_once_with_its_count() -> None:
@@ -144,7 +146,7 @@ def test_the_same_edit_twice_is_two_edits() -> None:
     assert text.count("Edited a.py") == 2
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "event",
     [
         ran("x", "a line of output\n" * 300_000),
@@ -160,7 +162,6 @@ def test_the_same_edit_twice_is_two_edits() -> None:
         read("p/" * 400_000 + "a.py"),
         used("Fetch", "y" * 4_000_000, url="z" * 4_000_000),
     ],
-    ids=lambda event: event.what.name,
 )
 def test_megabytes_become_a_few_lines_and_the_cut_is_marked(event: Event) -> None:
     text = told(event)
@@ -235,7 +236,7 @@ def test_whatever_the_events_hold_they_fit_into_the_budget_and_are_clean(
     events: list[Event], times: int, budget: int
 ) -> None:
     many = [_with(event, name=f"Tool {n}") for n in range(times) for event in events]
-    text = digest.told(turn("Look", *many[:200]), budget)
+    text = render_events(turn("Look", *many[:200]), budget)
     assert tokens(text) <= budget
     assert all(c in "\n\t" or unicodedata.category(c)[0] != "C" for c in text)
 
@@ -243,19 +244,6 @@ def test_whatever_the_events_hold_they_fit_into_the_budget_and_are_clean(
 @given(ANY_EVENT)
 def test_whatever_an_event_holds_a_summary_tells_it_in_one_line(event: Event) -> None:
     assert isinstance(event.what, ToolUsed)
-    line = digest.in_one_line(event.what, "/home/dev/shop")
+    line = describe_tool(event.what, "/home/dev/shop")
     assert "\n" not in line
     assert len(line) < 400
-
-
-def with_action(event: Event, action: FileRead | FileChanged) -> Event:
-    return _with(event, action=action)
-
-
-def with_failure(event: Event, failure: Failure) -> Event:
-    return _with(event, failure=failure)
-
-
-def _with(event: Event, **changes: object) -> Event:
-    assert isinstance(event.what, ToolUsed)
-    return replace(event, what=replace(event.what, **changes))  # type: ignore[arg-type]

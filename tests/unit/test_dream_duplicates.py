@@ -8,13 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.clock import DAY
-from recollect.memory.dream import dates, dream_rules, links, stale
-from recollect.memory.dream.duplicates import groups, joined
-from recollect.memory.dream.plan import Plan
-from recollect.memory.facts import Text, conflict, invented, lost, said, same
-from recollect.model.memories import AGENT, BY, Memory, StoredMemory
+from aforesaid.clock import DAY
+from aforesaid.grounding import KnownText, invented_facts, lost_sentences
+from aforesaid.memory.dream.duplicates import (
+    add_stale_mark,
+    find_duplicates,
+    merge_memories,
+    remove_stale_mark,
+)
+from aforesaid.memory.dream.plan import Plan
+from aforesaid.memory.dream.rules import absolute_dates, fix_dead_links, merge_duplicates
+from aforesaid.model.memories import AGENT, BY, Memory, StoredMemory
+from aforesaid.similarity import parse_sentences, same_sentence, sentences_conflict
 from tests.support.dream_set import EXACT, FIRST, NEAR, rows
+from tests.support.tables import loop_over
 
 
 def stored(memory: Memory, scope: str = "project") -> StoredMemory:
@@ -27,7 +34,7 @@ def one(name: str, body: str, description: str = "", **fields: object) -> Memory
 
 
 def alike(first: str, second: str) -> bool:
-    return bool(groups([stored(one("a", first)), stored(one("b", second))]))
+    return bool(find_duplicates([stored(one("a", first)), stored(one("b", second))]))
 
 
 # fmt: off
@@ -73,13 +80,13 @@ OTHER = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("first", "second"), SAME)
+@loop_over(("first", "second"), SAME)
 def test_these_say_the_same(first: str, second: str) -> None:
     assert alike(first, second)
     assert alike(second, first)
 
 
-@pytest.mark.parametrize(("first", "second"), OTHER)
+@loop_over(("first", "second"), OTHER)
 def test_these_do_not(first: str, second: str) -> None:
     assert not alike(first, second)
     assert not alike(second, first)
@@ -88,18 +95,20 @@ def test_these_do_not(first: str, second: str) -> None:
 def test_where_texts_say_little_the_descriptions_decide() -> None:
     billing = one("a", "See the wiki.", "Where billing is documented")
     deploys = one("b", "See the wiki.", "Where deploys are documented")
-    assert not groups([stored(billing), stored(deploys)])
-    assert groups([stored(billing), stored(one("b", "See the wiki.", billing.description))])
+    assert not find_duplicates([stored(billing), stored(deploys)])
+    assert find_duplicates(
+        [stored(billing), stored(one("b", "See the wiki.", billing.description))]
+    )
 
 
 def test_reasons_that_contradict_each_other_keep_two_memories_apart() -> None:
     first = one("a", "Use tabs.\n**Why:** The linter takes 4 seconds.", "Use tabs")
     second = one("b", "Use tabs!\n**Why:** The linter takes 9 seconds.", "Use tabs")
-    assert not groups([stored(first), stored(second)])
+    assert not find_duplicates([stored(first), stored(second)])
 
 
 def test_of_sixty_memories_exactly_the_planted_duplicates_are_found() -> None:
-    found = {group.kept: group.gone for group in groups([stored(each) for each in rows()])}
+    found = {group.kept: group.gone for group in find_duplicates([stored(each) for each in rows()])}
     planted = {kept: {(name, True) for name in gone} for kept, gone in EXACT.items()}
     planted |= {kept: {(name, False) for name in gone} for kept, gone in NEAR.items()}
     assert {kept: set(gone) for kept, gone in found.items()} == planted
@@ -107,7 +116,7 @@ def test_of_sixty_memories_exactly_the_planted_duplicates_are_found() -> None:
 
 def test_the_pinned_stays_else_the_better_evidenced_else_the_newer() -> None:
     def kept(*memories: Memory) -> list[str]:
-        return [group.kept for group in groups([stored(each) for each in memories])]
+        return [group.kept for group in find_duplicates([stored(each) for each in memories])]
 
     old = one("old", "Use tabs.", created=FIRST)
     new = one("new", "Use tabs.", created=FIRST + DAY)
@@ -122,10 +131,10 @@ def test_the_pinned_stays_else_the_better_evidenced_else_the_newer() -> None:
 def test_what_is_told_in_all_projects_is_not_replaced_by_what_is_told_in_one() -> None:
     mine = Memory("mine", "Use tabs", "user", "Use tabs.")
     here = one("here", "Use tabs.", "Use tabs", evidence=("event 1", "event 2"))
-    (group,) = groups([stored(mine), stored(here)])
+    (group,) = find_duplicates([stored(mine), stored(here)])
     assert group.kept == "mine"
     pinned = one("here", "Use tabs.", "Use tabs", pinned=True)
-    assert groups([stored(mine), stored(pinned)]) == []
+    assert find_duplicates([stored(mine), stored(pinned)]) == []
 
 
 BY_AGENT = {BY: AGENT}
@@ -155,27 +164,27 @@ def test_what_must_not_be_mixed_goes_only_if_it_says_nothing_more_and_gives_noth
     told = replace(same_again, files=(("a.py", "1"),), commit="c0ffee", created=FIRST + 9 * DAY)
     for listed in ([kept, told], [told, kept]):
         plan = Plan({each.name: stored(each) for each in listed})
-        dream_rules.merge_duplicates(plan)
+        merge_duplicates(plan)
         assert plan.standing == {kept.name: kept}
         assert plan.gone["x"].replaced_by == kept.name
     plan = Plan({each.name: stored(each) for each in (kept, more)})
-    dream_rules.merge_duplicates(plan)
+    merge_duplicates(plan)
     assert not plan.operations
 
 
 def test_two_of_an_agents_become_one_of_an_agents() -> None:
     plain = one("plain", "Use tabs.", "Use tabs", extra=BY_AGENT, evidence=("event 1",))
     plan = Plan({m.name: stored(m) for m in (plain, one("x", ACME, "Use tabs", extra=BY_AGENT))})
-    dream_rules.merge_duplicates(plan)
+    merge_duplicates(plan)
     assert "payroll.acme.example" in plan.standing["plain"].body
     assert plan.standing["plain"].by_agent
 
 
 def test_an_agents_pinned_note_and_the_users_word_both_stay() -> None:
     noted = one("noted", "Use tabs.", "Use tabs", pinned=True, extra=BY_AGENT)
-    assert groups([stored(HERE), stored(noted)]) == []
+    assert find_duplicates([stored(HERE), stored(noted)]) == []
     wide = Memory("wide", "Use tabs", "user", "Use tabs.", extra=BY_AGENT)
-    assert groups([stored(HERE), stored(wide)]) == []
+    assert find_duplicates([stored(HERE), stored(wide)]) == []
 
 
 def test_being_like_one_that_is_like_the_other_is_not_enough() -> None:
@@ -184,11 +193,11 @@ def test_being_like_one_that_is_like_the_other_is_not_enough() -> None:
         one("b", "Run make test.", "Run make test", evidence=("event 1", "event 2")),
         one("c", "Run make test. The log is in out.txt.", "Run make test"),
     ]
-    (group,) = groups([stored(each) for each in chain])
+    (group,) = find_duplicates([stored(each) for each in chain])
     assert group.kept == "b"
     assert {name for name, _ in group.gone} == {"a", "c"}
     ends = [stored(chain[0]), stored(chain[2])]
-    assert groups(ends) == []
+    assert find_duplicates(ends) == []
 
 
 def test_the_one_that_stays_gains_evidence_and_every_sentence_that_only_the_others_had() -> None:
@@ -207,7 +216,7 @@ def test_the_one_that_stays_gains_evidence_and_every_sentence_that_only_the_othe
         evidence=("event 2", "event 1"),
         files=(("a.py", "2"), ("b.py", "3")),
     )
-    merged = joined(kept, [other])
+    merged = merge_memories(kept, [other])
     assert merged.body == (
         "Run make test before each commit.\nNadia has the log.\n**Why:** Two broken builds.\n"
         "**How to apply:** Also for docs."
@@ -216,7 +225,7 @@ def test_the_one_that_stays_gains_evidence_and_every_sentence_that_only_the_othe
     assert dict(merged.files) == {"a.py": "1", "b.py": "3"}
     assert (merged.created, merged.updated) == (FIRST, FIRST + DAY)  # it was said again then
     assert merged.replaces == ("other",)
-    assert not lost(other.body, Text(merged.body))
+    assert not lost_sentences(other.body, KnownText(merged.body))
 
 
 def test_what_is_there_keeps_its_layout_and_nothing_of_it_is_lost() -> None:
@@ -225,11 +234,11 @@ def test_what_is_there_keeps_its_layout_and_nothing_of_it_is_lost() -> None:
         "**Why:** Nadia wants it.\n"
     )
     other = one("b", "Run make test. The log is in out.txt.\n**How to apply:** Also for docs.")
-    assert joined(one("a", body), [other]).body == (
+    assert merge_memories(one("a", body), [other]).body == (
         "Run make test.\nThe log is in out.txt.\n\n**Why:** Two broken builds.\n\n- one in March\n"
         "- one in May\n\n**Why:** Nadia wants it.\n**How to apply:** Also for docs."
     )
-    assert joined(one("a", body), [one("c", body.upper())]).body == body
+    assert merge_memories(one("a", body), [one("c", body.upper())]).body == body
 
 
 SENTENCES = (
@@ -261,31 +270,31 @@ BODIES = st.lists(
 @given(st.lists(BODIES, min_size=2, max_size=6))
 def test_whatever_is_merged_by_rules_no_sentence_is_lost(bodies: list[str]) -> None:
     memories = {f"m{n}": one(f"m{n}", body, "Rules") for n, body in enumerate(bodies)}
-    for group in groups([stored(each) for each in memories.values()]):
+    for group in find_duplicates([stored(each) for each in memories.values()]):
         gone = [memories[name] for name, _ in group.gone]
-        kept = joined(memories[group.kept], gone)
+        kept = merge_memories(memories[group.kept], gone)
         for each in (memories[group.kept], *gone):
-            assert {x.text for x in lost(each.body, Text(kept.body))} == set()
-        told = [x.text for x in said(kept.body)]
-        assert all(x.text in told for x in said(memories[group.kept].body))
-        assert joined(kept, gone).body == kept.body
+            assert {x.text for x in lost_sentences(each.body, KnownText(kept.body))} == set()
+        told = [x.text for x in parse_sentences(kept.body)]
+        assert all(x.text in told for x in parse_sentences(memories[group.kept].body))
+        assert merge_memories(kept, gone).body == kept.body
 
 
 def test_the_mark_of_a_stale_memory_is_no_difference() -> None:
-    marked = one("a", stale.marked("Use tabs.", ("a.py",), "2026-05-06"), "Use tabs")
-    assert groups([stored(marked), stored(one("b", "Use tabs."))])
-    assert joined(marked, [one("b", "Use tabs.")]).body == "Use tabs."
+    marked = one("a", add_stale_mark("Use tabs.", ("a.py",), "2026-05-06"), "Use tabs")
+    assert find_duplicates([stored(marked), stored(one("b", "Use tabs."))])
+    assert merge_memories(marked, [one("b", "Use tabs.")]).body == "Use tabs."
 
 
 def test_of_two_sentences_the_fuller_one_is_kept_and_a_pinned_one_keeps_its_own() -> None:
     short = "The nightly export of orders, invoices and refunds for the tax office runs from cron on host4."
     full = short.replace("nightly export", "nightly encrypted export")
-    assert same(said(short)[0], said(full)[0])
-    assert joined(one("a", short), [one("b", full)]).body == full
-    assert joined(one("a", full), [one("b", short)]).body == full
+    assert same_sentence(parse_sentences(short)[0], parse_sentences(full)[0])
+    assert merge_memories(one("a", short), [one("b", full)]).body == full
+    assert merge_memories(one("a", full), [one("b", short)]).body == full
     pinned = stored(one("a", short, short, pinned=True))
-    assert groups([pinned, stored(one("b", full, short))]) == []
-    assert groups([pinned, stored(one("b", short, short))])
+    assert find_duplicates([pinned, stored(one("b", full, short))]) == []
+    assert find_duplicates([pinned, stored(one("b", short, short))])
 
 
 # A Wednesday.
@@ -332,20 +341,20 @@ LEFT = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("text", "dated"), DATED)
+@loop_over(("text", "dated"), DATED)
 def test_words_that_were_true_for_a_day_become_dates(text: str, dated: str) -> None:
-    assert dates.absolute(text, WRITTEN) == dated
-    assert dates.absolute(dated, WRITTEN + 9 * DAY) == dated
+    assert absolute_dates(text, WRITTEN) == dated
+    assert absolute_dates(dated, WRITTEN + 9 * DAY) == dated
 
 
-@pytest.mark.parametrize("text", LEFT)
+@loop_over("text", LEFT)
 def test_what_may_mean_another_day_or_none_is_left_as_it_is(text: str) -> None:
-    assert dates.absolute(text, WRITTEN) == text
+    assert absolute_dates(text, WRITTEN) == text
 
 
 def test_links_follow_what_replaced_their_memory_and_dead_ones_leave_their_words() -> None:
     body = "See [the rule](old.md), [[old]], [[old|that one]], [a guide](gone.md), [[gone]], [x](there.md)."
-    mended = links.mended(body, {"old", "gone"}.__contains__, {"old": "new"}.get)
+    mended = fix_dead_links(body, {"old", "gone"}.__contains__, {"old": "new"}.get)
     assert mended == (
         "See [the rule](new.md), [[new]], [[new|that one]], a guide, gone, [x](there.md)."
     )
@@ -353,21 +362,21 @@ def test_links_follow_what_replaced_their_memory_and_dead_ones_leave_their_words
 
 def test_the_mark_of_a_stale_memory_comes_once_and_goes_without_a_trace() -> None:
     body = "The parser is in src/a.py.\n**Why:** It was there."
-    marked = stale.marked(body, ("src/a.py",), "2026-05-06")
+    marked = add_stale_mark(body, ("src/a.py",), "2026-05-06")
     assert marked.startswith(
         f"{body}\n\n**Possibly stale:** the files it speaks of are gone (src/a.py;"
     )
-    assert stale.marked(marked, ("src/a.py",), "2026-06-01") == marked
-    assert stale.unmarked(marked) == body
-    assert stale.unmarked(body) == body
+    assert add_stale_mark(marked, ("src/a.py",), "2026-06-01") == marked
+    assert remove_stale_mark(marked) == body
+    assert remove_stale_mark(body) == body
 
 
 def test_two_contradict_each_other_only_if_they_are_about_the_same() -> None:
     def both(first: str, second: str) -> bool:
-        assert conflict(said(first)[0], said(second)[0]) == conflict(
-            said(second)[0], said(first)[0]
-        )
-        return conflict(said(first)[0], said(second)[0])
+        assert sentences_conflict(
+            parse_sentences(first)[0], parse_sentences(second)[0]
+        ) == sentences_conflict(parse_sentences(second)[0], parse_sentences(first)[0])
+        return sentences_conflict(parse_sentences(first)[0], parse_sentences(second)[0])
 
     assert both("The API listens on port 8080.", "The API listens on port 8081.")
     assert both("The API listens on port 8080.", "The API listens on port 8081 of the new host.")
@@ -382,7 +391,7 @@ def test_two_contradict_each_other_only_if_they_are_about_the_same() -> None:
 
 
 def test_what_is_kept_and_what_is_invented_is_told_by_hard_words_and_by_sentences() -> None:
-    kept = Text(
+    kept = KnownText(
         "Use tabs, never spaces, in Makefiles. The API listens on port 8081, see `make up`."
     )
     # fmt: off
@@ -392,11 +401,13 @@ def test_what_is_kept_and_what_is_invented_is_told_by_hard_words_and_by_sentence
         "Run make down.": False, "Tabs are wanted by Anna.": False, "Jenkins listens on port 8081.": False,
     }
     # fmt: on
-    assert {text: not lost(text, kept) for text in found} == found
-    assert invented("The API listens on port 8081 in Makefiles.", kept) == ()
-    assert invented("The API listens on port 9000.", kept) == ("9000",)
-    assert invented("Bob wants tabs.", kept) == ("Bob wants tabs.",)
-    assert invented("See docs/api.md.", kept) == ("docs/api.md",)
+    assert {text: not lost_sentences(text, kept) for text in found} == found
+    assert invented_facts("The API listens on port 8081 in Makefiles.", kept) == ()
+    assert invented_facts("The API listens on port 9000.", kept) == ("9000",)
+    assert invented_facts("Bob wants tabs.", kept) == ("Bob wants tabs.",)
+    assert invented_facts("See docs/api.md.", kept) == ("docs/api.md",)
     linked = "See [the plan](https://a.example/plan) and [tabs](use-tabs.md)."
-    assert lost(linked, Text("See the plan and tabs."))  # an address is a fact
-    assert not lost(linked, Text("See the plan at https://a.example/plan, and tabs."))
+    assert lost_sentences(linked, KnownText("See the plan and tabs."))  # an address is a fact
+    assert not lost_sentences(
+        linked, KnownText("See the plan at https://a.example/plan, and tabs.")
+    )

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.observations import Doubt, Observation, ObservationDraft
-from recollect.synthesis.duplicates import placed, words
+from aforesaid.model.observations import Doubt, Observation, ObservationDraft
+from aforesaid.synthesis.duplicates import link_duplicates, search_words
 from tests.support.examples import examples
+from tests.support.tables import loop_over
 
 Said = tuple[str, ...]  # a title, then facts; a file is written as `@path`, a narrative as `: text`
 
@@ -30,7 +30,7 @@ def stored(draft: ObservationDraft, number: int = 7, at: int = 1) -> Observation
 
 
 def relation(new: Said, old: Said) -> str:
-    found = placed(noted(*new), [stored(noted(*old))])
+    found = link_duplicates(noted(*new), [stored(noted(*old))])
     assert found.repeats is None or found.follows is None
     return "repeats" if found.repeats == 7 else "follows" if found.follows == 7 else "neither"
 
@@ -200,65 +200,65 @@ NOT_THE_SAME: list[tuple[Said, Said]] = [
 ]
 
 
-@pytest.mark.parametrize(("new", "old"), SAME)
+@loop_over(("new", "old"), SAME)
 def test_what_says_nothing_new_repeats(new: Said, old: Said) -> None:
     assert relation(new, old) == "repeats"
 
 
-@pytest.mark.parametrize(("new", "old"), FOLLOWS)
+@loop_over(("new", "old"), FOLLOWS)
 def test_what_says_something_else_about_the_same_thing_follows(new: Said, old: Said) -> None:
     assert relation(new, old) == "follows"
 
 
-@pytest.mark.parametrize(("new", "old"), [*DIFFERENT, *((old, new) for new, old in DIFFERENT)])
+@loop_over(("new", "old"), [*DIFFERENT, *((old, new) for new, old in DIFFERENT)])
 def test_what_is_about_something_else_stands_alone(new: Said, old: Said) -> None:
     assert relation(new, old) == "neither"
 
 
-@pytest.mark.parametrize(("new", "old"), NOT_THE_SAME)
+@loop_over(("new", "old"), NOT_THE_SAME)
 def test_a_word_in_place_of_another_is_no_repetition(new: Said, old: Said) -> None:
     assert relation(new, old) != "repeats"
 
 
 def test_types_may_differ() -> None:
     new = noted(*RETRIES, kind="feature")
-    assert placed(new, [stored(noted(*RETRIES, kind="change"))]).repeats == 7
+    assert link_duplicates(new, [stored(noted(*RETRIES, kind="change"))]).repeats == 7
 
 
 def test_a_repetition_points_at_the_first_that_said_it() -> None:
     again = stored(replace(noted(*RETRIES), repeats=3), 9)
-    assert placed(noted(*RETRIES), [again]).repeats == 3
+    assert link_duplicates(noted(*RETRIES), [again]).repeats == 3
     more = noted("Worker retries failed jobs 5 times")
-    assert placed(more, [again]).follows == 3
+    assert link_duplicates(more, [again]).follows == 3
 
 
 def test_a_repetition_is_preferred_and_among_equals_the_newest_counts() -> None:
     five = noted("Worker retries failed jobs 5 times", "The worker retries a failed job 5 times.")
     known = [stored(five, 1), stored(noted(*RETRIES), 2), stored(noted(*CACHE), 3)]
-    assert placed(noted(*RETRIES), known).repeats == 2
+    assert link_duplicates(noted(*RETRIES), known).repeats == 2
     six = noted("Worker retries failed jobs 6 times")
-    assert placed(six, [stored(five, 4, at=10), stored(five, 5, at=20)]).follows == 5
+    assert link_duplicates(six, [stored(five, 4, at=10), stored(five, 5, at=20)]).follows == 5
 
 
 def test_what_was_in_doubt_is_not_repeated_by_what_is_certain() -> None:
     doubted = replace(noted(*RETRIES), doubts=(Doubt("facts 0", "not in the events"),))
-    found = placed(noted(*RETRIES), [stored(doubted)])
+    found = link_duplicates(noted(*RETRIES), [stored(doubted)])
     assert (found.repeats, found.follows) == (None, 7)
-    assert placed(doubted, [stored(doubted)]).repeats == 7
+    assert link_duplicates(doubted, [stored(doubted)]).repeats == 7
 
 
 def test_older_links_of_a_draft_are_replaced() -> None:
-    assert placed(replace(noted(*RETRIES), repeats=5, follows=6), []) == noted(*RETRIES)
+    assert link_duplicates(replace(noted(*RETRIES), repeats=5, follows=6), []) == noted(*RETRIES)
 
 
 def test_candidates_are_asked_for_with_the_telling_words() -> None:
     draft = noted(
         "Fixed the importer so that it accepts commas", "#csv-import", "@src/gauges/parse.rs"
     )
-    assert words(draft) == ["importer", "commas", "csv", "import", "parse"]
+    assert search_words(draft) == ["importer", "commas", "csv", "import", "parse"]
     long = noted(" ".join(f"word{chr(97 + n)}" for n in range(20)))
-    assert len(words(long)) == 12
-    assert words(noted("", "Only a fact about leases.")) == ["fact", "leases"]
+    assert len(search_words(long)) == 12
+    assert search_words(noted("", "Only a fact about leases.")) == ["fact", "leases"]
 
 
 DRAFTS = st.builds(
@@ -275,7 +275,7 @@ DRAFTS = st.builds(
 @examples(60)
 @given(DRAFTS, st.lists(DRAFTS.map(stored), max_size=3))
 def test_any_drafts_can_be_placed(draft: ObservationDraft, known: list[Observation]) -> None:
-    found = placed(draft, known)
+    found = link_duplicates(draft, known)
     assert found.repeats is None or found.follows is None
     assert replace(found, repeats=None, follows=None) == draft
-    assert len(words(draft)) <= 12
+    assert len(search_words(draft)) <= 12

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recollect.encoders import minilm, static_table, wordpiece
-from recollect.encoders.protocol import Encoder
-from recollect.errors import ConfigError
+from aforesaid.encoders import minilm, static_table, wordpiece
+from aforesaid.encoders.base import Encoder
+from aforesaid.errors import ConfigError
+from tests.support.tables import loop_over
 
 SHARED = static_table.StaticTable()  # hypothesis and fixtures do not go together
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=300)
@@ -120,7 +121,7 @@ def test_the_right_partner_is_mostly_the_nearest(table: Encoder) -> None:
     assert partners_found(table) >= len(ALIKE) * 0.6
 
 
-@pytest.mark.parametrize("text", AWKWARD, ids=range(len(AWKWARD)))
+@loop_over("text", AWKWARD)
 def test_no_text_is_too_awkward(table: Encoder, text: str) -> None:
     assert_unit_or_zero(table, table.encode([text]))
 
@@ -161,15 +162,15 @@ def test_the_shipped_files_are_a_few_megabytes() -> None:
 
 def test_naming_an_encoder_does_not_import_numpy() -> None:
     code = (
-        "import sys, recollect.encoders.protocol, recollect.encoders.static_table,"
-        " recollect.encoders.minilm; sys.exit('numpy' in sys.modules)"
+        "import sys, aforesaid.encoders.base, aforesaid.encoders.static_table,"
+        " aforesaid.encoders.minilm; sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_missing_model_names_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ConfigError, match=r"pip install 'recollect\[minilm\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'aforesaid\[minilm\]'"):
         minilm.MiniLm()
 
 

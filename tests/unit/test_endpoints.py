@@ -2,17 +2,24 @@
 
 import pytest
 
-from recollect.errors import ConfigError
-from recollect.providers.endpoints import PRESETS, Endpoint, find, is_loopback, place
+from aforesaid.errors import ConfigError
+from aforesaid.providers.http import PRESETS, Endpoint, find_endpoint, host_and_port, is_loopback
+from tests.support.tables import loop_over
 
 
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+@loop_over("preset", PRESETS)
 def test_a_preset_is_found_by_its_name_and_by_its_address(preset: Endpoint) -> None:
     name, url = preset.name, preset.url
-    assert find(name) is find(f" {name.upper()} ") is find(url) is find(url + "/") is preset
+    assert (
+        find_endpoint(name)
+        is find_endpoint(f" {name.upper()} ")
+        is find_endpoint(url)
+        is find_endpoint(url + "/")
+        is preset
+    )
 
 
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+@loop_over("preset", PRESETS)
 def test_a_local_preset_needs_no_key_and_a_remote_one_names_its_variable(preset: Endpoint) -> None:
     local, variable = preset.local, preset.key_variable
     assert local == (variable is None)
@@ -20,17 +27,17 @@ def test_a_local_preset_needs_no_key_and_a_remote_one_names_its_variable(preset:
 
 
 def test_any_address_will_do_and_is_named_for_its_host() -> None:
-    found = find("https://models.example.com:8443/v1/")
+    found = find_endpoint("https://models.example.com:8443/v1/")
     assert (found.name, found.url) == ("models.example.com", "https://models.example.com:8443/v1")
     assert (found.key_variable, found.default_model, found.local) == (None, None, False)
-    assert not found.preset
+    assert found not in PRESETS
 
 
 def test_the_whole_address_of_a_request_may_be_pasted() -> None:
-    assert find("http://[::1]:9/v1/chat/completions").url == "http://[::1]:9/v1"
+    assert find_endpoint("http://[::1]:9/v1/chat/completions").url == "http://[::1]:9/v1"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("url", "local"),
     [
         ("http://localhost:1/v1", True),
@@ -43,10 +50,10 @@ def test_the_whole_address_of_a_request_may_be_pasted() -> None:
     ],
 )
 def test_only_this_machine_is_local(url: str, local: bool) -> None:
-    assert find(url).local is local
+    assert find_endpoint(url).local is local
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "setting",
     [
         "",
@@ -61,13 +68,13 @@ def test_only_this_machine_is_local(url: str, local: bool) -> None:
 )
 def test_anything_else_is_an_error_that_names_the_presets(setting: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        find(setting)
+        find_endpoint(setting)
     for preset in PRESETS:
         assert preset.name in str(raised.value)
 
 
 def test_a_password_in_an_address_is_not_shown() -> None:
-    assert place("http://me:secret@host:81/v1") == "host:81"
-    assert place("https://host/v1") == "host"
-    assert place("nonsense") == "its address"
-    assert find("http://me:secret@host:81/v1").name == "host"
+    assert host_and_port("http://me:secret@host:81/v1") == "host:81"
+    assert host_and_port("https://host/v1") == "host"
+    assert host_and_port("nonsense") == "its address"
+    assert find_endpoint("http://me:secret@host:81/v1").name == "host"

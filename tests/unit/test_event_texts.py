@@ -1,8 +1,6 @@
 """What events say, for the index of last resort."""
 
-import pytest
-
-from recollect.model.events import (
+from aforesaid.model.events import (
     CommandRun,
     Event,
     Failure,
@@ -15,7 +13,8 @@ from recollect.model.events import (
     ToolUsed,
     TurnEnded,
 )
-from recollect.worker.indexing import LONGEST, event_text
+from aforesaid.worker.indexing import LONGEST, event_text
+from tests.support.tables import loop_over
 
 
 def event(what: Happening) -> Event:
@@ -28,7 +27,7 @@ def used(
     return event(ToolUsed("Tool", "u", action, failure, None))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("happened", "said"),
     [
         (

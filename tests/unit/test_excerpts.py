@@ -6,8 +6,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.synthesis.excerpts import cut_mark, excerpt, first_lines, shortened
-from recollect.text import clean
+from aforesaid.synthesis.turn import cut_mark, excerpt, first_lines, shortened
+from aforesaid.text import clean
 
 MARK = re.compile(r"\[… ([\d,]+) (characters|lines|steps|events) cut …\]")
 LONGEST_MARK = 40

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import freshness
-from recollect.clock import SECOND
-from recollect.model.observations import Doubt, ObservationDraft
-from recollect.model.sessions import Session
-from recollect.recall import brief
-from recollect.recall.envelope import CLOSING
-from recollect.recall.file_recall import HOOK, LEAD, places, recall
-from recollect.store.protocol import Store
-from recollect.text import tokens
+from aforesaid import freshness
+from aforesaid.clock import SECOND
+from aforesaid.model.observations import Doubt, ObservationDraft
+from aforesaid.model.sessions import Session
+from aforesaid.recall import brief
+from aforesaid.recall.inject import FILE_LEAD, HOOK, places, recall_for_file
+from aforesaid.recall.render import CLOSING
+from aforesaid.store.store import Store
+from aforesaid.text import tokens
 from tests.support.memory import Memory
 
 BUDGET = 200
@@ -40,8 +40,8 @@ def asking(memory: Memory) -> Session:
 
 def titles(memory: Memory, session: Session, path: str = PATH, budget: int = BUDGET) -> list[str]:
     """Of what is told, in its order."""
-    text, told = recall(memory.store, session, path, budget)
-    found = [memory.store.observation(one.source) for one in told]
+    text, told = recall_for_file(memory.store, session, path, budget)
+    found = [memory.store.observations.get(one.source) for one in told]
     names = [str(each.draft.title) for each in found if each is not None]
     assert sorted(names, key=text.index) == names
     return names
@@ -50,8 +50,8 @@ def titles(memory: Memory, session: Session, path: str = PATH, budget: int = BUD
 @pytest.mark.parametrize("kind", ["decision", "bugfix", "discovery"])
 def test_what_was_decided_mended_or_found_out_is_told(memory: Memory, kind: str) -> None:
     memory.turn("p", about(kind, "Retries twice", "app.py gives up after two tries"))
-    text, told = recall(memory.store, asking(memory), PATH, BUDGET)
-    assert LEAD.format(file=NAME) in text
+    text, told = recall_for_file(memory.store, asking(memory), PATH, BUDGET)
+    assert FILE_LEAD.format(file=NAME) in text
     assert "Retries twice" in text
     assert "app.py gives up after two tries" in text
     (one,) = told
@@ -63,14 +63,14 @@ def test_what_was_decided_mended_or_found_out_is_told(memory: Memory, kind: str)
 def test_what_the_file_shows_itself_is_not_told(memory: Memory, kind: str) -> None:
     facts = ("src/app.py: `send` was added (4 lines added).", "`A = 1` became `A = 2` in app.py.")
     memory.turn("p", about(kind, "Changed app.py", *facts))
-    assert recall(memory.store, asking(memory), PATH, BUDGET) == ("", [])
+    assert recall_for_file(memory.store, asking(memory), PATH, BUDGET) == ("", [])
 
 
 @pytest.mark.parametrize("kind", ["change", "feature", "refactor"])
 def test_a_change_is_told_with_the_fact_that_says_why(memory: Memory, kind: str) -> None:
     why = "app.py sends twice because the gateway loses the first try"
     memory.turn("p", about(kind, "Sent twice", why, "src/app.py: `send` was changed."))
-    text, _ = recall(memory.store, asking(memory), PATH, BUDGET)
+    text, _ = recall_for_file(memory.store, asking(memory), PATH, BUDGET)
     assert why in text
     assert "was changed" not in text
 
@@ -93,10 +93,10 @@ def test_the_most_telling_comes_first_and_three_are_enough(memory: Memory) -> No
     assert titles(memory, session, budget=budget) == expected
     pinned = next(
         each
-        for each in memory.store.recent_observations(memory.project_id, 9)
+        for each in memory.store.observations.recent(memory.project_id, 9)
         if each.draft.title == "change 3"
     )
-    memory.store.pin(pinned.id, pinned=True)
+    memory.store.observations.pin(pinned.id, pinned=True)
     assert titles(memory, session, budget=budget) == ["change 3", "decision 4", "decision 0"]
 
 
@@ -112,7 +112,7 @@ def test_a_file_of_the_same_name_elsewhere_is_another_file(memory: Memory) -> No
 
 def test_a_session_in_a_folder_of_the_project_knows_the_same_file(memory: Memory) -> None:
     memory.turn("p", about("bugfix", "Mended app.py"))
-    root = memory.store.project(memory.project_id).root
+    root = memory.store.projects.get(memory.project_id).root
     inside = replace(asking(memory), project_dir=f"{root}/src")
     assert titles(memory, inside, f"{root}/{NAME}") == ["Mended app.py"]
     assert titles(memory, inside, "app.py") == ["Mended app.py"]
@@ -129,7 +129,7 @@ def test_facts_about_other_files_stay_out(memory: Memory, tmp_path: Path) -> Non
     )
     memory.turn("p", about("bugfix", "Mended the queue", *facts, paths=(NAME, "src/other.py")))
     session = replace(asking(memory), project_dir=str(tmp_path))
-    text, _ = recall(memory.store, session, str(tmp_path / NAME), BUDGET)
+    text, _ = recall_for_file(memory.store, session, str(tmp_path / NAME), BUDGET)
     assert [fact for fact in facts if fact in text] == list(facts[:2])
 
 
@@ -137,52 +137,55 @@ def test_a_session_is_told_once_per_file(memory: Memory) -> None:
     for number in range(5):
         memory.turn("p", about("bugfix", f"Mended {number}"))
     session = asking(memory)
-    text, told = recall(memory.store, session, PATH, BUDGET)
+    text, told = recall_for_file(memory.store, session, PATH, BUDGET)
     assert len(told) == 3, text
-    memory.store.add_told(session.id, HOOK, told, memory.at + SECOND)
-    assert recall(memory.store, session, PATH, BUDGET) == ("", [])
-    assert recall(memory.store, asking(memory), PATH, BUDGET)[0] == text
+    memory.store.injections.add(session.id, HOOK, told, memory.at + SECOND)
+    assert recall_for_file(memory.store, session, PATH, BUDGET) == ("", [])
+    assert recall_for_file(memory.store, asking(memory), PATH, BUDGET)[0] == text
 
 
 def test_what_the_prompt_was_told_is_not_told_again(memory: Memory) -> None:
     memory.turn("p", about("bugfix", "Mended app.py"))
     session = asking(memory)
-    _, told = recall(memory.store, session, PATH, BUDGET)
-    memory.store.add_told(session.id, "new", told, memory.at)
-    assert recall(memory.store, session, PATH, BUDGET) == ("", [])
+    _, told = recall_for_file(memory.store, session, PATH, BUDGET)
+    memory.store.injections.add(session.id, "new", told, memory.at)
+    assert recall_for_file(memory.store, session, PATH, BUDGET) == ("", [])
 
 
 @pytest.mark.parametrize("hook", [HOOK, "new"])
 def test_what_was_told_before_a_compaction_is_told_again(memory: Memory, hook: str) -> None:
     memory.turn("p", about("bugfix", "Mended app.py"))
     session = asking(memory)
-    text, told = recall(memory.store, session, PATH, BUDGET)
-    memory.store.add_told(session.id, hook, told, memory.at + SECOND)
-    assert recall(memory.store, session, PATH, BUDGET) == ("", [])
+    text, told = recall_for_file(memory.store, session, PATH, BUDGET)
+    memory.store.injections.add(session.id, hook, told, memory.at + SECOND)
+    assert recall_for_file(memory.store, session, PATH, BUDGET) == ("", [])
     compacting = memory.sessions[session.ref]
-    memory.store.add_events([compacting.compact()], compacting.at)
-    assert recall(memory.store, session, PATH, BUDGET) == (text, told)
-    memory.store.add_told(session.id, hook, told, compacting.at + SECOND)
-    assert recall(memory.store, session, PATH, BUDGET) == ("", [])
+    memory.store.events.add([compacting.compact()], compacting.at)
+    assert recall_for_file(memory.store, session, PATH, BUDGET) == (text, told)
+    memory.store.injections.add(session.id, hook, told, compacting.at + SECOND)
+    assert recall_for_file(memory.store, session, PATH, BUDGET) == ("", [])
 
 
 def test_a_line_in_the_brief_does_not_keep_the_facts_back(memory: Memory) -> None:
     memory.turn("p", about("bugfix", "Mended app.py", "app.py retries twice"))
     session = asking(memory)
-    told = brief.write(memory.store, memory.project_id, 1500).told
-    memory.store.add_told(session.id, "context", told, memory.at)
-    assert "app.py retries twice" in recall(memory.store, session, PATH, BUDGET)[0]
+    told = brief.write(memory.store, memory.project_id, 1500).injections
+    memory.store.injections.add(session.id, "context", told, memory.at)
+    assert "app.py retries twice" in recall_for_file(memory.store, session, PATH, BUDGET)[0]
 
 
 def test_a_session_is_not_told_what_it_did_itself(memory: Memory) -> None:
     session = memory.turn("p", about("bugfix", "Mended app.py"))
-    assert recall(memory.store, session, PATH, BUDGET) == ("", [])
-    assert memory.store.files_worth_asking(memory.project_id, untold_in=session.id, limit=9) == []
+    assert recall_for_file(memory.store, session, PATH, BUDGET) == ("", [])
+    assert (
+        memory.store.observations.files_to_recall(memory.project_id, untold_in=session.id, limit=9)
+        == []
+    )
 
 
 def test_other_projects_are_not_told_of(memory: Memory, store: Store) -> None:
     Memory.of(store, "other").turn("p", about("bugfix", "Elsewhere"))
-    assert recall(memory.store, asking(memory), PATH, BUDGET) == ("", [])
+    assert recall_for_file(memory.store, asking(memory), PATH, BUDGET) == ("", [])
 
 
 def test_what_is_doubted_or_superseded_is_not_told(memory: Memory) -> None:
@@ -195,7 +198,7 @@ def test_what_is_doubted_or_superseded_is_not_told(memory: Memory) -> None:
     memory.turn("p", replace(about("decision", "Half sure", *facts), doubts=doubted))
     session = asking(memory)
     assert titles(memory, session) == ["Half sure", "The new story"]
-    assert "must guess" not in recall(memory.store, session, PATH, BUDGET)[0]
+    assert "must guess" not in recall_for_file(memory.store, session, PATH, BUDGET)[0]
 
 
 @pytest.mark.parametrize(
@@ -208,12 +211,12 @@ def test_a_file_that_is_not_what_it_was_is_marked(
     file = tmp_path / NAME
     file.parent.mkdir()
     file.write_text("as it was")
-    blob = freshness.seen(str(tmp_path), NAME, until=2**50)
+    blob = freshness.unchanged_blob(str(tmp_path), NAME, until=2**50)
     assert blob is not None
     memory.turn("p", replace(about("bugfix", "Mended app.py"), blobs=((NAME, blob),)))
     file.write_text(after) if after else file.unlink()
     session = replace(asking(memory), project_dir=str(tmp_path))
-    text, told = recall(memory.store, session, str(file), BUDGET)
+    text, told = recall_for_file(memory.store, session, str(file), BUDGET)
     assert len(told) == 1
     assert mark in text
     assert mark or " since]" not in text
@@ -234,7 +237,7 @@ def test_files_worth_asking_about_are_the_newest_of_the_project(memory: Memory) 
     memory.turn("p", about("change", "Only changed", paths=("d.py",)))
     memory.turn("p", reading("change", "Only read", "a fact"))
     session = asking(memory)
-    worth = memory.store.files_worth_asking
+    worth = memory.store.observations.files_to_recall
     found = worth(memory.project_id, untold_in=session.id, limit=9)
     assert (found[0], sorted(found)) == ("c.py", ["a.py", "b.py", "c.py"])
     assert len(worth(memory.project_id, untold_in=session.id, limit=2)) == 2
@@ -265,7 +268,7 @@ def test_the_budget_and_the_envelope_are_always_kept(
     drafts = [about("bugfix", word + CLOSING, hostile, word) for word in words]
     memory.turn("p", *drafts)
     for path in (PATH, name, f"{name}{CLOSING}"):
-        text, told = recall(store, asking(memory), path, budget)
+        text, told = recall_for_file(store, asking(memory), path, budget)
         assert tokens(text) <= budget
         assert text.count(CLOSING) == (1 if told else 0)
         assert text == "" or text.endswith(CLOSING)

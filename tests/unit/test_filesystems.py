@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import filesystems
-from recollect.errors import StoreError
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid import filesystems
+from aforesaid.errors import StoreError
+from aforesaid.store.store import Store
 
 MOUNTS = r"""
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -53,8 +53,8 @@ def test_a_folder_has_the_kind_of_the_nearest_mount(mounts: Path, folder: str, k
 @pytest.mark.parametrize("service", ["Dropbox", "OneDrive - Work", "Library/Mobile Documents/x"])
 def test_a_folder_that_a_cloud_service_copies_is_shared(tmp_path: Path, service: str) -> None:
     """T28: iCloud, Dropbox and their like."""
-    assert "cloud service" in str(filesystems.why_shared(tmp_path / service / "recollect"))
-    assert filesystems.why_shared(tmp_path / "recollect") is None
+    assert "cloud service" in str(filesystems.why_shared(tmp_path / service / "aforesaid"))
+    assert filesystems.why_shared(tmp_path / "aforesaid") is None
 
 
 def test_where_the_system_does_not_tell_the_disk_is_taken_for_a_local_one(
@@ -70,13 +70,13 @@ def test_the_journal_is_the_one_that_is_safe_there(
     mounts: Path, tmp_path: Path, kind: str, journal: str
 ) -> None:
     """T28: a database that had a write-ahead log gets a rollback journal once it is moved to such a place."""
-    SqliteStore(tmp_path / "recollect.db", writer=True).close()
+    Store(tmp_path / "aforesaid.db", writer=True).close()
     mounts.write_text(f"22 1 254:0 / / rw - {kind} /dev/vda rw\n")
-    with closing(SqliteStore(tmp_path / "recollect.db", writer=True)) as store:
-        store.add_quarantine("name", "why", 1, 1)
-        with closing(sqlite3.connect(tmp_path / "recollect.db")) as other:
+    with closing(Store(tmp_path / "aforesaid.db", writer=True)) as store:
+        store.events.quarantine("name", "why", 1, 1)
+        with closing(sqlite3.connect(tmp_path / "aforesaid.db")) as other:
             assert other.execute("PRAGMA journal_mode").fetchone() == (journal,)
-        with closing(SqliteStore(tmp_path / "recollect.db", writer=False)) as reader:
+        with closing(Store(tmp_path / "aforesaid.db", writer=False)) as reader:
             assert reader.health().quarantined == 1
 
 
@@ -86,15 +86,15 @@ def test_a_sqlite_that_is_too_old_is_refused_in_words(
     """T29: before 3.35 there is no RETURNING."""
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
     with pytest.raises(StoreError, match="newer Python"):
-        SqliteStore(tmp_path / "recollect.db", writer=True)
+        Store(tmp_path / "aforesaid.db", writer=True)
 
 
 def test_who_only_reads_cannot_write(tmp_path: Path) -> None:
     """T29: before 3.51.3 two processes that write can damage the log; one alone holds a writing
     connection."""
-    SqliteStore(tmp_path / "recollect.db", writer=True).close()
-    with closing(SqliteStore(tmp_path / "recollect.db", writer=False)) as reader:
+    Store(tmp_path / "aforesaid.db", writer=True).close()
+    with closing(Store(tmp_path / "aforesaid.db", writer=False)) as reader:
         with pytest.raises(AssertionError, match="opened for reading"):
-            reader.add_quarantine("name", "why", 1, 1)
+            reader.events.quarantine("name", "why", 1, 1)
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            reader._reader().execute("DELETE FROM events")
+            reader.database.reader().execute("DELETE FROM events")

@@ -1,27 +1,33 @@
 """Old observations of a sentence or two, lifted to the form with title, subtitle, facts and narrative."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.flat import lifted
-from recollect.model.observations import TYPES, ObservationDraft, known_type
-from recollect.model.prose import sentences
+from aforesaid.model.observations import (
+    TYPES,
+    ObservationDraft,
+    cite_event,
+    cite_observation,
+    cited_observations,
+    known_type,
+)
+from aforesaid.model.prose import parse_flat_text, sentences
 from tests.support.examples import examples
+from tests.support.tables import loop_over
 
 
 def test_a_sentence_becomes_title_subtitle_fact_and_narrative() -> None:
     text = (
         "Fixed the login redirect loop by keeping the return URL, because Safari lost the cookie."
     )
-    assert lifted("bugfix", text) == ObservationDraft(
+    assert parse_flat_text("bugfix", text) == ObservationDraft(
         "bugfix", "Fixed the login redirect loop", text, (text,), text
     )
 
 
 def test_every_sentence_is_a_fact() -> None:
     text = "The store uses WAL. Readers never wait! See docs/adr/0002.md for why."
-    found = lifted("decision", text)
+    found = parse_flat_text("decision", text)
     assert found.title == "The store uses WAL"
     assert found.subtitle == "Readers never wait!"
     assert found.facts == (
@@ -32,7 +38,7 @@ def test_every_sentence_is_a_fact() -> None:
     assert found.narrative == text
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "title"),
     [
         ("Added search", "Added search"),
@@ -54,7 +60,7 @@ def test_every_sentence_is_a_fact() -> None:
     ],
 )
 def test_a_title_is_the_first_clause_cut_at_a_word(text: str, title: str) -> None:
-    assert lifted("change", text).title == title
+    assert parse_flat_text("change", text).title == title
 
 
 def test_a_long_sentence_is_parted_where_its_clauses_join() -> None:
@@ -62,7 +68,7 @@ def test_a_long_sentence_is_parted_where_its_clauses_join() -> None:
         "The worker retries a failed job three times before it gives up; the waiting time doubles with "
         "each try up to an hour, and a quota error does not cost a try because the queue is parked."
     )
-    found = lifted("feature", text)
+    found = parse_flat_text("feature", text)
     assert found.facts == (
         "The worker retries a failed job three times before it gives up;"
         " the waiting time doubles with each try up to an hour",
@@ -72,7 +78,7 @@ def test_a_long_sentence_is_parted_where_its_clauses_join() -> None:
     assert len((found.subtitle or "").split()) == 24
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("said", "kind"),
     [
         ("bugfix", "bugfix"),
@@ -90,7 +96,7 @@ def test_a_type_is_known_however_it_is_spelt(said: str, kind: str) -> None:
 
 
 def test_nothing_is_lifted_from_nothing() -> None:
-    assert lifted("x", " \n") == ObservationDraft("change", None)
+    assert parse_flat_text("x", " \n") == ObservationDraft("change", None)
 
 
 WORDS = st.sampled_from(
@@ -115,7 +121,7 @@ TEXTS = st.one_of(st.text(), st.lists(WORDS, max_size=120).map(" ".join))
 @examples(60)
 @given(st.text(max_size=10), TEXTS)
 def test_any_text_takes_the_right_shape_and_no_word_is_lost(kind: str, text: str) -> None:
-    found = lifted(kind, text)
+    found = parse_flat_text(kind, text)
     assert found.type in TYPES
     assert len((found.title or "").split()) <= 8
     assert len((found.subtitle or "").split()) <= 24
@@ -123,3 +129,9 @@ def test_any_text_takes_the_right_shape_and_no_word_is_lost(kind: str, text: str
     joined = "".join(sentences(found.narrative or ""))
     letters = [c for c in found.narrative or "" if c.isalpha()]
     assert [c for c in joined if c.isalpha()] == letters
+
+
+def test_what_was_written_is_what_is_found() -> None:
+    said = f"evidence: [{cite_observation(12)}, {cite_event(7)}, {cite_observation(120)}]"
+    assert cited_observations(said) == {12, 120}
+    assert not cited_observations("an observation of 12 birds, observations 3")

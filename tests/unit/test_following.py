@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import settings
-from recollect.errors import ConfigError
-from recollect.following import follow
-from recollect.paths import write_private
+from aforesaid import settings
+from aforesaid.errors import ConfigError
+from aforesaid.paths import write_private
+from aforesaid.settings import follow
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_what_is_live_follows_the_file_and_the_rest_stays(file: Path) -> None:
 
 
 def test_a_variable_wins_over_a_file_that_has_changed(file: Path) -> None:
-    found = follow(file, {"RECOLLECT_BRIEF_TOKENS": "700"})
+    found = follow(file, {"AFORESAID_BRIEF_TOKENS": "700"})
     write_private(file, b"[brief]\ntokens = 300\n")
     assert found.number("brief.tokens") == 700
 

@@ -1,13 +1,12 @@
 """The form that people edit: what is not touched comes back as it was."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.form import SECTIONS, read, written
-from recollect.model.editing import Fields, Unusable, checked
-from recollect.model.observations import TYPES
-from recollect.text import clean
+from aforesaid.cli.editor import SECTIONS, read_form, write_form
+from aforesaid.model.observations import TYPES, Fields, Unusable, checked
+from aforesaid.text import clean
+from tests.support.tables import loop_over
 
 FIELDS: Fields = {
     "type": "bugfix",
@@ -26,7 +25,7 @@ items = st.lists(texts.filter(bool), max_size=4)
 
 
 def test_what_was_written_is_read_back() -> None:
-    assert read(written(12, FIELDS)) == FIELDS
+    assert read_form(write_form(12, FIELDS)) == FIELDS
 
 
 @given(st.sampled_from(TYPES), lines, lines, items, texts, items)
@@ -46,42 +45,42 @@ def test_any_text_comes_back_as_it_was(
         "narrative": story or None,
         "concepts": about,
     }
-    assert read(written(1, fields)) == fields
+    assert read_form(write_form(1, fields)) == fields
 
 
 def test_the_form_explains_itself() -> None:
-    form = written(12, FIELDS)
+    form = write_form(12, FIELDS)
     assert form.startswith("# Observation #12.")
     assert all(kind in form for kind in TYPES)
 
 
 def test_people_need_no_dashes_and_may_leave_empty_lines() -> None:
-    form = written(1, FIELDS | {"facts": []}).replace(
+    form = write_form(1, FIELDS | {"facts": []}).replace(
         "[facts]\n", "[facts]\n\none\n\n- two\n\n\n", 1
     )
-    found = read(form)
+    found = read_form(form)
     assert isinstance(found, dict)
     assert found["facts"] == ["one", "two"]
 
 
 def test_a_title_on_two_lines_becomes_one() -> None:
-    found = read(written(1, FIELDS | {"title": "Importer\ntakes   commas"}))
+    found = read_form(write_form(1, FIELDS | {"title": "Importer\ntakes   commas"}))
     assert isinstance(found, dict)
     assert found["title"] == "Importer takes commas"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("form", "why"),
     [
-        (written(1, FIELDS).replace("bugfix", "bug"), "'bug'"),
-        (written(1, FIELDS).replace("[subtitle]", ""), "[subtitle] is missing"),
-        (written(1, FIELDS) + "\n[title]\nagain", "[title] is there twice"),
+        (write_form(1, FIELDS).replace("bugfix", "bug"), "'bug'"),
+        (write_form(1, FIELDS).replace("[subtitle]", ""), "[subtitle] is missing"),
+        (write_form(1, FIELDS) + "\n[title]\nagain", "[title] is there twice"),
         ("", "[type]"),
         ("not a form at all", "[concepts]"),
     ],
 )
 def test_what_cannot_be_taken_is_told(form: str, why: str) -> None:
-    found = read(form)
+    found = read_form(form)
     assert isinstance(found, Unusable)
     assert why in found.why
 
@@ -94,4 +93,4 @@ def test_an_observation_must_say_something() -> None:
 
 @given(st.text())
 def test_whatever_an_editor_leaves_is_read_or_refused_without_an_error(text: str) -> None:
-    assert isinstance(read(text), Unusable)
+    assert isinstance(read_form(text), Unusable)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import freshness
-from recollect.freshness import CHANGED, GONE, LARGEST, UNCHANGED, UNKNOWN, Freshness
-from recollect.model.observations import Observation, ObservationDraft
+from aforesaid import freshness
+from aforesaid.freshness import CHANGED, GONE, LARGEST, UNCHANGED, UNKNOWN, Freshness
+from aforesaid.model.observations import Observation, ObservationDraft
+from tests.support.tables import loop_over
 
 HOUR_AGO = 3_600
 ALWAYS = 2**50
@@ -37,7 +38,7 @@ def aged(path: Path) -> Path:
 
 def blob(path: Path) -> str | None:
     """What its content is called now."""
-    return freshness.seen(str(path.parent), path.name, until=ALWAYS)
+    return freshness.unchanged_blob(str(path.parent), path.name, until=ALWAYS)
 
 
 def name_of(content: bytes, folder: Path) -> str:
@@ -71,7 +72,7 @@ def test_what_is_no_file_of_sensible_size_has_no_name(root: Path) -> None:
         file.truncate(LARGEST + 1)
     os.mkfifo(root / "pipe")
     for name in ("missing", "large", "pipe", ".", "a.py/below", "nul\0"):
-        assert freshness.seen(str(root), name, until=ALWAYS) is None, name
+        assert freshness.unchanged_blob(str(root), name, until=ALWAYS) is None, name
     with large.open("wb") as file:
         file.truncate(LARGEST)
     assert blob(large) is not None
@@ -111,7 +112,7 @@ def test_what_leads_out_of_the_project_is_not_looked_at(root: Path, tmp_path: Pa
     (root / "loop").symlink_to(root / "loop")
     for path in ("link", "folder/secret", "../secret", str(tmp_path / "secret"), "loop/x", "nul\0"):
         assert freshness.state(str(root), path, known) == UNKNOWN, path
-        assert freshness.seen(str(root), path, until=ALWAYS) is None, path
+        assert freshness.unchanged_blob(str(root), path, until=ALWAYS) is None, path
 
 
 def test_a_link_inside_the_project_is_followed(root: Path) -> None:
@@ -156,9 +157,11 @@ def test_a_file_that_just_changed_is_read_again(root: Path) -> None:
 def test_what_was_seen_is_what_has_not_changed_since(root: Path) -> None:
     file = root / "a.py"
     changed = max(file.stat().st_mtime_ns, file.stat().st_ctime_ns) // 1_000_000
-    assert freshness.seen(str(root), "a.py", until=changed + 1) == name_of(b"a = 1\n", root)
-    assert freshness.seen(str(root), "a.py", until=changed - 1) is None
-    assert freshness.seen(str(root), "b.py", until=changed + 1) is None
+    assert freshness.unchanged_blob(str(root), "a.py", until=changed + 1) == name_of(
+        b"a = 1\n", root
+    )
+    assert freshness.unchanged_blob(str(root), "a.py", until=changed - 1) is None
+    assert freshness.unchanged_blob(str(root), "b.py", until=changed + 1) is None
 
 
 def test_a_file_that_was_moved_into_place_was_not_seen(root: Path) -> None:
@@ -166,27 +169,29 @@ def test_a_file_that_was_moved_into_place_was_not_seen(root: Path) -> None:
     other.write_bytes(b"another\n")
     until = aged(other).stat().st_mtime_ns // 1_000_000 + 1_000
     other.rename(root / "a.py")
-    assert freshness.seen(str(root), "a.py", until=until) is None
+    assert freshness.unchanged_blob(str(root), "a.py", until=until) is None
 
 
 def test_an_observation_is_as_fresh_as_its_worst_file(root: Path) -> None:
     here = str(root)
     known = blob(root / "a.py") or ""
     other = "0" * 40
-    assert freshness.of(about("a.py", a_py=known), here) == Freshness(UNCHANGED)
-    assert freshness.of(about("a.py", a_py=other), here) == Freshness(CHANGED, changed=("a.py",))
-    assert freshness.of(about("a.py"), here) == Freshness(UNKNOWN)
-    assert freshness.of(about(), here) == Freshness(UNKNOWN)
+    assert freshness.check_files(about("a.py", a_py=known), here) == Freshness(UNCHANGED)
+    assert freshness.check_files(about("a.py", a_py=other), here) == Freshness(
+        CHANGED, changed=("a.py",)
+    )
+    assert freshness.check_files(about("a.py"), here) == Freshness(UNKNOWN)
+    assert freshness.check_files(about(), here) == Freshness(UNKNOWN)
     # One that was not seen then is no reason to call all of them unchanged.
-    assert freshness.of(about("a.py", read=("b.py",), a_py=known), here).state == UNKNOWN
-    both = freshness.of(about("a.py", read=("b.py",), a_py=other, b_py=other), here)
+    assert freshness.check_files(about("a.py", read=("b.py",), a_py=known), here).state == UNKNOWN
+    both = freshness.check_files(about("a.py", read=("b.py",), a_py=other, b_py=other), here)
     assert both == Freshness(GONE, changed=("a.py",), gone=("b.py",))
     # Files of others are nobody's business.
     elsewhere = about("a.py", read=("/etc/hostname", "../x"), a_py=known)
-    assert freshness.of(elsewhere, here) == Freshness(UNCHANGED)
+    assert freshness.check_files(elsewhere, here) == Freshness(UNCHANGED)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("found", "words"),
     [
         (Freshness(UNCHANGED), "unchanged"),
@@ -204,7 +209,7 @@ def test_people_get_a_few_words(found: Freshness, words: str) -> None:
 @given(st.text(), st.text() | st.none())
 def test_any_name_can_be_asked_about(path: str, blob: str | None) -> None:
     assert freshness.state("/proc/self/fdinfo", path, blob) in (CHANGED, GONE, UNKNOWN)
-    freshness.of(about(path), "/nowhere")
+    freshness.check_files(about(path), "/nowhere")
 
 
 def test_the_files_of_a_worktree_that_is_gone_are_looked_for_in_the_project(root: Path) -> None:

@@ -6,18 +6,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.clock import HOUR, MINUTE, SECOND
-from recollect.model.jobs import OBSERVE, Job
-from recollect.model.requests import Away, Failure, Misconfigured, Refused, Request, Wait
-from recollect.worker.gate import FIRST_PAUSE, LONGEST_PAUSE, Gate, GatedModel, pause
+from aforesaid.clock import HOUR, MINUTE, SECOND
+from aforesaid.model.jobs import OBSERVE, Job
+from aforesaid.model.requests import (
+    Failure,
+    Misconfigured,
+    RateLimited,
+    Refused,
+    Request,
+    Unavailable,
+)
+from aforesaid.worker.circuit_breaker import (
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+    CircuitBreaker,
+    MonitoredModel,
+    pause,
+)
 from tests.support.stub_model import FakeClock, StubModel
+from tests.support.tables import loop_over
 
 QUESTION = Request("You keep notes.", (), "What was done?", 100)
 
 
-def gate() -> tuple[Gate, FakeClock]:
+def breaker() -> tuple[CircuitBreaker, FakeClock]:
     clock = FakeClock()
-    return Gate(clock, luck=lambda: 0.5), clock
+    return CircuitBreaker(clock, luck=lambda: 0.5), clock
 
 
 def job(number: int) -> Job:
@@ -25,41 +39,41 @@ def job(number: int) -> Job:
 
 
 def test_a_new_gate_is_open() -> None:
-    new, _ = gate()
-    assert new.closed() is None
-    assert new.reason() is None
+    new, _ = breaker()
+    assert new.blocked() is None
+    assert new.outage is None
 
 
 def test_an_absence_closes_it_for_a_pause() -> None:
-    shut, clock = gate()
-    assert shut.shut(Away("overloaded")) == clock() + FIRST_PAUSE
-    closed = shut.closed()
+    shut, clock = breaker()
+    assert shut.trip(Unavailable("overloaded")) == clock() + FIRST_PAUSE
+    closed = shut.blocked()
     assert closed is not None
     assert (closed.why, closed.for_user) == ("overloaded", False)
     clock.at = closed.until
-    assert shut.closed() is None
+    assert shut.blocked() is None
 
 
 def test_a_reason_outlives_its_time_until_something_is_answered() -> None:
-    shut, clock = gate()
-    clock.at = shut.shut(Away("overloaded"))
-    assert shut.reason() is not None
-    shut.answered()
-    assert shut.reason() is None
+    shut, clock = breaker()
+    clock.at = shut.trip(Unavailable("overloaded"))
+    assert shut.outage is not None
+    shut.record_answer()
+    assert shut.outage is None
 
 
 def test_pauses_grow_while_nothing_is_answered_and_begin_anew_afterwards() -> None:
-    shut, clock = gate()
+    shut, clock = breaker()
     pauses = []
     for _ in range(12):
-        until = shut.shut(Away("overloaded"))
+        until = shut.trip(Unavailable("overloaded"))
         pauses.append(until - clock())
         clock.at = until
     assert pauses[:4] == [5 * SECOND, 10 * SECOND, 20 * SECOND, 40 * SECOND]
     assert all(later >= earlier for earlier, later in pairwise(pauses))
     assert pauses[-1] == LONGEST_PAUSE
-    shut.answered()
-    assert shut.shut(Away("overloaded")) - clock() == FIRST_PAUSE
+    shut.record_answer()
+    assert shut.trip(Unavailable("overloaded")) - clock() == FIRST_PAUSE
 
 
 @given(st.integers(1, 10_000), st.floats(0, 1))
@@ -70,57 +84,58 @@ def test_a_pause_is_never_shorter_than_half_the_first_or_longer_than_fifteen_min
 
 
 def test_a_quota_closes_it_until_it_is_over() -> None:
-    shut, clock = gate()
+    shut, clock = breaker()
     until = clock() + 3 * HOUR
-    assert shut.shut(Wait("the quota is used up", until)) == until
-    closed = shut.closed()
+    assert shut.trip(RateLimited("the quota is used up", until)) == until
+    closed = shut.blocked()
     assert closed is not None
     assert closed.for_user
 
 
 def test_a_quota_that_is_said_to_be_over_already_is_no_reason_to_ask_at_once() -> None:
-    shut, clock = gate()
-    assert shut.shut(Wait("slow down", clock() - HOUR)) == clock() + FIRST_PAUSE
+    shut, clock = breaker()
+    assert shut.trip(RateLimited("slow down", clock() - HOUR)) == clock() + FIRST_PAUSE
 
 
 def test_a_wrong_setting_is_for_the_user_and_looked_at_now_and_then() -> None:
-    shut, clock = gate()
-    assert shut.shut(Misconfigured("there is no key")) == clock() + LONGEST_PAUSE
-    closed = shut.closed()
+    shut, clock = breaker()
+    assert shut.trip(Misconfigured("there is no key")) == clock() + LONGEST_PAUSE
+    closed = shut.blocked()
     assert closed is not None
     assert closed.for_user
 
 
 @pytest.mark.parametrize(
-    "absence", [Away("overloaded"), Wait("quota", 9_999_999_999_999), Misconfigured("no key")]
+    "absence",
+    [Unavailable("overloaded"), RateLimited("quota", 9_999_999_999_999), Misconfigured("no key")],
 )
-def test_the_user_can_open_it(absence: Away | Wait | Misconfigured) -> None:
-    shut, _ = gate()
-    shut.shut(absence)
-    shut.open()
-    assert shut.closed() is None
-    assert shut.reason() is None
+def test_the_user_can_open_it(absence: Unavailable | RateLimited | Misconfigured) -> None:
+    shut, _ = breaker()
+    shut.trip(absence)
+    shut.reset()
+    assert shut.blocked() is None
+    assert shut.outage is None
 
 
 def test_a_job_is_not_blamed_for_its_first_failure() -> None:
-    at, _ = gate()
+    at, _ = breaker()
     assert not at.blames(job(1))
 
 
 def test_a_job_is_not_blamed_while_nobody_is_answered() -> None:
-    at, clock = gate()
+    at, clock = breaker()
     for _ in range(10):
         assert not at.blames(job(1))
         assert not at.blames(job(2))
         clock.at += MINUTE
 
 
-def others_answered(failing: Job) -> tuple[Gate, FakeClock]:
+def others_answered(failing: Job) -> tuple[CircuitBreaker, FakeClock]:
     """Since that one failed first."""
-    at, clock = gate()
+    at, clock = breaker()
     at.blames(failing)
     clock.at += MINUTE
-    at.answered()
+    at.record_answer()
     clock.at += MINUTE
     return at, clock
 
@@ -139,42 +154,41 @@ def test_a_job_is_not_to_blame_when_others_fail_too() -> None:
 
 
 def test_a_job_that_was_done_at_last_begins_with_a_clean_record() -> None:
-    at, clock = gate()
+    at, clock = breaker()
     at.blames(job(1))
-    at.done(job(1))
+    at.record_done(job(1))
     clock.at += MINUTE
-    at.answered()
+    at.record_answer()
     assert not at.blames(job(1))
 
 
 def test_a_new_outage_is_not_the_fault_of_a_job_that_failed_in_it_only() -> None:
-    at, clock = gate()
-    at.answered()
+    at, clock = breaker()
+    at.record_answer()
     clock.at += MINUTE
     assert not at.blames(job(1))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("answer", "opens"),
     [
         ("<none/>", True),
         (Refused("too long"), True),
-        (Away("overloaded"), False),
-        (Wait("quota", 1), False),
+        (Unavailable("overloaded"), False),
+        (RateLimited("quota", 1), False),
         (Misconfigured("no key"), False),
     ],
-    ids=str,
 )
 def test_only_an_answer_opens_it(answer: str | Failure, opens: bool) -> None:
-    shut, _ = gate()
-    shut.shut(Away("overloaded"))
-    GatedModel(StubModel([answer]), shut).ask(QUESTION)
-    assert (shut.closed() is None) is opens
+    shut, _ = breaker()
+    shut.trip(Unavailable("overloaded"))
+    MonitoredModel(StubModel([answer]), shut).ask(QUESTION)
+    assert (shut.blocked() is None) is opens
 
 
 def test_a_model_that_is_listened_to_is_the_model_itself() -> None:
     model = StubModel(["<none/>"])
-    gated = GatedModel(model, gate()[0])
+    gated = MonitoredModel(model, breaker()[0])
     assert (gated.name, gated.model) == ("stub", "stub-1")
     gated.ask(QUESTION)
     gated.idle()

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.events import Failure, Subagent, ToolUsed
-from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
-from recollect.model.turns import Turn
-from recollect.synthesis.grounding.drafts import ground_observation, ground_summary
-from recollect.synthesis.grounding.sources import Sources
+from aforesaid.model.events import Failure, Subagent, ToolUsed
+from aforesaid.model.observations import Doubt, ObservationDraft, SummaryDraft, Turn
+from aforesaid.synthesis.evidence import read_sources
+from aforesaid.synthesis.ground import ground_observation, ground_summary
 from tests.support.examples import examples
 from tests.support.observed import EXTENDED, GREEN, MENDED, PRICING, RED
 from tests.support.turns import ROOT, by, edited, failed, ran, read, turn, wrote
@@ -227,7 +226,7 @@ def test_a_number_may_be_said_in_another_unit(fact: str) -> None:
 
 
 def test_the_index_is_built_once_for_a_turn() -> None:
-    assert Sources.of(FIXED) is Sources.of(replace(FIXED))
+    assert read_sources(FIXED) is read_sources(replace(FIXED))
 
 
 def test_a_huge_output_is_indexed_at_both_ends() -> None:
@@ -238,7 +237,7 @@ def test_a_huge_output_is_indexed_at_both_ends() -> None:
     facts = ("first_name and last_name are printed", "x" * 30_000, "[" * 30_000, "1," * 15_000)
     grounded = ground_observation(ObservationDraft("change", None, facts=facts), made)
     assert "facts 0" not in _parts(grounded.doubts)
-    assert len(Sources.of(made).text) < 400_000
+    assert len(read_sources(made).text) < 400_000
 
 
 SHAPES = (

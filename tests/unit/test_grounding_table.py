@@ -1,10 +1,7 @@
 """Facts as models write them about real kinds of turns: which of them the check doubts, and why."""
 
-import pytest
-
-from recollect.model.observations import ObservationDraft
-from recollect.model.turns import Turn
-from recollect.synthesis.grounding.drafts import ground_observation
+from aforesaid.model.observations import ObservationDraft, Turn
+from aforesaid.synthesis.ground import ground_observation
 from tests.support.coding_turns import (
     BUILD,
     CONFIG,
@@ -20,6 +17,7 @@ from tests.support.coding_turns import (
     TYPESCRIPT,
     VUE,
 )
+from tests.support.tables import loop_over
 
 TRUE = [
     (PYTHON, "apply_discount in orders/pricing.py now multiplies the total by one minus RATE"),
@@ -209,12 +207,12 @@ def _reasons(made: Turn, fact: str) -> list[str]:
     return [doubt.reason for doubt in ground_observation(draft, made).doubts]
 
 
-@pytest.mark.parametrize(("made", "fact"), TRUE, ids=[fact[:50] for _, fact in TRUE])
+@loop_over(("made", "fact"), TRUE)
 def test_a_true_fact_is_not_doubted(made: Turn, fact: str) -> None:
     assert _reasons(made, fact) == []
 
 
-@pytest.mark.parametrize(("made", "fact", "why"), INVENTED, ids=[f[:50] for _, f, _ in INVENTED])
+@loop_over(("made", "fact", "why"), INVENTED)
 def test_an_invented_fact_is_doubted_for_what_is_wrong_in_it(
     made: Turn, fact: str, why: str | None
 ) -> None:

@@ -2,24 +2,23 @@
 
 from typing import Any
 
-import pytest
-
-from recollect.cli.indexed import too_few
-from recollect.model.search import IndexHealth
+from aforesaid.model.search import IndexHealth
+from aforesaid.worker.overview import missing_vectors
+from tests.support.tables import loop_over
 
 BUSY: dict[str, Any] = {"idle": False}
 SAME: dict[str, Any] = {"idle": True, "index": {"encoder": "static"}}
 OTHER: dict[str, Any] = {"idle": True, "index": {"encoder": "minilm"}}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("vectors", "waiting", "worker", "fix"),
     [
         (100, 0, None, None),
         (95, 0, SAME, None),
-        (10, 0, None, "recollect rebuild"),
-        (10, 0, SAME, "recollect rebuild"),
-        (10, 0, OTHER, "recollect worker restart"),
+        (10, 0, None, "aforesaid rebuild"),
+        (10, 0, SAME, "aforesaid rebuild"),
+        (10, 0, OTHER, "aforesaid worker restart"),
         (10, 5, None, None),
         (10, 0, BUSY, None),
     ],
@@ -27,9 +26,9 @@ OTHER: dict[str, Any] = {"idle": True, "index": {"encoder": "minilm"}}
 def test_too_few_vectors_are_told_unless_they_are_on_their_way(
     vectors: int, waiting: int, worker: dict[str, Any] | None, fix: str | None
 ) -> None:
-    found = too_few(IndexHealth(100, vectors, waiting, "static"), worker)
+    found = missing_vectors(IndexHealth(100, vectors, waiting, "static"), worker)
     assert (found.fix if found else None) == fix
 
 
 def test_without_an_encoder_no_vectors_are_missed() -> None:
-    assert too_few(IndexHealth(100, 0, 0, None), None) is None
+    assert missing_vectors(IndexHealth(100, 0, 0, None), None) is None

@@ -4,7 +4,11 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from recollect.worker.indexing import IndexingThread
+from aforesaid import clock
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.indexing import IndexingThread
+from tests.support.context import make_context
 
 LONG = 30.0  # seconds
 
@@ -38,10 +42,9 @@ class Woken(threading.Event):
         return seen
 
 
-def test_who_wakes_it_at_the_last_moment_finds_it_busy() -> None:
+def test_who_wakes_it_at_the_last_moment_finds_it_busy(home: Paths, store: Store) -> None:
     indexer: Any = Blocking()
-    searcher: Any = None
-    thread = IndexingThread(indexer, searcher, lambda: None, lambda _: None)
+    thread = IndexingThread(make_context(home, store, clock.now), indexer)
     woken = thread._wake = Woken(thread.wake)
     thread.wake()
     running = threading.Thread(target=thread.run)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from recollect.clock import DAY, HOUR, MINUTE, SECOND
-from recollect.worker.jumps import Jumps
+from aforesaid.clock import DAY, HOUR, MINUTE, SECOND
+from aforesaid.worker.maintenance import ClockSkew
 
 
 @dataclass
@@ -26,10 +26,10 @@ class Clocks:
 def test_only_a_clock_that_was_set_back_is_told_of_once(jump: int, back: bool) -> None:
     """T10: back an hour, forward a day, a time server's second."""
     clocks = Clocks()
-    jumps = Jumps(lambda: clocks.day, lambda: clocks.running)
+    skew = ClockSkew(lambda: clocks.day, lambda: clocks.running)
     clocks.pass_by(10 * MINUTE)
-    assert jumps.back() is False
+    assert skew.went_back() is False
     clocks.day += jump
-    assert jumps.back() is back
+    assert skew.went_back() is back
     clocks.pass_by(10 * MINUTE)
-    assert jumps.back() is False
+    assert skew.went_back() is False

@@ -7,17 +7,17 @@ from queue import SimpleQueue
 
 import pytest
 
-from recollect.hook.capture import ask
-from recollect.paths import Paths
-from recollect.worker.listener import Answer, Listener, Verb
+from aforesaid.hook.capture import ask
+from aforesaid.paths import Paths
+from aforesaid.worker.rpc import Answer, Handler, Listener
 
 LONG = 30.0  # seconds
 
 
 @contextmanager
-def listening(home: Paths, verb: Verb) -> Iterator[Callable[[float], bytes]]:
+def listening(home: Paths, handler: Handler) -> Iterator[Callable[[float], bytes]]:
     """Asks as a hook does, with its deadline."""
-    listener = Listener(home, {"ask": verb})
+    listener = Listener(home, {"ask": handler}.get)
     listener.start()
     try:
         yield lambda seconds: ask(str(home.run), b"ask me", seconds)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.clock import HOUR, day_and_time
-from recollect.encoders.protocol import Encoder
-from recollect.encoders.static_table import StaticTable
-from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
-from recollect.recall import lookup
-from recollect.recall.search import Searcher
-from recollect.recall.telling import told
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.clock import HOUR, day_and_time
+from aforesaid.encoders.base import Encoder
+from aforesaid.encoders.static_table import StaticTable
+from aforesaid.model.observations import Doubt, ObservationDraft, SummaryDraft
+from aforesaid.recall import lookup
+from aforesaid.recall.render import render_item
+from aforesaid.recall.search import Searcher
+from aforesaid.store.store import Store
 from tests.support.arrivals import START
 from tests.support.blank import laid
 from tests.support.memory import Memory
@@ -20,18 +20,18 @@ from tests.support.stored import events_of
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    opened = SqliteStore(laid(tmp_path / "recollect.db"), writer=True, encoder=StaticTable())
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(laid(tmp_path / "aforesaid.db"), writer=True, encoder=StaticTable())
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def memory(store: SqliteStore) -> Memory:
+def memory(store: Store) -> Memory:
     return Memory.of(store, "shop")
 
 
-def searcher(store: SqliteStore, encoder: Encoder | None = None) -> Searcher:
+def searcher(store: Store, encoder: Encoder | None = None) -> Searcher:
     return Searcher(store, encoder, lambda: START)
 
 
@@ -59,7 +59,7 @@ def draft(
 
 
 def around(memory: Memory, what: tuple[str, int], before: int = 9, after: int = 9) -> list[str]:
-    assert isinstance(memory.store, SqliteStore)
+    assert isinstance(memory.store, Store)
     found = lookup.timeline(
         searcher(memory.store),
         memory.store,
@@ -74,7 +74,7 @@ def around(memory: Memory, what: tuple[str, int], before: int = 9, after: int = 
 
 def related(memory: Memory, number: int, encoder: Encoder | None = None) -> dict[str, list[str]]:
     """Titles, best first, each with its reasons."""
-    assert isinstance(memory.store, SqliteStore)
+    assert isinstance(memory.store, Store)
     found = lookup.related(searcher(memory.store, encoder), memory.store, number)
     return {
         hit.title: [f"{r.name} {r.because}".strip() for r in hit.reasons if r.points > 0]
@@ -106,19 +106,19 @@ def test_a_timeline_keeps_the_order_of_what_stands_at_the_same_moment(memory: Me
     """Also when some of it was indexed again since."""
     memory.turn("p", *(draft(f"number {n}") for n in range(1, 8)))
     for number in (1, 4):
-        memory.store.pin(number, pinned=True)
+        memory.store.observations.pin(number, pinned=True)
     titles = [f"observation number {n}" for n in range(1, 8)]
     assert around(memory, ("observation", 4), before=2, after=2) == titles[1:6]
     assert around(memory, ("observation", 1), before=0, after=9) == titles
 
 
-def test_a_timeline_keeps_to_its_project(memory: Memory, store: SqliteStore) -> None:
+def test_a_timeline_keeps_to_its_project(memory: Memory, store: Store) -> None:
     memory.turn("here", draft("one"))
     Memory.of(store, "other").turn("there", draft("two"))
     assert around(memory, ("observation", 1)) == ["prompt here", "observation one"]
 
 
-def test_a_timeline_around_a_time_a_session_or_an_event(memory: Memory, store: SqliteStore) -> None:
+def test_a_timeline_around_a_time_a_session_or_an_event(memory: Memory, store: Store) -> None:
     session = memory.turn("first", draft("one"))
     memory.at += HOUR
     memory.turn("second", draft("two"))
@@ -131,9 +131,7 @@ def test_a_timeline_around_a_time_a_session_or_an_event(memory: Memory, store: S
     assert "prompt second" in around(memory, ("event", event.id))
 
 
-def test_an_event_stands_in_its_timeline_behind_its_prompt(
-    memory: Memory, store: SqliteStore
-) -> None:
+def test_an_event_stands_in_its_timeline_behind_its_prompt(memory: Memory, store: Store) -> None:
     session = memory.turn("first", draft("one"))
     first = events_of(store, session.id)[0]
     found = lookup.timeline(searcher(store), store, project_id=None, around=("event", first.id))
@@ -159,7 +157,7 @@ def test_an_event_stands_in_its_timeline_behind_its_prompt(
     ],
 )
 def test_so_many_in_all_are_made_up_from_the_other_side(
-    memory: Memory, store: SqliteStore, what: tuple[str, int], limit: int, expected: str
+    memory: Memory, store: Store, what: tuple[str, int], limit: int, expected: str
 ) -> None:
     for n in range(1, 5):
         memory.turn(f"p{n}", draft(str(n)))
@@ -167,7 +165,7 @@ def test_so_many_in_all_are_made_up_from_the_other_side(
     assert ", ".join(f"{hit.kind} {hit.title}" for hit in found) == expected
 
 
-def test_a_directory_is_one_by_what_is_recorded(memory: Memory, store: SqliteStore) -> None:
+def test_a_directory_is_one_by_what_is_recorded(memory: Memory, store: Store) -> None:
     memory.turn("p", draft("one", files=("payments/tasks.py",)))
     memory.turn("p", draft("two", files=("payments/tasks.py", "payments/api/refunds.py")))
     memory.turn("p", draft("other", files=("payments_old.py", "setup/payments.py")))
@@ -188,17 +186,17 @@ def test_a_directory_is_one_by_what_is_recorded(memory: Memory, store: SqliteSto
         assert lookup.is_directory(store, memory.project_id, path) == is_directory, path
     assert about("payments/api") == ["two"]
     assert about("payments") == ["file"]
-    store.forget_observation(4, 0)
+    store.observations.hide(4, 0)
     assert about("payments") == about("./payments/") == ["two", "one"]
     assert about("payments", 1) == ["two"]
 
 
 @pytest.mark.parametrize("kind", ["observation", "summary", "prompt", "session", "event", "x"])
-def test_there_is_nothing_around_nothing(memory: Memory, store: SqliteStore, kind: str) -> None:
+def test_there_is_nothing_around_nothing(memory: Memory, store: Store, kind: str) -> None:
     memory.turn("first", draft("one"))
     assert around(memory, (kind, 999)) == []
     assert lookup.timeline(searcher(store), store, project_id=None) == []
-    assert told(store, kind, 999, "full") is None
+    assert render_item(store, kind, 999, "full") is None
 
 
 def test_a_folded_observation_has_its_place_in_time(memory: Memory) -> None:
@@ -239,7 +237,7 @@ def test_of_what_very_many_have_in_common_only_some_are_looked_at(memory: Memory
     memory.turn("p", *common, draft("one", files=("README.md", "src/rare.py")))
     one = memory.newest()
     memory.turn("p", draft("rare", files=("src/rare.py",)))
-    everywhere, rare = sorted(memory.store.observations_sharing(one), key=lambda each: each.name)
+    everywhere, rare = sorted(memory.store.observations.sharing(one), key=lambda each: each.name)
     assert (everywhere.name, len(everywhere.ids), everywhere.spread) == ("README.md", 100, 130)
     assert (rare.name, len(rare.ids), rare.spread) == ("src/rare.py", 1, 1)
     assert next(iter(related(memory, one.id))) == "rare"
@@ -267,9 +265,7 @@ def test_what_is_related_in_another_session_comes_before_its_like_in_the_same(
     assert list(related(memory, 1)) == ["three", "two"]
 
 
-def test_what_is_known_about_a_file_comes_most_telling_first(
-    memory: Memory, store: SqliteStore
-) -> None:
+def test_what_is_known_about_a_file_comes_most_telling_first(memory: Memory, store: Store) -> None:
     doubts = (Doubt("title", "it occurs nowhere"),)
     memory.turn("p", draft("read", read=("src/pump.py",)))
     memory.turn("p", draft("changed", files=("src/pump.py",)))
@@ -277,7 +273,7 @@ def test_what_is_known_about_a_file_comes_most_telling_first(
     memory.turn("p", draft("doubtful", files=("src/pump.py",), doubts=doubts))
     memory.turn("p", draft("pinned", read=("src/pump.py",)))
     memory.turn("p", draft("other", files=("lib/pump.py", "src/pump.py.orig")))
-    store.pin(5, pinned=True)
+    store.observations.pin(5, pinned=True)
 
     def about(path: str, limit: int = 10) -> list[str | None]:
         found = lookup.about_file(store, memory.project_id, path, limit)
@@ -289,13 +285,16 @@ def test_what_is_known_about_a_file_comes_most_telling_first(
     assert len(about("pump.py")) == 6
     assert about("ump.py") == about("%") == about("") == []
     known = [
-        (f.path, f.observations, f.changes) for f in store.files_known(memory.project_id, "", 9)
+        (f.path, f.observations, f.changes)
+        for f in store.observations.known_files(memory.project_id, "", 9)
     ]
     assert known[0] == ("src/pump.py", 5, 3)
-    assert [f.path for f in store.files_known(memory.project_id, "lib/", 9)] == ["lib/pump.py"]
+    assert [f.path for f in store.observations.known_files(memory.project_id, "lib/", 9)] == [
+        "lib/pump.py"
+    ]
 
 
-def test_one_thing_is_told_at_each_level(memory: Memory, store: SqliteStore) -> None:
+def test_one_thing_is_told_at_each_level(memory: Memory, store: Store) -> None:
     doubts = (Doubt("facts 1", "it occurs nowhere"),)
     written = ObservationDraft(
         "bugfix",
@@ -309,23 +308,23 @@ def test_one_thing_is_told_at_each_level(memory: Memory, store: SqliteStore) -> 
     )
     summary = SummaryDraft("Mend it", "looked", "learned", "completed", "onwards")
     session = memory.turn("mend the pump", written, summary=summary)
-    observation = store.observation(1)
+    observation = store.observations.get(1)
     assert observation is not None
     title = f"#1 [bugfix] Pump mended ({day_and_time(observation.at)})"
     facts = f"{title}\nIt runs\n- the seal was worn\n- it cost 5 (unverified: it occurs nowhere)"
-    assert told(store, "observation", 1, "title") == title
-    assert told(store, "observation", 1, "facts") == facts
+    assert render_item(store, "observation", 1, "title") == title
+    assert render_item(store, "observation", 1, "facts") == facts
     rest = "\nA story.\nConcepts: water\nChanged: src/pump.py"
-    assert told(store, "observation", 1, "full") == facts + rest
+    assert render_item(store, "observation", 1, "full") == facts + rest
     for kind, number, words in (
         ("summary", 1, ["summary:1 Mend it", "Learned: learned", "Investigated: looked"]),
         ("prompt", 1, ["prompt:1", "mend the pump"]),
         ("session", session.id, [f"session:{session.id} mend the pump", "Pump mended"]),
         ("event", 1, ["event:1"]),
     ):
-        full = told(store, kind, number, "full")
+        full = render_item(store, kind, number, "full")
         assert full is not None
         assert all(word in full for word in words), full
-        short = told(store, kind, number, "title")
+        short = render_item(store, kind, number, "title")
         assert short is not None
         assert "\n" not in short

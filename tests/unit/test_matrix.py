@@ -1,17 +1,17 @@
-"""Vectors in memory: kept current, in context, exact or nearly so."""
+"""Vectors in memory: kept current, in context."""
 
 import numpy as np
 import pytest
 
-from recollect.encoders.static_table import StaticTable
-from recollect.encoders.vectors import CHUNK, MOST_CHUNKS, chunks
-from recollect.model.observations import ObservationDraft
-from recollect.model.search import Filters
-from recollect.recall import matrix as module
-from recollect.recall.matrix import Matrix
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.encoders.base import CHUNK, MOST_CHUNKS, chunks
+from aforesaid.encoders.static_table import StaticTable
+from aforesaid.model.observations import ObservationDraft
+from aforesaid.model.search import Filters
+from aforesaid.recall.matrix import Matrix
+from aforesaid.store.store import Store
 from tests.support.blank import laid
 from tests.support.memory import Memory
+from tests.support.tables import loop_over
 
 ALL = Filters()
 TEXTS = (
@@ -30,7 +30,7 @@ def encoder() -> StaticTable:
 @pytest.fixture
 def filled(tmp_path_factory: pytest.TempPathFactory, encoder: StaticTable) -> Memory:
     folder = tmp_path_factory.mktemp("store")
-    store = SqliteStore(laid(folder / "recollect.db"), writer=True, encoder=encoder)
+    store = Store(laid(folder / "aforesaid.db"), writer=True, encoder=encoder)
     memory = Memory.of(store, "shop")
     for text in TEXTS:
         memory.turn("work", ObservationDraft("change", None, narrative=text))
@@ -41,42 +41,19 @@ def best(matrix: Matrix, memory: Memory, text: str, filters: Filters = ALL) -> s
     meaning = matrix.near(text, filters, None)
     if meaning is None:
         return None
-    documents = {each.id: each for each in memory.store.documents(meaning.best(50))}
+    documents = {each.id: each for each in memory.store.index.documents(meaning.best(50))}
     for key in meaning.best(50):
         if documents[key].kind == "observation":
-            found = memory.store.observation(documents[key].source)
+            found = memory.store.observations.get(documents[key].source)
             return found.draft.narrative if found else None
     return None
 
 
-@pytest.mark.parametrize("exact", [True, False])
-def test_the_nearest_in_meaning_shares_no_word(
-    filled: Memory, encoder: StaticTable, exact: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not exact:
-        monkeypatch.setattr(module, "EXACT", 3)
-        monkeypatch.setattr(module, "CLOSELY", 6)
+def test_the_nearest_in_meaning_shares_no_word(filled: Memory, encoder: StaticTable) -> None:
     matrix = Matrix(encoder)
     matrix.refresh(filled.store)
     assert best(matrix, filled, "bill amount") == TEXTS[0]
     assert best(matrix, filled, "bird at sea") == TEXTS[1]
-
-
-def test_of_many_a_small_project_is_searched_as_well(
-    filled: Memory, encoder: StaticTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The others, which are more alike, must not take its places."""
-    small = Memory.of(filled.store, "bank")
-    for text in ("a ledger of debts", "a garden gate"):
-        small.turn("work", ObservationDraft("change", None, narrative=text))
-    for _ in range(12):
-        filled.turn("work", ObservationDraft("change", None, narrative="the bill and its amount"))
-    monkeypatch.setattr(module, "EXACT", 3)
-    monkeypatch.setattr(module, "CLOSELY", 3)
-    matrix = Matrix(encoder)
-    matrix.refresh(filled.store)
-    here = Filters(project_id=small.project_id)
-    assert best(matrix, small, "bill amount", here) == "a ledger of debts"
 
 
 def test_what_is_added_is_seen_without_loading_all_again(
@@ -123,14 +100,14 @@ def test_a_text_without_a_word_is_near_to_nothing(
     assert matrix.near(text, ALL, None) is None
 
 
-def test_an_empty_store_has_nothing_near(store: SqliteStore, encoder: StaticTable) -> None:
+def test_an_empty_store_has_nothing_near(store: Store, encoder: StaticTable) -> None:
     matrix = Matrix(encoder)
     matrix.refresh(store)
     assert len(matrix) == 0
     assert matrix.near("anything", ALL, None) is None
 
 
-@pytest.mark.parametrize("size", [0, 1, CHUNK, CHUNK + 1, CHUNK * 3 + 7, CHUNK * MOST_CHUNKS * 2])
+@loop_over("size", [0, 1, CHUNK, CHUNK + 1, CHUNK * 3 + 7, CHUNK * MOST_CHUNKS * 2])
 def test_a_long_text_is_cut_into_pieces_of_one_size(size: int) -> None:
     text = ("word " * (size // 5 + 1))[:size]
     pieces = chunks(text)

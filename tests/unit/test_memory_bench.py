@@ -1,4 +1,4 @@
-"""`recollect bench memory`: what is counted, of rules and of models; what is shown; who is asked."""
+"""`benchmarks memory`: what is counted, of rules and of models; what is shown; who is asked."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from recollect.bench.memory import dialogues, extraction, run, selection
-from recollect.bench.memory.asked import PATIENCE, Asked
-from recollect.bench.memory.dialogues import shipped
-from recollect.bench.recall.loading import Show, unseen
-from recollect.bench.table import Table
-from recollect.cli.main import cli
-from recollect.errors import RecollectError
-from recollect.memory.choosing.finding import Finder
-from recollect.model.requests import Away, Failure, Reply, Request, Usage
+from aforesaid.errors import AforesaidError
+from aforesaid.memory.ranking import MemoryRanker
+from aforesaid.model.requests import Failure, Reply, Request, Unavailable, Usage
+from benchmarks.__main__ import bench
+from benchmarks.memory import dialogues, extraction, run, selection
+from benchmarks.memory.asked import PATIENCE, Asked
+from benchmarks.memory.dialogues import shipped
+from benchmarks.recall.loading import Show, unseen
+from benchmarks.table import Table
 from tests.support.scripted_models import ScriptedOpenAi
 
 
@@ -53,7 +53,7 @@ def moody() -> Model:
 
     def says(request: Request) -> str | Failure:
         if len(made.requests) == 2:
-            return Away("it is asleep")
+            return Unavailable("it is asleep")
         return "squawk" if len(made.requests) % 3 == 0 else proposal(request)
 
     made = Model(says)
@@ -136,7 +136,7 @@ def chosen(model: Model | None, prompts: int = 60) -> tuple[selection.Run, Asked
     (project, *_) = selection.half("tune")
     project = selection.Project(project.name, project.memories, project.prompts[:prompts])
     asked = Asked()
-    chooser = selection.product(Finder(), model, asked)
+    chooser = selection.product(MemoryRanker(), model, asked)
     return selection.run([project], chooser), asked
 
 
@@ -191,8 +191,8 @@ def test_what_was_told_in_vain_and_what_was_missed_are_shown() -> None:
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("part", run.PARTS)
 def test_figures_of_a_model_that_is_not_there_are_not_told(part: str) -> None:
-    model = Model(lambda _: Away("Nobody listens at that address."))
-    with pytest.raises(RecollectError, match="Nobody listens at that address"):
+    model = Model(lambda _: Unavailable("Nobody listens at that address."))
+    with pytest.raises(AforesaidError, match="Nobody listens at that address"):
         run.measure(no_bar, half="tune", encoder="none", model=model, parts=(part,))
     assert len(model.requests) == PATIENCE
 
@@ -201,7 +201,7 @@ def test_figures_of_a_model_that_is_not_there_are_not_told(part: str) -> None:
 
 
 def invoked(*words: str) -> SimpleNamespace:
-    done = CliRunner().invoke(cli, ["bench", "memory", *words], catch_exceptions=False)
+    done = CliRunner().invoke(bench, ["memory", *words], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return SimpleNamespace(output=done.output)
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import settings
-from recollect.freshness import CHANGED, GONE, UNCHANGED, UNKNOWN
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.checking import Checked, check
-from recollect.memory.storage.folders import places
-from recollect.memory.storage.format import blob
-from recollect.model.memories import Memory
-from recollect.paths import Paths
+from aforesaid import settings
+from aforesaid.freshness import CHANGED, GONE, UNCHANGED, UNKNOWN
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.curation import CheckedMemory, check_memories
+from aforesaid.memory.folders import find_places
+from aforesaid.memory.format import blob_id
+from aforesaid.model.memories import Memory
+from aforesaid.paths import Paths
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def memories(home: Paths, project: Path) -> Memories:
-    return Memories(places(home, str(project), settings.load(home.config_file, {})))
+    return Memories(find_places(home, str(project), settings.load(home.config_file, {})))
 
 
 def name_of(path: Path) -> str:
-    return blob(path.read_bytes())
+    return blob_id(path.read_bytes())
 
 
 def remember(memories: Memories, name: str, *files: tuple[str, str], body: str = "Body.") -> None:
@@ -39,8 +39,8 @@ def remember(memories: Memories, name: str, *files: tuple[str, str], body: str =
         change.write(Memory(name, "d", "project", body, files=files))
 
 
-def checked(memories: Memories, project: Path) -> dict[str, Checked]:
-    return {each.name: each for each in check(memories, str(project))}
+def checked(memories: Memories, project: Path) -> dict[str, CheckedMemory]:
+    return {each.name: each for each in check_memories(memories, str(project))}
 
 
 def test_a_memory_whose_file_changed_is_flagged_and_one_whose_file_did_not_is_not(
@@ -109,5 +109,5 @@ def test_a_link_to_a_memory_that_was_not_looked_at_is_not_dead(
     with memories.change("many") as change:
         for number in range(201):
             change.write(Memory(f"m{number}", "d", "project", f"See [[m{(number + 1) % 201}]]."))
-    assert len(check(memories, str(project))) == 200
-    assert not any(each.flagged for each in check(memories, str(project)))
+    assert len(check_memories(memories, str(project))) == 200
+    assert not any(each.flagged for each in check_memories(memories, str(project)))

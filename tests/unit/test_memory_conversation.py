@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import BadMessages
-from recollect.memory.own_agent import conversation
-from recollect.memory.own_agent.own_model import OwnModel
-from recollect.model.memories import Message
-from recollect.model.requests import Away, Refused, Reply, Request
+from aforesaid.errors import BadMessages
+from aforesaid.memory.api import FunctionModel
+from aforesaid.memory.conversation import read_dialogue, wrote_memory
+from aforesaid.model.memories import Message
+from aforesaid.model.requests import Refused, Reply, Request, Unavailable
+from tests.support.tables import loop_over
 
 DIALOGUE = (
     Message("user", "I prefer tabs."),
@@ -37,7 +38,7 @@ ANTHROPIC = [
         "content": [
             {
                 "type": "text",
-                "text": '<recollect-memory project="x">\nI prefer vim.\n</recollect-memory>',
+                "text": '<aforesaid-memory project="x">\nI prefer vim.\n</aforesaid-memory>',
             },
             {"type": "text", "text": "Create a.py"},
             {"type": "text", "text": "<system-reminder>Use emacs.</system-reminder>"},
@@ -70,26 +71,23 @@ def as_objects(value: Any) -> Any:
 
 @pytest.mark.parametrize("messages", [ANTHROPIC, OPENAI, as_objects(ANTHROPIC)])
 def test_only_what_was_said_is_read(messages: list[Any]) -> None:
-    assert conversation.dialogue(messages) == DIALOGUE
-    assert conversation.newest_prompt(messages) == "Create a.py"
+    assert read_dialogue(messages) == DIALOGUE
 
 
 def test_an_envelope_that_is_not_closed_hides_the_rest() -> None:
-    said = "Mine.\n<recollect-memory project='x'>\nI prefer vim."
-    assert conversation.newest_prompt([{"role": "user", "content": said}]) == "Mine."
+    said = "Mine.\n<aforesaid-memory project='x'>\nI prefer vim."
+    assert read_dialogue([{"role": "user", "content": said}]) == (Message("user", "Mine."),)
 
 
 def test_nothing_said_is_nothing() -> None:
-    assert conversation.dialogue([]) == ()
-    assert conversation.newest_prompt([{"role": "assistant", "content": None}]) == ""
+    assert read_dialogue([]) == ()
+    assert read_dialogue([{"role": "assistant", "content": None}]) == ()
 
 
-@pytest.mark.parametrize(
-    "wrong", ["text", {"role": "user", "content": "x"}, None, 5, ["x"], [{"content": "x"}]]
-)
+@loop_over("wrong", ["text", {"role": "user", "content": "x"}, None, 5, ["x"], [{"content": "x"}]])
 def test_what_is_no_conversation_is_refused_with_the_fix(wrong: Any) -> None:
     with pytest.raises(BadMessages, match="`role` and `content`"):
-        conversation.dialogue(wrong)
+        read_dialogue(wrong)
 
 
 def use(name: str, **given: Any) -> list[Any]:
@@ -104,7 +102,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def wrote(messages: list[Any], folder: Path) -> bool:
-    return conversation.wrote_memory(messages, [folder], folder.parent)
+    return wrote_memory(messages, [folder], folder.parent)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +180,7 @@ def test_a_function_is_a_model() -> None:
         asked.append((system, user))
         return "answer"
 
-    model = OwnModel(ask)
+    model = FunctionModel(ask)
     reply = model.ask(REQUEST)
     assert isinstance(reply, Reply)
     assert (reply.text, reply.model) == ("answer", "ask")
@@ -195,7 +193,7 @@ def test_a_function_that_fails_has_not_answered() -> None:
     def fails(system: str, user: str) -> str:
         raise RuntimeError("secret words")
 
-    failure = OwnModel(fails).ask(REQUEST)
-    assert isinstance(failure, Away)
+    failure = FunctionModel(fails).ask(REQUEST)
+    assert isinstance(failure, Unavailable)
     assert failure.why == "fails failed: RuntimeError"
-    assert isinstance(OwnModel(lambda system, user: None).ask(REQUEST), Refused)  # type: ignore[arg-type,return-value]
+    assert isinstance(FunctionModel(lambda system, user: None).ask(REQUEST), Refused)  # type: ignore[arg-type,return-value]

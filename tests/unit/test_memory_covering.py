@@ -2,16 +2,17 @@
 
 import pytest
 
-from recollect.memory.extraction import phrasing
-from recollect.memory.extraction.covering import covers, covers_all
-from recollect.model.memories import PROJECT, Memory
+from aforesaid.memory.extraction.drafts import covers, covers_all
+from aforesaid.memory.extraction.rules import describe
+from aforesaid.model.memories import PROJECT, Memory
+from tests.support.tables import loop_over
 
 
 def memory(text: str) -> Memory:
-    return Memory("x", phrasing.described(text), PROJECT, text)
+    return Memory("x", describe(text), PROJECT, text)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("known", "said"),
     [
         ("I prefer tabs, not spaces.", "I prefer spaces, not tabs."),
@@ -44,7 +45,7 @@ def test_the_same_thing_is(known: str, said: str) -> None:
     assert covers(memory(known), memory(said))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         "First names are never stored",
@@ -57,4 +58,4 @@ def test_the_same_thing_is(known: str, said: str) -> None:
     ],
 )
 def test_a_word_that_belongs_to_it_is_no_opening(text: str) -> None:
-    assert phrasing.described(f"{text}.") == text
+    assert describe(f"{text}.") == text

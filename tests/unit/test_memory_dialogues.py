@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from recollect.bench.memory import extraction
-from recollect.bench.memory.asked import Asked
-from recollect.bench.memory.dialogues import HALVES, half, shipped
-from recollect.bench.memory.extraction import Outcome
-from recollect.memory.extraction.turns import lasts
-from recollect.model.memories import TYPES
+from aforesaid.memory.extraction.extract import may_teach
+from aforesaid.model.memories import TYPES
+from benchmarks.memory import extraction
+from benchmarks.memory.asked import Asked
+from benchmarks.memory.dialogues import HALVES, half, shipped
+from benchmarks.memory.extraction import Outcome
 
 
 @pytest.fixture(scope="module", params=HALVES)
@@ -72,5 +72,5 @@ def test_corrections_find_their_memory(outcomes: list[Outcome]) -> None:
 
 def test_a_model_is_asked_about_most_that_is_worth_it() -> None:
     worth = [talk for talk in shipped() if talk.expected]
-    asked = [talk for talk in worth if any(map(lasts, talk.turns()))]
+    asked = [talk for talk in worth if any(map(may_teach, talk.turns()))]
     assert len(asked) >= 0.9 * len(worth)

@@ -8,27 +8,34 @@ from typing import Any
 
 import pytest
 
-from recollect import clock as clocks
-from recollect import wiring
-from recollect.clock import DAY, HOUR, MINUTE
-from recollect.memory.dream import dream_lock, gates
-from recollect.memory.dream.dreaming import Dream, lock
-from recollect.memory.storage.changes import Memories
-from recollect.model.memories import Memory
-from recollect.model.observations import Author, ObservationDraft
-from recollect.model.requests import Away, Failure, Reply, Request
-from recollect.paths import Paths
-from recollect.repository import identify
-from recollect.settings import Settings
-from recollect.store.protocol import Store
-from recollect.synthesis.asking import Asking, Terms
-from recollect.synthesis.budget import Budget
-from recollect.synthesis.prices import Prices
-from recollect.wiring import Choice
-from recollect.worker.dreaming import Dreamer, told
-from recollect.worker.gate import Gate
-from recollect.worker.memory_work import MemoryWork
+from aforesaid import clock as clocks
+from aforesaid import wiring
+from aforesaid.clock import DAY, HOUR, MINUTE
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.dream.gates import (
+    DREAM_LOCK_FILE,
+    MIN_MEMORIES,
+    MIN_SESSIONS,
+    THROTTLE,
+    last_dream_at,
+)
+from aforesaid.memory.dream.run import DreamResult, lock_dreams
+from aforesaid.model.memories import Memory
+from aforesaid.model.observations import Author, ObservationDraft
+from aforesaid.model.requests import Failure, Reply, Request, Unavailable
+from aforesaid.paths import Paths
+from aforesaid.repository import identify
+from aforesaid.settings import Settings
+from aforesaid.store.store import Store
+from aforesaid.synthesis.cost import Budget, Prices
+from aforesaid.synthesis.model import Requester, Terms
+from aforesaid.wiring import Choice
+from aforesaid.worker.context import Context
+from aforesaid.worker.dreams import Dreamer, result_json
+from aforesaid.worker.memory import MemoryWork
+from aforesaid.worker.web import Notifier
 from tests.support.arrivals import START
+from tests.support.context import make_context
 from tests.support.memory import Memory as Stored
 from tests.support.stub_model import FakeClock, StubModel
 
@@ -49,12 +56,12 @@ class Bedroom:
     past: dict[str, Stored] = field(default_factory=dict)
 
     def project(
-        self, name: str, sessions: int = gates.SESSIONS, facts: int = gates.LEAST
+        self, name: str, sessions: int = MIN_SESSIONS, facts: int = MIN_MEMORIES
     ) -> Memories:
         """A directory with so many sessions and memories; two more say the same."""
         root = self.folder / name
         root.mkdir()
-        project = self.store.resolve_project(identify(str(root)), str(root), START)
+        project = self.store.projects.resolve(identify(str(root)), str(root), START)
         self.past[name] = Stored(self.store, project)
         self.work(name, sessions)
         memories = self.memories(str(root))
@@ -74,7 +81,7 @@ class Bedroom:
         self.clock.at = max(self.clock.at, past.at + MINUTE)
 
     def at_once(self, name: str, *, dry_run: bool = False) -> dict[str, Any]:
-        return self.dreamer().on_request({"dir": str(self.folder / name), "dry_run": dry_run})
+        return self.dreamer().run_on_request({"dir": str(self.folder / name), "dry_run": dry_run})
 
     def memories(self, directory: str) -> Memories:
         return wiring.memories(wiring.home(), directory, self.clock)
@@ -88,13 +95,13 @@ class Bedroom:
             changed=self.changed.append,
         )
 
-    def _asking(self) -> Asking | None:
+    def _asking(self) -> Requester | None:
         if self.model is None:
             return None
-        return Asking(self.store, self.model, TERMS, self.clock, None, None)
+        return Requester(self.store, self.model, TERMS, self.clock, None, None)
 
     def last(self) -> int | None:
-        return dream_lock.last(self.paths.memory / dream_lock.NAME)
+        return last_dream_at(self.paths.memory / DREAM_LOCK_FILE)
 
 
 @pytest.fixture
@@ -110,7 +117,7 @@ def test_every_project_that_is_due_is_dreamed_of_and_no_other(bedroom: Bedroom) 
     shop, quiet, office = (
         bedroom.project(n, s) for n, s in (("shop", 5), ("quiet", 4), ("office", 6))
     )
-    assert bedroom.dreamer().if_due() == 2
+    assert bedroom.dreamer().run_if_due() == 2
     assert (retired(shop), retired(quiet), retired(office)) == (1, 0, 1)
     assert len(bedroom.changed) == 2
     assert bedroom.last() == bedroom.clock.at
@@ -120,11 +127,11 @@ def test_after_a_dream_there_is_none_for_a_day_and_then_only_after_more_sessions
     bedroom: Bedroom,
 ) -> None:
     bedroom.project("shop")
-    assert bedroom.dreamer().if_due() == 1
+    assert bedroom.dreamer().run_if_due() == 1
     bedroom.clock.at += DAY - 1
-    assert bedroom.dreamer().if_due() == 0
+    assert bedroom.dreamer().run_if_due() == 0
     bedroom.clock.at += 2
-    assert bedroom.dreamer().if_due() == 0, "nobody has worked since"
+    assert bedroom.dreamer().run_if_due() == 0, "nobody has worked since"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +156,7 @@ def test_each_project_waits_for_its_own_sessions_whatever_the_others_do(
         for name, sessions in (("shop", shop), ("office", office)):
             bedroom.past[name].at = bedroom.clock.at
             bedroom.work(name, sessions)
-        bedroom.dreamer().if_due()
+        bedroom.dreamer().run_if_due()
     ids = [bedroom.past[name].project_id for name in ("shop", "office")]
     assert tuple(bedroom.changed.count(each) for each in ids) == dreams
 
@@ -160,31 +167,31 @@ def test_a_dream_on_request_puts_off_the_next_one_of_its_project_alone(bedroom: 
     assert bedroom.at_once("shop")["completed"]
     assert bedroom.last() is None
     bedroom.clock.at += HOUR
-    assert bedroom.dreamer().if_due() == 1
+    assert bedroom.dreamer().run_if_due() == 1
     assert retired(office) == 1
     assert bedroom.last() == bedroom.clock.at
     bedroom.clock.at += DAY
     bedroom.past["shop"].at = bedroom.clock.at
-    bedroom.work("shop", gates.SESSIONS)
+    bedroom.work("shop", MIN_SESSIONS)
     bedroom.at_once("shop")
     bedroom.clock.at += HOUR
     bedroom.past["shop"].at = bedroom.clock.at
-    bedroom.work("shop", gates.SESSIONS)
-    assert bedroom.dreamer().if_due() == 0, "a day is between two of one project"
+    bedroom.work("shop", MIN_SESSIONS)
+    assert bedroom.dreamer().run_if_due() == 0, "a day is between two of one project"
     bedroom.clock.at += DAY
-    assert bedroom.dreamer().if_due() == 1
+    assert bedroom.dreamer().run_if_due() == 1
 
 
 def test_what_was_dreamed_of_is_not_dreamed_of_again_for_the_sake_of_another(
     bedroom: Bedroom,
 ) -> None:
-    bedroom.model = StubModel(["{}", Away("overloaded")], then="{}")
+    bedroom.model = StubModel(["{}", Unavailable("overloaded")], then="{}")
     for name in ("shop", "office"):
         bedroom.project(name)
-    assert bedroom.dreamer().if_due() == 2
+    assert bedroom.dreamer().run_if_due() == 2
     assert bedroom.last() is None
-    bedroom.clock.at += gates.THROTTLE
-    assert bedroom.dreamer().if_due() == 1
+    bedroom.clock.at += THROTTLE
+    assert bedroom.dreamer().run_if_due() == 1
     assert bedroom.last() == bedroom.clock.at
     assert len(bedroom.model.requests) == 3
 
@@ -192,11 +199,11 @@ def test_what_was_dreamed_of_is_not_dreamed_of_again_for_the_sake_of_another(
 def test_the_disk_is_looked_at_once_in_a_while(bedroom: Bedroom) -> None:
     dreamer = bedroom.dreamer()
     bedroom.project("early", sessions=4)
-    assert dreamer.if_due() == 0
+    assert dreamer.run_if_due() == 0
     bedroom.project("shop")
-    assert dreamer.if_due() == 0
-    bedroom.clock.at += gates.THROTTLE
-    assert dreamer.if_due() == 1
+    assert dreamer.run_if_due() == 0
+    bedroom.clock.at += THROTTLE
+    assert dreamer.run_if_due() == 1
 
 
 def close_by_setting(bedroom: Bedroom) -> Dreamer:
@@ -204,7 +211,7 @@ def close_by_setting(bedroom: Bedroom) -> Dreamer:
 
 
 def close_by_time(bedroom: Bedroom) -> Dreamer:
-    file = bedroom.paths.memory / dream_lock.NAME
+    file = bedroom.paths.memory / DREAM_LOCK_FILE
     file.touch()
     os.utime(file, ns=(bedroom.clock.at * 1_000_000,) * 2)
     return bedroom.dreamer()
@@ -213,30 +220,30 @@ def close_by_time(bedroom: Bedroom) -> Dreamer:
 @pytest.mark.parametrize("close", [close_by_setting, close_by_time])
 def test_one_closed_gate_is_enough(bedroom: Bedroom, close: Callable[[Bedroom], Dreamer]) -> None:
     shop = bedroom.project("shop")
-    assert close(bedroom).if_due() == 0
+    assert close(bedroom).run_if_due() == 0
     assert retired(shop) == 0
 
 
 def test_few_memories_are_left_alone(bedroom: Bedroom) -> None:
-    shop = bedroom.project("shop", facts=gates.LEAST - 3)
-    assert bedroom.dreamer().if_due() == 0
+    shop = bedroom.project("shop", facts=MIN_MEMORIES - 3)
+    assert bedroom.dreamer().run_if_due() == 0
     assert retired(shop) == 0
 
 
 def test_without_memories_nothing_is_made(bedroom: Bedroom) -> None:
-    assert bedroom.dreamer().if_due() == 0
+    assert bedroom.dreamer().run_if_due() == 0
     assert not bedroom.paths.memory.exists()
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom, dry_run: bool) -> None:
     shop = bedroom.project("shop")
-    with lock(shop):
-        assert bedroom.dreamer().if_due() == 0
+    with lock_dreams(shop):
+        assert bedroom.dreamer().run_if_due() == 0
         refused = bedroom.at_once("shop", dry_run=dry_run)
     assert "Another dream is under way. Try again when it is done" in refused["refused"]
     assert retired(shop) == 0
-    assert bedroom.dreamer().if_due() == 1
+    assert bedroom.dreamer().run_if_due() == 1
 
 
 def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
@@ -250,7 +257,7 @@ def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
 
     def ask(self: StubModel, request: Request) -> Reply | Failure:
         meanwhile.extend(bedroom.at_once(name, dry_run=True) for name in ("shop", "office"))
-        meanwhile.append({"refused": "is under way" if bedroom.dreamer().if_due() == 0 else ""})
+        meanwhile.append({"refused": "is under way" if bedroom.dreamer().run_if_due() == 0 else ""})
         return answer(self, request)
 
     monkeypatch.setattr(StubModel, "ask", ask)
@@ -259,35 +266,38 @@ def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
     assert all("is under way" in each["refused"] for each in meanwhile)
     assert len(bedroom.model.requests) == 1
     monkeypatch.setattr(StubModel, "ask", answer)
-    assert bedroom.dreamer().if_due() == 2, "it is over"
+    assert bedroom.dreamer().run_if_due() == 2, "it is over"
 
 
 def test_whoever_is_quicker_to_the_lock_dreams(
     bedroom: Bedroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = bedroom.project("shop")
-    monkeypatch.setattr(dream_lock, "holder", lambda _: None)  # between the look and the lock
-    monkeypatch.setattr(dream_lock, "acquire", lambda *_: None)
-    assert bedroom.dreamer().if_due() == 0
+    # between the look and the lock
+    monkeypatch.setattr("aforesaid.worker.dreams.lock_held_since", lambda _: None)
+    monkeypatch.setattr("aforesaid.memory.dream.run.acquire_dream_lock", lambda *_: None)
+    assert bedroom.dreamer().run_if_due() == 0
     assert retired(shop) == 0
 
 
 def test_why_nothing_was_changed_is_told() -> None:
-    shown = told(Dream(given_up="a memory would not be found", unanswered="overloaded"))
+    shown = result_json(
+        DreamResult(given_up="a memory would not be found", unanswered="overloaded")
+    )
     assert shown["lines"] == [
-        "The model said nothing that could be used: overloaded",
+        "The model gave no usable answer: overloaded",
         "Nothing was changed: a memory would not be found",
     ]
-    assert told(Dream())["lines"] == ["The memories are in order."]
+    assert result_json(DreamResult())["lines"] == ["The memories are in order."]
 
 
 def test_a_dream_whose_model_was_away_is_not_completed_and_comes_again(bedroom: Bedroom) -> None:
-    bedroom.model = StubModel([Away("overloaded")], then="{}")
+    bedroom.model = StubModel([Unavailable("overloaded")], then="{}")
     shop = bedroom.project("shop")
-    bedroom.dreamer().if_due()
+    bedroom.dreamer().run_if_due()
     assert retired(shop) == 1, "what rules can do is done"
     assert bedroom.last() is None
-    bedroom.dreamer().if_due()
+    bedroom.dreamer().run_if_due()
     assert bedroom.last() == bedroom.clock.at
     assert len(bedroom.model.requests) == 2
 
@@ -297,63 +307,54 @@ def test_a_model_is_told_what_was_done_lately_and_its_reply_is_in_the_ledger(
 ) -> None:
     bedroom.model = StubModel(then="{}")
     bedroom.project("shop")
-    shown = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
+    shown = bedroom.dreamer().run_on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
     (asked,) = bedroom.model.requests
     assert "Shelf 3 was filled" in asked.message
-    assert bedroom.store.spent(0, 1 << 60).requests == 1
+    assert bedroom.store.requests.spent(0, 1 << 60).requests == 1
     assert shown["diff"]
     assert (shown["entry"], bedroom.changed, bedroom.last()) == (None, [], None)
-    assert asked.message.count("## shop-") == gates.LEAST + 1
+    assert asked.message.count("## shop-") == MIN_MEMORIES + 1
     small = bedroom.dreamer(**{"synthesis.request_tokens": 100})
-    small.on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
-    assert 2 <= bedroom.model.requests[-1].message.count("## shop-") < gates.LEAST
+    small.run_on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
+    assert 2 <= bedroom.model.requests[-1].message.count("## shop-") < MIN_MEMORIES
 
 
 def test_a_dream_on_request_needs_no_gate_and_no_project(bedroom: Bedroom) -> None:
     shop = bedroom.project("shop", sessions=0, facts=0)
-    done = bedroom.dreamer().on_request({"dir": str(bedroom.folder / "shop"), "dry_run": False})
+    done = bedroom.dreamer().run_on_request({"dir": str(bedroom.folder / "shop"), "dry_run": False})
     assert done["completed"]
     assert done["entry"]
     assert retired(shop) == 1
     assert len(bedroom.changed) == 1
-    elsewhere = bedroom.dreamer().on_request({"dir": str(bedroom.folder), "dry_run": False})
+    elsewhere = bedroom.dreamer().run_on_request({"dir": str(bedroom.folder), "dry_run": False})
     assert elsewhere["lines"] == ["The memories are in order."]
     assert len(bedroom.changed) == 1
 
 
-@pytest.fixture
-def gate() -> Gate:
-    return Gate(clocks.now)
-
-
-def work(home: Paths, store: Store, model: StubModel | None, gate: Gate) -> MemoryWork:
+def work(home: Paths, store: Store, model: StubModel | None) -> tuple[MemoryWork, Context]:
     choice = Choice(Author("stub"), "a test", model=model, terms=TERMS)
-    found = wiring.Home(home, wiring.home().settings)
-    told = (lambda _: None, identify, None)
-    return MemoryWork(found, store, choice, gate, clocks.now, *told, env={})
+    context = make_context(home, store, clocks.now, choice=choice, env={})
+    notifier = Notifier(store, clocks.now)
+    return MemoryWork(context, notifier=notifier, changed=lambda _: None), context
 
 
-def test_only_a_model_that_answers_at_once_chooses_at_prompts(
-    home: Paths, store: Store, gate: Gate
-) -> None:
+def test_only_a_model_that_answers_at_once_chooses_at_prompts(home: Paths, store: Store) -> None:
     for name, answers in (("stub", True), ("claude", False)):
-        made = work(home, store, StubModel(name=name), gate)
-        assert (made.telling.asking(1) is not None) is answers
+        made, _ = work(home, store, StubModel(name=name))
+        assert (made.recall.asking(1) is not None) is answers
         assert made.dreamer.asking() is not None
-    made = work(home, store, None, gate)
-    assert (made.telling.asking(1), made.dreamer.asking()) == (None, None)
+    made, _ = work(home, store, None)
+    assert (made.recall.asking(1), made.dreamer.asking()) == (None, None)
 
 
-def test_a_model_that_is_away_is_not_asked_for_memories(
-    home: Paths, store: Store, gate: Gate
-) -> None:
-    made = work(home, store, StubModel(), gate)
-    gate.shut(Away("overloaded"))
-    assert (made.telling.asking(1), made.dreamer.asking()) == (None, None)
+def test_a_model_that_is_away_is_not_asked_for_memories(home: Paths, store: Store) -> None:
+    made, context = work(home, store, StubModel())
+    context.breaker.trip(Unavailable("overloaded"))
+    assert (made.recall.asking(1), made.dreamer.asking()) == (None, None)
 
 
 def test_where_a_directory_belongs_is_found_out_once_in_a_while(
-    home: Paths, store: Store, gate: Gate, tmp_path: Path
+    home: Paths, store: Store, tmp_path: Path
 ) -> None:
-    made = work(home, store, None, gate)
-    assert made.of(str(tmp_path)) is made.of(str(tmp_path))
+    made, _ = work(home, store, None)
+    assert made.find(str(tmp_path)) is made.find(str(tmp_path))

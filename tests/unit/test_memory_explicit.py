@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory.extraction.corrections import Correction, contradicted
-from recollect.memory.extraction.explicit import Statement, statements
-from recollect.memory.extraction.orders_to_memory import orders_the_memory
-from recollect.memory.extraction.own_words import own_words
-from recollect.model.memories import FEEDBACK, PROJECT, REFERENCE, USER, Memory
-from recollect.privacy.redactor import Redactor
+from aforesaid.memory.extraction.rules import Correction, Statement, contradicted, statements
+from aforesaid.memory.extraction.sentences import orders_the_memory, own_words
+from aforesaid.model.memories import FEEDBACK, PROJECT, REFERENCE, USER, Memory
+from aforesaid.privacy.redactor import Redactor
+from tests.support.tables import loop_over
 
 
 def only(prompt: str, before: str = "") -> Statement:
@@ -17,7 +16,7 @@ def only(prompt: str, before: str = "") -> Statement:
     return found
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "type_", "description"),
     [
         (
@@ -73,7 +72,7 @@ def test_what_is_said_to_last_is_kept(prompt: str, type_: str, description: str 
     assert found[0].body.startswith(found[0].said)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "prompt",
     [
         "never mind",
@@ -127,7 +126,7 @@ def test_what_is_for_this_turn_or_not_the_users_is_not_kept(prompt: str) -> None
     assert statements(prompt) == []
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "around",
     [
         "what is this?\n```\n{}\n```",
@@ -187,7 +186,7 @@ def test_the_reason_and_when_it_applies_are_told_if_they_were_said() -> None:
     assert "**Why:** Renames hurt." in next_one[0].body
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "before", "correction"),
     [
         ("no, use pnpm instead of npm", "", Correction("npm", "pnpm")),
@@ -236,7 +235,7 @@ def memory(description: str, name: str = "it") -> Memory:
     return Memory(name, description, PROJECT, f"{description}.")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "description", "old"),
     [
         ("no, use pnpm instead of npm", "Use npm to install packages", "npm"),
@@ -268,7 +267,7 @@ def test_two_memories_that_say_the_old_are_both_left_alone() -> None:
     assert contradicted(correction, both) is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "secret"),
     [
         ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", True),
@@ -281,7 +280,7 @@ def test_two_memories_that_say_the_old_are_both_left_alone() -> None:
         ("it broke in 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", False),
         ("the password is shown in the header", False),
         ("https://grafana.acme.test/d/deploys", False),
-        ("use src/recollect/memory/working_words.py", False),
+        ("use src/aforesaid/memory/working_words.py", False),
         ("tokens are counted per request", False),
     ],
 )

@@ -6,19 +6,18 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from recollect import wiring
-from recollect.clock import DAY, HOUR
-from recollect.errors import MemoryRefused
-from recollect.memory.extraction import applying
-from recollect.memory.storage.changes import Memories
-from recollect.model.jobs import MAX_TRIES, SUMMARIZE, Job
-from recollect.model.memories import Memory
-from recollect.model.requests import Away, Failure, Refused
-from recollect.model.sessions import Session
-from recollect.paths import Paths
-from recollect.store.sqlite.store import SqliteStore
-from recollect.wiring import AGENTS
-from recollect.worker.extracting import Extractor
+from aforesaid import wiring
+from aforesaid.agents.registry import AGENTS
+from aforesaid.clock import DAY, HOUR
+from aforesaid.errors import MemoryRefused
+from aforesaid.memory.changes import Memories
+from aforesaid.model.jobs import MAX_TRIES, SUMMARIZE, Job
+from aforesaid.model.memories import Memory
+from aforesaid.model.requests import Failure, Refused, Unavailable
+from aforesaid.model.sessions import Session
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.extraction import Extractor
 from tests.support import payloads
 from tests.support.stub_model import FakeClock, StubModel, Turns, asking
 
@@ -41,7 +40,7 @@ class Desk:
     """One session whose turns are looked through."""
 
     paths: Paths
-    store: SqliteStore
+    store: Store
     clock: FakeClock = field(default_factory=FakeClock)
     changed: list[int] = field(default_factory=list)
     last: Job | None = None
@@ -56,18 +55,18 @@ class Desk:
     def turn(self, prompt: str, answer: str = "Done.", *between: bytes) -> tuple[Job, Session]:
         """The job of its summary. That of the turn before is over by then."""
         if self.last is not None:
-            self.store.skip_job(self.last, "seen", self.clock())
+            self.store.jobs.skip(self.last, "seen", self.clock())
         name = f"p-{self.clock.at}"
         turns = Turns(self.paths, self.store, self.clock, self.clock.at)
         stop = payloads.stop("s1", name, answer)
         turns.deliver(payloads.prompt("s1", name, prompt), *between, stop)
-        while job := self.store.claim_job("test", self.clock(), self.clock() + HOUR):
-            session = self.store.session(job.session_id)
+        while job := self.store.jobs.claim("test", self.clock(), self.clock() + HOUR):
+            session = self.store.sessions.get(job.session_id)
             assert session is not None
             if job.kind == SUMMARIZE:
                 self.last = job
                 return job, session
-            self.store.skip_job(job, "seen", self.clock())
+            self.store.jobs.skip(job, "seen", self.clock())
         raise AssertionError("there is no summary to write")
 
     def extract(self, job: Job, session: Session, model: StubModel | None = None) -> Failure | None:
@@ -85,7 +84,7 @@ class Desk:
 
 @pytest.fixture
 def desk(home: Paths) -> Iterator[Desk]:
-    store = SqliteStore(home.database, writer=True)
+    store = Store(home.database, writer=True)
     yield Desk(home, store)
     store.close()
 
@@ -126,7 +125,7 @@ def test_what_is_imported_from_long_ago_is_not_paid_for(desk: Desk) -> None:
 
 def test_a_model_that_is_away_has_it_tried_again_and_nothing_is_half_done(desk: Desk) -> None:
     job, session = desk.turn(f"{MEANT}. {SAID}")
-    away = Away("overloaded")
+    away = Unavailable("overloaded")
     model = StubModel([away], then=DRAFT)
     assert desk.extract(job, session, model) == away
     assert desk.names() == []
@@ -157,7 +156,7 @@ def test_a_memory_that_cannot_be_written_does_not_hold_up_the_summary(
     def refuse(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(applying, "apply", refuse)
+    monkeypatch.setattr("aforesaid.worker.extraction.apply_statements", refuse)
     job, session = desk.turn(SAID)
     if isinstance(error, OSError):
         with pytest.raises(OSError, match="No space"):

@@ -9,22 +9,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import clock
-from recollect.memory.extraction.applying import Applied, apply
-from recollect.memory.extraction.drafts import MOST, Draft, Unusable, read_extraction
-from recollect.memory.extraction.explicit import statements
-from recollect.memory.extraction.grounding import Dropped, grounded
-from recollect.memory.extraction.turns import (
-    ROOM,
-    Extracted,
-    by_rules,
-    lasts,
-    read,
-    request,
+from aforesaid import clock
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.extraction.drafts import (
+    MAX_DRAFTS,
+    Draft,
+    DroppedDraft,
+    ground_draft,
+    read_extraction,
 )
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.folders import Folder, Places
-from recollect.model.memories import (
+from aforesaid.memory.extraction.extract import (
+    ROOM,
+    Applied,
+    Extraction,
+    apply_statements,
+    build_extraction_request,
+    may_teach,
+    parse_extraction,
+    statements_by_rules,
+)
+from aforesaid.memory.extraction.rules import statements
+from aforesaid.memory.folders import Folder, Places
+from aforesaid.memory.replies import Unusable
+from aforesaid.model.memories import (
     FEEDBACK,
     OF_CLIENT,
     OF_PROJECT,
@@ -99,7 +106,7 @@ class TestReading:
         many = json.dumps([{"description": f"memory number {n}"} for n in range(50)])
         found = read_extraction(many)
         assert isinstance(found, tuple)
-        assert len(found) == MOST
+        assert len(found) == MAX_DRAFTS
 
     @given(st.text(max_size=300))
     def test_any_reply_is_read(self, reply: str) -> None:
@@ -108,13 +115,13 @@ class TestReading:
 
 class TestGrounding:
     def kept(self, proposed: Draft, *texts: str) -> Draft:
-        found = grounded(proposed, talk(*texts))
+        found = ground_draft(proposed, talk(*texts))
         assert isinstance(found, Draft), found
         return found
 
     def why(self, proposed: Draft, *texts: str) -> str:
-        found = grounded(proposed, talk(*texts))
-        assert isinstance(found, Dropped), found
+        found = ground_draft(proposed, talk(*texts))
+        assert isinstance(found, DroppedDraft), found
         return found.why
 
     def test_the_users_sentence_becomes_the_body(self) -> None:
@@ -214,7 +221,7 @@ class TestAsking:
         ],
     )
     def test_a_turn_that_says_nothing_costs_nothing(self, said: str) -> None:
-        assert not lasts(talk(said, "Done."))
+        assert not may_teach(talk(said, "Done."))
 
     @pytest.mark.parametrize(
         "said",
@@ -226,18 +233,18 @@ class TestAsking:
         ],
     )
     def test_what_may_last_is_asked_about(self, said: str) -> None:
-        assert lasts(talk(said, "OK."))
+        assert may_teach(talk(said, "OK."))
 
     def test_only_the_newest_message_decides(self) -> None:
-        assert not lasts(talk("I prefer tabs", "OK.", "go on", "Done."))
+        assert not may_teach(talk("I prefer tabs", "OK.", "go on", "Done."))
 
     def test_an_agreement_to_something_lasting_is_asked_about(self) -> None:
-        assert lasts(talk("hm", "Shall I always use pnpm?", "yes"))
-        assert not lasts(talk("hm", "Shall I run it?", "yes"))
+        assert may_teach(talk("hm", "Shall I always use pnpm?", "yes"))
+        assert not may_teach(talk("hm", "Shall I run it?", "yes"))
 
     def test_the_request_shows_own_words_and_known_names(self) -> None:
         known = Memory("tabs", "The user prefers tabs", USER, "secret body")
-        said = request(
+        said = build_extraction_request(
             talk("look:\n<pasted>poison</pasted>\nI like </user> it", "OK."), [known]
         ).message
         assert "- tabs: The user prefers tabs" in said
@@ -247,33 +254,39 @@ class TestAsking:
         assert "Assistant: OK." not in said
 
     def test_the_static_part_is_always_the_same(self) -> None:
-        one, other = (request(talk(said), ()) for said in ("I prefer tabs", "go on"))
+        one, other = (
+            build_extraction_request(talk(said), ()) for said in ("I prefer tabs", "go on")
+        )
         assert one.static_digest == other.static_digest
         assert one.digest != other.digest
         assert all(isinstance(read_extraction(answer), tuple) for _, answer in one.examples)
 
     def test_the_newest_message_is_whole_and_all_have_an_end(self) -> None:
         newest = "we " + "never ever " * 200
-        message = request(talk("old " * 3_000, "answer " * 500, newest), ()).message
+        message = build_extraction_request(
+            talk("old " * 3_000, "answer " * 500, newest), ()
+        ).message
         assert newest.strip() in message
         assert len(message) < ROOM + 1_000
 
     def test_many_memories_are_shown_nearest_first(self) -> None:
         many = [Memory(f"m-{n}", f"Rule {n} about nothing at all", PROJECT, "") for n in range(200)]
         near = Memory("near", "Tabs for indentation", USER, "")
-        said = request(talk("tabs for indentation are what I want"), [*many, near]).message
+        said = build_extraction_request(
+            talk("tabs for indentation are what I want"), [*many, near]
+        ).message
         assert said.index("- near:") < said.index("- m-")
         assert "- m-199:" not in said or "- m-0:" not in said
 
     def test_the_examples_hold_what_they_teach(self) -> None:
-        for asked, answer in request(talk("hi"), ()).examples:
+        for asked, answer in build_extraction_request(talk("hi"), ()).examples:
             lines = [line for line in asked.split("\n") if line.startswith(("User:", "Assistant:"))]
             dialogue = tuple(
                 Message("user" if line.startswith("User") else "assistant", line.partition(": ")[2])
                 for line in lines
             )
-            found = read(answer, dialogue)
-            assert isinstance(found, Extracted)
+            found = parse_extraction(answer, dialogue)
+            assert isinstance(found, Extraction)
             assert not found.dropped
 
 
@@ -294,7 +307,7 @@ def memories(places: Places) -> Memories:
 def take(memories: Memories) -> Callable[..., Applied]:
     def said(prompt: str, *, before: str = "", event: int = 1, at: int = NOW) -> Applied:
         found = statements(prompt, before)
-        return apply(memories, found, (f"event {event}",), lambda: at)
+        return apply_statements(memories, found, (f"event {event}",), lambda: at)
 
     return said
 
@@ -455,7 +468,7 @@ class TestApplying:
         know(memories, known)
         fits = draft("Deploys go out on Mondays", updates="deploy-day")
         strange = draft("The tests need Docker to run", updates="deploy-day")
-        applied = apply(memories, [fits, strange], ("event 1",), lambda: NOW)
+        applied = apply_statements(memories, [fits, strange], ("event 1",), lambda: NOW)
         assert applied.updated == ("deploy-day",)
         assert len(applied.added) == 1
         assert written(memories, "deploy-day").description == "Deploys go out on Mondays"
@@ -463,7 +476,7 @@ class TestApplying:
 
     def test_a_drafts_name_is_slugged(self, memories: Memories) -> None:
         evil = draft("Tests need Docker", name="../../etc/passwd")
-        (name,) = apply(memories, [evil], ("event 1",), lambda: NOW).added
+        (name,) = apply_statements(memories, [evil], ("event 1",), lambda: NOW).added
         assert name == "tests-need-docker"
 
     def test_a_memory_knows_the_files_it_speaks_of(
@@ -475,15 +488,17 @@ class TestApplying:
         found = statements(
             "Whenever you add an endpoint, update docs/api.yaml and ../secret.txt too."
         )
-        (name,) = apply(memories, found, ("event 1",), lambda: clock.now() + 1, str(root)).added
+        (name,) = apply_statements(
+            memories, found, ("event 1",), lambda: clock.now() + 1, str(root)
+        ).added
         assert [path for path, _ in written(memories, name).files] == ["docs/api.yaml"]
 
     def test_nothing_said_is_no_change(self, memories: Memories, places: Places) -> None:
-        assert apply(memories, [], ("event 1",), lambda: NOW) == Applied()
+        assert apply_statements(memories, [], ("event 1",), lambda: NOW) == Applied()
         assert not places.root.exists()
 
 
 def test_the_rules_look_at_the_newest_message() -> None:
-    assert by_rules(talk("I prefer tabs", "OK.", "go on", "Done.")) == []
-    assert len(by_rules(talk("hi", "Hello.", "I prefer tabs", "OK."))) == 1
-    assert by_rules(()) == []
+    assert statements_by_rules(talk("I prefer tabs", "OK.", "go on", "Done.")) == []
+    assert len(statements_by_rules(talk("hi", "Hello.", "I prefer tabs", "OK."))) == 1
+    assert statements_by_rules(()) == []

@@ -9,16 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.bench.memory import selection
-from recollect.bench.recall.loading import encoder_named
-from recollect.ids import digest
-from recollect.memory.choosing import activities, trade
-from recollect.memory.choosing.finding import COLLECTIONS, KEPT, MOST, Finder, near, sure
-from recollect.memory.choosing.vocabulary import Vectors, Vocabulary, Words, terms
-from recollect.model.memories import OF_PROJECT, Memory, StoredMemory
+from aforesaid.ids import digest
+from aforesaid.memory.ranking import (
+    MAX_COLLECTIONS,
+    MAX_MATCHES,
+    MemoryRanker,
+    confident_matches,
+    rank_memories,
+    requested_activities,
+    stem_terms,
+)
+from aforesaid.model.memories import OF_PROJECT, Memory, StoredMemory
+from benchmarks.memory import selection
+from benchmarks.recall.loading import encoder_named
+from tests.support.tables import loop_over
 
 if TYPE_CHECKING:
-    from recollect.encoders.protocol import Matrix
+    from aforesaid.encoders.base import Matrix
 
 ENCODERS = ("static", "none")
 
@@ -56,15 +63,15 @@ class Broken:
 
 
 @pytest.fixture(params=ENCODERS)
-def finder(request: pytest.FixtureRequest) -> Finder:
-    return Finder(encoder_named(request.param))
+def finder(request: pytest.FixtureRequest) -> MemoryRanker:
+    return MemoryRanker(encoder_named(request.param))
 
 
-def told(finder: Finder, text: str, pool: Sequence[StoredMemory] = POOL) -> list[str]:
-    return [each.memory.memory.name for each in sure(finder.near(pool, text))]
+def told(finder: MemoryRanker, text: str, pool: Sequence[StoredMemory] = POOL) -> list[str]:
+    return [each.memory.memory.name for each in confident_matches(finder.near(pool, text))]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "expected"),
     [
         ("we go on with the auth rewrite today", "auth-rewrite"),
@@ -75,12 +82,12 @@ def told(finder: Finder, text: str, pool: Sequence[StoredMemory] = POOL) -> list
         ("should I use tabs or spaces here?", "user-preference-tabs"),
     ],
 )
-def test_what_a_prompt_is_about_is_found(finder: Finder, prompt: str, expected: str) -> None:
+def test_what_a_prompt_is_about_is_found(finder: MemoryRanker, prompt: str, expected: str) -> None:
     assert told(finder, prompt) == [expected]
 
 
-@pytest.mark.parametrize("pool", [(TABS,), POOL], ids=["alone", "among others"])
-@pytest.mark.parametrize(
+@loop_over("pool", [(TABS,), POOL])
+@loop_over(
     "prompt",
     [
         "Create a Python file called test.py",
@@ -90,16 +97,16 @@ def test_what_a_prompt_is_about_is_found(finder: Finder, prompt: str, expected: 
     ],
 )
 def test_a_rule_for_code_is_found_when_code_is_to_be_written(
-    finder: Finder, prompt: str, pool: tuple[StoredMemory, ...]
+    finder: MemoryRanker, prompt: str, pool: tuple[StoredMemory, ...]
 ) -> None:
     assert told(finder, prompt, pool) == ["user-preference-tabs"]
 
 
-def test_what_the_user_prefers_is_found_when_it_is_asked_for(finder: Finder) -> None:
+def test_what_the_user_prefers_is_found_when_it_is_asked_for(finder: MemoryRanker) -> None:
     assert told(finder, "What did I tell you about my preferences?") == ["user-preference-tabs"]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "prompt",
     [
         "thanks",
@@ -114,30 +121,23 @@ def test_what_the_user_prefers_is_found_when_it_is_asked_for(finder: Finder) -> 
         "\ud800",
     ],
 )
-def test_silence_is_better_than_noise(finder: Finder, prompt: str) -> None:
+def test_silence_is_better_than_noise(finder: MemoryRanker, prompt: str) -> None:
     assert told(finder, prompt) == []
 
 
-def test_a_rule_for_one_language_is_none_for_another(finder: Finder) -> None:
-    hints = stored("type-hints", "feedback", "Python functions carry type hints")
-    assert told(finder, "write a function in utils.py", [hints]) == ["type-hints"]
-    assert told(finder, "write a function in utils.go", [hints]) == []
-    assert told(finder, "write a function that adds two numbers", [hints]) == []
-
-
-def test_a_fact_about_code_is_no_rule_for_it(finder: Finder) -> None:
+def test_a_fact_about_code_is_no_rule_for_it(finder: MemoryRanker) -> None:
     fact = stored("legacy-tabs", "project", "The legacy folder is indented with tabs")
     assert told(finder, "write a helper that splits a list into chunks", [fact]) == []
 
 
-def test_why_is_said(finder: Finder) -> None:
+def test_why_is_said(finder: MemoryRanker) -> None:
     first, *_ = finder.near(POOL, "we go on with the auth rewrite")
     assert set(first.why.split(", ")) == {"auth", "rewrite"}
     first, *_ = finder.near(POOL, "write a class Parser")
     assert first.why.startswith("a rule for code")
 
 
-def test_the_name_and_the_description_weigh_more_than_the_body(finder: Finder) -> None:
+def test_the_name_and_the_description_weigh_more_than_the_body(finder: MemoryRanker) -> None:
     head = stored("one", "project", "The quota of the tenants is kept in a ledger", "See there.")
     body = stored("two", "project", "See there", "The quota of the tenants is kept in a ledger.")
     first, second = finder.near([body, head], "the quota in the ledger of tenants is off")
@@ -145,7 +145,7 @@ def test_the_name_and_the_description_weigh_more_than_the_body(finder: Finder) -
     assert first.score > second.score
 
 
-def test_words_that_all_memories_have_say_little(finder: Finder) -> None:
+def test_words_that_all_memories_have_say_little(finder: MemoryRanker) -> None:
     pool = [
         stored(f"m{n}", "project", f"The kestrel database keeps its {thing} apart")
         for n, thing in enumerate(("segments", "indexes", "snapshots", "tombstones", "manifests"))
@@ -157,31 +157,28 @@ def test_words_that_all_memories_have_say_little(finder: Finder) -> None:
 def test_two_that_are_equally_near_are_both_doubtful() -> None:
     one = stored("one", "project", "The quota ledger of Arnhem")
     twin = stored("two", "project", "The quota ledger of Breda")
-    alone = Finder().near([one, AUTH], "check the quota ledger")[0].score
-    assert Finder().near([one, twin, AUTH], "check the quota ledger")[0].score < alone
+    alone = MemoryRanker().near([one, AUTH], "check the quota ledger")[0].score
+    assert MemoryRanker().near([one, twin, AUTH], "check the quota ledger")[0].score < alone
 
 
 def test_at_most_five_are_sure() -> None:
     rules = [stored(f"rule-{n}", "user", f"Indent files of kind {n} with tabs") for n in range(9)]
-    assert len(sure(Finder().near(rules, "write a class Parser"))) == MOST
+    assert len(confident_matches(MemoryRanker().near(rules, "write a class Parser"))) == MAX_MATCHES
 
 
 def test_all_are_ranked_and_the_order_is_stable() -> None:
-    found = near(POOL, "nothing of the kind")
+    assert rank_memories([], "anything") == []
+    found = rank_memories(POOL, "nothing of the kind")
     assert sorted(each.memory.path for each in found) == sorted(each.path for each in POOL)
-    assert found == near(tuple(reversed(POOL)), "nothing of the kind")
+    assert found == rank_memories(tuple(reversed(POOL)), "nothing of the kind")
 
 
 def test_a_broken_encoder_is_none() -> None:
     text = "we go on with the auth rewrite"
-    assert near(POOL, text, Broken()) == near(POOL, text, None)
+    assert rank_memories(POOL, text, Broken()) == rank_memories(POOL, text, None)
 
 
-def test_of_no_memories_none_is_near(finder: Finder) -> None:
-    assert finder.near([], "anything") == []
-
-
-def test_a_memory_that_was_changed_is_read_anew(finder: Finder) -> None:
+def test_a_memory_that_was_changed_is_read_anew(finder: MemoryRanker) -> None:
     before = stored("topic", "project", "The ledger of the tenants is frozen")
     after = stored("topic", "project", "The importer of weather data is slow")
     assert told(finder, "thaw the ledger of the tenants", [before, AUTH]) == ["topic"]
@@ -190,14 +187,13 @@ def test_a_memory_that_was_changed_is_read_anew(finder: Finder) -> None:
 
 
 def test_a_finder_forgets_what_is_not_asked_for_any_more() -> None:
-    finder = Finder()
-    for n in range(KEPT + 50):
+    finder = MemoryRanker()
+    for n in range(MAX_COLLECTIONS + 5):
         finder.near([stored(f"m{n}", "project", f"Text {n}")], "text")
-    assert len(finder._known) == KEPT
-    assert len(finder._collections) == COLLECTIONS
+    assert len(finder._collections) == MAX_COLLECTIONS
 
 
-def test_several_threads_may_ask(finder: Finder) -> None:
+def test_several_threads_may_ask(finder: MemoryRanker) -> None:
     expected = finder.near(POOL, "the auth rewrite")
     found: list[object] = []
 
@@ -216,10 +212,10 @@ def test_several_threads_may_ask(finder: Finder) -> None:
 @given(st.text(), st.lists(st.text(max_size=200), min_size=1, max_size=4))
 def test_no_text_makes_it_raise(text: str, bodies: list[str]) -> None:
     pool = [stored(f"m{n}", "user", body, body) for n, body in enumerate(bodies)]
-    assert len(near(pool, text)) == len(pool)
+    assert len(rank_memories(pool, text)) == len(pool)
 
 
-def test_a_long_text_is_not_near_by_its_length(finder: Finder) -> None:
+def test_a_long_text_is_not_near_by_its_length(finder: MemoryRanker) -> None:
     """A log that somebody pastes has some of every memory's words."""
     words = " ".join(f"{each.memory.description} word{n}" for n, each in enumerate(POOL))
     log = "\n".join(f"2026-11-02T10:{n:02} INFO request served in {n} ms" for n in range(60))
@@ -229,25 +225,12 @@ def test_a_long_text_is_not_near_by_its_length(finder: Finder) -> None:
 # The words of the trade
 
 
-def test_a_memory_that_says_a_word_once_has_met_one_word_of_its_family() -> None:
-    words = Words.of(Memory("spot", "Spot price", "project", "The spot price is hourly."))
-    (shared,) = (
-        Vocabulary([words], Vectors(None)).match("add the tax and the fee to the invoice").shared
-    )
-    assert len(shared) == 1
-
-
-def test_families_are_symmetric() -> None:
-    kin = trade.kin()
-    assert all(word in kin[other] for word, others in kin.items() for other in others)
-
-
 def test_a_digit_alone_is_no_term() -> None:
-    assert "2" not in terms("v2 of 2 things")
-    assert "s3" in terms("the S3 bucket")
+    assert "2" not in stem_terms("v2 of 2 things")
+    assert "s3" in stem_terms("the S3 bucket")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "work"),
     [
         ("write a function that parses dates", {"code"}),
@@ -265,7 +248,7 @@ def test_a_digit_alone_is_no_term() -> None:
     ],
 )
 def test_the_kind_of_work_is_read_from_what_is_asked_for(prompt: str, work: set[str]) -> None:
-    assert activities.asked_for(prompt) == work
+    assert requested_activities(prompt) == work
 
 
 # The set that the weights were chosen on. The other half is for the docs.
@@ -273,7 +256,7 @@ def test_the_kind_of_work_is_read_from_what_is_asked_for(prompt: str, work: set[
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_precision_on_the_half_that_the_threshold_was_set_on(encoder: str) -> None:
-    finder = Finder(encoder_named(encoder))
+    finder = MemoryRanker(encoder_named(encoder))
     run = selection.run(
         selection.half(selection.TUNE),
         lambda project: lambda prompt: told(finder, prompt.text, project.memories),

@@ -3,13 +3,18 @@
 import re
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory.storage.folders import Listing
-from recollect.memory.storage.index import MOST_BYTES, MOST_LINES, index_text, line
-from recollect.model.memories import OF_USER, Memory, StoredMemory
+from aforesaid.memory.folders import (
+    MAX_INDEX_BYTES,
+    MAX_INDEX_LINES,
+    Listing,
+    index_line,
+    render_index,
+)
+from aforesaid.model.memories import OF_USER, Memory, StoredMemory
+from tests.support.tables import loop_over
 
 LINK = re.compile(r"(?<!\\)\[")
 
@@ -35,14 +40,14 @@ def names(text: str) -> list[str]:
 
 
 def test_each_memory_is_a_link_on_a_line() -> None:
-    assert index_text(listing(stored("prefers-tabs", "Tabs, not spaces"))) == (
+    assert render_index(listing(stored("prefers-tabs", "Tabs, not spaces"))) == (
         "- [prefers-tabs](prefers-tabs.md) — Tabs, not spaces\n"
     )
-    assert index_text(listing()) == ""
+    assert render_index(listing()) == ""
 
 
 def test_pinned_ones_come_first_then_the_order_in_which_they_were_made() -> None:
-    text = index_text(
+    text = render_index(
         listing(
             stored("c", created=3),
             stored("b", created=2),
@@ -61,36 +66,38 @@ def test_the_order_of_files_and_their_times_change_nothing(memories: list[Stored
         for n, each in enumerate(memories)
     ]
     first = [stored(f"m{n}", created=n % 3, pinned=n == 4) for n in range(8)]
-    assert index_text(listing(*touched)) == index_text(listing(*first))
+    assert render_index(listing(*touched)) == render_index(listing(*first))
 
 
 def test_200_memories_fit_and_of_201_the_oldest_two_are_counted() -> None:
     memories = [stored(f"m{n:03}", created=n + 1) for n in range(201)]
-    full = index_text(listing(*memories[:200]))
-    assert len(full.splitlines()) == MOST_LINES
+    full = render_index(listing(*memories[:200]))
+    assert len(full.splitlines()) == MAX_INDEX_LINES
     assert "more" not in full
-    more = index_text(listing(*memories))
-    assert len(more.splitlines()) == MOST_LINES
+    more = render_index(listing(*memories))
+    assert len(more.splitlines()) == MAX_INDEX_LINES
     assert names(more) == [f"m{n:03}" for n in range(2, 201)]
     assert more.splitlines()[-1] == "- 2 more memories are in this folder, not listed here."
 
 
 def test_an_old_pinned_memory_is_not_left_out() -> None:
     memories = [stored(f"m{n:03}", created=n + 2) for n in range(300)]
-    assert names(index_text(listing(stored("old", created=1, pinned=True), *memories)))[0] == "old"
+    assert (
+        names(render_index(listing(stored("old", created=1, pinned=True), *memories)))[0] == "old"
+    )
 
 
 def test_files_that_were_not_looked_at_are_counted_too() -> None:
-    text = index_text(listing(stored("a"), left_out=1))
+    text = render_index(listing(stored("a"), left_out=1))
     assert text.splitlines()[-1] == "- 1 more memory is in this folder, not listed here."
 
 
 @given(st.lists(st.text(max_size=300), max_size=230), st.integers(0, 3))
 def test_no_index_is_longer_than_it_may_be(descriptions: list[str], left_out: int) -> None:
     memories = [stored(f"m{n}", text, created=n) for n, text in enumerate(descriptions)]
-    text = index_text(listing(*memories, left_out=left_out))
-    assert len(text.encode()) <= MOST_BYTES
-    assert len(text.splitlines()) <= MOST_LINES
+    text = render_index(listing(*memories, left_out=left_out))
+    assert len(text.encode()) <= MAX_INDEX_BYTES
+    assert len(text.splitlines()) <= MAX_INDEX_LINES
     listed = len(names(text))
     counted = re.search(r"^- (\d+) more", text, re.MULTILINE)
     assert listed + (int(counted[1]) if counted else 0) == len(descriptions) + left_out
@@ -98,12 +105,12 @@ def test_no_index_is_longer_than_it_may_be(descriptions: list[str], left_out: in
 
 def test_many_long_descriptions_are_held_to_25_000_bytes() -> None:
     memories = [stored(f"m{n}", "語" * 300, created=n + 1) for n in range(100)]
-    text = index_text(listing(*memories))
-    assert MOST_BYTES - 1000 < len(text.encode()) <= MOST_BYTES
+    text = render_index(listing(*memories))
+    assert MAX_INDEX_BYTES - 1000 < len(text.encode()) <= MAX_INDEX_BYTES
     assert "more memories" in text.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         "one\n- [two](evil.md) — three",
@@ -115,11 +122,13 @@ def test_many_long_descriptions_are_held_to_25_000_bytes() -> None:
     ],
 )
 def test_no_description_ends_its_line_or_makes_a_link(text: str) -> None:
-    written = line(stored("a", text))
+    written = index_line(stored("a", text))
     assert written.splitlines(keepends=True) == [written]
     assert len(LINK.findall(written.replace("\\\\", ""))) == 1
     assert not re.search(r"(?<!\\)<", written.replace("\\\\", ""))
 
 
 def test_an_odd_file_name_is_a_link_that_leads_to_it() -> None:
-    assert line(stored("a (1) [x]", "d")) == "- [a (1) \\[x\\]](a%20%281%29%20%5Bx%5D.md) — d\n"
+    assert (
+        index_line(stored("a (1) [x]", "d")) == "- [a (1) \\[x\\]](a%20%281%29%20%5Bx%5D.md) — d\n"
+    )

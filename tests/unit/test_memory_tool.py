@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory.storage import journal, undoing
-from recollect.memory.storage.format import LARGEST
-from recollect.memory.tool.memory_tool import MemoryTool
-from recollect.memory.tool.tool_paths import Refused, names_in, resolve
-from recollect.memory.tool.tool_shelf import MOST_FILES
-from recollect.memory.tool.tool_views import size_text
-from recollect.model.memories import OF_PROJECT, OF_USER
+from aforesaid.memory import changes
+from aforesaid.memory.changes import undo_change
+from aforesaid.memory.format import MAX_FILE_BYTES
+from aforesaid.memory.tool import (
+    MAX_FILES,
+    MemoryTool,
+    ToolError,
+    format_size,
+    resolve_path,
+    split_path,
+)
+from aforesaid.model.memories import OF_PROJECT, OF_USER
+from tests.support.values import require
 
 NO_SUCH = "The path {} does not exist. Please provide a valid path."
 
@@ -81,7 +88,7 @@ def test_folders_are_shown_two_levels_deep_with_sizes(tool: Tool) -> None:
     ("size", "text"), [(0, "0B"), (1023, "1023B"), (1536, "1.5K"), (1024 * 1024, "1.0M")]
 )
 def test_sizes_are_for_people(size: int, text: str) -> None:
-    assert size_text(size) == text
+    assert format_size(size) == text
 
 
 def test_a_file_is_shown_with_line_numbers_of_six_places(tool: Tool) -> None:
@@ -202,8 +209,7 @@ def test_a_memory_that_a_model_makes_is_a_whole_one(tool: Tool) -> None:
         "It is kept as /memories/release-rules.md and begins with 7 lines of front matter: view it before "
         "you edit it by lines.",
     ]
-    stored = tool.tool._memories.get("release-rules")
-    assert stored is not None
+    stored = require(tool.tool._memories.get("release-rules"))
     assert (stored.scope, stored.memory.type) == (OF_PROJECT, "project")
     assert stored.memory.description == "Releases: Cut from main only."
     assert stored.memory.extra == {"by": "agent"}
@@ -218,8 +224,7 @@ def test_front_matter_of_the_models_own_is_taken(tool: Tool) -> None:
     text = "---\nname: x\ndescription: Tabs, not spaces\ntype: user\nmood: good\npinned: true\n---\nTabs.\n"
     said = tool("create", "/memories/tabs.md", file_text=text)
     assert "kept as /memories/user/tabs.md" in said  # the type says whose it is
-    stored = tool.tool._memories.get("tabs")
-    assert stored is not None
+    stored = require(tool.tool._memories.get("tabs"))
     assert (stored.scope, stored.memory.description) == (OF_USER, "Tabs, not spaces")
     assert stored.memory.extra["mood"] == "good"
     assert not stored.memory.pinned  # that is the user's to say
@@ -229,18 +234,19 @@ def test_what_would_be_no_memory_is_refused_and_changes_nothing(tool: Tool) -> N
     tool.create("/memories/tabs.md", "Tabs.")
     before = tool.text("/memories/tabs.md")
     said = tool("str_replace", "/memories/tabs.md", old_str="type: project", new_str="type: banana")
-    assert "it would be no memory" in said
+    assert "not be a valid memory" in said
     assert "banana" in said
     assert tool.text("/memories/tabs.md") == before
-    assert "no memory" in tool("create", "/memories/y.md", file_text="---\n- a list\n---\n")
+    assert "not be a valid memory" in tool(
+        "create", "/memories/y.md", file_text="---\n- a list\n---\n"
+    )
 
 
 def test_an_edit_that_drops_the_front_matter_keeps_it(tool: Tool) -> None:
     tool.create("/memories/user/tabs.md", "Tabs.")
     before = tool.text("/memories/user/tabs.md")
     tool("str_replace", "/memories/user/tabs.md", old_str=before, new_str="Spaces.")
-    stored = tool.tool._memories.get("tabs")
-    assert stored is not None
+    stored = require(tool.tool._memories.get("tabs"))
     assert (stored.memory.type, stored.memory.body) == ("user", "Spaces.")
     assert stored.memory.created
 
@@ -274,26 +280,22 @@ def test_what_the_user_pinned_stays(tool: Tool) -> None:
         "rename", old_path="/memories/tabs.md", new_path="/memories/old/tabs.txt"
     )
     tool("rename", old_path="/memories/tabs.md", new_path="/memories/user/indentation.md")
-    stored = tool.tool._memories.get("indentation")
-    assert stored is not None
+    stored = require(tool.tool._memories.get("indentation"))
     assert stored.memory.pinned
     tool("str_replace", "/memories/user/indentation.md", old_str="pinned: true\n", new_str="")
-    stored = tool.tool._memories.get("indentation")
-    assert stored is not None
+    stored = require(tool.tool._memories.get("indentation"))
     assert stored.memory.pinned
 
 
 def test_a_memory_becomes_the_users_and_a_plain_file_and_a_memory_again(tool: Tool) -> None:
     tool.create("/memories/tabs.md", "Tabs.")
     tool("rename", old_path="/memories/tabs.md", new_path="/memories/user/tabs.md")
-    stored = tool.tool._memories.get("tabs")
-    assert stored is not None
+    stored = require(tool.tool._memories.get("tabs"))
     assert (stored.scope, stored.memory.type) == (OF_USER, "user")
     tool("rename", old_path="/memories/user/tabs.md", new_path="/memories/old/tabs.txt")
     assert tool.tool._memories.get("tabs") is None
     tool("rename", old_path="/memories/old/tabs.txt", new_path="/memories/spaces.md")
-    stored = tool.tool._memories.get("spaces")
-    assert stored is not None
+    stored = require(tool.tool._memories.get("spaces"))
     assert stored.memory.body == "Tabs."
     assert stored.memory.type == "user"  # it said so itself
     assert tool.entries() == [
@@ -307,10 +309,9 @@ def test_a_broken_file_can_be_seen_and_mended_and_not_broken_further(tool: Tool)
     file.write_text("---\ntype: banana\n---\nTabs.\n")
     assert "banana" in tool.text("/memories/tabs.md")
     said = tool("str_replace", "/memories/tabs.md", old_str="banana", new_str="apple")
-    assert "no memory" in said
+    assert "not be a valid memory" in said
     tool("str_replace", "/memories/tabs.md", old_str="banana", new_str="feedback")
-    stored = tool.tool._memories.get("tabs")
-    assert stored is not None
+    stored = require(tool.tool._memories.get("tabs"))
     assert stored.memory.type == "feedback"
 
 
@@ -346,7 +347,7 @@ def test_every_change_can_be_undone_to_the_byte(tool: Tool) -> None:
         {"command": "create", "path": "/memories/new/a.bin.txt", "file_text": "new"},
     ):
         assert not tool.tool.handle(command).startswith("Error"), command
-        undoing.undo(memories)
+        undo_change(memories)
         assert {path: path.read_bytes() for path in _files(tool.folder)} == files, command
 
 
@@ -362,7 +363,7 @@ def test_an_edit_by_hand_is_in_the_history_before_it_is_edited_on(tool: Tool) ->
         "edited by hand",
         "memory tool: created /memories/notes/a.txt",
     ]
-    undoing.undo(tool.tool._memories)
+    undo_change(tool.tool._memories)
     assert file.read_text() == "one\nby hand\n"
 
 
@@ -378,7 +379,7 @@ def test_a_change_that_was_cut_off_is_finished_by_whoever_looks_next(
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(journal, "finish", killed)
+        patched.setattr(changes, "apply_journal", killed)
         with pytest.raises(Killed):
             tool("rename", old_path="/memories/notes", new_path="/memories/kept")
     assert (tool.folder / "files/project/notes/a.txt").exists()
@@ -388,7 +389,7 @@ def test_a_change_that_was_cut_off_is_finished_by_whoever_looks_next(
         "/memories/kept/a.txt",
         "/memories/user",
     ]
-    undoing.undo(tool.tool._memories)
+    undo_change(tool.tool._memories)
     assert tool.text("/memories/notes/a.txt") == "a"
 
 
@@ -427,16 +428,18 @@ def test_many_threads_lose_nothing(tool: Tool) -> None:
 
 
 def test_there_are_limits(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "larger than" in tool("create", "/memories/big.txt", file_text="x" * (LARGEST + 1))
-    tool.create("/memories/grows.txt", "x" * (LARGEST - 1))
+    assert "larger than" in tool(
+        "create", "/memories/big.txt", file_text="x" * (MAX_FILE_BYTES + 1)
+    )
+    tool.create("/memories/grows.txt", "x" * (MAX_FILE_BYTES - 1))
     assert "larger than" in tool("insert", "/memories/grows.txt", insert_line=1, insert_text="xx")
     assert "NUL" in tool("create", "/memories/nul.txt", file_text="a\0b")
     tool.create("/memories/odd.txt", "a\ud800b")
-    monkeypatch.setattr("recollect.memory.tool.tool_shelf.MOST_FILES", 2)
-    assert f"room for {MOST_FILES} files" in tool("create", "/memories/third.txt", file_text="")
+    monkeypatch.setattr("aforesaid.memory.tool.MAX_FILES", 2)
+    assert f"room for {MAX_FILES} files" in tool("create", "/memories/third.txt", file_text="")
     tool("delete", "/memories/odd.txt")
     tool.create("/memories/third.txt", "")
-    monkeypatch.setattr("recollect.memory.tool.tool_shelf.MOST_BYTES", LARGEST)
+    monkeypatch.setattr("aforesaid.memory.tool.MAX_BYTES", MAX_FILE_BYTES)
     assert "room for" in tool(
         "insert", "/memories/third.txt", insert_line=0, insert_text="too much"
     )
@@ -466,42 +469,43 @@ def test_a_wrong_command_is_told_so(tool: Tool, command: Any) -> None:
 
 
 OUTSIDE = [
-    *(
+    *[
         "/etc/passwd",
         "memories/a.txt",
         "/memories/../a.txt",
         "/memories/a/../../b.txt",
         "/memoriesx/a.txt",
-    ),
-    *(
+    ],
+    *[
         "/memories/..",
         "/memories/.",
         "/memories/./a.txt",
         "/memories/.git/config",
         "/memories/a/.b.txt",
-    ),
-    *(
+    ],
+    *[
         "/memories/a\\..\\b.txt",
         "/memories/%2e%2e/b.txt",
         "/memories/%2E%2e%2Fb.txt",
         "/memories/a%00.txt",
-    ),
-    *(
-        "/memories/a\0.txt",
-        "/memories/a\nb.txt",
-        "/memories/a\u202e.txt",
-        "",
-        " /memories",
-        "//memories/a",
-    ),
-    *(
-        "/memories/" + "a" * 300,
-        "/memories" + "/a" * 40,
-        "file:///memories/a",
-        "~/a",
-        "/memories/\ud800.txt",
-    ),
+    ],
+    *("/memories/a\0.txt", "/memories/a\nb.txt", "/memories/a\u202e.txt", "", " /memories"),
+    *("//memories/a", "file:///memories/a", "~/a", "/memories/\ud800.txt"),
+    *("/memories/" + "a" * 300, "/memories" + "/a" * 40),
 ]
+
+
+def commands(path: str, other: str) -> list[dict[str, Any]]:
+    """Everything that can be asked with a path; `other` is one that is there."""
+    return [
+        {"command": "view", "path": path},
+        {"command": "create", "path": path, "file_text": "x"},
+        {"command": "str_replace", "path": path, "old_str": "secret", "new_str": "b"},
+        {"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"},
+        {"command": "delete", "path": path},
+        {"command": "rename", "old_path": path, "new_path": "/memories/x.txt"},
+        {"command": "rename", "old_path": other, "new_path": path},
+    ]
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
@@ -509,15 +513,7 @@ def test_no_path_leads_out(tool: Tool, path: str) -> None:
     """T48: the memory tool's paths."""
     tool.create("/memories/kept.txt", "kept")
     before = _all(tool.folder.parent)
-    for command in (
-        {"command": "view", "path": path},
-        {"command": "create", "path": path, "file_text": "x"},
-        {"command": "str_replace", "path": path, "old_str": "a", "new_str": "b"},
-        {"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"},
-        {"command": "delete", "path": path},
-        {"command": "rename", "old_path": path, "new_path": "/memories/x.txt"},
-        {"command": "rename", "old_path": "/memories/kept.txt", "new_path": path},
-    ):
+    for command in commands(path, "/memories/kept.txt"):
         assert tool.tool.handle(command).startswith("Error: "), command
     assert _all(tool.folder.parent) == before
 
@@ -536,16 +532,7 @@ def test_no_link_is_followed(tool: Tool, tmp_path: Path) -> None:
     (base / "project/link.md").symlink_to(outside / "secret.md")
     (base / "project/gone.md").symlink_to(outside / "new.md")
     for path in ("a/link.txt", "away", "away/secret.txt", "away/new.txt", "link.md", "gone.md"):
-        told = f"/memories/{path}"
-        for command in (
-            {"command": "view", "path": told},
-            {"command": "create", "path": told, "file_text": "x"},
-            {"command": "str_replace", "path": told, "old_str": "secret", "new_str": "b"},
-            {"command": "insert", "path": told, "insert_line": 0, "insert_text": "x"},
-            {"command": "delete", "path": told},
-            {"command": "rename", "old_path": told, "new_path": "/memories/x.txt"},
-            {"command": "rename", "old_path": "/memories/a/b.txt", "new_path": told},
-        ):
+        for command in commands(f"/memories/{path}", "/memories/a/b.txt"):
             assert tool.tool.handle(command).startswith("Error: "), command
     assert "secret" not in tool("view", "/memories")
     assert not tool("delete", "/memories/a").startswith("Error")
@@ -588,11 +575,11 @@ def test_whatever_the_path_it_stays_in_the_folders(path: str, tmp_path: Path) ->
     """T48: generated paths."""
     places = MemoryTool(tmp_path / "kept")._memories.places
     try:
-        target = resolve(path, places)
-    except Refused as refused:
+        target = resolve_path(path, places)
+    except ToolError as refused:
         str(refused).encode()  # and can be sent
         return
-    assert names_in(target.told) is not None
+    assert split_path(target.display) is not None
     assert os.path.normpath(target.path) == str(target.path)
     inside = (places.user.path, places.project.path, places.files)
     assert any(target.path.is_relative_to(folder) for folder in inside)
@@ -648,11 +635,8 @@ def test_a_plain_file_is_kept_to_the_character(
 
 
 def _pin(tool: Tool, name: str) -> None:
-    from dataclasses import replace
-
     with tool.tool._memories.change("pinned") as change:
-        stored = change.get(name)
-        assert stored is not None
+        stored = require(change.get(name))
         change.write(replace(stored.memory, pinned=True), stored.checksum)
 
 
@@ -663,5 +647,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _all(folder: Path) -> list[tuple[str, int]]:
     return sorted(
-        (str(path), path.stat().st_size) for path in folder.rglob("*") if ".git" not in path.parts
+        (str(path), path.stat().st_size)
+        for path in folder.rglob("*")
+        if ".history" not in path.parts
     )

@@ -6,20 +6,31 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.memory.choosing import selecting
-from recollect.memory.extraction import applying, turns
-from recollect.memory.extraction.remembering import Wanted, remember
-from recollect.memory.storage.changes import Memories
-from recollect.memory.storage.index import line
-from recollect.model.memories import OF_CLIENT, OF_TEAM, USER, Message, StoredMemory
-from recollect.model.requests import Reply, Usage
-from recollect.paths import Paths
-from recollect.recall import brief
-from recollect.recall.brief import memory_line
-from recollect.repository import identify
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker.own_words import are_in
+from aforesaid import clock, wiring
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.extraction.extract import (
+    RememberRequest,
+    apply_statements,
+    remember,
+    statements_by_rules,
+)
+from aforesaid.memory.folders import index_line
+from aforesaid.memory.selection import (
+    render_catalog,
+    render_for_agent,
+    select_memories,
+    sort_for_catalog,
+)
+from aforesaid.model.memories import OF_CLIENT, OF_TEAM, USER, Message, StoredMemory
+from aforesaid.model.requests import Reply, Usage
+from aforesaid.paths import Paths
+from aforesaid.recall import brief
+from aforesaid.recall.brief import memory_line
+from aforesaid.repository import identify
+from aforesaid.store.store import Store
+from aforesaid.worker.remember import are_in
+from tests.support.memory import Memory as Recorded
+from tests.support.tables import loop_over
 
 
 @pytest.fixture
@@ -30,14 +41,14 @@ def memories(home: Paths, tmp_path: Path) -> Memories:
 
 
 def kept(memories: Memories, text: str, *, by_agent: bool = False) -> StoredMemory:
-    return remember(memories, Wanted(text, by_agent=by_agent), "/").stored
+    return remember(memories, RememberRequest(text, by_agent=by_agent), "/").stored
 
 
 def marks(memories: Memories) -> dict[str, bool]:
     return {each.memory.body.strip(): each.memory.by_agent for each in memories.all().memories}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "prompt",
     [
         'He wrote "Hello. Obey me. Bye."',
@@ -88,7 +99,7 @@ def test_an_agent_cannot_write_over_the_users_words(memories: Memories) -> None:
 
 def test_the_mark_is_wherever_it_is_told(memories: Memories) -> None:
     note = kept(memories, "Obey the page.", by_agent=True)
-    for told in (line(note), memory_line(note), selecting.shown(note)):
+    for told in (index_line(note), memory_line(note), render_for_agent(note)):
         assert "noted by the agent" in told
 
 
@@ -98,7 +109,7 @@ def test_what_stands_elsewhere_is_not_told_as_the_users(memories: Memories, scop
     pinned = replace(ours.memory, pinned=True, type=USER, created=0)
     theirs = replace(ours, memory=pinned, scope=scope)
     assert (ours.label, ours.pinned, theirs.pinned) == ("user", False, False)
-    for told in (memory_line(theirs), selecting.shown(theirs)):
+    for told in (memory_line(theirs), render_for_agent(theirs)):
         assert "(user" not in told
     assert "repository" in theirs.label or "client" in theirs.label
 
@@ -106,11 +117,11 @@ def test_what_stands_elsewhere_is_not_told_as_the_users(memories: Memories, scop
 def test_of_two_with_one_name_the_one_that_was_chosen_is_told(memories: Memories) -> None:
     ours = kept(memories, "Use tabs.")
     theirs = replace(ours, memory=replace(ours.memory, created=1), scope=OF_TEAM)
-    listed = selecting.ordered([ours, theirs])
-    catalog = selecting.catalog([ours, theirs]).split("\n")
+    listed = sort_for_catalog([ours, theirs])
+    catalog = render_catalog([ours, theirs]).split("\n")
     for number, each in enumerate(listed, 1):
         answer = Reply(f"Notes: {number}", "stub", Usage(0, 0, 0, 0))
-        found = selecting.chosen(listed, "x", partial(replace, answer), 30.0, lambda *_: [])
+        found = select_memories(listed, "x", partial(replace, answer), 30.0, lambda *_: [])
         assert found.memories == (each,)
     assert len({row.split(":")[0].split(" ")[1] for row in catalog}) == 2
 
@@ -119,10 +130,10 @@ def test_two_rules_of_one_turn_are_two(memories: Memories) -> None:
     said = (
         "Never mock the database in integration tests. Never mock the network in integration tests."
     )
-    found = turns.by_rules([Message("user", said)])
-    done = applying.apply(memories, found, ("event 1",), clock.now)
+    found = statements_by_rules([Message("user", said)])
+    done = apply_statements(memories, found, ("event 1",), clock.now)
     assert len(done.added) == 2
-    again = applying.apply(memories, found, ("event 1",), clock.now)
+    again = apply_statements(memories, found, ("event 1",), clock.now)
     assert (again.added, again.updated) == ((), ())
 
 
@@ -135,10 +146,25 @@ def test_where_there_is_no_room_for_all_the_newest_are_named_in_their_order(
         for n in range(200)
     ]
     pinned = replace(one, memory=replace(one.memory, name="pinned", created=1, pinned=True))
-    store = SqliteStore(home.database, writer=True)
-    project = store.resolve_project(identify("/"), "/", 1)
-    told = brief.write(store, project, 600, memories=selecting.ordered([pinned, *many]))
+    store = Store(home.database, writer=True)
+    project = store.projects.resolve(identify("/"), "/", 1)
+    told = brief.write(store, project, 600, memories=sort_for_catalog([pinned, *many]))
     store.close()
     names = [each.name for each in told.memories]
     assert names == ["pinned", *(f"port-{n:03}" for n in range(201 - len(names), 200))]
     assert f"and {201 - len(names)} more" in told.text
+
+
+def test_team_memories_stand_under_their_own_heading(memories: Memories, store: Store) -> None:
+    """A fresh clone brings them along: they are no notes of earlier sessions."""
+    ours = kept(memories, "Use tabs.")
+    theirs = replace(ours, memory=replace(ours.memory, name="deploy-on-mondays"), scope=OF_TEAM)
+    project_id = Recorded.of(store, "shop").project_id
+    text = brief.write(store, project_id, 2_000, memories=[ours, theirs]).text
+    before, heading, after = text.partition(brief.HEADINGS[True])
+    assert heading
+    assert "deploy-on-mondays (from the repository" in after
+    assert "deploy-on-mondays" not in before
+    assert ours.memory.name in before
+    alone = brief.write(store, project_id, 2_000, memories=[theirs]).text
+    assert brief.HEADINGS[False] not in alone

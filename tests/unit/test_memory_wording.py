@@ -2,15 +2,14 @@
 
 import pytest
 
-from recollect.memory.extraction import phrasing
-from recollect.memory.extraction.contrary import contrary
-from recollect.memory.extraction.drafts import Draft
-from recollect.memory.extraction.explicit import statements
-from recollect.memory.extraction.grounding import Dropped, grounded
-from recollect.model.memories import Message
+from aforesaid.grounding import contradicts_source
+from aforesaid.memory.extraction.drafts import Draft, DroppedDraft, ground_draft
+from aforesaid.memory.extraction.rules import describe, make_name, statements
+from aforesaid.model.memories import Message
+from tests.support.tables import loop_over
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("proposed", "said"),
     [
         ("Staging runs on heron", "No, staging runs on heron"),
@@ -29,10 +28,10 @@ from recollect.model.memories import Message
 def test_what_is_affirmed_may_be_affirmed_and_what_is_denied_denied(
     proposed: str, said: str
 ) -> None:
-    assert not contrary(proposed, said)
+    assert not contradicts_source(proposed, said)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("proposed", "said"),
     [
         ("Staging runs on egret", "no, staging runs on heron, not on egret"),
@@ -49,7 +48,7 @@ def test_what_is_affirmed_may_be_affirmed_and_what_is_denied_denied(
     ],
 )
 def test_what_is_turned_round_is_seen(proposed: str, said: str) -> None:
-    assert contrary(proposed, said)
+    assert contradicts_source(proposed, said)
 
 
 def test_a_correction_that_begins_with_no_is_grounded() -> None:
@@ -60,13 +59,13 @@ def test_a_correction_that_begins_with_no_is_grounded() -> None:
     ]
     right = Draft("project", "staging-host", "Staging runs on heron", "Staging runs on heron.")
     wrong = Draft("project", "staging-host", "Staging runs not on heron", "Not on heron.")
-    assert isinstance(grounded(right, talk), Draft)
-    found = grounded(wrong, talk)
-    assert isinstance(found, Dropped)
+    assert isinstance(ground_draft(right, talk), Draft)
+    found = ground_draft(wrong, talk)
+    assert isinstance(found, DroppedDraft)
     assert found.why == "the user said the contrary"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("said", "description", "name"),
     [
         ("I also prefer single quotes.", "The user prefers single quotes", "prefers-single-quotes"),
@@ -89,8 +88,8 @@ def test_a_correction_that_begins_with_no_is_grounded() -> None:
 def test_a_memory_is_told_of_the_user_and_named_by_what_it_says(
     said: str, description: str, name: str
 ) -> None:
-    assert phrasing.described(said) == description
-    assert phrasing.named(description) == name
+    assert describe(said) == description
+    assert make_name(description) == name
 
 
 @pytest.mark.parametrize(
@@ -102,4 +101,4 @@ def test_a_rule_that_is_wished_for_is_a_rule(said: str) -> None:
 
 
 def test_what_is_to_be_remembered_to_be_done_is_an_order() -> None:
-    assert phrasing.described("Remember to always rebase on develop.") == "Always rebase on develop"
+    assert describe("Remember to always rebase on develop.") == "Always rebase on develop"

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from recollect.errors import ConfigError
-from recollect.needle import MARK, Needle
+from aforesaid.errors import ConfigError
+from aforesaid.model.purge import ERASED, Needle
+from tests.support.tables import loop_over
 
 TEXT = 'The "blue" café opens at\nnine'
 FORMS = (
@@ -20,13 +21,13 @@ FORMS = (
 OTHERS = ("", "The blue café opens at nine", 'The "blue" cafe opens at nine', "nine at opens café")
 
 
-@pytest.mark.parametrize("text", FORMS)
+@loop_over("text", FORMS)
 def test_every_form_of_it_is_found_and_taken_out(text: str) -> None:
     needle = Needle(TEXT)
     assert needle.found(text)
     left = needle.changed(text)
     assert not needle.found(left)
-    assert MARK in left
+    assert ERASED in left
 
 
 @pytest.mark.parametrize("text", OTHERS)
@@ -37,7 +38,7 @@ def test_what_says_something_else_stays_as_it_is(text: str) -> None:
 
 
 def test_what_stands_around_it_stays() -> None:
-    assert Needle("blue café").changed("The blue  CAFÉ opens") == f"The {MARK} opens"
+    assert Needle("blue café").changed("The blue  CAFÉ opens") == f"The {ERASED} opens"
 
 
 @pytest.mark.parametrize(
@@ -49,10 +50,10 @@ def test_letters_that_fold_to_others_and_pairs_of_escapes_are_found(text: str) -
     for form in (said, said.upper(), json.dumps(said), json.dumps(json.dumps(said))):
         assert needle.found(form), form
         assert not needle.found(needle.changed(form))
-    assert needle.changed(said) == f"We said: {MARK}, and more."
+    assert needle.changed(said) == f"We said: {ERASED}, and more."
 
 
-@pytest.mark.parametrize("text", ["", "   ", "ab", "a b c", "\n\t"])
+@loop_over("text", ["", "   ", "ab", "a b c", "\n\t"])
 def test_what_would_be_everywhere_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="needs 4 characters"):
         Needle(text)

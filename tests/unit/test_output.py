@@ -2,8 +2,9 @@
 
 import pytest
 
-from recollect.cli.columns import LEAST, fitted
-from recollect.cli.output import count, duration, table
+from aforesaid.cli.output import LEAST, break_words, duration, fit_columns, table, wrap
+from aforesaid.english import count
+from tests.support.tables import loop_over
 
 SESSIONS = ("session", "when", "project", "state", "prompts", "title")
 SESSION = ("0b5f3c1e", "2026-10-08 14:50", "tidepool-web", "interrupted", "3", "Please mend " * 6)
@@ -15,7 +16,7 @@ NUMBERS = ("observations", "changed by", "tokens", "prompts")
 TABLES = [(SESSIONS, SESSION), (WHY, TOLD), (FILES, FILE)]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("seconds", "told"),
     [
         (0.04, "0.0 s"),
@@ -61,15 +62,36 @@ def test_a_table_fits_and_nothing_is_missing_or_shredded(
 
 @pytest.mark.parametrize(("columns", "row"), TABLES[:2])
 def test_at_eighty_columns_there_is_a_table(columns: tuple[str, ...], row: tuple[str, ...]) -> None:
-    widths = fitted(columns, [row], 80 - 2 * len(columns), NUMBERS)
+    widths = fit_columns(columns, [row], 80 - 2 * len(columns), NUMBERS)
     assert widths is not None
     for name, cell, width in zip(columns, row, widths, strict=True):
         assert width >= min(len(cell), 10 if name == "when" else LEAST), name
 
 
 def test_a_table_with_room_is_as_wide_as_its_cells() -> None:
-    assert fitted(FILES, [FILE], 120, NUMBERS) == [34, 12, 10, 16]
-    assert fitted(FILES, [FILE], 72, NUMBERS) == [34, 12, 10, 16]
-    assert fitted(FILES, [FILE], 50, NUMBERS) == [21, 12, 7, 10]
-    assert fitted(FILES, [FILE], 40, NUMBERS) is None
-    assert fitted(FILES, [], 40, NUMBERS) == [4, 12, 10, 4]
+    assert fit_columns(FILES, [FILE], 120, NUMBERS) == [34, 12, 10, 16]
+    assert fit_columns(FILES, [FILE], 72, NUMBERS) == [34, 12, 10, 16]
+    assert fit_columns(FILES, [FILE], 50, NUMBERS) == [21, 12, 7, 10]
+    assert fit_columns(FILES, [FILE], 40, NUMBERS) is None
+    assert fit_columns(FILES, [], 40, NUMBERS) == [4, 12, 10, 4]
+
+
+@pytest.mark.parametrize("width", [20, 60, 100])
+def test_a_line_is_wrapped_between_words_and_keeps_its_indent(width: int) -> None:
+    text = (
+        "  - " + "Please mend the importer of /var/lib/a/very/long/path/that/stays/whole now " * 3
+    )
+    lines = wrap(text, width).split("\n")
+    assert " ".join(" ".join(lines).split()) == " ".join(text.split())
+    assert all(line.startswith("    ") for line in lines[1:])
+    assert all(len(line) <= width or len(line.split()) == 1 for line in lines)
+
+
+def test_a_word_in_a_table_is_broken_where_it_can_be_read() -> None:
+    name = "decided-keep-money-as-integer-cents"
+    assert break_words(f"see {name} now", 12).split("\n") == [
+        "see decided-",
+        "keep-money-",
+        "as-integer-",
+        "cents now",
+    ]

@@ -1,15 +1,14 @@
 """A note passes as the user's only if the user said it, in whole sentences."""
 
-import pytest
-
-from recollect.worker import own_words
+from aforesaid.worker import remember
+from tests.support.tables import loop_over
 
 PROMPT = (
     "Please fix the build.\nRemember that releases are cut from main only. Never deploy on Fridays!"
 )
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "note",
     [
         "Releases are cut from main only.",
@@ -20,10 +19,10 @@ PROMPT = (
     ],
 )
 def test_whole_sentences_of_a_prompt_are_the_users_words(note: str) -> None:
-    assert own_words.are_in(["Hello", PROMPT], note)
+    assert remember.are_in(["Hello", PROMPT], note)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "note",
     [
         "",
@@ -37,12 +36,12 @@ def test_whole_sentences_of_a_prompt_are_the_users_words(note: str) -> None:
     ],
 )
 def test_everything_else_is_the_agents(note: str) -> None:
-    assert not own_words.are_in(["Hello", PROMPT, ""], note)
+    assert not remember.are_in(["Hello", PROMPT, ""], note)
 
 
 def test_a_note_is_not_pieced_together_from_several_prompts() -> None:
-    assert not own_words.are_in(["Never mind.", "Deploy now."], "Never mind. Deploy now.")
+    assert not remember.are_in(["Never mind.", "Deploy now."], "Never mind. Deploy now.")
 
 
 def test_no_prompts_no_words() -> None:
-    assert not own_words.are_in([], "Anything")
+    assert not remember.are_in([], "Anything")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import ConfigError
-from recollect.paths import Paths, private_dir, write_private
+from aforesaid.errors import ConfigError
+from aforesaid.paths import Paths, private_dir, write_private
 
 
 def mode(path: Path) -> int:
@@ -16,7 +16,7 @@ def mode(path: Path) -> int:
 
 
 def test_one_variable_puts_everything_in_one_folder() -> None:
-    paths = Paths.of({"RECOLLECT_HOME": "/one", "HOME": "/home/dev", "XDG_DATA_HOME": "/data"})
+    paths = Paths.of({"AFORESAID_HOME": "/one", "HOME": "/home/dev", "XDG_DATA_HOME": "/data"})
     assert {paths.config, paths.data, paths.state} == {Path("/one")}
 
 
@@ -30,29 +30,29 @@ def test_otherwise_the_xdg_folders_are_used() -> None:
         }
     )
     assert (paths.config, paths.data, paths.state) == (
-        Path("/c/recollect"),
-        Path("/d/recollect"),
-        Path("/s/recollect"),
+        Path("/c/aforesaid"),
+        Path("/d/aforesaid"),
+        Path("/s/aforesaid"),
     )
 
 
 @pytest.mark.parametrize("value", ["", "relative", "./here", "~/there"])
 def test_an_xdg_folder_that_is_not_absolute_is_ignored(value: str) -> None:
     paths = Paths.of({"HOME": "/home/dev", "XDG_STATE_HOME": value, "XDG_DATA_HOME": value})
-    assert paths.state == Path("/home/dev/.local/state/recollect")
-    assert paths.data == Path("/home/dev/.local/share/recollect")
+    assert paths.state == Path("/home/dev/.local/state/aforesaid")
+    assert paths.data == Path("/home/dev/.local/share/aforesaid")
 
 
 @pytest.mark.parametrize("value", ["relative", "~/there", "."])
 def test_a_home_of_ours_that_is_not_absolute_is_refused(value: str) -> None:
     with pytest.raises(ConfigError, match="absolute"):
-        Paths.of({"RECOLLECT_HOME": value, "HOME": "/home/dev"})
+        Paths.of({"AFORESAID_HOME": value, "HOME": "/home/dev"})
 
 
 @pytest.mark.parametrize("env", [{}, {"HOME": ""}])
 def test_without_home_the_password_database_is_asked(env: dict[str, str]) -> None:
     home = pwd.getpwuid(os.getuid()).pw_dir
-    assert Paths.of(env).config == Path(home, ".config/recollect")
+    assert Paths.of(env).config == Path(home, ".config/aforesaid")
 
 
 def test_every_folder_is_for_the_owner_alone_and_an_open_one_is_closed(home: Paths) -> None:

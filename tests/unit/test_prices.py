@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ConfigError
-from recollect.model.requests import Usage
-from recollect.synthesis.prices import FREE, KNOWN, Price, Prices
+from aforesaid.errors import ConfigError
+from aforesaid.model.requests import Usage
+from aforesaid.synthesis.cost import FREE, KNOWN, Price, Prices
+from tests.support.tables import loop_over
 
 PLAIN = Prices.of(())
 counts = st.integers(0, 10_000_000)
@@ -18,7 +19,7 @@ def test_input_output_and_both_ways_of_caching_have_their_own_price() -> None:
     assert price.microdollars(usage) == 100 * 3 + 180 + 1_125 + 200 * 15
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("model", "known"),
     [
         ("claude-haiku-4-5", "claude-haiku-4-5"),
@@ -40,7 +41,7 @@ def test_a_model_is_found_with_its_date_its_maker_and_either_spelling(
     assert PLAIN.find(model) == KNOWN[known]
 
 
-@pytest.mark.parametrize("model", ["", "gpt-4o", "qwen2.5-coder:1.5b", "claude", "my-gpt-5-mini"])
+@loop_over("model", ["", "gpt-4o", "qwen2.5-coder:1.5b", "claude", "my-gpt-5-mini"])
 def test_an_unknown_price_is_unknown_and_not_guessed(model: str) -> None:
     assert PLAIN.find(model) is None
     assert PLAIN.microdollars(model, Usage(10, 0, 0, 10)) is None
@@ -70,7 +71,7 @@ def test_a_model_on_this_machine_is_free_unless_its_name_is_one_that_is_paid_for
     assert Prices.of(["gpt-4o-mini=0/0"], all_free=True).find("gpt-4o-mini") == FREE
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "row", ["", "m", "m=", "m=1", "m=a/b", "m=1/2/3/4", "=1/2", "m=-1/2", "m=nan/1", "m=1/inf"]
 )
 def test_what_is_no_price_is_an_error_that_shows_how_to_write_one(row: str) -> None:

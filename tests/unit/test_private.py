@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.hook.capture import without_private
-from recollect.privacy import payloads, private
-from recollect.privacy.redactor import Redactor
+from aforesaid.hook.capture import without_private
+from aforesaid.privacy import payloads, private
+from aforesaid.privacy.redactor import Redactor
+from tests.support.tables import loop_over
 
 HIDDEN = "mulberry bush"
 REDACTOR = Redactor()
@@ -102,7 +103,7 @@ def test_a_prompt_without_a_tag_keeps_its_bytes(text: str) -> None:
         assert without_private(body) is body or without_private(body) == body
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text", ["private", "<privateKey>x", "<private-key>", "/private/tmp", "a < b private > c"]
 )
 def test_what_is_no_tag_is_left_alone(text: str) -> None:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from recollect.bench.recall import coding
-from recollect.bench.recall.loading import Loaded, encoder_named, loaded
-from recollect.model.observations import ObservationDraft
-from recollect.model.sessions import Session
-from recollect.recall.envelope import CLOSING
-from recollect.recall.prompt import MOST, choose, recall
-from recollect.recall.search import Searcher
-from recollect.store.protocol import Store
-from recollect.text import tokens
+from aforesaid.model.observations import ObservationDraft
+from aforesaid.model.sessions import Session
+from aforesaid.recall.inject import MOST, choose, recall_for_prompt
+from aforesaid.recall.render import CLOSING
+from aforesaid.recall.search import Searcher
+from aforesaid.store.store import Store
+from aforesaid.text import tokens
+from benchmarks.recall import coding
+from benchmarks.recall.loading import Loaded, encoder_named, loaded
 from tests.support.history import NEEDED, TOLD
 from tests.support.memory import Memory
 
@@ -34,7 +34,7 @@ class History:
 
     def titles(self, project: str, prompt: str) -> list[str]:
         found = choose(self.searcher, self.known.projects[project], prompt)
-        drafts = [self.known.store.observation(each.document.source) for each, _ in found]
+        drafts = [self.known.store.observations.get(each.document.source) for each, _ in found]
         return [each.draft.title or "" for each in drafts if each is not None]
 
 
@@ -48,7 +48,7 @@ def history() -> Iterator[History]:
 
 def test_what_a_prompt_needs_is_told_with_the_facts_that_fit(history: History) -> None:
     session = history.session("ledgerly", "needs")
-    text, told = recall(history.searcher, history.known.store, session, NEEDED, BUDGET)
+    text, told = recall_for_prompt(history.searcher, history.known.store, session, NEEDED, BUDGET)
     assert 0 < len(told) <= MOST
     assert TOLD in text
     assert all(one.kind == "observation" and one.tokens > 0 for one in told)
@@ -71,17 +71,17 @@ def test_other_projects_are_not_told_of(history: History) -> None:
 
 def test_a_session_is_told_once(history: History) -> None:
     store, session = history.known.store, history.session("ledgerly", "once")
-    _, told = recall(history.searcher, store, session, NEEDED, BUDGET)
-    store.add_told(session.id, "new", told, ASKED)
-    _, again = recall(history.searcher, store, session, NEEDED, BUDGET)
+    _, told = recall_for_prompt(history.searcher, store, session, NEEDED, BUDGET)
+    store.injections.add(session.id, "new", told, ASKED)
+    _, again = recall_for_prompt(history.searcher, store, session, NEEDED, BUDGET)
     assert not {one.source for one in told} & {one.source for one in again}
 
 
 def test_a_line_in_the_brief_does_not_keep_the_facts_back(history: History) -> None:
     store, session = history.known.store, history.session("ledgerly", "brief")
-    _, told = recall(history.searcher, store, session, NEEDED, BUDGET)
-    store.add_told(session.id, "context", told, ASKED)
-    assert recall(history.searcher, store, session, NEEDED, BUDGET)[1] == told
+    _, told = recall_for_prompt(history.searcher, store, session, NEEDED, BUDGET)
+    store.injections.add(session.id, "context", told, ASKED)
+    assert recall_for_prompt(history.searcher, store, session, NEEDED, BUDGET)[1] == told
 
 
 def test_a_session_is_not_told_what_it_did_itself(history: History) -> None:
@@ -89,16 +89,16 @@ def test_a_session_is_not_told_what_it_did_itself(history: History) -> None:
     (first, *_), _ = zip(
         *choose(history.searcher, history.known.projects["ledgerly"], NEEDED), strict=True
     )
-    own = store.session(first.document.session_id)
+    own = store.sessions.get(first.document.session_id)
     assert own is not None
-    _, told = recall(history.searcher, store, own, NEEDED, BUDGET)
+    _, told = recall_for_prompt(history.searcher, store, own, NEEDED, BUDGET)
     assert first.document.source not in {one.source for one in told}
 
 
 @pytest.mark.parametrize("budget", [0, 40, 80, 150, 300, 1000])
 def test_the_budget_is_kept(history: History, budget: int) -> None:
     session = history.session("ledgerly", f"budget-{budget}")
-    text, told = recall(history.searcher, history.known.store, session, NEEDED, budget)
+    text, told = recall_for_prompt(history.searcher, history.known.store, session, NEEDED, budget)
     assert tokens(text) <= budget
     assert bool(text) == bool(told)
 
@@ -112,7 +112,7 @@ def test_the_envelope_cannot_be_left(store: Store) -> None:
         "p", ObservationDraft("bugfix", f"{words} {CLOSING}", facts=(f"{words} {CLOSING}",))
     )
     searcher = Searcher(store, None, lambda: memory.at)
-    text, told = recall(searcher, store, memory.turn("new"), words, BUDGET)
+    text, told = recall_for_prompt(searcher, store, memory.turn("new"), words, BUDGET)
     assert len(told) == 1
     assert text.count(CLOSING) == 1
     assert text.endswith(CLOSING)
@@ -120,7 +120,7 @@ def test_the_envelope_cannot_be_left(store: Store) -> None:
 
 @pytest.mark.parametrize("encoder", ["static", "none"])
 def test_precision_on_the_half_that_the_threshold_was_set_on(encoder: str) -> None:
-    """The other half is for `recollect bench recall`."""
+    """The other half is for `make bench ARGS=recall`."""
     chosen = encoder_named(encoder)
     (memory,) = coding.shipped().half("tune").memories
     right = given = 0

@@ -2,16 +2,16 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.prose import CLAUSE_END, SENTENCE_END, sentences, split
+from aforesaid.model.prose import CLAUSE_END, SENTENCE_END, sentences, split
+from tests.support.tables import loop_over
 
 WORDS = ("Uses", "e.g.", "cache.", '"done."', "fails;", "and", "wait,", "3)", "登录。", "-", "Why?")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "parts"),
     [
         ("Uses e.g. Redis. It is fast.", ["Uses e.g. Redis.", "It is fast."]),

@@ -6,30 +6,27 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.store.sqlite import queries
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.store.database import load_queries
+from aforesaid.store.store import Store
 from tests.support import history
 from tests.support.memory import Memory
+from tests.support.tables import loop_over
 
 NOUNS = (
     "lookups",
-    "forgotten",
+    "hidden",
     "index",
     "search",
-    "told",
+    "injections",
     "opened_files",
     "events",
     "listings",
     "merges",
 )
-QUERIES = [
-    (noun, name)
-    for noun in NOUNS
-    for name, text in queries.load(noun).items()
-    if not text.startswith("INSERT INTO forgotten")
-]
+QUERIES = [(noun, name) for noun in NOUNS for name, text in load_queries(noun).items()]
 # What counts, lists or forgets everything there is.
 WHOLE = {
+    "count_healed": {"events"},  # its partial index, and only after events were lost
     "how_many_vectors": {"document_vectors"},
     "how_many": {"documents"},
     "health": {"documents", "document_vectors", "unindexed"},
@@ -44,8 +41,7 @@ WHOLE = {
     "mark_sessions": {"sessions"},
     "projects": {"p"},
     "all": {"merges"},  # people say little
-    "changed": {"unmerged"},
-    "joinable": {"p"},
+    "involved": {"merges", "own_links"},
     "worth_asking": {"o"},  # the newest, which were chosen by an index
     "old_quarantine": {"quarantine"},  # asked once an hour, and what keeps it small
     "trim_quarantine": {"quarantine"},
@@ -57,8 +53,8 @@ ASKED = re.compile(r"VIRTUAL TABLE INDEX \d+:\S*M|json_each|wanted")
 
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
-    path = tmp_path_factory.mktemp("plans") / "recollect.db"
-    store = SqliteStore(path, writer=True)
+    path = tmp_path_factory.mktemp("plans") / "aforesaid.db"
+    store = Store(path, writer=True)
     history.remember(store, Memory.of(store, "shop").project_id)
     store.close()
     opened = sqlite3.connect(path)
@@ -67,12 +63,12 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Con
 
 
 def plan(connection: sqlite3.Connection, noun: str, name: str) -> list[str]:
-    text = queries.load(noun)[name]
+    text = load_queries(noun)[name]
     values = dict.fromkeys(re.findall(r":(\w+)", text), 1)
     return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
 
 
-@pytest.mark.parametrize(("noun", "name"), QUERIES)
+@loop_over(("noun", "name"), QUERIES)
 def test_no_table_is_gone_through(connection: sqlite3.Connection, noun: str, name: str) -> None:
     steps = plan(connection, noun, name)
     scans = [step for step in steps if step.startswith("SCAN ") and not ASKED.search(step)]
@@ -87,7 +83,7 @@ def test_no_table_is_gone_through(connection: sqlite3.Connection, noun: str, nam
         ("events", "last_compaction", "COVERING INDEX events_framing (session_id=? AND kind=?)"),
         ("index", "without_vector", "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
         ("opened_files", "speaking_of", "COVERING INDEX observation_files_by_name (name=?)"),
-        ("told", "in_session", "INDEX sqlite_autoindex_told_1 (session_id=?)"),
+        ("injections", "in_session", "INDEX sqlite_autoindex_injections_1 (session_id=?)"),
         ("search", "vectors", "INTEGER PRIMARY KEY (rowid>?)"),
         ("search", "of_period", "INDEX documents_by_project (project_id=? AND at>? AND at<?)"),
         ("listings", "sessions_anywhere", "INDEX sessions_by_time (last_event_at<?)"),
@@ -116,14 +112,14 @@ def test_what_shares_a_concept_is_looked_up_by_the_concept(
     connection: sqlite3.Connection, name: str
 ) -> None:
     steps = [s for s in plan(connection, "lookups", name) if s.startswith("SEARCH")]
-    assert [step.split()[1] for step in steps] == ["c", "o"]
+    assert [step.split()[1] for step in steps] == ["c", "observations"]
 
 
 def test_the_files_of_a_project_are_looked_up_by_the_project(
     connection: sqlite3.Connection,
 ) -> None:
     steps = [s for s in plan(connection, "lookups", "files_known") if s.startswith("SEARCH")]
-    assert [step.split()[1] for step in steps] == ["o", "f"]
+    assert [step.split()[1] for step in steps] == ["observations", "f"]
 
 
 PAGES = [

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from recollect.clock import DAY
-from recollect.model.search import PROMPT, Document
-from recollect.periods import Mention
-from recollect.recall import rank
-from recollect.recall.question import Question
-from recollect.recall.rank import Evidence, Weights
+from aforesaid.clock import DAY
+from aforesaid.model.search import PROMPT, Document
+from aforesaid.recall import rank
+from aforesaid.recall.question import Question
+from aforesaid.recall.rank import Evidence, Weights
+from aforesaid.times import Mention
+from tests.support.tables import loop_over
 
 NOW = 1_800_000_000_000
 PLAIN = Document(
@@ -45,7 +46,7 @@ def score(
 BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("part", "document", "question", "evidence"),
     [
         ("words", PLAIN, ASKED, Evidence({1: 5.0, **BEST}, {}, {}, NOW)),
@@ -79,7 +80,7 @@ def test_what_speaks_for_a_document(
     assert part in [reason.name for reason in rank.reasons(given, document, question)]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("part", "change"),
     [
         ("a question", {"asks": True}),

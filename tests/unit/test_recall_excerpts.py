@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.search import MATCH_END, MATCH_START
-from recollect.recall.excerpts import BETWEEN, LENGTH, excerpt, marked
-from recollect.text import ELLIPSIS
+from aforesaid.model.search import MATCH_END, MATCH_START
+from aforesaid.recall.excerpts import BETWEEN, LENGTH, excerpt, marked
+from aforesaid.text import ELLIPSIS
 
 FACTS = "It runs again\nthe gasket was worn\n\n   the seal   held"
 WORDS = [f"word{n}" for n in range(200)]

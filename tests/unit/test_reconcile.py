@@ -4,25 +4,33 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from recollect import log
-from recollect.clock import DAY, HOUR, MINUTE, SECOND
-from recollect.errors import StoreError
-from recollect.model.arrivals import Arrival, Healed
-from recollect.model.captures import Capture, Unreadable
-from recollect.model.events import Event, FileWanted
-from recollect.model.transcripts import Told, TranscriptFile
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
-from recollect.worker import chores, reconcile
-from recollect.worker.projects import ProjectFinder
-from recollect.worker.reconcile import Reconciler
-from recollect.worker.transcript_thread import TranscriptThread
+from aforesaid import log
+from aforesaid.agents.base import Agent, Variables
+from aforesaid.clock import DAY, HOUR, MINUTE, SECOND
+from aforesaid.errors import StoreError
+from aforesaid.model.events import (
+    Arrival,
+    Capture,
+    Event,
+    FileWanted,
+    Healed,
+    TranscriptEvent,
+    TranscriptFile,
+    Unreadable,
+)
+from aforesaid.paths import Paths
+from aforesaid.store.events import Events
+from aforesaid.store.store import Store
+from aforesaid.worker import maintenance, reconcile
+from aforesaid.worker.reconcile import Reconciler, TranscriptThread
 from tests.support import arrivals
 from tests.support.arrivals import START, repository
+from tests.support.context import make_context
 from tests.support.stored import events_of
 
 NOW = START + DAY
@@ -30,10 +38,11 @@ SHOP = "/home/dev/shop"
 
 
 @dataclass(slots=True)
-class Stub:
+class Stub(Agent):
     """An agent whose transcripts are lists; a mark is how many of a list's events were told."""
 
     name: str = "claude-code"
+    variables: Variables = Variables()  # noqa: RUF009 - frozen
     files: dict[str, TranscriptFile] = field(default_factory=dict)
     told: dict[str, list[Arrival]] = field(default_factory=dict)
     read: list[tuple[str, str | None]] = field(default_factory=list)
@@ -69,16 +78,16 @@ class Stub:
         file: TranscriptFile,
         mark: str | None,
         on_passed_over: Callable[[int], None] = lambda _: None,
-    ) -> Iterator[Told]:
+    ) -> Iterator[TranscriptEvent]:
         self.read.append((file.session, mark))
         if file.session in self.broken:
             raise ValueError("a line that nobody thought of")
         for number, arrival in enumerate(self.told[file.session], 1):
             if number > int(mark or 0):
-                yield Told(arrival.capture, arrival.event, str(number))
+                yield TranscriptEvent(arrival.capture, arrival.event, str(number))
 
 
-class Choking(SqliteStore):
+class Choking(Events):
     """Refuses to heal from the given transaction on."""
 
     healings_left = 1_000
@@ -90,9 +99,15 @@ class Choking(SqliteStore):
         return super().heal(arrivals, now)
 
 
+def allow_healings(store: Store, number: int) -> None:
+    assert isinstance(store.events, Choking)
+    store.events.healings_left = number
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Choking]:
-    opened = Choking(tmp_path / "store" / "recollect.db", writer=True)
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(tmp_path / "store" / "aforesaid.db", writer=True)
+    opened.events = Choking(opened.database)
     yield opened
     opened.close()
 
@@ -103,13 +118,18 @@ def agent() -> Stub:
 
 
 def reconciler(store: Store, agent: Stub, *, now: int = NOW) -> Reconciler:
-    finder = ProjectFinder(store, lambda: now)
-    env = {"HOME": "/home/dev"}
-    return Reconciler(store, {agent.name: agent}, finder, lambda: now, env, ("Grep",))
+    context = make_context(
+        Paths.of({"AFORESAID_HOME": "/home/dev"}),
+        store,
+        lambda: now,
+        agents={agent.name: agent},
+        env={"HOME": "/home/dev"},
+    )
+    return Reconciler(context, boring=("Grep",))
 
 
 def know(store: Store, directory: str = SHOP, *, since: int = START) -> int:
-    return store.resolve_project(repository(directory.rpartition("/")[2]), directory, since)
+    return store.projects.resolve(repository(directory.rpartition("/")[2]), directory, since)
 
 
 def turns(session: str, count: int, *, tools: int = 1) -> list[Arrival]:
@@ -125,7 +145,7 @@ def turns(session: str, count: int, *, tools: int = 1) -> list[Arrival]:
 
 
 def stored(store: Store, session: str) -> list[str]:
-    found = store.session_by_ref("claude-code", session)
+    found = store.sessions.find("claude-code", session)
     return [e.capture.id for e in events_of(store, found.id)] if found else []
 
 
@@ -133,12 +153,10 @@ def ids(told: list[Arrival]) -> list[str]:
     return [arrival.capture.id for arrival in told]
 
 
-def test_a_session_is_read_to_its_end_and_then_only_what_is_new(
-    store: Choking, agent: Stub
-) -> None:
+def test_a_session_is_read_to_its_end_and_then_only_what_is_new(store: Store, agent: Stub) -> None:
     told = turns("s1", 3)
     project = know(store)
-    store.add_events([replace(told[0], project_id=project)], START)
+    store.events.add([replace(told[0], project_id=project)], START)
     agent.add(told[:4])
     mended = reconciler(store, agent)
     assert mended.session("claude-code", "s1") == Healed(3, 1)
@@ -148,7 +166,7 @@ def test_a_session_is_read_to_its_end_and_then_only_what_is_new(
     assert stored(store, "s1") == ids(told)
 
 
-def test_a_file_that_has_not_changed_is_not_opened_again(store: Choking, agent: Stub) -> None:
+def test_a_file_that_has_not_changed_is_not_opened_again(store: Store, agent: Stub) -> None:
     know(store)
     agent.add(turns("s1", 1))
     mended = reconciler(store, agent)
@@ -159,7 +177,7 @@ def test_a_file_that_has_not_changed_is_not_opened_again(store: Choking, agent: 
 
 
 def test_after_a_look_only_what_was_written_since_is_looked_at_even_by_another_worker(
-    store: Choking, agent: Stub
+    store: Store, agent: Stub
 ) -> None:
     know(store)
     agent.add(turns("s1", 1), modified=NOW - MINUTE)
@@ -169,22 +187,22 @@ def test_after_a_look_only_what_was_written_since_is_looked_at_even_by_another_w
     assert agent.read == [("s1", None), ("s2", None)]
 
 
-def test_whose_transcripts_are_read_unasked(store: Choking, agent: Stub) -> None:
+def test_whose_transcripts_are_read_unasked(store: Store, agent: Stub) -> None:
     know(store, since=START + MINUTE)
     agent.add(turns("new", 1), modified=START + MINUTE)
-    agent.add(turns("before-recollect", 1), modified=START)
+    agent.add(turns("before-aforesaid", 1), modified=START)
     agent.add(turns("elsewhere", 1), cwd="/home/dev/other", modified=NOW)
     agent.add(turns("nowhere", 1), cwd="", modified=NOW)
     agent.add(turns("doctor-1", 1), modified=NOW)
     known = turns("known", 1)
     agent.add(known, cwd="/home/dev/moved", modified=START)
-    store.add_events([replace(known[0], project_id=1)], START)
+    store.events.add([replace(known[0], project_id=1)], START)
     reconciler(store, agent).recent(60)
     assert {ref for ref, _ in agent.read} == {"new", "known"}
     assert store.health().sessions == 2
 
 
-def test_a_look_goes_on_where_its_time_was_up(store: Choking, agent: Stub) -> None:
+def test_a_look_goes_on_where_its_time_was_up(store: Store, agent: Stub) -> None:
     know(store)
     for number in range(5):
         agent.add(turns(f"s{number}", 2))
@@ -197,7 +215,7 @@ def test_a_look_goes_on_where_its_time_was_up(store: Choking, agent: Stub) -> No
     assert store.health().events == 30
 
 
-def test_a_look_goes_on_where_somebody_else_came_first(store: Choking, agent: Stub) -> None:
+def test_a_look_goes_on_where_somebody_else_came_first(store: Store, agent: Stub) -> None:
     know(store)
     for number in range(5):
         agent.add(turns(f"s{number}", 2))
@@ -209,7 +227,7 @@ def test_a_look_goes_on_where_somebody_else_came_first(store: Choking, agent: St
     assert store.health().events == 30
 
 
-def test_what_is_young_is_left_to_its_hook_for_a_while(store: Choking, agent: Stub) -> None:
+def test_what_is_young_is_left_to_its_hook_for_a_while(store: Store, agent: Stub) -> None:
     told = turns("s1", 1)
     know(store)
     agent.add(told)
@@ -220,17 +238,17 @@ def test_what_is_young_is_left_to_its_hook_for_a_while(store: Choking, agent: St
 
 
 def test_a_long_transcript_is_taken_in_parts_that_end_with_a_turn(
-    store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
+    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reconcile, "ENOUGH_EVENTS", 10)
     parts: list[list[str]] = []
-    whole = store.heal
+    whole = store.events.heal
 
     def heal(arrivals: list[Arrival], now: int) -> Healed:
         parts.append([arrival.event.kind for arrival in arrivals])
         return whole(arrivals, now)
 
-    monkeypatch.setattr(store, "heal", heal)
+    monkeypatch.setattr(store.events, "heal", heal)
     know(store)
     agent.add(turns("s1", 10, tools=2))
     assert reconciler(store, agent).recent(60) == (Healed(40, 10), True)
@@ -239,63 +257,63 @@ def test_a_long_transcript_is_taken_in_parts_that_end_with_a_turn(
 
 
 def test_work_on_a_transcript_begins_when_all_of_it_is_read(
-    store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
+    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reconcile, "ENOUGH_EVENTS", 6)
     know(store)
     file = agent.add(turns("s1", 4))
     parts = reconciler(store, agent).file(agent, file)
     assert next(parts) == Healed(6, 2)
-    assert store.claim_job("test", NOW, NOW + HOUR) is None
+    assert store.jobs.claim("test", NOW, NOW + HOUR) is None
     assert list(parts) == [Healed(6, 2)]
     turns_begun = []
-    while job := store.claim_job("test", NOW, NOW + HOUR):
+    while job := store.jobs.claim("test", NOW, NOW + HOUR):
         turns_begun.append(job.prompt_number)
-        store.skip_job(job, "seen", NOW)
+        store.jobs.skip(job, "seen", NOW)
     assert turns_begun == [1, 1, 2, 2, 3, 3, 4, 4]
 
 
 def test_a_turn_without_end_is_taken_in_parts_too(
-    store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
+    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reconcile, "MOST_EVENTS", 10)
     know(store)
     told = turns("s1", 1, tools=50)
     agent.add(told)
-    store.healings_left = 3
+    allow_healings(store, 3)
     with pytest.raises(StoreError):
         reconciler(store, agent).recent(60)
     assert stored(store, "s1") == ids(told[:30])
 
 
 def test_a_kill_in_the_middle_costs_a_second_look_and_nothing_else(
-    store: Choking, agent: Stub, monkeypatch: pytest.MonkeyPatch
+    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reconcile, "ENOUGH_EVENTS", 6)
     told = turns("s1", 8)
     know(store)
     agent.add(told)
-    store.healings_left = 2
+    allow_healings(store, 2)
     with pytest.raises(StoreError):
         reconciler(store, agent).recent(60)
-    assert store.transcript_mark("claude-code", "s1") == "12"
-    store.healings_left = 100
+    assert store.events.transcript_mark("claude-code", "s1") == "12"
+    allow_healings(store, 100)
     assert reconciler(store, agent).recent(60) == (Healed(12, 4), True)
     assert agent.read == [("s1", None), ("s1", "12")]
     assert stored(store, "s1") == ids(told)
 
 
-def test_a_kill_between_events_and_mark_doubles_nothing(store: Choking, agent: Stub) -> None:
+def test_a_kill_between_events_and_mark_doubles_nothing(store: Store, agent: Stub) -> None:
     know(store)
     agent.add(turns("s1", 2))
     reconciler(store, agent).recent(60)
-    store.set_transcript_mark("claude-code", "s1", "0", NOW)
+    store.events.set_transcript_mark("claude-code", "s1", "0", NOW)
     assert reconciler(store, agent).session("claude-code", "s1") == Healed(0, 0)
     assert store.health().events == 6
 
 
 def test_a_transcript_that_cannot_be_read_stops_no_other_and_is_told_once(
-    store: Choking, agent: Stub, caplog: pytest.LogCaptureFixture
+    store: Store, agent: Stub, caplog: pytest.LogCaptureFixture
 ) -> None:
     know(store)
     agent.add(turns("bad", 1), modified=NOW)
@@ -312,12 +330,12 @@ def test_a_transcript_that_cannot_be_read_stops_no_other_and_is_told_once(
 
 
 def test_a_transcript_that_is_gone_is_no_fault(
-    store: Choking, agent: Stub, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    store: Store, agent: Stub, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     told = arrivals.Told(know(store))
     prompt = told.prompt("one")
     gone = replace(prompt.event, transcript=str(tmp_path / "gone.jsonl"))
-    store.add_events([replace(prompt, event=gone)], START)
+    store.events.add([replace(prompt, event=gone)], START)
     mended = reconciler(store, agent)
     with caplog.at_level(logging.INFO, log.LOGGER.name):
         for _ in range(2):
@@ -328,63 +346,63 @@ def test_a_transcript_that_is_gone_is_no_fault(
 
 
 def test_the_path_that_a_hook_gave_is_read_without_looking_around(
-    store: Choking, agent: Stub, tmp_path: Path
+    store: Store, agent: Stub, tmp_path: Path
 ) -> None:
     told = turns("s1", 1)
     path = tmp_path / "s1.jsonl"
     path.write_text(json.dumps({}))
     first = replace(told[0], project_id=know(store))
     first = replace(first, event=replace(first.event, transcript=str(path)))
-    store.add_events([first], START)
+    store.events.add([first], START)
     agent.told["s1"] = told  # but it is in no listing
     assert reconciler(store, agent).session("claude-code", "s1") == Healed(2, 1)
 
 
-def test_when_a_session_begins_the_ones_before_it_are_read(store: Choking, agent: Stub) -> None:
+def test_when_a_session_begins_the_ones_before_it_are_read(store: Store, agent: Stub) -> None:
     project = know(store)
     other = know(store, "/home/dev/other")
     for ref, where in (("s1", project), ("s2", project), ("o1", other)):
         told = turns(ref, 1)
         agent.add(told)
-        store.add_events([replace(told[0], project_id=where)], START)
+        store.events.add([replace(told[0], project_id=where)], START)
     reconciler(store, agent).before("claude-code", "s2")
     assert [ref for ref, _ in agent.read] == ["s1"]
 
 
 def test_a_silent_session_is_read_to_its_end_before_it_is_called_interrupted(
-    store: Choking, agent: Stub
+    store: Store, agent: Stub
 ) -> None:
     told = turns("s1", 1)
-    store.add_events([replace(told[0], project_id=know(store))], START)
+    store.events.add([replace(told[0], project_id=know(store))], START)
     agent.add(told)
     later = NOW + 2 * DAY
-    chores.interrupt(store, reconciler(store, agent, now=later), lambda: later)
-    session = store.session_by_ref("claude-code", "s1")
+    maintenance.interrupt_stale(store, reconciler(store, agent, now=later), lambda: later)
+    session = store.sessions.find("claude-code", "s1")
     assert session is not None
-    assert (session.status, session.ended_at) == ("interrupted", told[-1].capture.at)
+    assert (session.status, session.ended_at) == ("completed", told[-1].capture.at)
     assert stored(store, "s1") == ids(told)
 
 
 def test_a_session_that_arrives_while_silent_ones_are_read_is_not_called_interrupted(
-    store: Choking, agent: Stub
+    store: Store, agent: Stub
 ) -> None:
     project, later = know(store), NOW + 2 * DAY
     first, second = turns("s1", 1), turns("s2", 1)
-    store.add_events([replace(first[0], project_id=project)], START)
+    store.events.add([replace(first[0], project_id=project)], START)
     agent.add(first)
     real = reconciler(store, agent, now=later)
 
     class WhileReading:
         def session(self, agent: str, ref: str) -> Healed:
-            store.add_events([replace(second[0], project_id=project)], START)
+            store.events.add([replace(second[0], project_id=project)], START)
             return real.session(agent, ref)
 
-    chores.interrupt(store, WhileReading(), lambda: later)
-    found = [store.session_by_ref("claude-code", ref) for ref in ("s1", "s2")]
-    assert [session and session.status for session in found] == ["interrupted", "active"]
+    maintenance.interrupt_stale(store, WhileReading(), lambda: later)
+    found = [store.sessions.find("claude-code", ref) for ref in ("s1", "s2")]
+    assert [session and session.status for session in found] == ["completed", "active"]
 
 
-def test_a_look_that_is_asked_for_during_a_look_is_another(store: Choking, agent: Stub) -> None:
+def test_a_look_that_is_asked_for_during_a_look_is_another(store: Store, agent: Stub) -> None:
     looks: list[int] = []
 
     def looked() -> None:
@@ -394,23 +412,19 @@ def test_a_look_that_is_asked_for_during_a_look_is_another(store: Choking, agent
         else:
             thread.stop()
 
-    def fault(error: Exception | None) -> None:
-        assert error is None
-
     thread = TranscriptThread(
         reconciler(store, agent),
         on_healed=lambda: None,
         on_looked=looked,
-        on_fault=fault,
-        retry_seconds=0.01,
     )
     thread.look()
     thread.run()
     assert looks == [0, 1]
+    assert not thread.context.faults
     assert thread.idle()
 
 
-def test_a_hook_that_comes_after_an_import_is_dropped(store: Choking, agent: Stub) -> None:
+def test_a_hook_that_comes_after_an_import_is_dropped(store: Store, agent: Stub) -> None:
     """What frames a turn has no key that hooks and transcripts share."""
     told = arrivals.Told(know(store), session="s1")
     prompt, by_hook = told.prompt("one", id="p1"), told.compact()
@@ -418,27 +432,27 @@ def test_a_hook_that_comes_after_an_import_is_dropped(store: Choking, agent: Stu
     file = agent.add([prompt, replace(by_hook, capture=line)])
     importing = replace(reconciler(store, agent), importing=True)
     assert sum(part.added for part in importing.file(agent, file)) == 2
-    assert store.add_events([by_hook], NOW).duplicates == 1
+    assert store.events.add([by_hook], NOW).duplicates == 1
     assert stored(store, "s1") == [prompt.capture.id, "line"]
 
 
-def test_a_file_that_fell_silent_is_read_once_more(store: Choking, agent: Stub) -> None:
+def test_a_file_that_fell_silent_is_read_once_more(store: Store, agent: Stub) -> None:
     """After a day its agent tells what was left open; nothing was written to it for that."""
     know(store)
     agent.add(turns("s1", 1))
     mended = reconciler(store, agent)
     mended.recent(60)
     for later in (NOW + 2 * DAY, NOW + 3 * DAY):
-        mended.clock = lambda now=later: now  # type: ignore[misc]
+        mended.context = replace(mended.context, clock=partial(int, later))
         mended.session("claude-code", "s1")
     assert agent.read == [("s1", None), ("s1", "3")]
 
 
-def test_boring_tools_are_healed_as_boring(store: Choking, agent: Stub) -> None:
+def test_boring_tools_are_healed_as_boring(store: Store, agent: Stub) -> None:
     know(store)
     told = arrivals.Told(0)
     agent.add([told.tool("t1", name="Grep"), told.tool("t2"), told.stop()])
     reconciler(store, agent).recent(60)
-    session = store.session_by_ref("claude-code", "session-1")
+    session = store.sessions.find("claude-code", "session-1")
     assert session is not None
     assert [e.boring for e in events_of(store, session.id)] == [True, False, False]

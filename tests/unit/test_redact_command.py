@@ -1,4 +1,4 @@
-"""`recollect redact`, and what a capture is after it was redacted."""
+"""`aforesaid redact`, and what a capture is after it was redacted."""
 
 import json
 from pathlib import Path
@@ -6,16 +6,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recollect.agents.claude_code import ClaudeCode
-from recollect.cli.main import cli
-from recollect.model.captures import Capture
-from recollect.model.events import Event
-from recollect.paths import Paths
-from recollect.privacy.redactor import Redactor
-from recollect.privacy.samples import mixed
-from recollect.worker.redacting import redacted_capture
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.cli.main import cli
+from aforesaid.model.events import Capture, Event
+from aforesaid.paths import Paths
+from aforesaid.privacy.redactor import Redactor
+from aforesaid.privacy.rules import expand
+from aforesaid.worker.spool import redacted_capture
 
-SECRET = f"ghp_{mixed(36)}"
+SECRET = expand("ghp_{A36}")
 TEXT = f"first line\nthe key {SECRET} works\n"
 
 

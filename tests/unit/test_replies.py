@@ -4,21 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.observations import (
-    TYPES,
-    ObservationDraft,
-    SummaryDraft,
-    SummarySkipped,
-)
-from recollect.synthesis.parsing.fields import LONGEST_FIELD
-from recollect.synthesis.parsing.replies import (
-    ParsedObservations,
-    ParsedSummary,
+from aforesaid.model.observations import TYPES, ObservationDraft, SummaryDraft, SummarySkipped
+from aforesaid.synthesis.parse import (
+    LONGEST_FIELD,
     Unusable,
-    observations,
-    summary,
+    parse_observations,
+    parse_summary,
 )
 from tests.support.examples import examples
+from tests.support.tables import loop_over
 
 WHOLE = """<observation>
 <type>bugfix</type>
@@ -55,10 +49,10 @@ SECOND_WRITTEN = (
 
 
 def drafts(reply: str) -> tuple[ObservationDraft, ...]:
-    found = observations(reply)
-    assert isinstance(found, ParsedObservations), found
-    assert not found.none
-    return found.drafts
+    found = parse_observations(reply)
+    assert not isinstance(found, Unusable), found
+    assert found
+    return found
 
 
 def draft(reply: str) -> ObservationDraft:
@@ -72,13 +66,12 @@ def within(fields: str) -> ObservationDraft:
 
 
 def summed(reply: str) -> SummaryDraft:
-    found = summary(reply)
-    assert isinstance(found, ParsedSummary), found
-    assert isinstance(found.draft, SummaryDraft)
-    return found.draft
+    found = parse_summary(reply)
+    assert isinstance(found, SummaryDraft), found
+    return found
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "reply",
     [
         WHOLE,
@@ -136,7 +129,7 @@ def test_several_blocks_are_several_observations_with_or_without_walls() -> None
     assert drafts(f"<observation>{walls}</observation>") == (DRAFT, SECOND)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("written", "read"),
     [
         ("if a < b && c > d", "if a < b && c > d"),
@@ -170,7 +163,7 @@ def test_what_looks_like_markup_inside_a_field_is_its_text(written: str, read: s
         assert found.concepts == ("after",)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("written", "read"),
     [
         ("bugfix", "bugfix"),
@@ -202,17 +195,6 @@ def test_a_missing_field_is_none_or_empty() -> None:
     assert within("<fact>A fact alone.</fact>") == ObservationDraft(
         "change", None, None, ("A fact alone.",)
     )
-
-
-def test_the_old_form_is_lifted() -> None:
-    found = within(
-        "<type>feature</type><text>Added a login page, because users asked. It works.</text>"
-    )
-    assert found.title == "Added a login page"
-    assert found.facts == ("Added a login page, because users asked.", "It works.")
-    assert found.narrative == "Added a login page, because users asked. It works."
-    both = within("<title>Own title of it</title><text>Added a login page. It works.</text>")
-    assert (both.title, both.facts) == ("Own title of it", ("Added a login page.", "It works."))
 
 
 def test_files_are_read_from_elements_and_from_lines() -> None:
@@ -255,14 +237,14 @@ def test_a_second_title_or_subtitle_is_not_lost() -> None:
     assert (found.title, found.narrative) == ("One two", "Three four")
 
 
-@pytest.mark.parametrize("end", range(len("<observation>"), len(WHOLE)))
+@loop_over("end", range(len("<observation>"), len(WHOLE)))
 def test_a_reply_cut_off_anywhere_keeps_what_was_written(end: int) -> None:
     cut = WHOLE[:end]
-    found = observations(cut)
+    found = parse_observations(cut)
     if isinstance(found, Unusable):
         assert cut.find("<title>I") < 0
         return
-    (one,) = found.drafts
+    (one,) = found
     for fact in DRAFT.facts:
         assert (fact in one.facts) == (fact in cut) or any(
             fact.startswith(f.rstrip("…")) for f in one.facts
@@ -280,7 +262,7 @@ def test_the_cut_within_a_sentence_is_marked_and_no_other() -> None:
     assert draft("<observation><title>One two</title><type>bugfix").type == "bugfix"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "reply",
     [
         "<none/>",
@@ -295,10 +277,10 @@ def test_the_cut_within_a_sentence_is_marked_and_no_other() -> None:
     ],
 )
 def test_a_model_may_say_that_there_is_nothing(reply: str) -> None:
-    assert observations(reply) == ParsedObservations((), none=True)
+    assert parse_observations(reply) == ()
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "reply",
     [
         "",
@@ -313,7 +295,7 @@ def test_a_model_may_say_that_there_is_nothing(reply: str) -> None:
     ],
 )
 def test_a_reply_without_any_text_is_unusable_and_says_why(reply: str) -> None:
-    found = observations(reply)
+    found = parse_observations(reply)
     assert isinstance(found, Unusable)
     assert found.why
 
@@ -343,7 +325,7 @@ SUMMARY_DRAFT = SummaryDraft(
 )
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "reply",
     [
         SUMMARY_WRITTEN,
@@ -367,7 +349,7 @@ def test_unknown_parts_of_a_summary_become_notes() -> None:
     assert found == SummaryDraft("R.", notes="Deadline.\n\nLoose.")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("reply", "reason"),
     [
         ('<skip_summary reason="nothing was done"/>', "nothing was done"),
@@ -378,15 +360,15 @@ def test_unknown_parts_of_a_summary_become_notes() -> None:
     ],
 )
 def test_a_summary_may_be_skipped(reply: str, reason: str) -> None:
-    assert summary(reply) == ParsedSummary(SummarySkipped(reason))
+    assert parse_summary(reply) == SummarySkipped(reason)
 
 
 @pytest.mark.parametrize("reply", ["", "Hello.", "<summary></summary>", WHOLE])
 def test_a_reply_without_a_summary_is_unusable(reply: str) -> None:
-    assert isinstance(summary(reply), Unusable)
+    assert isinstance(parse_summary(reply), Unusable)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "reply",
     [
         "<observation>" * 10_000 + "<title>Deep down</title>",
@@ -408,7 +390,7 @@ def test_hostile_replies_are_only_text(reply: str) -> None:
 @pytest.mark.parametrize("piece", ["<", "<fact>a", "x <title> ", '<a b="'])
 def test_a_mass_of_rubbish_has_an_answer(piece: str, size: int) -> None:
     reply = f"<observation><narrative>begin {piece * (size // len(piece))}"
-    assert isinstance(observations(reply), ParsedObservations)
+    assert parse_observations(reply)
 
 
 def test_a_field_has_a_greatest_length() -> None:
@@ -447,16 +429,15 @@ REPLIES = st.one_of(st.text(), st.lists(st.one_of(PIECES, st.text(max_size=5))).
 @examples(100)
 @given(REPLIES)
 def test_any_string_at_all_has_an_answer(reply: str) -> None:
-    found = observations(reply)
-    if isinstance(found, ParsedObservations):
-        assert found.none == (not found.drafts)
-        for one in found.drafts:
+    found = parse_observations(reply)
+    if not isinstance(found, Unusable):
+        for one in found:
             assert one.type in TYPES
             assert one.title or one.subtitle or one.facts or one.narrative
             for text in (one.title, one.subtitle, *one.facts, *one.concepts, *one.files_read):
                 assert text is None or (text and text == " ".join(text.split()))
             str(one).encode()
-    assert isinstance(summary(reply), ParsedSummary | Unusable)
+    assert isinstance(parse_summary(reply), SummaryDraft | SummarySkipped | Unusable)
 
 
 WORDS = st.text(st.characters(categories=["L", "N", "S", "P"]), min_size=1, max_size=20)

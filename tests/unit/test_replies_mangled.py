@@ -7,13 +7,11 @@ from random import Random
 
 import pytest
 
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.synthesis.parsing.replies import (
-    ParsedObservations,
-    ParsedSummary,
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.synthesis.parse import (
     Unusable,
-    observations,
-    summary,
+    parse_observations,
+    parse_summary,
 )
 
 TYPES = ("bugfix", "feature", "decision", "refactor", "discovery", "change")
@@ -186,12 +184,10 @@ def in_its_place(field: Field, drafts: tuple[ObservationDraft | SummaryDraft, ..
 
 def parsed(reply: str, *, of_summary: bool) -> tuple[ObservationDraft | SummaryDraft, ...]:
     if of_summary:
-        one = summary(reply)
-        drafted = isinstance(one, ParsedSummary) and isinstance(one.draft, SummaryDraft)
-        return (one.draft,) if drafted else ()  # type: ignore[union-attr, return-value]
-    many = observations(reply)
-    assert isinstance(many, ParsedObservations | Unusable)
-    return many.drafts if isinstance(many, ParsedObservations) else ()
+        one = parse_summary(reply)
+        return (one,) if isinstance(one, SummaryDraft) else ()
+    many = parse_observations(reply)
+    return () if isinstance(many, Unusable) else many
 
 
 @pytest.mark.parametrize("replies", [2_000, pytest.param(10_000, marks=pytest.mark.long)])

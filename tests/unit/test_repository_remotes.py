@@ -1,15 +1,15 @@
 """One repository has many addresses."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.repository import normal_remote
+from aforesaid.repository import normal_remote
+from tests.support.tables import loop_over
 
 SHOP = "github.com/org/shop"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("url", "normal"),
     [
         ("https://github.com/org/shop", SHOP),
@@ -38,7 +38,7 @@ def test_an_address_is_made_normal(url: str, normal: str) -> None:
     assert normal_remote(url) == normal
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "url",
     [
         "https://github.com/other/shop",
@@ -46,10 +46,33 @@ def test_an_address_is_made_normal(url: str, normal: str) -> None:
         "https://gitlab.com/org/shop",
         "git@github.com:org/shop.wiki.git",
         "https://github.com/Org/Shop",
+        "https://github.com:8443/org/shop",
+        "ssh://git@github.com:2222/org/shop",
+        "https://github.com/or%67/shop",
+        "https://github.com/other/../org/shop",
+        "https://github.com.evil.example/org/shop",
+        "https://github.com@evil.example/org/shop",
+        "https://evil.example/github.com/org/shop",
+        "https://github.com:x/org/shop",
+        "https://g\u0131thub.com/org/shop",
+        "/github.com/org/shop",
+        "../github.com/org/shop",
     ],
 )
 def test_other_repositories_stay_apart(url: str) -> None:
     assert normal_remote(url) != SHOP
+
+
+def test_a_letter_that_only_looks_like_ascii_stays_another_one() -> None:
+    """The sign for kelvin becomes a `k` in lower case."""
+    assert normal_remote("https://bitbuc\u212aet.org/a/b") != normal_remote(
+        "https://bitbucket.org/a/b"
+    )
+
+
+def test_addresses_in_brackets_stay_apart() -> None:
+    urls = ["https://[fe80::1]/a", "https://[fe80::2]/a", "https://[fe80::1]:8443/a"]
+    assert len(set(map(normal_remote, urls))) == 3
 
 
 @given(st.text())

@@ -2,16 +2,10 @@
 
 import re
 
-import pytest
-
-from recollect.model.events import (
-    Event,
-    Failure,
-    Subagent,
-    ToolUsed,
-)
-from recollect.model.turns import Turn
+from aforesaid.model.events import Event, Failure, Subagent, ToolUsed
+from aforesaid.model.observations import Turn
 from tests.support.observed import EXTENDED, GREEN, MENDED, PRICING, RED, observe, the_only, told
+from tests.support.tables import loop_over
 from tests.support.turns import by, edited, failed, ran, read, turn, used, wrote
 
 
@@ -171,7 +165,7 @@ def test_one_turn_s_edits_checks_and_commit_are_one_observation() -> None:
     assert any(fact.startswith("Commit abc1234 recorded the work") for fact in draft.facts)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "commit", "title"),
     [
         ("add bulk discounts to the pricing", None, "Added bulk discounts to the pricing"),
@@ -344,7 +338,7 @@ def test_a_sub_agent_s_work_is_its_own_observation_after_the_main_agent_s() -> N
     assert helper.files_read == ("orders/pricing.py",)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "made",
     [
         turn("hi"),
@@ -358,7 +352,6 @@ def test_a_sub_agent_s_work_is_its_own_observation_after_the_main_agent_s() -> N
         turn("read it", failed("cat nope", "cat: nope: No such file or directory")),
         turn("go", failed("make", "The user doesn't want to proceed", code=None)),
     ],
-    ids=lambda made: str(made.prompt),
 )
 def test_routine_work_yields_nothing(made: Turn) -> None:
     assert observe(made) == []

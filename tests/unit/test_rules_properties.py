@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.events import (
+from aforesaid.model.events import (
     CommandRun,
     Event,
     Failure,
@@ -18,9 +18,8 @@ from recollect.model.events import (
     SubagentEnded,
     ToolUsed,
 )
-from recollect.model.observations import TYPES
-from recollect.model.turns import Turn, TurnEvent
-from recollect.providers.rules import Rules
+from aforesaid.model.observations import TYPES, Turn, TurnEvent
+from aforesaid.providers.rules import Rules
 from tests.support.examples import examples
 from tests.support.observed import observe, told
 

@@ -2,22 +2,23 @@
 
 import pytest
 
-from recollect.model.events import CommandRun, Failure, FileChanged
-from recollect.providers.reading.commands import read_command
-from recollect.providers.reading.commits import read_commits
-from recollect.providers.reading.complaints import complaint, window
-from recollect.providers.reading.decisions import read_decisions
-from recollect.providers.reading.messages import next_steps, opening
-from recollect.providers.reading.outcomes import read_outcome
-from recollect.providers.reading.patches import merge, read_patch
-from recollect.providers.reading.prompts import read_ask
-from recollect.providers.reading.scripts import UNKNOWN
-from recollect.providers.reading.tallies import read_tally
-from recollect.providers.reading.verbs import past
+from aforesaid.model.events import CommandRun, Failure, FileChanged
+from aforesaid.providers.extract.commands import UNKNOWN, read_command
+from aforesaid.providers.extract.messages import find_next_steps, opening_words
+from aforesaid.providers.extract.patches import merge, read_patch
+from aforesaid.providers.extract.prompts import past_tense, read_ask, read_decisions
+from aforesaid.providers.extract.results import (
+    error_window,
+    find_error,
+    read_commits,
+    read_outcome,
+    read_test_counts,
+)
+from tests.support.tables import loop_over
 from tests.support.turns import hunks
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("line", "kind", "text"),
     [
         ("cd /x && FOO=1 timeout 60 uv run pytest -q 2>&1 | tail -20", "test", "uv run pytest -q"),
@@ -74,7 +75,7 @@ PYTEST_RED = (
 )
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("output", "passed", "failed", "failing"),
     [
         (PYTEST_RED, 2, 1, ("tests/test_a.py::test_x",)),
@@ -106,17 +107,17 @@ PYTEST_RED = (
 def test_a_runner_s_counts_are_read(
     output: str, passed: int | None, failed: int, failing: tuple[str, ...]
 ) -> None:
-    tally = read_tally(output)
+    tally = read_test_counts(output)
     assert tally is not None
     assert (tally.passed, tally.failed, tally.failing) == (passed, failed, failing)
 
 
 @pytest.mark.parametrize("output", ["", "hello", "we did it in 5s", "no tests ran in 0.01s"])
 def test_an_output_without_counts_has_no_tally(output: str) -> None:
-    assert read_tally(output) is None
+    assert read_test_counts(output) is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("output", "line"),
     [
         (PYTEST_RED, "AssertionError: assert 9 == 81"),
@@ -135,10 +136,10 @@ def test_an_output_without_counts_has_no_tally(output: str) -> None:
     ],
 )
 def test_the_line_that_says_what_went_wrong_is_found(output: str, line: str | None) -> None:
-    assert complaint(window(output)) == line
+    assert find_error(error_window(output)) == line
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("line", "stdout", "verdict"),
     [
         ("pytest | tail -3", "1 failed, 2 passed in 0.1s", "failed"),
@@ -242,7 +243,7 @@ SQL = "create table users (\n  id int,\n  name text\n);\n"
 CSS = ".a {\n  color: red;\n}\n"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("path", "before", "old", "new", "changed"),
     [
         ("a.py", PYTHON, "s *= RATE", "s *= 1 - RATE", ["Cart.total"]),
@@ -303,7 +304,7 @@ def test_edits_that_cancel_each_other_leave_the_file_as_it_was() -> None:
     assert patch.undone
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "what"),
     [
         ("We decided to use Postgres instead of MySQL.", "Use Postgres instead of MySQL"),
@@ -324,7 +325,7 @@ def test_a_decision_is_read_from_the_prompt(prompt: str, what: str) -> None:
     assert [decision.what for decision in read_decisions(prompt)] == [what]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "prompt",
     [
         "Should we use Postgres instead of MySQL?",
@@ -358,7 +359,7 @@ def test_a_decision_keeps_its_reason_and_what_it_rules_out() -> None:
     assert (decision.reason, decision.instead_of) == ("we need async", "requests")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("following", "background"),
     [
         ("Rounding has cost us a cent on three invoices.", True),
@@ -376,7 +377,7 @@ def test_the_sentence_behind_a_decision_is_its_background_when_it_tells_how_thin
     assert decision.background == (following if background else None)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "verb", "thing"),
     [
         ("add bulk discounts to the pricing", "add", "bulk discounts to the pricing"),
@@ -405,7 +406,7 @@ def test_a_pasted_trace_is_not_taken_for_the_user_s_words() -> None:
     assert ask.pasted == "KeyError: 1"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("message", "steps"),
     [
         ("Done.\n\n## Next steps\n\n- wire it up\n- document it", ["wire it up", "document it"]),
@@ -430,17 +431,17 @@ def test_a_pasted_trace_is_not_taken_for_the_user_s_words() -> None:
 def test_what_is_left_to_do_is_read_from_the_last_message(
     message: str | None, steps: list[str]
 ) -> None:
-    assert next_steps(message) == steps
+    assert find_next_steps(message) == steps
 
 
 def test_the_opening_of_a_message_skips_politeness_markup_and_code() -> None:
     message = (
         "Perfect! Here's a summary:\n\n```py\nx = 1\n```\n\n- **Cart**: `total` returns *cents*"
     )
-    assert opening(message, 200) == "Cart: `total` returns cents."
+    assert opening_words(message, 200) == "Cart: `total` returns cents."
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("verb", "form"),
     [
         ("add", "added"),
@@ -451,4 +452,4 @@ def test_the_opening_of_a_message_skips_politeness_markup_and_code() -> None:
     ],
 )
 def test_verbs_are_put_into_the_past(verb: str, form: str) -> None:
-    assert past(verb) == form
+    assert past_tense(verb) == form

@@ -1,11 +1,9 @@
 """Summaries without a model: request, investigated, learned, completed, next steps, notes."""
 
-import pytest
-
-from recollect.model.events import Subagent
-from recollect.model.observations import SummaryDraft, SummarySkipped
-from recollect.model.turns import Turn
-from recollect.providers.rules import Rules
+from aforesaid.model.events import Subagent
+from aforesaid.model.observations import SummaryDraft, SummarySkipped, Turn
+from aforesaid.providers.rules import Rules
+from tests.support.tables import loop_over
 from tests.support.turns import by, edited, failed, ran, read, turn, used, wrote
 
 CART = "class Cart:\n    def total(self):\n        return sum(self.prices)\n"
@@ -83,7 +81,7 @@ def test_what_followed_from_what_explains_a_failure_that_was_mended() -> None:
     assert summary(turn("go", work, said=said)).learned is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "made",
     [
         turn("hi", said="Hello! How can I help?"),
@@ -93,7 +91,6 @@ def test_what_followed_from_what_explains_a_failure_that_was_mended() -> None:
         turn(""),
         turn("<task-notification>\n<status>completed</status>\n</task-notification>", said="ok"),
     ],
-    ids=lambda made: repr(made.prompt)[:20],
 )
 def test_a_turn_without_request_or_work_is_skipped_with_a_reason(made: Turn) -> None:
     draft = Rules().summarize(made).draft

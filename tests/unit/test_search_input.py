@@ -7,17 +7,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.encoders.protocol import Encoder
-from recollect.encoders.static_table import StaticTable
-from recollect.model.observations import TYPES, ObservationDraft, SummaryDraft
-from recollect.model.search import LEVELS, Answer, Filters, Query
-from recollect.recall import lookup
-from recollect.recall.search import Searcher
-from recollect.recall.telling import told
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.encoders.base import Encoder
+from aforesaid.encoders.static_table import StaticTable
+from aforesaid.model.observations import TYPES, ObservationDraft, SummaryDraft
+from aforesaid.model.search import LEVELS, Answer, Filters, Query
+from aforesaid.recall import lookup
+from aforesaid.recall.render import render_item
+from aforesaid.recall.search import Searcher
+from aforesaid.store.store import Store
 from tests.support.arrivals import START
 from tests.support.finding import assert_index_is_sound
 from tests.support.memory import Memory
+from tests.support.tables import loop_over
 
 HOSTILE = (
     'a "quoted" b',
@@ -73,10 +74,10 @@ FILTERS = st.builds(
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """One for all examples: what they remember stays, as in a store that was used for years."""
     folder: Path = tmp_path_factory.mktemp("store")
-    opened = SqliteStore(folder / "recollect.db", writer=True, encoder=StaticTable())
+    opened = Store(folder / "aforesaid.db", writer=True, encoder=StaticTable())
     memory = Memory.of(opened, "shop")
     for title in ("the pump", "a valve", "日本語", "naïve 😀"):
         memory.turn(
@@ -89,7 +90,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture(params=[StaticTable(), None], ids=["with vectors", "words only"], scope="module")
-def searcher(request: pytest.FixtureRequest, store: SqliteStore) -> Searcher:
+def searcher(request: pytest.FixtureRequest, store: Store) -> Searcher:
     encoder: Encoder | None = request.param
     return Searcher(store, encoder, lambda: START)
 
@@ -103,8 +104,8 @@ def ask(searcher: Searcher, text: str, filters: Filters = NONE, level: str = "ti
     return answer
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
+@loop_over("level", LEVELS)
+@loop_over("text", HOSTILE)
 def test_no_query_is_an_error(searcher: Searcher, text: str, level: str) -> None:
     """T50: operators, quotes and columns."""
     ask(searcher, text, level=level)
@@ -125,12 +126,14 @@ def test_any_filter_can_be_set(searcher: Searcher, filters: Filters, level: str)
 
 
 @given(QUERIES, QUERIES)
-def test_any_text_can_be_indexed(store: SqliteStore, stored: str, asked: str) -> None:
+def test_any_text_can_be_indexed(store: Store, stored: str, asked: str) -> None:
     memory = Memory.of(store, "other")
     draft = ObservationDraft(
         "change", stored, asked, (stored, asked), stored, (asked,), (stored,), (asked,)
     )
-    memory.turn(stored, draft, summary=SummaryDraft(asked), session=f"s{store.newest_document()}")
+    memory.turn(
+        stored, draft, summary=SummaryDraft(asked), session=f"s{store.index.newest_document()}"
+    )
     searcher = Searcher(store, StaticTable(), lambda: START)
     for text in (stored, asked):
         ask(searcher, text)
@@ -138,7 +141,7 @@ def test_any_text_can_be_indexed(store: SqliteStore, stored: str, asked: str) ->
     newest = memory.newest()
     lookup.related(searcher, store, newest.id)
     for level in ("title", "facts", "full"):
-        shown = told(store, "observation", newest.id, level)
+        shown = render_item(store, "observation", newest.id, level)
         assert shown is not None
         assert "\0" not in shown
 
@@ -147,10 +150,10 @@ def test_any_text_can_be_indexed(store: SqliteStore, stored: str, asked: str) ->
 @example("%")
 @example("_")
 @example("\ud800/\0")
-def test_any_path_can_be_looked_up(store: SqliteStore, path: str) -> None:
-    for project in store.projects():
+def test_any_path_can_be_looked_up(store: Store, path: str) -> None:
+    for project in store.projects.all():
         lookup.about_file(store, project.id, path)
-        store.files_known(project.id, path, 5)
+        store.observations.known_files(project.id, path, 5)
 
 
 def test_the_pump_is_found_all_the_same(searcher: Searcher) -> None:

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import ConfigError, NotFound, StoreError, WorkerHung
-from recollect.model.observations import ObservationDraft
-from recollect.parameters import Misused
-from recollect.paths import Paths
-from recollect.server import calls
-from recollect.server.open_store import OpenStore
-from recollect.server.place import Place
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.errors import ConfigError, NotFound, StoreError, WorkerHung
+from aforesaid.mcp import context as calls
+from aforesaid.mcp.context import Context, StorePool
+from aforesaid.model.observations import ObservationDraft
+from aforesaid.parameters import Misused
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
 from tests.support.arrivals import START
 from tests.support.memory import Memory
 
@@ -29,8 +28,8 @@ TITLE = "Lease race fixed"
 def env(tmp_path: Path) -> dict[str, str]:
     """A home with one observation."""
     env = {
-        "RECOLLECT_HOME": str(tmp_path / "recollect"),
-        "RECOLLECT_RECALL_ENCODER": "none",
+        "AFORESAID_HOME": str(tmp_path / "aforesaid"),
+        "AFORESAID_RECALL_ENCODER": "none",
         "CLAUDE_PROJECT_DIR": "/home/dev/shop",
         "HOME": str(tmp_path),
     }
@@ -39,14 +38,14 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def place(env: dict[str, str]) -> Iterator[Place]:
-    made = Place(env, lambda: START)
+def place(env: dict[str, str]) -> Iterator[Context]:
+    made = Context(env, lambda: START)
     yield made
     made.close()
 
 
 def fill(database: Path) -> None:
-    store = SqliteStore(database, writer=True)
+    store = Store(database, writer=True)
     memory = Memory.of(store, "shop")
     for number in range(30):
         memory.turn(f"p{number}", ObservationDraft("bugfix", TITLE, narrative=f"lease {number}"))
@@ -56,17 +55,17 @@ def fill(database: Path) -> None:
 STRESS = """
 import os, sys, threading, time
 from pathlib import Path
-from recollect.errors import StoreError
-from recollect.paths import Paths
-from recollect.server.calls import call
-from recollect.server.place import Place
-from recollect.worker import contact
+from aforesaid.errors import StoreError
+from aforesaid.paths import Paths
+from aforesaid.mcp.context import call
+from aforesaid.mcp.context import Context
+from aforesaid.worker import rpc
 
 def fail(*_, **__):
     raise StoreError
 
-contact.order = fail
-place = Place(os.environ, lambda: 2_000_000_000_000)
+rpc.order = fail
+place = Context(os.environ, lambda: 2_000_000_000_000)
 database = Paths.of(os.environ).database
 other = Path(sys.argv[1])
 end = time.monotonic() + 1.5
@@ -75,16 +74,16 @@ wrong = []
 def look():
     while time.monotonic() < end:
         reply = call(place, "search", {"query": "lease race", "project": "all"})
-        if reply.wrong:
+        if reply.is_error:
             wrong.append(reply.text)
 
 def break_():
     while time.monotonic() < end:
-        with place.visit() as visit:  # it holds the database, and fails with it
+        with place.open() as visit:  # it holds the database, and fails with it
             visit.store
             call(place, "remember", {"text": "x"})
         try:
-            with place.visit() as visit:
+            with place.open() as visit:
                 visit.store
                 raise StoreError
         except StoreError:
@@ -128,64 +127,66 @@ def test_a_store_that_is_given_up_is_closed_by_the_last_who_uses_it(
 ) -> None:
     closed: list[object] = []
 
-    def close(store: SqliteStore) -> None:
+    def close(store: Store) -> None:
         closed.append(store)
 
-    monkeypatch.setattr(SqliteStore, "close", close)
-    lender = OpenStore(env, lambda: START)
-    first, second = lender.borrow(), lender.borrow()
+    monkeypatch.setattr(Store, "close", close)
+    lender = StorePool(env, lambda: START)
+    first, second = lender.acquire(), lender.acquire()
     assert first is second
-    lender.give_back(first, broken=True)
+    lender.release(first, broken=True)
     assert closed == []
-    third = lender.borrow()
+    third = lender.acquire()
     assert third is not second
-    lender.give_back(second, broken=True)
+    lender.release(second, broken=True)
     assert closed == [second.store]
-    lender.give_back(third)
-    assert lender.borrow() is third
+    lender.release(third)
+    assert lender.acquire() is third
     lender.close()
     assert closed == [second.store]
-    lender.give_back(third)
+    lender.release(third)
     assert closed == [second.store, third.store]
 
 
-def test_a_call_works_with_one_store_to_its_end(place: Place, env: dict[str, str]) -> None:
+def test_a_call_works_with_one_store_to_its_end(place: Context, env: dict[str, str]) -> None:
     database = Paths.of(env).database
-    with place.visit() as visit:
+    with place.open() as visit:
         before = visit.store
         fill(database.with_suffix(".new"))
         database.with_suffix(".new").replace(database)
-        with place.visit() as other:
+        with place.open() as other:
             assert other.store is not before
         assert visit.store is before
-        assert visit.store.projects()
+        assert visit.store.projects.all()
 
 
 @pytest.mark.parametrize("error", [WorkerHung(), ConfigError(), NotFound(), Misused("what?")])
-def test_what_is_not_the_databases_fault_leaves_it_open(place: Place, error: Exception) -> None:
+def test_what_is_not_the_databases_fault_leaves_it_open(place: Context, error: Exception) -> None:
     assert failing_with(place, error) is store_of(place)
 
 
 @pytest.mark.parametrize("error", [StoreError(), RuntimeError()])
-def test_what_may_be_the_databases_fault_has_it_opened_anew(place: Place, error: Exception) -> None:
+def test_what_may_be_the_databases_fault_has_it_opened_anew(
+    place: Context, error: Exception
+) -> None:
     assert failing_with(place, error) is not store_of(place)
 
 
-def failing_with(place: Place, error: Exception) -> object:
+def failing_with(place: Context, error: Exception) -> object:
     used: object = None
-    with suppress(type(error)), place.visit() as visit:
+    with suppress(type(error)), place.open() as visit:
         used = visit.store
         raise error
     return used
 
 
-def store_of(place: Place) -> object:
-    with place.visit() as visit:
+def store_of(place: Context) -> object:
+    with place.open() as visit:
         return visit.store
 
 
 def test_connections_of_threads_that_have_ended_are_closed(env: dict[str, str]) -> None:
-    store = SqliteStore(Paths.of(env).database, writer=False)
+    store = Store(Paths.of(env).database, writer=False)
 
     def in_a_thread(work: Callable[[], object]) -> None:
         thread = threading.Thread(target=work)
@@ -194,9 +195,9 @@ def test_connections_of_threads_that_have_ended_are_closed(env: dict[str, str]) 
 
     before = descriptors()
     for _ in range(20):
-        in_a_thread(store.projects)
+        in_a_thread(store.projects.all)
     assert descriptors() <= before + 4
-    assert store.projects()
+    assert store.projects.all()
     store.close()
 
 
@@ -204,7 +205,7 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_calls_at_once_are_all_answered(place: Place) -> None:
+def test_calls_at_once_are_all_answered(place: Context) -> None:
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(calls.call, place, "search", {"query": "lease"}) for _ in range(40)]
         assert all(TITLE in each.result().text for each in asked)

@@ -11,24 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from recollect import server
-from recollect.clock import DAY
-from recollect.errors import WorkerHung
-from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
-from recollect.paths import Paths
-from recollect.recall import telling
-from recollect.recall.envelope import CLOSING
-from recollect.server import names, tools
-from recollect.server.calls import call
-from recollect.server.place import Place
-from recollect.server.tools import BY_NAME, INSTRUCTIONS, TOOLS
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
-from recollect.text import tokens
-from recollect.worker import contact
+from aforesaid import mcp
+from aforesaid.clock import DAY
+from aforesaid.errors import WorkerHung
+from aforesaid.mcp import ids, tools
+from aforesaid.mcp.context import Context, call
+from aforesaid.mcp.server import INSTRUCTIONS
+from aforesaid.mcp.tools import BY_NAME, TOOLS
+from aforesaid.model.observations import Doubt, ObservationDraft, SummaryDraft
+from aforesaid.paths import Paths
+from aforesaid.recall import render
+from aforesaid.recall.render import CLOSING
+from aforesaid.store.store import Store
+from aforesaid.text import tokens
+from aforesaid.worker import rpc
 from tests.support.arrivals import START
 from tests.support.blank import laid
 from tests.support.memory import Memory
+from tests.support.tables import loop_over
 
 LEASE = ObservationDraft(
     "bugfix",
@@ -45,8 +45,8 @@ NEXT_WEEK = START + 7 * DAY
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
     return {
-        "RECOLLECT_HOME": str(tmp_path / "recollect"),
-        "RECOLLECT_RECALL_ENCODER": "none",
+        "AFORESAID_HOME": str(tmp_path / "aforesaid"),
+        "AFORESAID_RECALL_ENCODER": "none",
         "CLAUDE_PROJECT_DIR": "/home/dev/shop",
         "HOME": str(tmp_path),
     }
@@ -54,7 +54,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def store(env: dict[str, str]) -> Iterator[Store]:
-    opened = SqliteStore(laid(Paths.of(env).database), writer=True)
+    opened = Store(laid(Paths.of(env).database), writer=True)
     yield opened
     opened.close()
 
@@ -73,36 +73,36 @@ def memory(store: Store) -> Memory:
 
 
 @pytest.fixture
-def place(env: dict[str, str], memory: Memory) -> Iterator[Place]:
-    made = Place(env, lambda: NEXT_WEEK)
+def place(env: dict[str, str], memory: Memory) -> Iterator[Context]:
+    made = Context(env, lambda: NEXT_WEEK)
     yield made
     made.close()
 
 
-def ask(place: Place, tool: str, **arguments: object) -> str:
+def ask(place: Context, tool: str, **arguments: object) -> str:
     reply = call(place, tool, arguments)
-    assert not reply.wrong, reply.text
+    assert not reply.is_error, reply.text
     return reply.text
 
 
-def refused(place: Place, tool: str, **arguments: object) -> str:
+def refused(place: Context, tool: str, **arguments: object) -> str:
     reply = call(place, tool, arguments)
-    assert reply.wrong, reply.text
+    assert reply.is_error, reply.text
     return reply.text
 
 
 def number(memory: Memory, title: str) -> int:
-    found = memory.store.recent_observations(memory.project_id, 50)
+    found = memory.store.observations.recent(memory.project_id, 50)
     return next(each.id for each in found if each.draft.title == title)
 
 
 # Search: a compact index.
 
 
-def test_search_gives_an_index_in_the_envelope(place: Place, memory: Memory) -> None:
+def test_search_gives_an_index_in_the_envelope(place: Context, memory: Memory) -> None:
     text = ask(place, "search", query="lease race")
     key = number(memory, "Lease race fixed in the queue")
-    assert text.startswith('<recollect-memory project="shop">')
+    assert text.startswith('<aforesaid-memory project="shop">')
     assert text.endswith(CLOSING)
     assert "not instructions" in text
     (line,) = [line for line in text.split("\n") if line.startswith(f"#{key} ")]
@@ -113,7 +113,7 @@ def test_search_gives_an_index_in_the_envelope(place: Place, memory: Memory) -> 
     assert "Two workers" not in text
 
 
-def test_search_stays_in_this_project_unless_all_is_asked_for(place: Place) -> None:
+def test_search_stays_in_this_project_unless_all_is_asked_for(place: Context) -> None:
     assert "Bank lease" not in ask(place, "search", query="lease")
     everywhere = ask(place, "search", query="lease", project="all")
     assert "Bank lease signed | bank" in everywhere
@@ -138,7 +138,7 @@ def test_search_stays_in_this_project_unless_all_is_asked_for(place: Place) -> N
         ({"agent": "other"}, None),
     ],
 )
-def test_search_is_narrowed(place: Place, filters: dict[str, object], found: str | None) -> None:
+def test_search_is_narrowed(place: Context, filters: dict[str, object], found: str | None) -> None:
     text = ask(place, "search", query="lease race tax cents", **filters)
     if found is None:
         assert text.startswith("Nothing was found")
@@ -148,13 +148,13 @@ def test_search_is_narrowed(place: Place, filters: dict[str, object], found: str
         assert other not in text or not ({"type", "concept", "file", "session"} & set(filters))
 
 
-def test_levels_go_from_sessions_to_facts(place: Place) -> None:
+def test_levels_go_from_sessions_to_facts(place: Context) -> None:
     assert "session:" in ask(place, "search", query="jobs twice", level="sessions")
     assert "summary:" in ask(place, "search", query="jobs twice", level="summaries")
     assert "takes the lease in one statement" in ask(place, "search", query="lease", level="facts")
 
 
-def test_doubtful_findings_are_marked(place: Place, memory: Memory) -> None:
+def test_doubtful_findings_are_marked(place: Context, memory: Memory) -> None:
     memory.turn("Guess", ObservationDraft("change", "Moon landed", doubts=(Doubt("title", "no"),)))
     assert "(unverified)" in ask(place, "search", query="moon landed")
 
@@ -162,7 +162,7 @@ def test_doubtful_findings_are_marked(place: Place, memory: Memory) -> None:
 # Timeline, get, related, files.
 
 
-def test_timeline_shows_what_stands_around(place: Place, memory: Memory) -> None:
+def test_timeline_shows_what_stands_around(place: Context, memory: Memory) -> None:
     key = number(memory, "Tax is counted in cents")
     text = ask(place, "timeline", id=f"#{key}", before=3, after=0)
     assert f"> #{key} | decision | 20" in text
@@ -172,7 +172,7 @@ def test_timeline_shows_what_stands_around(place: Place, memory: Memory) -> None
     assert "either" in refused(place, "timeline")
 
 
-def test_get_reads_several_at_the_level_that_is_wanted(place: Place, memory: Memory) -> None:
+def test_get_reads_several_at_the_level_that_is_wanted(place: Context, memory: Memory) -> None:
     lease, tax = (number(memory, each.title or "") for each in (LEASE, TAX))
     text = ask(place, "get", ids=[f"#{lease}", tax, "summary:1", "prompt:1", "session:1"])
     assert "Two workers took one job." in text
@@ -188,9 +188,9 @@ def test_get_reads_several_at_the_level_that_is_wanted(place: Place, memory: Mem
 
 
 def test_what_another_project_knows_is_not_there_unless_asked_for(
-    place: Place, memory: Memory
+    place: Context, memory: Memory
 ) -> None:
-    bank = next(o.id for o in memory.store.recent_observations(1, 5))
+    bank = next(o.id for o in memory.store.observations.recent(1, 5))
     text = refused(place, "get", ids=[bank])
     assert f"There is no #{bank} in this project" in text
     assert "project='all'" in text
@@ -203,7 +203,7 @@ def test_what_another_project_knows_is_not_there_unless_asked_for(
         assert "Bank" not in call(place, "get", {"ids": [f"{kind}:1"]}).text
 
 
-def test_a_full_search_tells_everything(place: Place, memory: Memory) -> None:
+def test_a_full_search_tells_everything(place: Context, memory: Memory) -> None:
     memory.turn("More", ObservationDraft("change", "Winch", narrative="rope " * 200 + "the end"))
     assert "the end" in ask(place, "search", query="winch", level="full")
     assert "the end" not in ask(place, "search", query="winch")
@@ -221,7 +221,7 @@ def test_a_full_search_tells_everything(place: Place, memory: Memory) -> None:
 def test_in_a_place_that_nobody_knows_the_advice_can_be_followed(
     env: dict[str, str], memory: Memory, tool: str, arguments: dict[str, object], advice: str
 ) -> None:
-    nowhere = Place(env | {"CLAUDE_PROJECT_DIR": "/nowhere"}, lambda: NEXT_WEEK)
+    nowhere = Context(env | {"CLAUDE_PROJECT_DIR": "/nowhere"}, lambda: NEXT_WEEK)
     try:
         text = refused(nowhere, tool, **arguments)
     finally:
@@ -239,17 +239,17 @@ def test_in_a_place_that_nobody_knows_the_advice_can_be_followed(
         {"since": "2026-12-01", "until": "2026-01-01"},
     ],
 )
-def test_what_can_never_hold_is_refused(place: Place, given: dict[str, object]) -> None:
+def test_what_can_never_hold_is_refused(place: Context, given: dict[str, object]) -> None:
     assert "eave " in refused(place, "search", query="lease", **given)
 
 
 def test_every_parameter_that_the_skill_names_exists() -> None:
     known = {parameter.name for tool in TOOLS for parameter in tool.parameters}
-    skill = files("recollect").joinpath("skills/recollect/SKILL.md").read_text()
+    skill = files("aforesaid").joinpath("skills/aforesaid/SKILL.md").read_text()
     assert set(re.findall(r"`(\w+): ", skill)) <= known
 
 
-def test_related_and_files_tell_why_and_what(place: Place, memory: Memory) -> None:
+def test_related_and_files_tell_why_and_what(place: Context, memory: Memory) -> None:
     key = number(memory, LEASE.title or "")
     memory.turn("More", ObservationDraft("change", "Jobs log", files_modified=("src/jobs.py",)))
     assert "Jobs log" in ask(place, "related", id=key)
@@ -265,7 +265,7 @@ def test_related_and_files_tell_why_and_what(place: Place, memory: Memory) -> No
 
 
 @pytest.mark.parametrize("bad", ["x", "", "#", "-1", "1.5", "summary:", "9" * 16, "#1 OR 1", "１"])
-def test_a_bad_id_is_named_with_how_ids_are_written(place: Place, bad: str) -> None:
+def test_a_bad_id_is_named_with_how_ids_are_written(place: Context, bad: str) -> None:
     for tool, arguments in (("get", {"ids": [bad, "x"]}), ("related", {"id": bad or " "})):
         text = refused(place, tool, **arguments)
         assert "Write 12 or #12" in text or "is missing" in text
@@ -301,38 +301,38 @@ def test_a_bad_id_is_named_with_how_ids_are_written(place: Place, bad: str) -> N
     ],
 )
 def test_a_call_that_cannot_be_understood_says_what_to_send(
-    place: Place, tool: str, arguments: dict[str, object], hint: str
+    place: Context, tool: str, arguments: dict[str, object], hint: str
 ) -> None:
     text = refused(place, tool, **arguments)
     assert hint in text
     assert len(text) < 600
 
 
-def test_numbers_are_taken_as_meant(place: Place) -> None:
+def test_numbers_are_taken_as_meant(place: Context) -> None:
     for limit in ("1", 1, 1.0, -5, 0):
         assert ask(place, "search", query="lease tax", limit=limit).count("\n#") <= 1
     ask(place, "search", query="lease", limit=10**30)
 
 
 def test_without_a_database_the_fix_is_named(env: dict[str, str]) -> None:
-    place = Place(env, lambda: START)
+    place = Context(env, lambda: START)
     for tool, arguments in (("search", {"query": "a"}), ("forget", {"id": "1"})):
-        assert "recollect install" in refused(place, tool, **arguments)
+        assert "aforesaid install" in refused(place, tool, **arguments)
 
 
 def test_a_damaged_database_is_named_and_a_new_one_is_found(env: dict[str, str]) -> None:
     database = Paths.of(env).database
     database.parent.mkdir(parents=True)
     database.write_bytes(b"not a database" * 1000)
-    place = Place(env, lambda: START)
+    place = Context(env, lambda: START)
     assert "is damaged" in refused(place, "search", query="a")
     database.unlink()
-    SqliteStore(database, writer=True).close()
+    Store(database, writer=True).close()
     assert "Nothing is remembered of /home/dev/shop" in refused(place, "search", query="a")
 
 
 def test_a_database_that_breaks_while_it_is_open_is_an_error_not_a_crash(
-    place: Place, env: dict[str, str], memory: Memory
+    place: Context, env: dict[str, str], memory: Memory
 ) -> None:
     ask(place, "search", query="lease")
     memory.store.close()
@@ -346,36 +346,34 @@ def test_a_database_that_breaks_while_it_is_open_is_an_error_not_a_crash(
     for name in ("-wal", "-shm"):
         Path(f"{database}{name}").unlink(missing_ok=True)
     for tool, arguments in (("search", {"query": "lease"}), ("get", {"ids": ["1"]})):
-        assert "recollect" in refused(place, tool, **arguments)
+        assert "aforesaid" in refused(place, tool, **arguments)
 
 
-def test_a_database_of_another_version_is_named(env: dict[str, str], memory: Memory) -> None:
+def test_a_database_of_a_newer_version_is_named(env: dict[str, str], memory: Memory) -> None:
     memory.store.close()
-    database = Paths.of(env).database
-    for version, fix in ((3, "recollect worker start"), (999, "pip install -U")):
-        connection = sqlite3.connect(database)
-        connection.execute(f"PRAGMA user_version = {version}")
-        connection.close()
-        assert fix in refused(Place(env, lambda: START), "search", query="a")
+    connection = sqlite3.connect(Paths.of(env).database)
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    assert "pip install -U" in refused(Context(env, lambda: START), "search", query="a")
 
 
 def test_writing_without_a_worker_that_can_start_is_an_error_result(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise WorkerHung
 
-    monkeypatch.setattr(contact, "order", fail)
-    assert "recollect worker restart" in refused(place, "remember", text="Mind the gap")
+    monkeypatch.setattr(rpc, "order", fail)
+    assert "aforesaid worker restart" in refused(place, "remember", text="Mind the gap")
 
 
-def test_a_bug_is_an_error_result(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_an_error_result(place: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(Place, "scope", broken)
+    monkeypatch.setattr(Context, "scope", broken)
     text = refused(place, "search", query="a")
-    assert "recollect doctor" in text
+    assert "aforesaid doctor" in text
     assert "secret" not in text
 
 
@@ -383,7 +381,8 @@ def test_a_bug_is_an_error_result(place: Place, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_list_of_tools_stays_cheap() -> None:
-    listed = [{"name": t.name, "description": t.about, "input_schema": t.schema()} for t in TOOLS]
+    described = [tool.describe() for tool in TOOLS]
+    listed = [{k: v for k, v in each.items() if k != "annotations"} for each in described]
     assert tokens(json.dumps(listed)) < 1_100
     assert tokens(INSTRUCTIONS) < 150
 
@@ -394,11 +393,11 @@ def test_the_instructions_teach_the_three_steps_in_order() -> None:
     assert "never instructions" in INSTRUCTIONS
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@loop_over("tool", TOOLS)
 def test_every_tool_is_a_function_that_takes_its_parameters(tool: tools.Tool) -> None:
-    function = getattr(importlib.import_module(f"{server.__name__}.{tool.module}"), tool.name)
+    function = getattr(importlib.import_module(f"{mcp.__name__}.{tool.module}"), tool.name)
     taken = list(inspect.signature(function).parameters)
-    assert taken[0] == "place"
+    assert taken[0] == "context"
     assert set(taken[1:]) == {parameter.name for parameter in tool.parameters}
     assert BY_NAME[tool.name] is tool
     for parameter in tool.parameters:
@@ -410,14 +409,16 @@ def test_every_tool_is_a_function_that_takes_its_parameters(tool: tools.Tool) ->
 
 
 def test_ids_are_read_as_they_are_written() -> None:
-    assert telling.LEVELS == tools.DETAIL
-    for kind in names.KINDS:
-        assert names.parse(telling.name(kind, 12)) == (kind, 12)
-    assert names.parse(" 12 ") == names.parse("#12") == names.parse("observation #12")
-    assert names.parse("Summary 5") == names.parse("summary: 5") == ("summary", 5)
+    assert render.LEVELS == tools.DETAIL
+    for kind in ids.KINDS:
+        assert ids.parse_number(render.item_name(kind, 12)) == (kind, 12)
+    assert (
+        ids.parse_number(" 12 ") == ids.parse_number("#12") == ids.parse_number("observation #12")
+    )
+    assert ids.parse_number("Summary 5") == ids.parse_number("summary: 5") == ("summary", 5)
 
 
-@pytest.mark.parametrize("text", ["event:-1", "event-1", "event - 1", "-1", "#-1", "event::1"])
+@loop_over("text", ["event:-1", "event-1", "event - 1", "-1", "#-1", "event::1"])
 def test_a_minus_is_no_part_of_an_id(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not an id\. Write 12 or #12"):
-        names.parse(text)
+        ids.parse_number(text)

@@ -9,38 +9,43 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import wiring
-from recollect.agents.claude_code import REPLY_LIMIT
-from recollect.clock import DAY, MINUTE
-from recollect.memory import session_text
-from recollect.memory.choosing.finding import Finder
-from recollect.memory.session_text import KEEP, MOST_CHARACTERS, MOST_KEPT, MOST_TOKENS
-from recollect.memory.sessions import (
-    Failed,
+from aforesaid import wiring
+from aforesaid.agents.claude_code.events import REPLY_LIMIT
+from aforesaid.agents.registry import AGENTS
+from aforesaid.clock import DAY, MINUTE
+from aforesaid.memory.ranking import MemoryRanker
+from aforesaid.memory.session import (
+    COMPACTION_LEAD,
+    COMPACTION_REASON,
+    MAX_COMPACTION_CHARACTERS,
+    MAX_PAGE_CHARACTERS,
+    MAX_PAGE_TOKENS,
+    PAGE_REASON,
     Point,
-    Recent,
+    RecentEvents,
     SessionMemory,
-    Touched,
-    gather,
-    serves,
+    gather_session_memory,
+    render_compaction_notes,
+    render_page,
+    write_session_file,
 )
-from recollect.model.arrivals import Arrival
-from recollect.model.captures import Capture
-from recollect.model.events import Event
-from recollect.model.observations import Doubt, ObservationDraft, SummaryDraft
-from recollect.model.sessions import Prompt, Session
-from recollect.paths import Paths
-from recollect.recall import brief
-from recollect.recall.envelope import CLOSING
-from recollect.store.protocol import Store
-from recollect.text import tokens
-from recollect.worker import recent_events
-from recollect.worker.briefs import Briefs
-from recollect.worker.memory_telling import MemoryTelling
-from recollect.worker.projects import ProjectFinder
-from recollect.worker.session_memory import SessionMemories
+from aforesaid.model.events import Arrival, Capture, Event
+from aforesaid.model.observations import Doubt, ObservationDraft, SummaryDraft
+from aforesaid.model.sessions import Prompt, Session
+from aforesaid.paths import Paths
+from aforesaid.recall import brief
+from aforesaid.recall.render import CLOSING
+from aforesaid.store.store import Store
+from aforesaid.text import tokens
+from aforesaid.worker import session_memory
+from aforesaid.worker.hook_answers import HookAnswers
+from aforesaid.worker.maintenance import sweep_session_files
+from aforesaid.worker.memory import MemoryRecall
+from aforesaid.worker.session_memory import SessionMemories
+from tests.support.context import make_context
 from tests.support.memory import Memory
 from tests.support.stub_model import FakeClock
+from tests.support.tables import loop_over
 
 REF = "0b5f3c1e-session"
 ROOT = "/home/dev/shop"
@@ -49,7 +54,7 @@ POINTS = st.lists(
         Point,
         st.text(max_size=900)
         | st.text("日本語 ", max_size=900)
-        | st.just("</recollect-memory></local-command-stdout>\n" * 10),
+        | st.just("</aforesaid-memory></local-command-stdout>\n" * 10),
         st.sampled_from(["", "summary", "observation"]),
         st.integers(1, 9),
     ),
@@ -68,7 +73,7 @@ def points(*texts: str) -> tuple[Point, ...]:
 def event(hook_event: str, **fields: object) -> Event:
     body = {"session_id": REF, "hook_event_name": hook_event, "cwd": ROOT} | fields
     capture = Capture("name", "claude-code", "save", ROOT, json.dumps(body).encode(), 0)
-    found = wiring.AGENTS["claude-code"].parse(capture)
+    found = AGENTS["claude-code"].parse(capture)
     assert isinstance(found, Event)
     return found
 
@@ -83,7 +88,7 @@ def bash(command: str, *, error: str = "", stdout: str = "", **fields: object) -
 # Whether it can be the summary
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("count", "messages", "expected"),
     [
         (9_999, 5, False),
@@ -97,7 +102,6 @@ def bash(command: str, *, error: str = "", stdout: str = "", **fields: object) -
 def test_it_serves_from_ten_to_forty_thousand_tokens_and_five_messages_on(
     count: int, messages: int, expected: bool
 ) -> None:
-    assert serves(count, messages) == expected
     assert memory_of(tokens=count, messages=messages).serves == expected
 
 
@@ -114,9 +118,9 @@ def test_what_failed_is_told_once_and_whether_it_works_since() -> None:
         bash("rm -rf x", error="The user doesn't want to proceed with this tool use."),
         bash("of a sub-agent", error="Exit code 1\nerror: x", agent_id="a", agent_type="Explore"),
     ]
-    assert recent_events.read(reversed(told)).failed == (
-        Failed("make lint", "error: unused import", mended=True),
-        Failed("make test", "assert 1 == 3", mended=False),
+    assert session_memory.read_recent(reversed(told)).failed == (
+        "`make lint`: error: unused import (works since)",
+        "`make test`: assert 1 == 3 (has not worked since)",
     )
 
 
@@ -130,10 +134,10 @@ def test_the_conversation_is_counted_back_to_the_compaction_before() -> None:
         event("Stop", last_assistant_message="well done!!!"),
         event("Stop", last_assistant_message=""),
     ]
-    counted = recent_events.read(reversed(told))
+    counted = session_memory.read_recent(reversed(told))
     assert (counted.messages, counted.tokens) == (2, 1 + 1 + 100 + 3)
     with_one_under_way = [*told, event("PreCompact", trigger="manual")]
-    assert recent_events.read(reversed(with_one_under_way)) == counted
+    assert session_memory.read_recent(reversed(with_one_under_way)) == counted
 
 
 def test_no_more_is_read_than_a_page_can_stand_for() -> None:
@@ -141,7 +145,7 @@ def test_no_more_is_read_than_a_page_can_stand_for() -> None:
         yield bash("one", stdout="x" * 200_000)
         raise AssertionError("nobody needs to know")
 
-    assert recent_events.read(newest_first()).tokens > 40_000  # type: ignore[arg-type]
+    assert session_memory.read_recent(newest_first()).tokens > 40_000  # type: ignore[arg-type]
 
 
 def test_files_are_those_that_were_used_and_not_those_that_could_not_be() -> None:
@@ -150,19 +154,23 @@ def test_files_are_those_that_were_used_and_not_those_that_could_not_be() -> Non
         event("PostToolUse", **read, tool_response={"file": {"filePath": f"{ROOT}/a.py"}}),
         event("PostToolUseFailure", **read, error="File does not exist."),
     ]
-    assert recent_events.read(reversed(told)).touched == (Touched(f"{ROOT}/a.py", changed=False),)
+    assert session_memory.read_recent(reversed(told)).touched == ((f"{ROOT}/a.py", False),)
 
 
 # What is gathered
 
 
-def gathered(memory: Memory, session: Session, recent: Recent = Recent()) -> SessionMemory:  # noqa: B008
+def gathered(
+    memory: Memory,
+    session: Session,
+    recent: RecentEvents = RecentEvents(),  # noqa: B008
+) -> SessionMemory:
     store = memory.store
-    return gather(
+    return gather_session_memory(
         session,
-        store.prompts(session.id),
-        store.summaries_of_session(session.id),
-        store.observations_of_session(session.id),
+        store.sessions.prompts(session.id),
+        store.summaries.for_session(session.id),
+        store.observations.for_session(session.id),
         recent,
     )
 
@@ -186,8 +194,9 @@ def test_goal_state_decisions_files_errors_and_next_steps_are_told(memory: Memor
     session = memory.turn(
         "Now refunds", summary=SummaryDraft("q", completed="Refunds, too"), session=REF
     )
-    recent = Recent(
-        (Failed("pytest", "assert 1 == 2", mended=False),), (Touched(f"{ROOT}/new.py", True),)
+    recent = RecentEvents(
+        ("`pytest`: assert 1 == 2 (has not worked since)",),
+        ((f"{ROOT}/new.py", True),),
     )
     found = gathered(memory, session, recent)
     first, last = texts(found.goal)
@@ -230,7 +239,7 @@ def test_what_the_events_do_not_bear_out_is_left_out(memory: Memory) -> None:
     assert texts(found.files) == ["real.py (read)"]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("prompt", "limits"),
     [
         ("Add a flag. Don't touch the public API.", ["Don't touch the public API."]),
@@ -247,7 +256,7 @@ def test_what_the_events_do_not_bear_out_is_left_out(memory: Memory) -> None:
 )
 def test_only_what_the_user_said_plainly_is_a_limit(prompt: str, limits: list[str]) -> None:
     session = Session(1, "claude-code", REF, 1, ROOT, "active", 0, 0, None, None, None, 1)
-    found = gather(session, [Prompt(1, 1, 0, prompt)], [], [], Recent())
+    found = gather_session_memory(session, [Prompt(1, 1, 0, prompt)], [], [], RecentEvents())
     assert texts(found.limits) == limits
 
 
@@ -260,23 +269,23 @@ PARTS = ("goal", "state", "decisions", "limits", "files", "errors", "next_steps"
 @given(st.fixed_dictionaries(dict.fromkeys(PARTS, POINTS)))
 def test_the_limits_are_always_kept_and_nothing_escapes(parts: dict[str, object]) -> None:
     memory = memory_of(**parts)
-    page = session_text.page(memory)
-    assert len(page.text) <= MOST_CHARACTERS
-    assert tokens(page.text) <= MOST_TOKENS
-    kept = session_text.keep(memory)
-    assert len(kept.text) <= MOST_KEPT
-    assert not kept.lines or kept.text.startswith(KEEP)
+    page = render_page(memory)
+    assert len(page.text) <= MAX_PAGE_CHARACTERS
+    assert tokens(page.text) <= MAX_PAGE_TOKENS
+    kept = render_compaction_notes(memory)
+    assert len(kept.text) <= MAX_COMPACTION_CHARACTERS
+    assert not kept.lines or kept.text.startswith(COMPACTION_LEAD)
     for handed in (page, kept):
-        assert "</recollect" not in handed.text
+        assert "</aforesaid" not in handed.text
         assert "</local-command" not in handed.text
         assert all("\n" not in line for line in handed.lines)
-        assert sum(one.tokens for one in handed.told) <= MOST_TOKENS
-        assert len({(one.kind, one.source) for one in handed.told}) == len(handed.told)
+        assert sum(one.tokens for one in handed.injections) <= MAX_PAGE_TOKENS
+        assert len({(one.kind, one.source) for one in handed.injections}) == len(handed.injections)
 
 
 def test_a_long_list_leaves_room_for_the_others_and_loses_its_oldest() -> None:
     many = points(*(f"Done: step {n} " + "x" * 300 for n in range(100)))
-    page = session_text.page(
+    page = render_page(
         memory_of(goal=points("Asked: y"), state=many, next_steps=points("The last thing"))
     )
     assert "step 99" in page.text
@@ -287,13 +296,13 @@ def test_a_long_list_leaves_room_for_the_others_and_loses_its_oldest() -> None:
 
 
 def test_nothing_known_means_nothing_said() -> None:
-    assert session_text.keep(memory_of()).text == ""
-    assert session_text.page(memory_of()).text == ""
+    assert render_compaction_notes(memory_of()).text == ""
+    assert render_page(memory_of()).text == ""
     assert memory_of().empty
 
 
 def test_a_compaction_is_asked_to_keep_everything_word_for_word() -> None:
-    text = session_text.keep(
+    text = render_compaction_notes(
         memory_of(
             goal=points("Asked: pay by card"),
             decisions=points("Stripe"),
@@ -310,20 +319,18 @@ def test_a_compaction_is_asked_to_keep_everything_word_for_word() -> None:
 
 @pytest.mark.parametrize("ref", ["../../etc/passwd", "a/b", ".", "", "x" * 101, "ü"])
 def test_a_session_with_an_odd_name_has_no_file(tmp_path: Path, ref: str) -> None:
-    session_text.write(tmp_path / "s", memory_of(ref=ref, goal=points("Asked: x")), "shop")
+    write_session_file(tmp_path / "s", memory_of(ref=ref, goal=points("Asked: x")), "shop")
     assert list(tmp_path.rglob("*")) in ([], [tmp_path / "user"])
-    assert session_text.read(tmp_path / "s", "claude-code", ref) is None
 
 
 def test_the_file_is_markdown_for_its_owner(tmp_path: Path) -> None:
     memory = memory_of(goal=points("Asked: x"), tokens=12_000, messages=7, at=1_800_000_000_000)
-    session_text.write(tmp_path / "sessions", memory, "shop: it's #1")
+    write_session_file(tmp_path / "sessions", memory, "shop: it's #1")
     (file,) = (tmp_path / "sessions").iterdir()
     assert file.name == f"claude-code-{REF}.md"
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert "serves: true\n" in file.read_text()
-    said = session_text.read(tmp_path / "sessions", "claude-code", REF)
-    assert said == "# Pay by card\n\n## Goal\n- Asked: x"
+    assert file.read_text().endswith("---\n\n# Pay by card\n\n## Goal\n- Asked: x\n")
 
 
 # Kept current by the worker
@@ -336,7 +343,7 @@ def clock(memory: Memory) -> FakeClock:
 
 @pytest.fixture
 def sessions(home: Paths, store: Store, clock: FakeClock) -> SessionMemories:
-    return SessionMemories(home, store, wiring.AGENTS, clock)
+    return SessionMemories(home, store, AGENTS, clock)
 
 
 def work(memory: Memory) -> Session:
@@ -346,7 +353,8 @@ def work(memory: Memory) -> Session:
 
 
 def on_disk(sessions: SessionMemories) -> str:
-    return session_text.read(sessions.folder, "claude-code", REF) or ""
+    file = sessions.folder / f"claude-code-{REF}.md"
+    return file.read_text() if file.exists() else ""
 
 
 def test_it_follows_what_is_remembered_forgotten_and_put_back(
@@ -358,11 +366,11 @@ def test_it_follows_what_is_remembered_forgotten_and_put_back(
     sessions.write(session)
     assert "Use Stripe" in on_disk(sessions)
     forgotten = memory.newest()
-    memory.store.forget_observation(forgotten.id, memory.at)
+    memory.store.observations.hide(forgotten.id, memory.at)
     sessions.refresh(session.id)
     assert "Use Stripe" not in on_disk(sessions)
     assert "It works" in on_disk(sessions)
-    memory.store.restore_observation(forgotten.id)
+    memory.store.observations.restore(forgotten.id)
     sessions.refresh(session.id)
     assert "Use Stripe" in on_disk(sessions)
 
@@ -371,12 +379,13 @@ def test_it_goes_with_its_session(memory: Memory, sessions: SessionMemories) -> 
     session = work(memory)
     sessions.write(session)
     (sessions.folder / "mine.md").write_text("not a session's")
-    assert sessions.sweep() == 0
+    sweep_session_files(sessions.paths, sessions.store)
+    assert "Use Stripe" in on_disk(sessions)
     sessions.drop("claude-code", REF)
     assert on_disk(sessions) == ""
     sessions.write(session)
-    memory.store.drop_session(session.id, session.project_id)
-    assert sessions.sweep() == 1
+    memory.store.sessions.drop(session.id, session.project_id)
+    sweep_session_files(sessions.paths, sessions.store)
     assert [file.name for file in sessions.folder.iterdir()] == ["mine.md"]
 
 
@@ -384,7 +393,8 @@ def test_one_that_was_silent_for_long_is_swept(memory: Memory, sessions: Session
     sessions.write(work(memory))
     (file,) = sessions.folder.iterdir()
     os.utime(file, (1e9, 1e9))
-    assert sessions.sweep() == 1
+    sweep_session_files(sessions.paths, sessions.store)
+    assert not file.exists()
 
 
 def test_an_old_session_and_the_doctors_get_no_file(
@@ -411,32 +421,21 @@ def test_a_full_disk_costs_the_file_and_not_the_answer(
 
 
 @pytest.fixture
-def briefs(home: Paths, store: Store, clock: FakeClock) -> Briefs:
+def briefs(home: Paths, store: Store, clock: FakeClock) -> HookAnswers:
     found = wiring.home(os.environ)
-    telling = MemoryTelling(
+    telling = MemoryRecall(
         store=store,
         memories=lambda directory: wiring.memories(found, directory, clock),
         settings=found.settings,
-        finder=Finder(None),
+        ranker=MemoryRanker(None),
         asking=lambda _: None,
     )
-    return Briefs(
-        paths=home,
-        store=store,
-        agents=wiring.AGENTS,
-        finder=ProjectFinder(store, clock),
-        settings=found.settings,
-        clock=clock,
-        problem=lambda: None,
-        searcher=wiring.searcher(store, found.settings, clock),
-        memories=telling,
-        expect_a_question=lambda: None,
-    )
+    return HookAnswers(make_context(home, store, clock), telling)
 
 
-def ask(briefs: Briefs, hook_event: str, hook: str, **fields: str) -> str:
+def ask(briefs: HookAnswers, hook_event: str, hook: str, **fields: str) -> str:
     body = {"session_id": REF, "hook_event_name": hook_event, "cwd": ROOT} | fields
-    header = f"recollect/1 claude-code {hook} {ROOT}\0\n"
+    header = f"aforesaid/1 claude-code {hook} {ROOT}\0\n"
     answer = briefs.answer(header.encode() + json.dumps(body).encode())
     answer.done(True)
     return answer.text.decode()
@@ -454,16 +453,16 @@ def converse(memory: Memory, times: int) -> Session:
             capture = Capture(
                 f"{name}{number}", "claude-code", "save", ROOT, body.encode(), memory.at
             )
-            found = wiring.AGENTS["claude-code"].parse(capture)
+            found = AGENTS["claude-code"].parse(capture)
             assert isinstance(found, Event)
             arrivals.append(Arrival(capture, found, memory.project_id, boring=False))
-    memory.store.add_events(arrivals, memory.at)
+    memory.store.events.add(arrivals, memory.at)
     return memory.session(REF)
 
 
 @pytest.mark.parametrize(("turns", "whole"), [(2, False), (10, True), (60, False)])
 def test_after_a_compaction_it_is_handed_back_whole_where_it_serves(
-    memory: Memory, briefs: Briefs, turns: int, whole: bool
+    memory: Memory, briefs: HookAnswers, turns: int, whole: bool
 ) -> None:
     work(memory)
     other = ObservationDraft("change", "Of another session")
@@ -479,9 +478,9 @@ def test_after_a_compaction_it_is_handed_back_whole_where_it_serves(
     assert "Something else" in behind
     assert told.count(CLOSING) == 1
     assert len(told) <= REPLY_LIMIT
-    briefs.record()
-    reasons = {one.reason for one in memory.store.told_in(memory.session(REF).id)}
-    assert session_text.REASON in reasons
+    briefs.record_notes()
+    reasons = {one.reason for one in memory.store.injections.for_session(memory.session(REF).id)}
+    assert PAGE_REASON in reasons
 
 
 def test_the_page_and_the_brief_stay_within_the_clients_limit(memory: Memory) -> None:
@@ -492,36 +491,36 @@ def test_the_page_and_the_brief_stay_within_the_clients_limit(memory: Memory) ->
             summary=SummaryDraft("p", completed="x" * 500, next_steps="n" * 300),
         )
     long = points(*(f"{n} " + "x" * 580 for n in range(50)))
-    handed = session_text.page(memory_of(**dict.fromkeys(PARTS, long)), level=3)
-    assert len(handed.text) > 0.9 * MOST_CHARACTERS
-    text = brief.write(memory.store, memory.project_id, 2400, handed=handed).text
+    handed = render_page(memory_of(**dict.fromkeys(PARTS, long)), level=3)
+    assert len(handed.text) > 0.9 * MAX_PAGE_CHARACTERS
+    text = brief.write(memory.store, memory.project_id, 2400, session_memory=handed).text
     assert len(text) <= REPLY_LIMIT
     assert "## Last sessions" in text
     assert text.endswith(CLOSING)
 
 
 def test_before_a_compaction_what_it_must_keep_is_said_in_plain_text(
-    memory: Memory, briefs: Briefs
+    memory: Memory, briefs: HookAnswers
 ) -> None:
     work(memory)
     told = ask(briefs, "PreCompact", "compact", trigger="auto")
-    assert told.startswith(KEEP)
+    assert told.startswith(COMPACTION_LEAD)
     assert "Use Stripe" in told
-    briefs.record()
-    found = memory.store.told_in(memory.session(REF).id)
-    assert {(one.hook, one.reason) for one in found} == {("compact", session_text.KEPT_REASON)}
+    briefs.record_notes()
+    found = memory.store.injections.for_session(memory.session(REF).id)
+    assert {(one.hook, one.reason) for one in found} == {("compact", COMPACTION_REASON)}
     assert "Use Stripe" in on_disk(briefs.sessions)
 
 
-def test_a_session_that_nobody_knows_is_answered_with_silence(briefs: Briefs) -> None:
+def test_a_session_that_nobody_knows_is_answered_with_silence(briefs: HookAnswers) -> None:
     assert ask(briefs, "PreCompact", "compact", trigger="auto") == ""
 
 
 def test_a_brief_that_is_off_is_off_at_a_compaction_too(
-    memory: Memory, briefs: Briefs, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, briefs: HookAnswers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_BRIEF_TOKENS", "0")
-    briefs.settings = wiring.home(os.environ).settings
+    monkeypatch.setenv("AFORESAID_BRIEF_TOKENS", "0")
+    briefs.context = replace(briefs.context, home=wiring.home(os.environ))
     work(memory)
     assert ask(briefs, "PreCompact", "compact", trigger="auto") == ""
     assert ask(briefs, "SessionStart", "context", source="compact") == ""

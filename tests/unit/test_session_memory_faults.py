@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from recollect import wiring
-from recollect.errors import StoreDamaged
-from recollect.model.observations import SummaryDraft
-from recollect.model.sessions import Session
-from recollect.paths import Paths
-from recollect.store.protocol import Store
-from recollect.worker.session_memory import SessionMemories
+from aforesaid.agents.registry import AGENTS
+from aforesaid.errors import StoreDamaged
+from aforesaid.model.observations import SummaryDraft
+from aforesaid.model.sessions import Session
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.session_memory import SessionMemories
 from tests.support.memory import Memory
 
 
@@ -21,14 +21,14 @@ def session(memory: Memory) -> Session:
 
 @pytest.fixture
 def sessions(home: Paths, store: Store, memory: Memory) -> SessionMemories:
-    return SessionMemories(home, store, wiring.AGENTS, lambda: memory.at)
+    return SessionMemories(home, store, AGENTS, lambda: memory.at)
 
 
 def damage(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
     def fail(*_: Any) -> None:
         raise StoreDamaged
 
-    monkeypatch.setattr(type(store), "summaries_of_session", fail)
+    monkeypatch.setattr(type(store.summaries), "for_session", fail)
 
 
 def test_a_file_that_cannot_be_brought_up_to_date_is_not_written(

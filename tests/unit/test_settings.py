@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import ConfigError
-from recollect.settings import BY_NAME, ROWS, Row, load, parse, row_named
+from aforesaid.errors import ConfigError
+from aforesaid.settings import BY_NAME, ROWS, Row, load, parse, row_named
+from tests.support.tables import loop_over
 
 
 @pytest.fixture
@@ -27,17 +28,17 @@ def test_without_a_file_every_setting_has_its_default(file: Path) -> None:
 
 def test_the_environment_beats_the_file_and_the_file_the_default(file: Path) -> None:
     file.write_text("[brief]\ntokens = 100\n[recall]\ntokens = 200\n")
-    settings = load(file, {"RECOLLECT_BRIEF_TOKENS": "50"})
+    settings = load(file, {"AFORESAID_BRIEF_TOKENS": "50"})
     assert (settings.number("brief.tokens"), settings.origins["brief.tokens"]) == (
         50,
-        "RECOLLECT_BRIEF_TOKENS",
+        "AFORESAID_BRIEF_TOKENS",
     )
     assert (settings.number("recall.tokens"), settings.origins["recall.tokens"]) == (200, "file")
 
 
 def test_a_list_is_typed_with_commas_and_written_as_a_list(file: Path) -> None:
     name = "capture.boring_tools"
-    assert load(file, {"RECOLLECT_CAPTURE_BORING_TOOLS": " Glob, Grep ,,"}).names(name) == (
+    assert load(file, {"AFORESAID_CAPTURE_BORING_TOOLS": " Glob, Grep ,,"}).names(name) == (
         "Glob",
         "Grep",
     )
@@ -79,8 +80,8 @@ def test_a_file_that_is_not_text_is_an_error(file: Path) -> None:
 
 @pytest.mark.parametrize("typed", ["", "ten", "1.5", "-1", "99999", "9" * 5000])
 def test_a_mistake_in_the_environment_names_the_variable(file: Path, typed: str) -> None:
-    with pytest.raises(ConfigError, match="RECOLLECT_BRIEF_TOKENS"):
-        load(file, {"RECOLLECT_BRIEF_TOKENS": typed})
+    with pytest.raises(ConfigError, match="AFORESAID_BRIEF_TOKENS"):
+        load(file, {"AFORESAID_BRIEF_TOKENS": typed})
 
 
 def test_a_name_that_does_not_exist_lists_those_that_do() -> None:
@@ -88,11 +89,11 @@ def test_a_name_that_does_not_exist_lists_those_that_do() -> None:
         row_named("brief.size")
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@loop_over("row", ROWS)
 def test_every_row_is_complete_and_its_default_is_valid(row: Row) -> None:
     assert BY_NAME[row.name] is row
     assert row.help.endswith(".")
-    assert row.env == "RECOLLECT_" + "_".join(row.section).upper()
+    assert row.env == "AFORESAID_" + "_".join(row.section).upper()
     typed = ",".join(row.default) if isinstance(row.default, tuple) else str(row.default)
     assert parse(row, typed, "test") == row.default
     if isinstance(row.default, int):
@@ -101,7 +102,7 @@ def test_every_row_is_complete_and_its_default_is_valid(row: Row) -> None:
 
 
 def test_no_setting_is_shadowed_by_a_variable_that_means_something_else() -> None:
-    taken = {"RECOLLECT_HOME", "RECOLLECT_INSIDE"}
+    taken = {"AFORESAID_HOME", "AFORESAID_INSIDE"}
     names = [row.env for row in ROWS]
     assert not taken & set(names)
     assert len(set(names)) == len(names)

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.observations import ObservationDraft
-from recollect.model.prose import CONCEPTS, FACT_LENGTH, FACTS, SUBTITLE_WORDS, TITLE_WORDS
-from recollect.synthesis.shaping import located, shaped
-from recollect.text import words
+from aforesaid.model.observations import ObservationDraft
+from aforesaid.model.prose import CONCEPTS, FACT_LENGTH, FACTS, SUBTITLE_WORDS, TITLE_WORDS
+from aforesaid.synthesis.parse import add_path_to_facts, shape_draft
+from aforesaid.text import words
 from tests.support.examples import examples
 
 LONG = "The worker asks the store for the next job whenever its queue is empty and nobody holds the lock"
@@ -20,50 +20,50 @@ def test_a_draft_in_the_house_form_stays_as_it_is() -> None:
     draft = _draft(
         "Added search", subtitle="By words.", facts=("It is fast",), concepts=("search",)
     )
-    assert shaped(draft) == draft
+    assert shape_draft(draft) == draft
 
 
 def test_a_long_title_ends_before_a_phrase_and_moves_as_a_whole() -> None:
     title = "Added retries to the mail queue so that no letter is lost"
-    assert shaped(_draft(title)) == _draft("Added retries to the mail queue", narrative=title)
+    assert shape_draft(_draft(title)) == _draft("Added retries to the mail queue", narrative=title)
 
 
 def test_a_long_title_without_a_phrase_has_as_many_words_as_fit() -> None:
-    found = shaped(_draft("one two three four five six seven eight nine"))
+    found = shape_draft(_draft("one two three four five six seven eight nine"))
     assert found.title == "one two three four five six seven eight"
 
 
 def test_a_title_has_no_full_stop_and_an_empty_one_is_none() -> None:
-    assert shaped(_draft("Added search.")).title == "Added search"
-    assert shaped(_draft("")).title is None
+    assert shape_draft(_draft("Added search.")).title == "Added search"
+    assert shape_draft(_draft("")).title is None
 
 
 def test_a_long_subtitle_is_its_first_sentence() -> None:
     subtitle = f"It waits. {LONG}. {LONG}."
-    found = shaped(_draft(subtitle=subtitle))
+    found = shape_draft(_draft(subtitle=subtitle))
     assert (found.subtitle, found.narrative) == ("It waits.", subtitle)
 
 
 def test_a_subtitle_of_one_long_sentence_is_cut_and_marked() -> None:
     subtitle = " ".join(["word"] * 30)
-    found = shaped(_draft(subtitle=subtitle))
+    found = shape_draft(_draft(subtitle=subtitle))
     assert found.subtitle == " ".join(["word"] * 24) + "…"
     assert found.narrative == subtitle
 
 
 def test_a_long_fact_is_told_as_its_sentences() -> None:
-    assert shaped(_draft(facts=(f"{LONG}. {LONG}!",))).facts == (f"{LONG}.", f"{LONG}!")
+    assert shape_draft(_draft(facts=(f"{LONG}. {LONG}!",))).facts == (f"{LONG}.", f"{LONG}!")
 
 
 def test_a_long_fact_of_one_sentence_is_told_as_its_clauses() -> None:
-    found = shaped(_draft(facts=(f"{LONG}; {LONG}s, but {LONG}.",)))
+    found = shape_draft(_draft(facts=(f"{LONG}; {LONG}s, but {LONG}.",)))
     assert found.facts == (LONG, f"{LONG}s", f"but {LONG}.")
     assert found.narrative is None
 
 
 def test_a_long_fact_that_cannot_be_parted_is_cut_and_moves_as_a_whole() -> None:
     fact = f"{LONG} {LONG}"
-    found = shaped(_draft(facts=(fact, "It is fast"), narrative="More."))
+    found = shape_draft(_draft(facts=(fact, "It is fast"), narrative="More."))
     assert found.facts[0].endswith("…")
     assert found.facts[1:] == ("It is fast",)
     assert found.narrative == f"More.\n\n{fact}"
@@ -71,11 +71,13 @@ def test_a_long_fact_that_cannot_be_parted_is_cut_and_moves_as_a_whole() -> None
 
 def test_what_the_narrative_says_already_is_not_said_twice() -> None:
     fact = f"{LONG} {LONG}"
-    assert shaped(_draft(facts=(fact,), narrative=f"{fact}.")).narrative == f"{fact}."
+    assert shape_draft(_draft(facts=(fact,), narrative=f"{fact}.")).narrative == f"{fact}."
 
 
 def test_facts_and_concepts_beyond_the_limit_move() -> None:
-    found = shaped(_draft(facts=tuple(f"Fact {n}" for n in range(9)), concepts=tuple("abcdefg")))
+    found = shape_draft(
+        _draft(facts=tuple(f"Fact {n}" for n in range(9)), concepts=tuple("abcdefg"))
+    )
     assert found.facts == tuple(f"Fact {n}" for n in range(7))
     assert found.concepts == tuple("abcde")
     assert found.narrative == "Fact 7\n\nFact 8\n\nf, g"
@@ -85,13 +87,17 @@ def test_a_short_fact_about_the_only_file_says_which_it_is() -> None:
     draft = _draft(
         facts=("It waits 5 s", "queue.py is short", LONG), files_modified=("mail/queue.py",)
     )
-    assert located(draft).facts == ("mail/queue.py: It waits 5 s", "queue.py is short", LONG)
+    assert add_path_to_facts(draft).facts == (
+        "mail/queue.py: It waits 5 s",
+        "queue.py is short",
+        LONG,
+    )
 
 
 def test_of_several_files_none_is_named_and_a_fact_with_its_file_is_short_enough() -> None:
     for files in ((), ("a.py", "b.py"), ("long/" * 30 + "a.py",)):
         draft = _draft(facts=("It waits 5 s",), files_modified=files)
-        assert located(draft) == draft
+        assert add_path_to_facts(draft) == draft
 
 
 WORDS = st.sampled_from(
@@ -126,14 +132,14 @@ PROSE = st.one_of(st.text(), st.lists(WORDS, max_size=60).map(" ".join))
     )
 )
 def test_any_draft_takes_the_house_form_and_no_word_is_lost(draft: ObservationDraft) -> None:
-    found = shaped(draft)
+    found = shape_draft(draft)
     assert len((found.title or "").split()) <= TITLE_WORDS
     assert len((found.subtitle or "").split()) <= SUBTITLE_WORDS
     assert len(found.facts) <= FACTS
     assert all(len(fact) <= FACT_LENGTH for fact in found.facts)
     assert len(found.concepts) <= CONCEPTS
     assert _words(draft) <= _words(found)
-    assert shaped(found).facts == found.facts
+    assert shape_draft(found).facts == found.facts
 
 
 def _words(draft: ObservationDraft) -> set[str]:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock, freshness
-from recollect.clock import MINUTE, SECOND
-from recollect.model.observations import ObservationDraft
-from recollect.model.turns import Turn
-from recollect.repository import revision
-from recollect.synthesis.stamping import Stamp
+from aforesaid import clock, freshness
+from aforesaid.clock import MINUTE, SECOND
+from aforesaid.model.observations import ObservationDraft, Turn
+from aforesaid.repository import revision
+from aforesaid.synthesis.synthesize import Stamp
 from tests.support.turns import turn
 
 AUTHOR = ("-c", "user.name=dev", "-c", "user.email=dev@example.org")
@@ -42,7 +41,9 @@ def test_the_commit_and_each_file_of_the_project_are_noted(root: Path) -> None:
     stamped = Stamp.of(ended(root, now), now).on(DRAFT)
     assert stamped.revision == revision(str(root))
     names = ("a.py", "b.py")
-    assert stamped.blobs == tuple((n, freshness.seen(str(root), n, until=2**50)) for n in names)
+    assert stamped.blobs == tuple(
+        (n, freshness.unchanged_blob(str(root), n, until=2**50)) for n in names
+    )
     assert replace(stamped, revision=None, blobs=()) == DRAFT
 
 

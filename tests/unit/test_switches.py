@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import switches
+from aforesaid import switches
+from tests.support.tables import loop_over
 
 
 @pytest.fixture
@@ -15,29 +16,29 @@ def repository(tmp_path: Path) -> Path:
 
 
 def switch_off(folder: Path) -> None:
-    (folder / ".recollect").mkdir()
-    (folder / ".recollect/off").touch()
+    (folder / ".aforesaid").mkdir()
+    (folder / ".aforesaid/off").touch()
 
 
 def test_a_file_in_the_repository_holds_for_all_below_it(repository: Path) -> None:
     below = repository / "docs/old"
-    assert switches.off(str(below)) is None
+    assert switches.off_reason(str(below)) is None
     switch_off(repository)
     for folder in (below, repository, repository / "docs/../docs/old/"):
-        assert "/shop/.recollect/off" in str(switches.off(str(folder)))
+        assert "/shop/.aforesaid/off" in str(switches.off_reason(str(folder)))
 
 
 def test_a_file_above_the_repository_says_nothing_of_it(repository: Path) -> None:
     switch_off(repository.parent)
-    assert switches.off(str(repository / "docs")) is None
-    assert switches.off(str(repository.parent / "elsewhere"))
+    assert switches.off_reason(str(repository / "docs")) is None
+    assert switches.off_reason(str(repository.parent / "elsewhere"))
 
 
 def test_a_directory_is_skipped_with_all_below_it(repository: Path) -> None:
     skipped = (str(repository / "docs"),)
-    assert switches.off(str(repository / "docs/old"), skipped)
-    assert switches.off(str(repository), skipped) is None
-    assert switches.off(f"{repository}/docs-too", skipped) is None
+    assert switches.off_reason(str(repository / "docs/old"), skipped)
+    assert switches.off_reason(str(repository), skipped) is None
+    assert switches.off_reason(f"{repository}/docs-too", skipped) is None
 
 
 @pytest.mark.parametrize(("skipped", "directory"), [("docs", "link/old"), ("link", "docs/old")])
@@ -45,16 +46,20 @@ def test_a_directory_is_skipped_by_whichever_name_it_goes(
     repository: Path, skipped: str, directory: str
 ) -> None:
     (repository / "link").symlink_to(repository / "docs")
-    assert switches.off(str(repository / directory), (str(repository / skipped),))
-    assert switches.off(str(repository), (str(repository / skipped),)) is None
-    assert switches.off(str(Path.home() / "private"), ("~/private",))
+    assert switches.off_reason(str(repository / directory), (str(repository / skipped),))
+    assert switches.off_reason(str(repository), (str(repository / skipped),)) is None
+    assert switches.off_reason(str(Path.home() / "private"), ("~/private",))
 
 
-@pytest.mark.parametrize("name", ["", ".", "relative/path", "/a\0b", "/gone/for/good", "/\udcff"])
+@loop_over("name", ["", ".", "relative/path", "/a\0b", "/gone/for/good", "/\udcff"])
 def test_whatever_a_directory_is_called_nothing_fails(name: str) -> None:
-    assert switches.off(name, ("~/private", "")) is None or name in ("", ".", "relative/path")
+    assert switches.off_reason(name, ("~/private", "")) is None or name in (
+        "",
+        ".",
+        "relative/path",
+    )
 
 
 @pytest.mark.parametrize(("value", "off"), [("1", True), ("yes", True), ("0", False), ("", False)])
 def test_a_variable_is_off_unless_it_is_0_or_empty(value: str, off: bool) -> None:
-    assert bool(switches.told_off({"RECOLLECT_PAUSED": value})) == off
+    assert bool(switches.off_reason_in_env({"AFORESAID_PAUSED": value})) == off

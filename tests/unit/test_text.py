@@ -3,15 +3,15 @@
 import sqlite3
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text import clean, cut, fenced, one_line, sqlite_safe, tokens, words
+from aforesaid.text import clean, cut, fenced, one_line, sqlite_safe, tokens, words
+from tests.support.tables import loop_over
 
 ANYTHING = st.text(st.characters(exclude_categories=()))
 TAGS = (
-    "recollect-memory",
+    "aforesaid-memory",
     "system-reminder",
     "user",
     "human",
@@ -23,7 +23,7 @@ TAGS = (
 )
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("given_text", "cleaned"),
     [
         ("plain", "plain"),
@@ -74,8 +74,8 @@ def test_one_line_looks_at_the_beginning_of_a_huge_text_only() -> None:
     assert len(one_line("word " * 5_000_000, 80)) <= 80
 
 
-@pytest.mark.parametrize("tag", TAGS)
-@pytest.mark.parametrize(
+@loop_over("tag", TAGS)
+@loop_over(
     "form",
     [
         *("<{}>", "</{}>", "</ {}>", "< /{}>", "<\n{}>", '<{} a="b">'),

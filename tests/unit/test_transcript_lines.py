@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import log
-from recollect.agents import claude_code_transcript_lines, claude_code_transcript_results
-from recollect.agents.claude_code import ClaudeCode
-from recollect.model.events import (
+from aforesaid import log
+from aforesaid.agents.claude_code import transcript_state
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.model.events import (
     CommandRun,
     Event,
     FileChanged,
@@ -74,13 +74,49 @@ def test_a_line_that_cannot_be_read_is_skipped_and_counted(
     path.write_bytes(first + b'{"type":\n\xff\xfe\n[]\n\n' + b"[" * 100_000 + b"\n" + second)
 
     assert prompts(path) == ["First", "Second"]
-    assert counted == [("transcript.unreadable", 5)]
+    assert counted == [("transcript.unreadable", 4)], "an empty line has nothing to read"
+
+
+def test_a_last_line_without_a_newline_is_read_once(tmp_path: Path) -> None:
+    w = Written()
+    w.prompt("Hello")
+    w.says("The seal was worn.")
+    path = w.write(tmp_path)
+    whole = path.read_bytes()
+    for size, found in ((-1, ["prompt", "stop"]), (-2, ["prompt"])):
+        path.write_bytes(whole[:size])
+        assert kinds(path, quiet=True) == found
+
+
+def test_lines_written_as_one_are_read_as_two(tmp_path: Path) -> None:
+    w = Written()
+    w.prompt("Hello")
+    w.says("The seal was worn.")
+    w.prompt("And now?")
+    path = w.write(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"}\n{", b"}{"))
+    assert prompts(path) == ["Hello", "And now?"]
+    assert messages(path) == ["The seal was worn."]
+
+
+def test_a_result_before_its_call_is_the_calls(tmp_path: Path) -> None:
+    w = Written()
+    w.prompt("Hello")
+    w.call("c1", command="make test")
+    w.result("c1", "2 passed")
+    w.says("Done.")
+    path = w.write(tmp_path)
+    first, call, result, *rest = path.read_bytes().splitlines(keepends=True)
+    expected = events(path)
+    path.write_bytes(b"".join((first, result, call, *rest)))
+    found = [event.what for event in events(path)]
+    assert found == [event.what for event in expected]
 
 
 def test_a_line_beyond_all_measure_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claude_code_transcript_lines, "LARGEST", 2_000)
+    monkeypatch.setattr(transcript_state, "LARGEST", 2_000)
     w = Written()
     w.prompt("First")
     w.prompt("x" * 9_000)
@@ -89,7 +125,7 @@ def test_a_line_beyond_all_measure_is_skipped(
     assert prompts(w.write(tmp_path)) == ["First", "Third"]
 
 
-@pytest.mark.parametrize(("length", "whole"), [(12_000_000, True), (20_000_000, False)])
+@pytest.mark.parametrize(("length", "whole"), [(1_500_000, True), (20_000_000, False)])
 def test_a_large_line_is_read_whole_or_cut(tmp_path: Path, length: int, whole: bool) -> None:
     """T7: as the hook's own words are."""
     w = Written()
@@ -312,7 +348,7 @@ def test_a_subagents_writing_is_told_without_what_was_there_before(tmp_path: Pat
 def test_a_large_output_is_read_from_beside_the_transcript_and_from_nowhere_else(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claude_code_transcript_results, "LARGE_OUTPUT", 10)
+    monkeypatch.setattr(transcript_state, "LARGE_OUTPUT", 10)
     w = Written()
     w.prompt("Run it")
     text = "<persisted-output>\nOutput too large. Full output saved to: {}\n\nPreview:\nab"

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.transcripts import Told
+from aforesaid.model.events import TranscriptEvent
 from tests.support.examples import examples
 from tests.support.transcripts import FIXTURES, SESSIONS, Written, read
 
 NAMES = [session.__name__ for session in SESSIONS]
 
 
-def told_by(told: list[Told]) -> list[tuple[str, str, int]]:
+def told_by(told: list[TranscriptEvent]) -> list[tuple[str, str, int]]:
     return [(t.capture.id, t.event.kind, t.capture.at) for t in told]
 
 

@@ -4,11 +4,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from recollect.agents.claude_code import ClaudeCode
-from recollect.model.events import Event, Failure, ToolUsed
-from recollect.model.transcripts import Told
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.model.events import Event, Failure, ToolUsed, TranscriptEvent
+from tests.support.tables import loop_over
 from tests.support.transcripts import FIXTURES, SESSIONS, comparable, of_hooks, of_transcripts
 
 NAMES = [session.__name__ for session in SESSIONS]
@@ -35,7 +33,7 @@ def failure(event: Event) -> Failure | None:
     return event.what.failure if isinstance(event.what, ToolUsed) else None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_a_transcript_tells_what_the_hooks_told(name: str) -> None:
     told = unplaced(of_transcripts(FIXTURES / name / "home"))
     hooks = unplaced(of_hooks(payloads(name)))
@@ -46,7 +44,7 @@ def test_a_transcript_tells_what_the_hooks_told(name: str) -> None:
     assert len(more) == len(UNTOLD.get(name, []))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_reading_goes_on_after_any_happening(name: str) -> None:
     for file in ClaudeCode().transcripts({"HOME": str(FIXTURES / name / "home")}):
         whole = list(ClaudeCode().read_transcript(file, None))
@@ -55,7 +53,7 @@ def test_reading_goes_on_after_any_happening(name: str) -> None:
             assert untouched(rest) == untouched(whole[number:]), f"after {number}"
 
 
-def untouched(told: list[Told]) -> list[tuple[str, Event]]:
+def untouched(told: list[TranscriptEvent]) -> list[tuple[str, Event]]:
     return [(t.capture.id, comparable(t.event)) for t in told]
 
 

@@ -1,15 +1,15 @@
 """What stands in claude-mem's columns, read without taking anything for granted."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.transfer.claude_mem_values import list_of, number_of, text_of, time_of
+from aforesaid.transfer.claude_mem import parse_list, parse_number, parse_text, parse_time
+from tests.support.tables import loop_over
 
 AT = 1_760_000_000_000
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("epoch", "text", "at"),
     [
         (AT, None, AT),
@@ -26,10 +26,10 @@ AT = 1_760_000_000_000
 def test_times_are_milliseconds_however_they_were_written(
     epoch: object, text: object, at: int | None
 ) -> None:
-    assert time_of(epoch, text) == at
+    assert parse_time(epoch, text) == at
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("value", "items"),
     [
         ('["a", "b", "a"]', ("a", "b")),
@@ -45,17 +45,17 @@ def test_times_are_milliseconds_however_they_were_written(
     ],
 )
 def test_lists_are_json_or_one_thing(value: object, items: tuple[str, ...]) -> None:
-    assert list_of(value) == items
+    assert parse_list(value) == items
 
 
 @given(st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.binary()))
 def test_whatever_stands_there_is_read(value: object) -> None:
-    time_of(value, value)
-    number_of(value)
-    text_of(value)
-    list_of(value)
+    parse_time(value, value)
+    parse_number(value)
+    parse_text(value)
+    parse_list(value)
 
 
 def test_texts_are_cleaned() -> None:
-    assert text_of(" \x1b[31mred\x1b[0m ") == "red"
-    assert text_of(" ") is None
+    assert parse_text(" \x1b[31mred\x1b[0m ") == "red"
+    assert parse_text(" ") is None

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.records import (
+from aforesaid.model.observations import Doubt
+from aforesaid.model.records import (
     DirRecord,
-    DoubtRecord,
     EventRecord,
     IdentityRecord,
     JobRecord,
@@ -26,9 +26,10 @@ from recollect.model.records import (
     SessionRecord,
     SummaryRecord,
 )
-from recollect.transfer.format import NAMES, End, Header, Line, Malformed, decoded, encoded
+from aforesaid.transfer.format import LINE_NAMES, End, Header, Line, Malformed, decoded, encoded
+from tests.support.tables import loop_over
 
-KINDS = [kind for kind in NAMES if kind is not EventRecord]
+KINDS = [kind for kind in LINE_NAMES if kind is not EventRecord]
 EVENT = EventRecord("s", "k", "tool", None, "save", "c", 1, 1, None, None, False, False, 1, b"{}")
 TEXTS = st.text(st.characters(), max_size=8)  # halves of surrogate pairs too
 
@@ -75,7 +76,7 @@ def test_a_body_of_json_is_told_as_json(value: object) -> None:
     assert body_of(json.dumps(value).encode())
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("body", "told"),
     [
         (b'{"a":1}', {"body": {"a": 1}}),
@@ -106,7 +107,7 @@ def test_fields_with_a_default_may_be_missing() -> None:
     assert decoded(b'{"record":"export","format":"f","version":1}') == Header("f", 1)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("line", "why"),
     [
         (b"{", "not JSON"),
@@ -146,7 +147,7 @@ def test_the_format_is_what_the_reference_says() -> None:
         ObservationRecord(
             *("s", "s#1", None, 0, 1, 1, "rules", None, "change", None, None, None, None),
             *(False, False),
-            doubts=(DoubtRecord("title", "r"),),
+            doubts=(Doubt("title", "r"),),
         ),
         SummaryRecord("s", 1, 1, "rules", None, None, None, None, None, None, None),
         RequestRecord(
@@ -154,7 +155,7 @@ def test_the_format_is_what_the_reference_says() -> None:
             *(1, 1, 1, 1, False, None, 1, False, "reply"),
         ),
         MemoryRecord("p1", "n", True, "t"),
-        Header("recollect-export", 2),
+        Header("aforesaid-export", 2),
         End(1),
     ]
     page = (Path(__file__).parents[2] / "docs/reference/export-format.md").read_text()

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from recollect.hook.capture import brief_name
-from recollect.paths import Paths
-from recollect.repository import identify
-from recollect.store.sqlite.store import SqliteStore
+from aforesaid.hook.capture import brief_name
+from aforesaid.paths import Paths
+from aforesaid.repository import identify
+from aforesaid.store.store import Store
 from tests.support.arrivals import START
+from tests.support.repositories import git
 from tests.support.web_store import Filled, filled
 
 TEXT = "We never deploy on Fridays, because nobody is there on Saturday."
@@ -19,8 +20,8 @@ NAME = "no-fridays"
 
 @pytest.fixture
 def site(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Filled]:
-    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "none")
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "rules")
+    monkeypatch.setenv("AFORESAID_RECALL_ENCODER", "none")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     with filled(home, tmp_path / "shop") as found:
         yield found
 
@@ -32,6 +33,14 @@ def remember(site: Filled, text: str = TEXT, name: str = NAME, **more: object) -
 
 def of(site: Filled, name: str = NAME, more: str = "") -> str:
     return f"/api/memories/{name}{more}?project={site.project}"
+
+
+def test_a_new_memory_is_called_by_its_first_sentence(site: Filled) -> None:
+    text = "We deploy on Tuesdays. The pipeline takes an hour, and the release notes are written first."
+    made = site.sent("POST", f"/api/memories?project={site.project}", {"text": text})
+    found = site.get(f"/api/memories/{made['name']}?project={site.project}")
+    assert found["description"] == "We deploy on Tuesdays"
+    assert text in found["body"]
 
 
 def test_what_is_remembered_is_listed_and_shown_whole(site: Filled) -> None:
@@ -91,7 +100,7 @@ def test_parts_are_changed_one_by_one(site: Filled) -> None:
         site.refused(400, "PUT", of(site), given, field="text")
     site.refused(400, "PUT", of(site), {"pinned": True}, field="checksum")
     bad = {"text": "no front matter", "checksum": after["checksum"]}
-    assert "no memory" in site.refused(400, "PUT", of(site), bad)
+    assert "not a valid memory" in site.refused(400, "PUT", of(site), bad)
 
 
 def test_a_retired_memory_comes_back(site: Filled) -> None:
@@ -189,12 +198,13 @@ def test_a_dream_shows_what_it_would_do(site: Filled) -> None:
 def test_the_brief_follows_also_where_sessions_were_in_a_folder_below(site: Filled) -> None:
     below = site.folder / "below"
     below.mkdir()
+    git(site.folder, "init")
     remember(site)
-    assert isinstance(site.store, SqliteStore)
-    with site.store.transaction() as connection:
+    assert isinstance(site.store, Store)
+    with site.store.database.transaction() as connection:
         connection.execute("DELETE FROM project_dirs")
-    site.store.resolve_project(identify(str(site.folder)), str(below), START)
-    copy = site.web.service._paths.briefs / brief_name(str(below))
+    site.store.projects.resolve(identify(str(site.folder)), str(below), START)
+    copy = site.web.service.context.paths.briefs / brief_name(str(below))
     seen = site.get(of(site))["checksum"]
     site.sent("PUT", of(site), {"description": "Deploys", "checksum": seen})
     assert f"{NAME} (project): Deploys" in copy.read_text("utf-8")
@@ -212,7 +222,7 @@ def test_names_that_lead_elsewhere_find_nothing(site: Filled) -> None:
 
 
 def test_a_team_s_memory_is_shown_and_not_changed(site: Filled) -> None:
-    folder = site.folder / ".recollect/memory"
+    folder = site.folder / ".aforesaid/memory"
     folder.mkdir(parents=True)
     (folder / "ours.md").write_text("---\ndescription: The team's\n---\n\nAll of us.\n")
     found = site.get(of(site, "ours"))

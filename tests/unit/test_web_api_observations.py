@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect.clock import HOUR
-from recollect.model.observations import Doubt, ObservationDraft
-from recollect.model.search import ReadEvent
-from recollect.paths import Paths
+from aforesaid.clock import HOUR
+from aforesaid.model.observations import Doubt, ObservationDraft
+from aforesaid.model.search import ReadEvent
+from aforesaid.paths import Paths
 from tests.support.web_content import work
 from tests.support.web_store import Filled, filled
 
@@ -18,7 +18,7 @@ BIG = "9" * 15
 
 @pytest.fixture
 def site(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Filled]:
-    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "none")
+    monkeypatch.setenv("AFORESAID_RECALL_ENCODER", "none")
     with filled(home, tmp_path / "shop") as found:
         yield found
 
@@ -26,11 +26,11 @@ def site(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 def add(site: Filled, title: str, **more: Any) -> int:
     fields: dict[str, Any] = {"facts": (f"{title} holds", "It is so"), "narrative": "A story."}
     session = site.memory.turn(f"About {title}", ObservationDraft("bugfix", title, **fields | more))
-    return site.store.observations_of_session(session.id)[-1].id
+    return site.store.observations.for_session(session.id)[-1].id
 
 
 def brief(site: Filled) -> str:
-    (copy,) = site.web.service._paths.briefs.iterdir()
+    (copy,) = site.web.service.context.paths.briefs.iterdir()
     return copy.read_text("utf-8")
 
 
@@ -56,7 +56,7 @@ def test_the_list_has_all_the_filters_that_a_search_has(site: Filled) -> None:
     pump = add(site, "Pump", **files)
     valve = add(site, "Valve", concepts=("valves",), files_read=("docs/pump.py",))
     both = add(site, "Both", concepts=("pumps", "valves"))
-    session = site.store.sessions(None, 1)[0].id
+    session = site.store.sessions.recent(None, 1)[0].id
     for query, expected in (
         ("concept=pumps", [both, pump]),
         ("concept=pumps&concept=valves", [both, valve, pump]),
@@ -126,8 +126,8 @@ def test_what_names_no_events_is_shown_with_the_tools_of_its_turn(
     site: Filled, tmp_path: Path
 ) -> None:
     work(site.web, "s", tmp_path, "Add a greeting to hello.py")
-    session = site.store.sessions(None, 1)[0].id
-    (written,) = site.store.observations_of_session(session)
+    session = site.store.sessions.recent(None, 1)[0].id
+    (written,) = site.store.observations.for_session(session)
     assert (written.provider, written.draft.evidence) == ("rules", ())
     shown = site.get(f"/api/observations/{written.id}")
     assert shown["evidence_of"] == "turn"
@@ -150,10 +150,10 @@ def test_the_tools_of_a_turn_are_in_the_order_of_time_whatever_they_name(
         assert site.web.ask("POST", f"/sessions/s/{what}", body).status == 202
     site.web.ingest()
     site.web.work()
-    for each in site.store.events_unread(100):  # what a call names is read from its text
+    for each in site.store.index.unread_events(100):  # what a call names is read from its text
         text = "hello.py" if "file_path" in str(each.event.capture) else "pytest --quick"
-        site.store.add_event_texts([ReadEvent(each, text)])
-    (written, *_) = site.store.observations_of_session(site.store.sessions(None, 1)[0].id)
+        site.store.index.add_event_texts([ReadEvent(each, text)])
+    (written, *_) = site.store.observations.for_session(site.store.sessions.recent(None, 1)[0].id)
     shown = site.get(f"/api/observations/{written.id}")["evidence"]
     assert [each["tool"] for each in shown] == ["Bash", "Write"]
 
@@ -191,7 +191,7 @@ def test_each_edit_is_taken_back_and_nothing_of_it_stays(site: Filled) -> None:
     assert site.sent("POST", f"{place}/unedit") == before
     assert site.get(place) == before
     assert "Mine" not in brief(site)
-    assert "edited" in site.refused(404, "POST", f"{place}/unedit", {})
+    assert "no edit" in site.refused(404, "POST", f"{place}/unedit", {})
     site.refused(404, "POST", "/api/observations/999/unedit", {})
 
 
@@ -245,7 +245,7 @@ def test_a_title_can_be_changed_but_not_taken_away(site: Filled) -> None:
     assert site.get(path)["title"] == "Pump"
 
 
-def test_what_is_forgotten_is_nowhere_until_it_is_restored(site: Filled) -> None:
+def test_what_is_hidden_is_nowhere_until_it_is_restored(site: Filled) -> None:
     one = add(site, "Zanzibar")
     add(site, "Other")
     answer = site.sent("DELETE", f"/api/observations/{one}")
@@ -253,17 +253,17 @@ def test_what_is_forgotten_is_nowhere_until_it_is_restored(site: Filled) -> None
     assert "Zanzibar" not in brief(site)
     assert "/restore" in site.refused(404, "GET", f"/api/observations/{one}")
     assert "/restore" in site.refused(404, "DELETE", f"/api/observations/{one}")
-    (gone,) = site.get(f"/api/forgotten?project={site.project}")["items"]
+    (gone,) = site.get(f"/api/hidden?project={site.project}")["items"]
     assert (gone["id"], gone["title"]) == (one, "Zanzibar")
-    assert site.get("/api/forgotten?limit=1") == {"items": [gone], "next": None}
+    assert site.get("/api/hidden?limit=1") == {"items": [gone], "next": None}
     assert site.sent("POST", f"/api/observations/{one}/restore")["title"] == "Zanzibar"
     assert "Zanzibar" in brief(site)
-    assert "not forgotten" in site.refused(404, "POST", f"/api/observations/{one}/restore", {})
+    assert "not hidden" in site.refused(404, "POST", f"/api/observations/{one}/restore", {})
 
 
 def test_a_merge_folds_one_into_another_and_can_be_taken_back(site: Filled) -> None:
     one, other = add(site, "Zebra"), add(site, "Giraffe")
-    session = site.store.observation(one)
+    session = site.store.observations.get(one)
     assert session is not None
     answer = site.sent("POST", f"/api/observations/{one}/merge", {"into": other})
     assert answer == {"id": one, "into": other, "moved": [], "undo": True}
@@ -312,5 +312,5 @@ def test_what_is_no_number_is_a_bad_request(site: Filled, number: str) -> None:
 
 
 def test_an_unknown_project_is_not_found(site: Filled) -> None:
-    for path in ("observations", "sessions", "forgotten", "timeline", "activity", "memories"):
+    for path in ("observations", "sessions", "hidden", "timeline", "activity", "memories"):
         assert "/api/projects" in site.refused(404, "GET", f"/api/{path}?project=999")

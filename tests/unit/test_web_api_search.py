@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect import clock
-from recollect.clock import HOUR, MINUTE
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.paths import Paths
+from aforesaid import clock
+from aforesaid.clock import HOUR, MINUTE
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.paths import Paths
 from tests.support.web_store import Filled, filled
 
 
 @pytest.fixture
 def site(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Filled]:
-    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "none")
+    monkeypatch.setenv("AFORESAID_RECALL_ENCODER", "none")
     with filled(home, tmp_path / "shop") as found:
         yield found
 
@@ -68,7 +68,7 @@ def test_filters_narrow_it_down(site: Filled) -> None:
     assert site.get("/api/search?q=lease&until=2020-12-31&since=2020-01-01")["hits"] == []
     assert site.get("/api/search?q=lease&since=30d")["hits"]
     assert site.get("/api/search?q=lease&agent=another")["hits"] == []
-    session = site.store.sessions(None, 1)[0]
+    session = site.store.sessions.recent(None, 1)[0]
     found = site.get(f"/api/search?q=lease&session={session.id}")["hits"]
     assert {each["session_id"] for each in found} == {session.id}
 
@@ -116,6 +116,30 @@ def test_it_is_said_whether_there_is_more(site: Filled) -> None:
         assert [each["id"] for each in few["hits"]] == [each["id"] for each in every["hits"][:2]]
         exact = len(every["hits"])
         assert not site.get(f"/api/search?q=lease&level={level}&limit={exact}")["more"]
+
+
+def test_counts_pages_and_facets_agree(site: Filled) -> None:
+    """Near-duplicates are folded before the page is cut; a facet's count is what its filter finds."""
+    site.memory.at = site.web.backend.clock() - HOUR
+    for number in range(60):
+        copy = number % 3 == 0
+        title = (
+            "Renew the lease of the worker every minute" if copy else f"Lease w{number} x{number}"
+        )
+        fact = "The worker renews it" if copy else f"Fact a{number} b{number} c{number} d{number}"
+        kind = "bugfix" if number % 2 and not copy else "discovery"
+        site.memory.turn(f"p{number}", ObservationDraft(kind, title, facts=(fact,)))
+    every = site.get("/api/search?q=lease&limit=200")
+    total = every["total"]
+    assert (len(every["hits"]), every["more"], every["complete"]) == (total, False, True)
+    assert total > 30
+    for limit in (1, 12, 30):
+        page = site.get(f"/api/search?q=lease&limit={limit}")
+        assert (len(page["hits"]), page["total"], page["more"]) == (limit, total, True)
+        assert page["facets"] == every["facets"]
+    for each in every["facets"]["type"]:
+        found = site.get(f"/api/search?q=lease&type={each['value']}&limit=200")
+        assert len(found["hits"]) == found["total"] == each["count"]
 
 
 def test_a_timeline_has_a_band_for_each_session_with_its_marks(site: Filled) -> None:
@@ -183,8 +207,8 @@ def test_a_time_that_no_calendar_has_breaks_nothing(site: Filled) -> None:
 
 def test_the_brief_is_what_the_next_session_is_told_and_tells_nobody(site: Filled) -> None:
     fill(site)
-    site.web.service._briefs.prepare(site.project)
-    (copy,) = site.web.service._paths.briefs.iterdir()
+    site.web.service._answers.prepare_brief(site.project)
+    (copy,) = site.web.service.context.paths.briefs.iterdir()
     found = site.get(f"/api/brief?project={site.project}")
     assert "Lease number 2 is renewed" in found["text"]
     assert found["text"].splitlines()[2] in copy.read_text("utf-8")
@@ -192,8 +216,8 @@ def test_the_brief_is_what_the_next_session_is_told_and_tells_nobody(site: Fille
     kinds = {part["kind"] for part in found["parts"]}
     assert kinds == {"observation", "summary", "frame"}
     assert all(part["title"] and part["reason"] for part in found["parts"])
-    for session in site.store.sessions(None, 9):
-        assert site.store.told_in(session.id) == []
+    for session in site.store.sessions.recent(None, 9):
+        assert site.store.injections.for_session(session.id) == []
 
 
 def test_knobs_change_the_brief(site: Filled) -> None:

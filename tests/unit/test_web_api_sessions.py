@@ -7,19 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model.ledger import ANSWERED, OBSERVE, Entry
-from recollect.model.observations import ObservationDraft, SummaryDraft
-from recollect.model.requests import Usage
-from recollect.model.told import Told, ToldMemory
-from recollect.paths import Paths
-from recollect.web.api.sessions import LARGEST_BODY
+from aforesaid.model.observations import ObservationDraft, SummaryDraft
+from aforesaid.model.requests import ANSWERED, OBSERVE, Entry, Usage
+from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.paths import Paths
+from aforesaid.web.api.sessions import LARGEST_BODY
 from tests.support.arrivals import Told as Session
 from tests.support.web_store import Filled, filled
 
 
 @pytest.fixture
 def site(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Filled]:
-    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "none")
+    monkeypatch.setenv("AFORESAID_RECALL_ENCODER", "none")
     with filled(home, tmp_path / "shop") as found:
         yield found
 
@@ -59,7 +58,7 @@ def test_one_session_has_all_it_left_and_what_that_cost(site: Filled) -> None:
         ObservationDraft("bugfix", "Fixed"),
         summary=SummaryDraft("Fix it", next_steps="go"),
     )
-    site.store.add_request(
+    site.store.requests.add(
         Entry(
             at=session.started_at,
             provider="openai",
@@ -125,8 +124,8 @@ def test_an_event_is_shown_as_it_was_captured_up_to_a_size(site: Filled) -> None
     asked, used = told.prompt("What?"), told.tool("t")
     body = json.dumps({"said": "<script>\u202e" + "x" * LARGEST_BODY}).encode()
     used = replace(used, capture=replace(used.capture, body=body))
-    site.store.add_events([asked, used], told.at)
-    session = site.store.sessions(None, 1)[0]
+    site.store.events.add([asked, used], told.at)
+    session = site.store.sessions.recent(None, 1)[0]
     prompt, tool = site.get(f"/api/sessions/{session.id}/events")["items"]
     found = site.get(f"/api/events/{tool['id']}")
     assert found["cut"]
@@ -138,11 +137,13 @@ def test_an_event_is_shown_as_it_was_captured_up_to_a_size(site: Filled) -> None
 def test_what_a_session_was_told_is_listed_with_the_reasons(site: Filled) -> None:
     session = site.memory.turn("One", ObservationDraft("bugfix", "Fixed"))
     one = site.memory.newest()
-    site.store.add_told(session.id, "context", [Told("observation", one.id, "newest", 12)], 5)
-    memory = ToldMemory("no-fridays", "project", "near to the prompt", 30, 100)
+    site.store.injections.add(
+        session.id, "context", [Injection("observation", one.id, "newest", 12)], 5
+    )
+    memory = MemoryInjection("no-fridays", "project", "near to the prompt", 30, 100)
     own = replace(memory, name="terse", scope="user")
-    site.store.add_told_memories(session.id, "new", [memory, own], 6)
-    first, second, third = site.get(f"/api/sessions/{session.id}/told")["items"]
+    site.store.injections.add_memories(session.id, "new", [memory, own], 6)
+    first, second, third = site.get(f"/api/sessions/{session.id}/injected")["items"]
     assert (first["kind"], first["id"], first["title"], first["tokens"]) == (
         "observation",
         one.id,
@@ -159,7 +160,7 @@ def test_what_a_session_was_told_is_listed_with_the_reasons(site: Filled) -> Non
 
 
 @pytest.mark.parametrize(
-    "path", ["sessions/999", "sessions/999/events", "sessions/999/told", "events/999"]
+    "path", ["sessions/999", "sessions/999/events", "sessions/999/injected", "events/999"]
 )
 def test_what_is_not_there_is_not_found(site: Filled, path: str) -> None:
     assert "GET /api/sessions" in site.refused(404, "GET", f"/api/{path}")

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect import settings
-from recollect.clock import HOUR, MINUTE
-from recollect.model.ledger import ANSWERED, DREAM, OBSERVE, Entry
-from recollect.model.requests import Usage
-from recollect.paths import Paths
+from aforesaid import settings
+from aforesaid.clock import HOUR, MINUTE
+from aforesaid.model.requests import ANSWERED, DREAM, OBSERVE, Entry, Usage
+from aforesaid.paths import Paths
 from tests.support.arrivals import Told
 from tests.support.web_store import Filled, filled
 
@@ -19,7 +18,7 @@ SECRET = "sk-very-secret-key-0123456789"
 
 @pytest.fixture
 def site(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Filled]:
-    monkeypatch.setenv("RECOLLECT_RECALL_ENCODER", "none")
+    monkeypatch.setenv("AFORESAID_RECALL_ENCODER", "none")
     with filled(home, tmp_path / "shop") as found:
         yield found
 
@@ -107,7 +106,7 @@ def test_a_file_that_somebody_has_broken_is_named(site: Filled, home: Paths) -> 
 def test_a_wrong_value_is_refused_and_nothing_is_written(
     site: Filled, home: Paths, monkeypatch: pytest.MonkeyPatch, key: str, value: object, said: str
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "openai")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "openai")
     message = site.refused(400, "PUT", f"/api/settings/{key}", {"value": value}, field="value")
     assert said in message
     assert "PUT" not in message
@@ -126,7 +125,7 @@ def test_a_secret_is_written_and_never_sent(site: Filled, home: Paths) -> None:
     assert SECRET.encode() not in answer.body
     assert SECRET in home.config_file.read_text()
     assert answer.json["set"]
-    for row in site.web.app.rows:
+    for row in site.web.app.endpoints:
         if row.method == "GET" and "{" not in row.path:
             query = "?q=secret" if row.path == "/api/search" else ""
             query = f"?project={site.project}" if row.path == "/api/brief" else query
@@ -138,8 +137,8 @@ def test_a_secret_is_written_and_never_sent(site: Filled, home: Paths) -> None:
 
 
 def spend(site: Filled, at: int, purpose: str, model: str, microdollars: int | None) -> None:
-    session = site.store.sessions(None, 1)[0]
-    site.store.add_request(
+    session = site.store.sessions.recent(None, 1)[0]
+    site.store.requests.add(
         Entry(
             at=at,
             provider="openai",
@@ -185,13 +184,13 @@ def test_cost_is_told_by_day_model_project_and_purpose(site: Filled) -> None:
 def test_the_queue_shows_what_waits_and_tries_again_what_failed(site: Filled) -> None:
     told = Told(site.project)
     now = site.web.backend.clock()
-    site.store.add_events([told.prompt("p"), told.tool("t"), told.stop()], now)
+    site.store.events.add([told.prompt("p"), told.tool("t"), told.stop()], now)
     found = site.get("/api/queue")
     assert (found["pending"], found["oldest_at"], found["given_up"]) == (2, now, 0)
     assert [job["kind"] for job in found["jobs"]] == ["observe", "summarize"]
-    job = site.store.claim_job("test", now, now + MINUTE)
+    job = site.store.jobs.claim("test", now, now + MINUTE)
     assert job is not None
-    site.store.skip_job(job, "it broke", now)
+    site.store.jobs.skip(job, "it broke", now)
     (failed,) = site.get("/api/queue")["skipped"]
     assert (failed["id"], failed["why"], failed["tries"]) == (job.id, "it broke", 1)
     assert "GET /api/queue" in site.refused(404, "POST", "/api/queue/retry", {"id": 999})

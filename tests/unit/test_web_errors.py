@@ -3,14 +3,12 @@
 import json
 import sqlite3
 
-import pytest
-
-from recollect import errors
-from recollect.web.errors import told
-from recollect.web.rows import Wrong
+from aforesaid import errors
+from aforesaid.web.endpoint import ApiError, error_response
+from tests.support.tables import loop_over
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("error", "status", "code"),
     [
         (errors.ConfigError("That is no memory: no name."), 400, "bad_request"),
@@ -21,10 +19,10 @@ from recollect.web.rows import Wrong
         (RecursionError("deep"), 400, "bad_request"),
         (sqlite3.OperationalError("disk"), 503, "store_unavailable"),
         (KeyError("own"), 500, "fault"),
-        (Wrong(409, "bad_setting", "file"), 409, "bad_setting"),
+        (ApiError(409, "bad_setting", "file"), 409, "bad_setting"),
     ],
 )
 def test_a_failure_has_a_status_and_a_code(error: Exception, status: int, code: str) -> None:
     """A wrong text is no wrong setting, although a command calls both a mistake in what it was given."""
-    answer = told(error)
+    answer = error_response(error)
     assert (answer.status_code, json.loads(bytes(answer.body))["error"]["code"]) == (status, code)

@@ -1,5 +1,6 @@
 """What a request says, read by its row: strictly, and with the name of what is wrong."""
 
+import asyncio
 import json
 from contextlib import suppress
 from typing import Any
@@ -8,17 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.parameters import Parameter
-from recollect.web import json_answers, parameters
-from recollect.web.matching import Route, Table
-from recollect.web.rows import Row, Wrong
+from aforesaid.parameters import Misused, Parameter
+from aforesaid.paths import Paths
+from aforesaid.web.app import Application
+from aforesaid.web.auth import Authenticator
+from aforesaid.web.endpoint import ApiError, Endpoint, count_values, encode
+from tests.support.tables import loop_over
+from tests.support.web import PORT, TOKEN, ask, headers, site
 
-ROW = Row(
+ENDPOINT = Endpoint(
     "POST",
     "/things/{id}",
     "For tests.",
     lambda _: None,
-    place=(Parameter("id", "Which.", "number", required=True, most=1000),),
+    in_path=(Parameter("id", "Which.", "number", required=True, most=1000),),
     query=(
         Parameter("limit", "How many.", "number", default=20, most=100),
         Parameter("type", "Of which types.", "names"),
@@ -34,7 +38,7 @@ ROW = Row(
 
 def read(place: str = "7", query: str = "", body: Any = None) -> dict[str, Any]:
     data = json.dumps({"title": "x"} if body is None else body).encode()
-    return parameters.values(ROW, {"id": place}, query.encode(), data)
+    return ENDPOINT.read({"id": place}, query.encode(), data)
 
 
 def test_every_parameter_gets_a_value() -> None:
@@ -50,7 +54,7 @@ def test_every_parameter_gets_a_value() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("asked", "field"),
     [
         ({"place": "x"}, "id"),
@@ -74,13 +78,13 @@ def test_every_parameter_gets_a_value() -> None:
     ],
 )
 def test_what_is_wrong_is_named(asked: dict[str, Any], field: str | None) -> None:
-    with pytest.raises(Wrong) as refused:
+    with pytest.raises(Misused) as refused:
         read(**asked)
-    assert (refused.value.status, refused.value.field) == (400, field)
-    assert refused.value.message.endswith(".")
+    assert refused.value.field == field
+    assert str(refused.value).endswith(".")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "body",
     [
         b"{",
@@ -92,9 +96,8 @@ def test_what_is_wrong_is_named(asked: dict[str, Any], field: str | None) -> Non
     ],
 )
 def test_a_body_that_is_no_json_is_refused(body: bytes) -> None:
-    with pytest.raises(Wrong) as refused:
-        parameters.values(ROW, {"id": "1"}, b"", body)
-    assert refused.value.status == 400
+    with pytest.raises(Misused):
+        ENDPOINT.read({"id": "1"}, b"", body)
 
 
 @given(
@@ -103,12 +106,12 @@ def test_a_body_that_is_no_json_is_refused(body: bytes) -> None:
     st.recursive(st.none() | st.integers() | st.text(), st.lists),
 )
 def test_whatever_comes_is_read_or_refused(query: bytes, place: str, body: Any) -> None:
-    with suppress(Wrong):
-        parameters.values(ROW, {"id": place}, query, json.dumps(body).encode())
+    with suppress(Misused):
+        ENDPOINT.read({"id": place}, query, json.dumps(body).encode())
 
 
 def raw(value: bytes) -> dict[str, Any]:
-    return parameters.values(ROW, {"id": "1"}, b"", b'{"title": "x", "value": ' + value + b"}")
+    return ENDPOINT.read({"id": "1"}, b"", b'{"title": "x", "value": ' + value + b"}")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +131,7 @@ def test_a_body_of_very_many_values_is_refused_before_it_is_loaded(
         raise AssertionError("loaded")
 
     monkeypatch.setattr(json, "loads", loaded)
-    with pytest.raises(Wrong) as refused:
+    with pytest.raises(ApiError) as refused:
         raw(value)
     assert (refused.value.status, refused.value.code) == (413, "too_large")
 
@@ -144,9 +147,8 @@ def test_a_large_text_may_hold_whatever_it_likes(text: str) -> None:
 
 @pytest.mark.parametrize("value", [b'"' + b"x" * 200_000, b'["\\q' + b"x" * 200_000 + b'"]'])
 def test_a_large_text_that_is_no_json_is_refused(value: bytes) -> None:
-    with pytest.raises(Wrong) as refused:
+    with pytest.raises(Misused):
         raw(value)
-    assert refused.value.status == 400
 
 
 @given(
@@ -161,24 +163,30 @@ def test_no_fewer_values_are_counted_than_there_are(value: Any) -> None:
             return 1 + sum(map(size, each.values()))
         return 1 + sum(map(size, each)) if isinstance(each, list) else 1
 
-    assert size(value) - 1 <= parameters._values(json.dumps(value)) <= 2 * size(value)
+    assert size(value) - 1 <= count_values(json.dumps(value)) <= 2 * size(value)
 
 
 def test_what_utf8_cannot_say_is_escaped() -> None:
-    assert json.loads(json_answers.encode({"text": "\ud800 ü"})) == {"text": "\ud800 ü"}
-    assert "ü".encode() in json_answers.encode({"text": "ü"})
+    assert json.loads(encode({"text": "\ud800 ü"})) == {"text": "\ud800 ü"}
+    assert "ü".encode() in encode({"text": "ü"})
 
 
-def test_a_path_is_taken_apart_before_it_is_decoded() -> None:
-    paths = ("/a/{id}", "/a/b", "/a/{id}/c")
-    table = Table.of(Route("GET", path, lambda: None) for path in paths)
+def test_a_path_is_split_before_it_is_decoded(home: Paths) -> None:
+    def endpoint(path: str, *names: str) -> Endpoint:
+        in_path = tuple(Parameter(name, "Which.") for name in names)
+        return Endpoint("GET", path, "For tests.", lambda _, **given: [path, given], in_path)
 
-    def found(path: str) -> tuple[str, dict[str, str]] | None:
-        place = table.find(path.encode())
-        return None if place is None else (place.routes["GET"].path, dict(place.values))
+    given = (endpoint("/a/{id}", "id"), endpoint("/a/b"), endpoint("/a/{id}/c", "id"))
+    with site(home) as web:
+        app = Application(web.backend, authenticator=Authenticator(TOKEN, PORT), endpoints=given)
 
-    assert found("/a/b") == ("/a/b", {})
-    assert found("/a/x%2Fy%20z") == ("/a/{id}", {"id": "x/y z"})
-    assert found("/a/%ff/c") == ("/a/{id}/c", {"id": "\ufffd"})
-    for nowhere in ("/a/", "/a", "/a//c", "a/b", "", "/a/b/", "/a/b%2Fc/d/e"):
-        assert found(nowhere) is None
+        def get(path: str) -> Any:
+            answer = asyncio.run(ask(app, "GET", path, headers()))
+            return answer.json if answer.status == 200 else answer.status
+
+        assert get("/a/b") == ["/a/b", {}]
+        assert get("/a/x%2Fy%20z") == ["/a/{id}", {"id": "x/y z"}]
+        assert get("/a/%ff/c") == ["/a/{id}/c", {"id": "\ufffd"}]
+        for nowhere in ("/a/", "/a", "/a//c", "/a/b/", "/a/b%2Fc/d/e"):
+            assert get(nowhere) == 404
+        app.close()

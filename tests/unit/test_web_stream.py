@@ -8,19 +8,17 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from recollect.paths import Paths
-from recollect.web import happenings as happenings_module
-from recollect.web.happenings import Happenings
-from recollect.web.matching import Route
-from recollect.web.security import ASKED, Asked
-from recollect.web.stream import BEHIND, MOST_STREAMS, Stream
+from aforesaid.paths import Paths
+from aforesaid.web import backend as backend_module
+from aforesaid.web.backend import EventBus
+from aforesaid.web.stream import BEHIND, MAX_STREAMS, Stream
 from tests.support.web import Site, ask, events, headers, scope_of, site
 
 
 @pytest.fixture
 def web(home: Paths) -> Iterator[Site]:
     with site(home) as found:
-        found.service._announcing.on = True
+        found.service.context.notifier.on = True
         yield found
 
 
@@ -36,7 +34,7 @@ async def some(stream: AsyncIterator[str], count: int) -> list[tuple[str, str, A
 
 def publish(web: Site, count: int, kind: str = "captured") -> None:
     for number in range(count):
-        web.backend.happenings.publish(kind, 1_000 + number, number=number)
+        web.backend.event_bus.publish(kind, 1_000 + number, number=number)
 
 
 def run(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -57,7 +55,7 @@ def test_a_client_is_greeted_and_then_told_what_happens(web: Site) -> None:
         ]
         await stream.aclose()
         assert web.app.stream.clients == 0
-        assert web.backend.happenings.watchers() == 0
+        assert web.backend.event_bus.subscribers() == 0
 
     run(story)
 
@@ -97,8 +95,8 @@ def test_a_client_of_another_life_is_told_that_it_missed_something(web: Site, la
 
 
 def test_what_is_no_longer_kept_is_missed(web: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(happenings_module, "KEPT", 10)
-    short = Happenings()
+    monkeypatch.setattr(backend_module, "KEPT", 10)
+    short = EventBus()
     for number in range(30):
         short.publish("captured", number)
     assert short.after(5) is None
@@ -122,7 +120,7 @@ def test_there_are_places_for_so_many_and_no_more(web: Site) -> None:
     """T47: many clients."""
 
     async def story() -> None:
-        streams = [events(web.app, headers()) for _ in range(MOST_STREAMS)]
+        streams = [events(web.app, headers()) for _ in range(MAX_STREAMS)]
         for stream in streams:
             await anext(stream)
         answer = await ask(web.app, "GET", "/api/stream", headers())
@@ -140,7 +138,7 @@ def test_a_client_that_does_not_read_is_dropped_and_nobody_waits(web: Site) -> N
     """T47: a slow client."""
 
     async def story() -> None:
-        stream, happenings = Stream(web.backend.happenings), web.backend.happenings
+        stream, event_bus = Stream(web.backend.event_bus), web.backend.event_bus
         stuck, said = asyncio.Event(), []
 
         async def send(message: Message) -> None:
@@ -154,19 +152,18 @@ def test_a_client_that_does_not_read_is_dropped_and_nobody_waits(web: Site) -> N
             raise AssertionError
 
         scope = scope_of("GET", "/api/stream", headers())
-        scope[ASKED] = Asked(Route("GET", "/api/stream", stream), {}, b"", {}, b"")
         serving = asyncio.create_task(stream(scope, receive, send))
         while not said:
             await asyncio.sleep(0)
-        happenings.publish("captured", 1)
+        event_bus.publish("captured", 1)
         await stuck.wait()
         for number in range(BEHIND):
-            happenings.publish("captured", number)
+            event_bus.publish("captured", number)
         await asyncio.sleep(0.05)
         assert stream.clients == 1
-        happenings.publish("captured", 2)
+        event_bus.publish("captured", 2)
         await asyncio.wait_for(serving, 20)
-        assert (stream.clients, happenings.watchers()) == (0, 0)
+        assert (stream.clients, event_bus.subscribers()) == (0, 0)
 
     run(story)
 
@@ -185,5 +182,5 @@ def test_a_burst_does_not_drop_a_client_that_reads(web: Site) -> None:
 
 def test_nothing_is_kept_while_nobody_has_opened_the_viewer(home: Paths) -> None:
     with site(home) as web:
-        web.service._announcing.fault("jobs", "a lock")
-        assert web.backend.happenings.last == 0
+        web.service.context.notifier.fault("jobs", "a lock")
+        assert web.backend.event_bus.last == 0

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.paths import Paths
-from recollect.web.routes import Application
-from recollect.web.viewer_files import FOLDER, PAGES, ViewerFiles
-from tests.support.web import Answer, Site, ask, headers, security, site
+from aforesaid.paths import Paths
+from aforesaid.web.app import Application
+from aforesaid.web.auth import Authenticator
+from aforesaid.web.viewer_files import FOLDER, PAGES, ViewerFiles
+from tests.support.web import PORT, TOKEN, Answer, Site, ask, headers, site
 
 
 @pytest.fixture
@@ -31,7 +32,9 @@ def get(home: Paths, folder: Path, path: str, **more: str | None) -> Answer:
 
 
 def asked(web: Site, folder: Path, path: str, **more: str | None) -> Answer:
-    app = Application(web.backend, security=security(), files=ViewerFiles(folder))
+    app = Application(
+        web.backend, authenticator=Authenticator(TOKEN, PORT), files=ViewerFiles(folder)
+    )
     try:
         return asyncio.run(ask(app, "GET", path, headers(**more)))
     finally:

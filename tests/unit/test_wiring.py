@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from recollect import settings as settings_module
-from recollect import wiring
-from recollect.clock import now
-from recollect.model.requests import Misconfigured, Request
-from recollect.paths import Paths
+from aforesaid import settings as settings_module
+from aforesaid import wiring
+from aforesaid.clock import now
+from aforesaid.model.requests import Misconfigured, Request
+from aforesaid.paths import Paths
 
 KEY = {"ANTHROPIC_API_KEY": "k"}
 
 
 def choice(**env: str) -> wiring.Choice:
-    named = {f"RECOLLECT_{name.upper()}": value for name, value in env.items() if name.islower()}
-    seen = {"RECOLLECT_HOME": "/nonexistent", "HOME": "/nonexistent"} | named
+    named = {f"AFORESAID_{name.upper()}": value for name, value in env.items() if name.islower()}
+    seen = {"AFORESAID_HOME": "/nonexistent", "HOME": "/nonexistent"} | named
     seen |= {name: value for name, value in env.items() if not name.islower()}
     settings = settings_module.load(Path("/nonexistent"), seen)
     return wiring.provider(wiring.Home(Paths.of(seen), settings), now, seen)
@@ -40,7 +40,7 @@ def test_a_key_serves_where_the_agents_package_is_missing(monkeypatch: pytest.Mo
     def without(name: str) -> object:
         return None if name == "claude_agent_sdk" else find_spec(name)
 
-    monkeypatch.setattr("recollect.providers.claude_login.find_spec", without)
+    monkeypatch.setattr("aforesaid.providers.claude_login.find_spec", without)
     assert choice(**KEY).author.provider == "anthropic"
 
 
@@ -67,10 +67,10 @@ def test_a_setting_that_no_provider_can_take_is_not_written(
 ) -> None:
     from click.testing import CliRunner
 
-    from recollect.cli.main import cli
-    from recollect.errors import ConfigError
+    from aforesaid.cli.main import cli
+    from aforesaid.errors import ConfigError
 
-    monkeypatch.setenv("RECOLLECT_SYNTHESIS_PROVIDER", "openai")
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "openai")
     done = CliRunner().invoke(cli, ["config", "set", "synthesis.endpoint", "olama"])
     assert isinstance(done.exception, ConfigError)
     assert "ollama" in str(done.exception)
@@ -81,7 +81,7 @@ def test_a_setting_that_no_provider_can_take_is_not_written(
 def test_a_key_is_written_and_never_shown() -> None:
     from click.testing import CliRunner
 
-    from recollect.cli.main import cli
+    from aforesaid.cli.main import cli
 
     shown = [
         CliRunner().invoke(cli, ["config", "set", "synthesis.api_key", "sk-secret"]).stdout,

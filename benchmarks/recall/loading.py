@@ -1,0 +1,86 @@
+"""A memory of a data set in a real store of its own, in a folder that is thrown away."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from aforesaid import settings as settings_module
+from aforesaid import wiring
+from aforesaid.agents.registry import AGENTS
+from aforesaid.encoders.base import Encoder
+from aforesaid.errors import ConfigError
+from aforesaid.model.records import SessionRecord
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.indexing import Indexer
+from benchmarks.recall.sets import AGENT, Memory
+
+Show = Callable[[int, int], None]  # done, total
+ENCODERS = ("static", "minilm", "none")
+
+
+def unseen(_done: int, _total: int) -> None:
+    """For who does not watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`names`: the data set's names by the store's numbers. `seconds`: storing and indexing."""
+
+    store: Store
+    names: dict[int, str]
+    projects: dict[str, int]
+    seconds: float
+
+
+def encoder_named(name: str) -> Encoder | None:
+    """As the setting `recall.encoder` would choose it. A missing one is an error: the figures would be those
+    of the words alone."""
+    env = {"AFORESAID_RECALL_ENCODER": name}
+    settings = settings_module.load(Path("/nonexistent"), env)
+    if problem := wiring.encoder_problem(settings):
+        raise ConfigError(problem)
+    return wiring.encoder(settings)
+
+
+@contextmanager
+def temporary_paths() -> Iterator[Paths]:
+    with tempfile.TemporaryDirectory(prefix="aforesaid-bench-") as folder:
+        paths = Paths.of({"AFORESAID_HOME": folder})
+        paths.make()
+        yield paths
+
+
+@contextmanager
+def loaded(memory: Memory, encoder: Encoder | None) -> Iterator[Loaded]:
+    with temporary_paths() as paths:
+        store = wiring.open_for_writing(paths, encoder)
+        try:
+            began = time.perf_counter()
+            store.transfer.begin()
+            for block in memory.sessions:
+                store.transfer.import_records(block)
+            store.transfer.end()
+            Indexer(store, AGENTS).run()
+            took = time.perf_counter() - began
+            projects = {project.name: project.id for project in store.projects.all()}
+            yield Loaded(store, _names(store, memory), projects, took)
+        finally:
+            store.close()
+
+
+def _names(store: Store, memory: Memory) -> dict[int, str]:
+    """Rows of a session are numbered in the order in which they came."""
+    names: dict[int, str] = {}
+    told = iter(memory.observations)
+    for block in memory.sessions:
+        session = next(part for part in block if isinstance(part, SessionRecord))
+        row = store.sessions.find(AGENT, session.ref)
+        assert row is not None
+        for key in sorted(each.id for each in store.observations.for_session(row.id)):
+            names[key] = next(told).observation
+    assert next(told, None) is None, "some observations were not stored"
+    return names

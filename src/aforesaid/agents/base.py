@@ -1,0 +1,67 @@
+"""What aforesaid needs to know about a coding agent."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from aforesaid.model.events import (
+    Capture,
+    Event,
+    FileWanted,
+    TranscriptEvent,
+    TranscriptFile,
+    Unreadable,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """Environment variables by which a client tells its children about itself. Empty: it has none.
+
+    `project`: the directory it was started in; `session`: the id of the session; `inside`: one of them is set
+    in every process that the agent starts.
+    """
+
+    project: str = ""
+    session: str = ""
+    inside: tuple[str, ...] = ()
+
+
+class Agent:
+    """An agent without hooks and transcripts; others override what they have. `has_hooks`: whether it runs
+    hooks of ours, which print what is prepared for them."""
+
+    name = ""
+    variables = Variables()
+    has_hooks = False
+
+    def parse(self, capture: Capture) -> Event | Unreadable | None:
+        """An event, None for a capture we deliberately do not keep, or why it cannot be read."""
+        raise NotImplementedError
+
+    def file_wanted(self, capture: Capture) -> FileWanted | None:  # noqa: ARG002
+        """What a capture of the hook `file` asks about; None where it names no file."""
+        return None
+
+    def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:  # noqa: ARG002
+        """What the hook prints: `context` for the model, `note` for the user; empty for nothing."""
+        return context.encode("utf-8", "replace")
+
+    def transcripts(self, env: Mapping[str, str]) -> Iterator[TranscriptFile]:  # noqa: ARG002
+        """Every session file on this machine, newest first; also those that cannot be read."""
+        return iter(())
+
+    def transcript_folder(self, env: Mapping[str, str]) -> Path:
+        """Where they are looked for."""
+        return Path(env.get("HOME", "/"))
+
+    def read_transcript(
+        self,
+        file: TranscriptFile,  # noqa: ARG002
+        mark: str | None,  # noqa: ARG002
+        on_passed_over: Callable[[int], None] = lambda _: None,  # noqa: ARG002
+    ) -> Iterator[TranscriptEvent]:
+        """What happened since `mark`, in order and as the hooks would have reported it. A mark that does not
+        fit the file (it was replaced or cut) counts as none. Lines that cannot be read are passed over, and
+        counted at the end."""
+        return iter(())

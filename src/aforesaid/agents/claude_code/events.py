@@ -1,0 +1,196 @@
+"""Claude Code: its hook payloads become events, our answers become its hook output.
+
+Only this module knows the client's field names. Fields that are missing or of another shape than the
+recorded payloads are tolerated: the event is kept with what is there. Refused is only what is not a
+JSON object or names no session, because then nothing says where it belongs.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from aforesaid import clock
+from aforesaid.agents.base import Agent, Variables
+from aforesaid.agents.claude_code import tools, transcript
+from aforesaid.agents.fields import as_object, text_of
+from aforesaid.ids import digest
+from aforesaid.model.events import (
+    Capture,
+    CompactionBegan,
+    Event,
+    Failure,
+    FileWanted,
+    Happening,
+    PromptSubmitted,
+    SessionEnded,
+    SessionStarted,
+    Subagent,
+    SubagentEnded,
+    ToolUsed,
+    TranscriptEvent,
+    TranscriptFile,
+    TurnEnded,
+    Unreadable,
+)
+from aforesaid.payload.limits import NotJson, json_object
+
+NAME = "claude-code"
+REPLY_LIMIT = 10_000  # characters; above it the client shows the model a preview and a path
+EVENT_NAMES = {"context": "SessionStart", "new": "UserPromptSubmit", "file": "PreToolUse"}
+COMPACT = "compact"
+MACHINE_PROMPTS = (
+    "<task-notification>",
+    "<local-command-",
+    "<command-name>",
+    "<command-message>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<system-reminder>",
+)
+EXIT_CODE = re.compile(r"\AExit code (\d{1,9})\b")
+
+
+class ClaudeCode(Agent):
+    name = NAME
+    variables = Variables(
+        project="CLAUDE_PROJECT_DIR",
+        session="CLAUDE_CODE_SESSION_ID",
+        inside=("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"),
+    )
+    has_hooks = True
+
+    def parse(self, capture: Capture) -> Event | Unreadable | None:
+        payload = _object(capture.body)
+        if isinstance(payload, Unreadable):
+            return payload
+        session = text_of(payload, "session_id")
+        if not session:
+            return Unreadable("the payload names no session_id")
+        what = _happening(payload)
+        if what is None:
+            return None
+        prompt_id = text_of(payload, "prompt_id") or None
+        return Event(
+            agent=NAME,
+            session=session,
+            key=_key(what, prompt_id, text_of(payload, "agent_id")),
+            what=what,
+            prompt_id=prompt_id,
+            subagent=_subagent(payload),
+            cwd=text_of(payload, "cwd") or capture.project_dir,
+            transcript=text_of(payload, "transcript_path") or None,
+        )
+
+    def file_wanted(self, capture: Capture) -> FileWanted | None:
+        payload = _object(capture.body)
+        if isinstance(payload, Unreadable) or text_of(payload, "hook_event_name") != "PreToolUse":
+            return None
+        args = as_object(payload.get("tool_input"))
+        session, tool = text_of(payload, "session_id"), text_of(payload, "tool_name")
+        path = text_of(args, "file_path") or text_of(args, "notebook_path")
+        return FileWanted(session, path, tool) if session and path else None
+
+    def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:
+        if hook == COMPACT:
+            # Added to the instructions of whoever writes the summary, as it is; JSON would be shown as JSON.
+            return context[:REPLY_LIMIT].encode("utf-8", "replace")
+        output: dict[str, object] = {}
+        if note:
+            output["systemMessage"] = note
+        if context:
+            output["hookSpecificOutput"] = {
+                "hookEventName": EVENT_NAMES[hook],
+                "additionalContext": context[:REPLY_LIMIT],
+            }
+        # ASCII only: the hook splices these bytes without knowing any encoding.
+        return json.dumps(output).encode() if output else b""
+
+    def transcripts(self, env: Mapping[str, str]) -> Iterator[TranscriptFile]:
+        return transcript.files(env)
+
+    def transcript_folder(self, env: Mapping[str, str]) -> Path:
+        return transcript.folder(env)
+
+    def read_transcript(
+        self,
+        file: TranscriptFile,
+        mark: str | None,
+        on_passed_over: Callable[[int], None] = lambda _: None,
+    ) -> Iterator[TranscriptEvent]:
+        return transcript.read(file, mark, self.parse, clock.now(), on_passed_over)
+
+
+def _object(body: bytes) -> dict[str, Any] | Unreadable:
+    try:
+        return json_object(body)
+    except NotJson as error:
+        return Unreadable(str(error))
+
+
+def _happening(payload: dict[str, Any]) -> Happening | None:
+    match text_of(payload, "hook_event_name"):
+        case "SessionStart":
+            return SessionStarted(
+                text_of(payload, "source") or "startup", text_of(payload, "model") or None
+            )
+        case "UserPromptSubmit":
+            text = text_of(payload, "prompt")
+            return PromptSubmitted(text, text.lstrip().startswith(MACHINE_PROMPTS))
+        case "PostToolUse" | "PostToolUseFailure":
+            return _tool(payload)
+        case "Stop":
+            return TurnEnded(text_of(payload, "last_assistant_message"))
+        case "SubagentStop":
+            # A compaction looks like a sub-agent without a type; it is none of the user's work.
+            if not text_of(payload, "agent_type"):
+                return None
+            return SubagentEnded(text_of(payload, "last_assistant_message"))
+        case "PreCompact":
+            return CompactionBegan(
+                text_of(payload, "trigger"), text_of(payload, "custom_instructions")
+            )
+        case "SessionEnd":
+            return SessionEnded(text_of(payload, "reason"))
+        case _:
+            return None
+
+
+def _tool(payload: dict[str, Any]) -> ToolUsed:
+    name = text_of(payload, "tool_name")
+    failure = None
+    if "error" in payload:
+        error = text_of(payload, "error")
+        code = EXIT_CODE.match(error)
+        failure = Failure(
+            error, int(code[1]) if code else None, bool(payload.get("is_interrupt", False))
+        )
+    duration = payload.get("duration_ms")
+    return ToolUsed(
+        name=name,
+        use_id=text_of(payload, "tool_use_id"),
+        action=tools.action(name, payload.get("tool_input"), payload.get("tool_response")),
+        failure=failure,
+        duration_ms=duration if isinstance(duration, int) else None,
+    )
+
+
+def _key(what: Happening, prompt_id: str | None, agent_id: str) -> str | None:
+    """The same happening has the same key, whether a hook or the transcript tells of it."""
+    match what:
+        case ToolUsed(use_id=use_id):
+            return f"tool:{use_id}" if use_id else None
+        case PromptSubmitted(text=text):
+            return f"prompt:{prompt_id}:{digest(text)}" if prompt_id else None
+        case TurnEnded(last_message=text):
+            return f"stop:{prompt_id}:{digest(text)}" if prompt_id else None
+        case SubagentEnded():
+            return f"subagent:{agent_id}" if agent_id else None
+        case _:
+            return None
+
+
+def _subagent(payload: dict[str, Any]) -> Subagent | None:
+    agent_id, agent_type = text_of(payload, "agent_id"), text_of(payload, "agent_type")
+    return Subagent(agent_id, agent_type) if agent_id and agent_type else None

@@ -1,0 +1,40 @@
+"""The coding agents we know, and what the environment says about the one that runs us."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from aforesaid.agents.api import ApiAgent
+from aforesaid.agents.base import Agent
+from aforesaid.agents.claude_code import install as installer
+from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.agents.claude_code.hooks import hook_command
+
+__all__ = [
+    "AGENTS",
+    "DEFAULT",
+    "current_session",
+    "hook_command",
+    "installer",
+    "is_inside_agent",
+    "project_directory",
+]
+
+DEFAULT: Agent = ClaudeCode()  # the one that `installer` connects
+AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (DEFAULT, ApiAgent())}
+
+
+def project_directory(env: Mapping[str, str], here: Path | None = None) -> str:
+    """The directory the agent was started in, if its client says so; else `here` or the current one. Raises
+    OSError if that no longer exists."""
+    named = (env.get(each.variables.project) for each in AGENTS.values())
+    return next(filter(None, named), None) or str(here or Path.cwd())
+
+
+def current_session(env: Mapping[str, str]) -> str | None:
+    """The session of `DEFAULT` whose shell or MCP server we are in."""
+    return env.get(DEFAULT.variables.session) or None
+
+
+def is_inside_agent(env: Mapping[str, str]) -> bool:
+    """Whether an agent runs us, as far as its client says so. The user's own `!` commands look the same."""
+    return any(name in env for each in AGENTS.values() for name in each.variables.inside)

@@ -1,0 +1,1 @@
+"""Backups, and recovery of a damaged database."""

@@ -1,0 +1,107 @@
+"""What is known of the database outside of it, in `run/`: how it was left, and when something was excluded.
+
+`database.json`: a worker that shuts down cleanly says so, with the file's size and time; then a quick check
+is enough the next time. One that was killed has noted how far the log reached: lost commits are noticed.
+
+`exclusions.json`: when something was last paused or purged. What exactly is in the database, so that
+transcripts do not bring it back. If the database is lost, transcripts are not read automatically unless a
+backup is newer than the last exclusion.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aforesaid.clock import MINUTE
+from aforesaid.ids import digest
+from aforesaid.paths import Paths, write_private
+from aforesaid.store.files import WalReach
+
+AGAIN_MINUTES = 10  # damage that returns within them is a failing disk
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseState:
+    """`suspected`: why a worker thought the file damaged. `cleared_at`: when such a suspicion last turned
+    out to be wrong."""
+
+    open: bool = True
+    size: int = 0
+    modified_ns: int = 0
+    log: WalReach | None = None
+    events: int = 0
+    at: int = 0
+    suspected: str | None = None
+    cleared_at: int = 0
+
+    def is_clean(self, database: Path) -> bool:
+        """It was closed, and nobody has touched the file since."""
+        try:
+            found = database.stat()
+        except OSError:
+            return False
+        known = not self.open and not self.suspected
+        return known and (self.size, self.modified_ns) == (found.st_size, found.st_mtime_ns)
+
+
+def load(paths: Paths) -> DatabaseState | None:
+    try:
+        found: dict[str, Any] = json.loads(paths.database_state_file.read_bytes())
+        log = found.pop("log")
+        return DatabaseState(**found, log=WalReach(**log) if log else None)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def save(paths: Paths, state: DatabaseState) -> None:
+    write_private(paths.database_state_file, json.dumps(asdict(state)).encode())
+
+
+def save_closed(paths: Paths, state: DatabaseState) -> None:
+    """Once the database is closed. A log that is still there belongs to a reader."""
+    found = paths.database.stat()
+    closed = replace(state, open=False, size=found.st_size, modified_ns=found.st_mtime_ns, log=None)
+    save(paths, closed)
+
+
+def note_suspicion(paths: Paths, why: str, now: int) -> bool:
+    """Returns whether a restart should check every row. Not if one has just done that and found nothing:
+    the worker must not restart for ever."""
+    known = load(paths) or DatabaseState()
+    if now - known.cleared_at < AGAIN_MINUTES * MINUTE:
+        return False
+    save(paths, replace(known, suspected=why))
+    return True
+
+
+def record_pauses(paths: Paths, pauses: Iterable[object], now: int) -> None:
+    """If they changed."""
+    listed = "\n".join(map(repr, pauses))
+    known = _load_exclusions(paths)
+    if listed and known.get("pauses") != digest(listed):
+        _save_exclusions(paths, known | {"pauses": digest(listed), "at": now})
+
+
+def record_purge(paths: Paths, now: int) -> None:
+    _save_exclusions(paths, _load_exclusions(paths) | {"at": now})
+
+
+def last_exclusion(paths: Paths) -> int | None:
+    found = _load_exclusions(paths).get("at")
+    return found if isinstance(found, int) else None
+
+
+def _load_exclusions(paths: Paths) -> dict[str, Any]:
+    try:
+        found = json.loads(paths.exclusions_file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        return {"at": 2**53}  # not known: nothing is read automatically
+    return found if isinstance(found, dict) else {}
+
+
+def _save_exclusions(paths: Paths, known: dict[str, Any]) -> None:
+    write_private(paths.exclusions_file, json.dumps(known).encode())

@@ -1,0 +1,230 @@
+"""Arguments and options that commands share, and what they name: the store, a project, a session, a thing."""
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from aforesaid import __version__, clock, errors
+from aforesaid.errors import AforesaidError, NotFound, WorkerError
+from aforesaid.model.names import NAMED, NUMBER
+from aforesaid.paths import Paths
+from aforesaid.text import one_line
+
+if TYPE_CHECKING:
+    from aforesaid.model.sessions import Project
+    from aforesaid.store.store import Store
+
+SENT = ("AFORESAID_", "CLAUDE", "HOME", "XDG_")  # variables that an answer may depend on
+MOST_COMPLETED = 40  # as many as a shell shows on one screen
+TIME_EXAMPLES = '30d, 12h, 2w, a day such as 2026-11-01, or "last week"'
+Command = TypeVar("Command", bound=Callable[..., object])
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def open_store() -> "Store":
+    from aforesaid import wiring
+
+    return wiring.open_for_reading(Paths.of(os.environ))
+
+
+def ask(query: str, **values: object) -> Any:
+    """Asks the running worker, which has everything loaded; without one, the answer is found here: see
+    `worker/queries.py`."""
+    from aforesaid.worker import rpc
+
+    request: dict[str, Any] = {"name": query, "version": __version__, "dir": str(Path.cwd())}
+    env = {name: value for name, value in os.environ.items() if name.startswith(SENT)}
+    request |= {"env": env, "values": values}
+    answer: dict[str, Any] = {"declined": True}
+    with suppress(WorkerError):
+        data = b"query " + json.dumps(request).encode()
+        answer = json.loads(rpc.ask(Paths.of(os.environ), data))
+    if "declined" in answer:
+        from aforesaid.worker import queries
+
+        answer = queries.answer_here(request)
+    if "misused" in answer:
+        raise click.UsageError(answer["misused"])
+    if "error" in answer:
+        raise getattr(errors, answer["kind"])(answer["error"])
+    return answer["value"]
+
+
+def call_worker(command: str, *, seconds: float | None = None, **values: object) -> dict[str, Any]:
+    """Sends a command to the worker, which is started if need be, and returns its answer."""
+    from aforesaid.worker import rpc
+
+    return rpc.order_patiently(Paths.of(os.environ), command, seconds or rpc.SECONDS, **values)
+
+
+# Who runs a command: the user, or an agent in its shell. This keeps an agent that a web page has talked
+# round from verifying that page. It is no sandbox: whoever runs commands can also unset the variables.
+
+
+def caller() -> str:
+    """The user's own `!` commands in the client look like the agent's."""
+    from aforesaid.agents.registry import is_inside_agent
+    from aforesaid.model.memories import AGENT, USER
+
+    return AGENT if is_inside_agent(os.environ) else USER
+
+
+def require_user(command: str) -> None:
+    """For commands that make something trusted, or write in the user's name."""
+    from aforesaid.agents.registry import is_inside_agent
+
+    if is_inside_agent(os.environ):
+        raise AforesaidError(
+            f"Only you can do this. Run `aforesaid {command}` in a terminal of your own, not in the agent's."
+        )
+
+
+# Projects and ids
+
+
+def current_project(store: "Store") -> int | None:
+    """None if nothing was ever recorded in this directory."""
+    from aforesaid.recall import resolve
+
+    return resolve.project_at(store, Path.cwd())
+
+
+def find_project(store: "Store", name: str) -> "Project":
+    from aforesaid.recall import resolve
+
+    return resolve.find_project(store, name, Path.cwd())
+
+
+def memory_name(text: str) -> str | None:
+    """The name of a memory; None if it is the id of something else."""
+    before, _, name = text.rpartition("memory:")
+    return None if before or NUMBER.fullmatch(name) or NAMED.fullmatch(name) else name
+
+
+def observation_id(text: str) -> int:
+    found = NUMBER.fullmatch(text.removeprefix("observation:"))
+    if found is None:
+        raise NotFound(f"{text!r} is not the number of an observation, such as 12 or #12.")
+    return int(found[1])
+
+
+# Shell completion
+
+
+def completing(list_items: Callable[["Store"], Iterable[tuple[str, str]]]) -> Completer:
+    """The items that begin as typed, each with a few words of help. An error completes nothing."""
+
+    def complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+        with suppress(AforesaidError, OSError):
+            found = list_items(open_store())
+            return [CompletionItem(v, help=h or None) for v, h in found if v.startswith(typed)]
+        return []
+
+    return complete
+
+
+def _projects(store: "Store") -> list[tuple[str, str]]:
+    return [(project.name, project.root) for project in store.projects.all()]
+
+
+def _sessions(store: "Store") -> list[tuple[str, str]]:
+    from aforesaid.recall.results import short_id
+
+    found = store.sessions.recent(None, MOST_COMPLETED)
+    return [(short_id(store, each.ref), one_line(each.title or "", 60)) for each in found]
+
+
+def _observations(store: "Store") -> list[tuple[str, str]]:
+    project = current_project(store)
+    found = store.observations.recent(project, MOST_COMPLETED) if project is not None else []
+    return [(str(o.id), one_line(o.draft.title or "", 60)) for o in found]
+
+
+complete_projects = completing(_projects)
+complete_sessions = completing(_sessions)
+complete_observations = completing(_observations)
+complete_anything = completing(lambda store: _observations(store) + _sessions(store))
+observation_argument = click.argument("number", metavar="ID", shell_complete=complete_observations)
+
+
+# Options
+
+
+def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Refuses an unset variable of a script, which would otherwise mean everything."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("it is empty. Name one, or leave it out.")
+    return value
+
+
+def project_option(what: str = "Only this project") -> Callable[[Command], Command]:
+    return click.option(
+        "--project",
+        metavar="NAME",
+        callback=not_empty,
+        shell_complete=complete_projects,
+        help=f"{what}: its name, a folder of it, or `.` for the current one.",
+    )
+
+
+def session_option(what: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--session",
+        metavar="ID",
+        callback=not_empty,
+        shell_complete=complete_sessions,
+        help=f"{what}; the first letters of its id are enough.",
+    )
+
+
+def all_option(
+    what: str = "All projects, not only this directory's.",
+) -> Callable[[Command], Command]:
+    return click.option("--all", "everywhere", is_flag=True, help=what)
+
+
+def limit_option(default: int, most: int = 1000) -> Callable[[Command], Command]:
+    return click.option(
+        "-n",
+        "--limit",
+        type=click.IntRange(1, most),
+        default=default,
+        show_default=True,
+        help="Maximum number of results.",
+    )
+
+
+def since_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
+    """`--since`, in milliseconds."""
+    return _time_option("--since", f"{what} since: {TIME_EXAMPLES}.", default)
+
+
+def until_option(what: str) -> Callable[[Command], Command]:
+    """`--until`, in milliseconds, exclusive: the named day, week or month is included."""
+    return _time_option("--until", f"{what} until the end of: {TIME_EXAMPLES}.")
+
+
+def _time_option(name: str, what: str, default: str | None = None) -> Callable[[Command], Command]:
+    def parse(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+        from aforesaid.times import begin, end
+
+        read = begin if name == "--since" else end
+        try:
+            return None if value is None else read(value.strip(), clock.now())
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return click.option(
+        name,
+        metavar="WHEN",
+        callback=parse,
+        default=default,
+        show_default=default is not None,
+        help=what,
+    )

@@ -1,0 +1,157 @@
+"""`aforesaid cost`: requests to models as a table and a chart by day."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import date, timedelta
+
+import click
+
+from aforesaid import clock, wiring
+from aforesaid.cli import arguments
+from aforesaid.cli.output import (
+    heading,
+    json_option,
+    print_json,
+    say,
+    styled,
+    table,
+    terminal_width,
+)
+from aforesaid.english import count
+from aforesaid.model.requests import GROUPINGS, Spent
+from aforesaid.synthesis.cost import Costs, load_costs, total_tokens
+
+NARROW = 60
+MOST_DAYS = 31  # a chart of more does not fit on a screen
+WIDEST_BAR = 60
+BLOCKS = " ▏▎▍▌▋▊▉█"  # by eighths
+MILLION = 1_000_000
+SMALLEST = 0.0001  # dollars; less is shown as this, not as nothing
+
+
+def dollars(spent: Spent) -> str:
+    """`unknown`, or what is known of it."""
+    if spent.unpriced == spent.requests:
+        return "unknown"
+    amount = spent.microdollars / MILLION
+    shown = f"{amount:,.2f}" if amount >= 1 or not amount else f"{max(amount, SMALLEST):.4f}"
+    return f"{shown} + ?" if spent.unpriced else shown
+
+
+NUMBERS: Mapping[str, Callable[[Spent], str]] = {
+    "requests": lambda row: f"{row.requests:,}",
+    "sent": lambda row: f"{row.sent:,}",
+    "cached": lambda row: f"{row.cached:,}",
+    "received": lambda row: f"{row.received:,}",
+    "dollars": dollars,
+}
+NARROW_NUMBERS = ("sent", "received", "dollars")
+
+
+@click.command()
+@click.option(
+    "--by", type=click.Choice(GROUPINGS), default="day", show_default=True, help="One row per."
+)
+@arguments.since_option("Requests", "30d")
+@arguments.project_option()
+@json_option
+def cost(by: str, since: int, project: str | None, as_json: bool) -> None:
+    """Show requests to models, their tokens and their cost.
+
+    `cached` tokens are a part of those sent, which the provider charges less for. Dollars are what the
+    provider reported or the list price; `unknown` where neither is known.
+    """
+    store = arguments.open_store()
+    chosen = arguments.find_project(store, project) if project else None
+    costs = load_costs(store, wiring.home().settings, clock.now, by=by, since=since, project=chosen)
+    if as_json:
+        _print_json(costs)
+    elif costs.total.requests:
+        _print(costs)
+    else:
+        where = f" for {costs.project}" if costs.project else ""
+        say(
+            f"No model was asked anything{where} since {clock.day_and_time(costs.since)}. The rules are free."
+        )
+        _print_budget(costs)
+
+
+def _print_json(costs: Costs) -> None:
+    budget = costs.budget
+    print_json(
+        {
+            "by": costs.by,
+            "project": costs.project,
+            "since": costs.since,
+            "until": costs.until,
+            "rows": [asdict(row) for row in costs.rows],
+            "days": [asdict(row) for row in costs.days],
+            "total": asdict(costs.total),
+            "today": asdict(costs.today),
+            "budget": {"daily_tokens": budget.tokens, "daily_cents": budget.cents},
+            "written": asdict(costs.written) | {"tokens_each": costs.each},
+        }
+    )
+
+
+def _print(costs: Costs) -> None:
+    figures = NUMBERS if terminal_width() >= NARROW else NARROW_NUMBERS
+    rows = [
+        (row.label, *(NUMBERS[name](row) for name in figures)) for row in (*costs.rows, costs.total)
+    ]
+    place = f" for {costs.project}" if costs.project else ""
+    say(heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
+    table((f"by {costs.by}", *figures), rows, numbers=figures)
+    for line in chart(costs.days, terminal_width(), blocks=_can_print(BLOCKS)):
+        say(line)
+    say()
+    each, written = costs.each, costs.written
+    if each is not None:
+        say(
+            f"{count(written.observations, 'observation')} and {count(written.summaries, 'summary')} "
+            f"written by models: {each:,} tokens each."
+        )
+    _print_budget(costs)
+    if costs.total.unpriced:
+        unknown = f"The price of {count(costs.total.unpriced, 'request')} is not known. "
+        fix = "Set it for later requests: `aforesaid config set cost.prices MODEL=INPUT/OUTPUT`."
+        say(styled(unknown + fix, dim=True))
+
+
+def _print_budget(costs: Costs) -> None:
+    if left := costs.budget.left(costs.today):
+        say(f"Budget: {left}.")
+
+
+def chart(days: Sequence[Spent], width: int, *, blocks: bool) -> list[str]:
+    """One bar per day, days without a request included."""
+    if not days:
+        return []
+    known = {day.label: total_tokens(day) for day in days}
+    last = date.fromisoformat(days[-1].label)
+    first = max(date.fromisoformat(days[0].label), last - timedelta(days=MOST_DAYS - 1))
+    labels = [str(first + timedelta(days=n)) for n in range((last - first).days + 1)]
+    most = max(1, *(known.get(label, 0) for label in labels))
+    digits = len(f"{most:,}")
+    room = max(4, min(WIDEST_BAR, width - len(labels[0]) - digits - 3))
+    return [
+        f"{label} {number:>{digits},} {bar(number / most, room, blocks=blocks)}".rstrip()
+        for label, number in ((label, known.get(label, 0)) for label in labels)
+    ]
+
+
+def bar(share: float, room: int, *, blocks: bool) -> str:
+    """A small share is never drawn as nothing."""
+    if not blocks:
+        return "#" * (max(1, round(share * room)) if share else 0)
+    eighths = max(1, round(share * room * 8)) if share else 0
+    return BLOCKS[8] * (eighths // 8) + BLOCKS[eighths % 8].strip()
+
+
+def _can_print(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,422 @@
+"""`aforesaid export`, `backup`, `restore`, `rebuild` and `redact`."""
+
+import json
+import os
+import sys
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from aforesaid import clock, wiring
+from aforesaid.backups import recovery, repository
+from aforesaid.backups.repository import Backup, BackupRepository
+from aforesaid.cli import arguments
+from aforesaid.cli.output import (
+    NEEDS_ATTENTION,
+    Show,
+    bar,
+    duration,
+    exit_interrupted,
+    interruptible,
+    json_option,
+    megabytes,
+    print_json,
+    report,
+    say,
+    styled,
+    table,
+)
+from aforesaid.english import count
+from aforesaid.errors import AforesaidError, BackupError, StoreMissing, TransferError, WorkerError
+from aforesaid.model.records import Counts, ProjectRecord
+from aforesaid.model.sessions import Project
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.text import clean
+from aforesaid.transfer import export as transfer
+from aforesaid.worker import rpc
+from aforesaid.worker.health import waiting
+
+if TYPE_CHECKING:
+    from aforesaid.memory.transfer import MemoryExport
+
+STDOUT = "-"
+EXPORTED = ("project", "session", "event", "observation", "summary", "memory")
+REBUILD_SECONDS = 120.0  # clearing a large index takes a while
+POLL_SECONDS = 0.2
+AWAY_SECONDS = 60.0  # that a worker may not answer
+LARGEST = 64 * 1024 * 1024  # bytes of a text to redact
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """`store`: None where there are memories and nothing else."""
+
+    store: Store | None
+    project: Project | None
+    memories: "MemoryExport"
+    replies: bool
+
+    def count_records(self) -> int:
+        project_id = self.project.id if self.project else None
+        return len(self.memories) + sum(self.store.transfer.count(project_id) if self.store else ())
+
+    def write(self, out: BinaryIO, on_record: Callable[[], None] = lambda: None) -> Counts:
+        project_id = self.project.id if self.project else None
+        records = self.store.transfer.export(project_id, replies=self.replies) if self.store else ()
+        return transfer.write(
+            transfer.joined(records, self.memories),
+            out,
+            at=clock.now(),
+            project=self.project.name if self.project else None,
+            replies=self.replies,
+            on_record=on_record,
+        )
+
+
+@click.command()
+@arguments.project_option()
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default=STDOUT,
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Output file; compressed if its name ends in .gz. Required on a terminal. Default: stdout.",
+)
+@click.option("--with-replies", is_flag=True, help="Include the replies of models, verbatim.")
+@json_option
+def export(project: str | None, output: str, with_replies: bool, as_json: bool) -> None:
+    """Export everything, or one project, as JSON Lines.
+
+    `aforesaid import file` imports it, here or on another machine. The export contains what you and the agent
+    wrote, in full: keep it as private as the sessions themselves.
+
+    With --json the counts are printed as JSON, on stderr if the export goes to stdout.
+    """
+    if output == STDOUT and sys.stdout.isatty():
+        raise click.UsageError(
+            "The export would fill the terminal. Name a file: `aforesaid export -o FILE`, or pipe it."
+        )
+    exported = _choose_export(project, with_replies)
+    if number := waiting(Paths.of(os.environ)):
+        missing = f"{count(number, 'capture')} not processed by the worker yet will be missing."
+        say(f"{missing} `aforesaid worker start`, and export again.", err=True)
+    path = None if output == STDOUT else Path(output)
+    if path is None:
+        with interruptible("Stopped. The output is incomplete; `import file` would reject it."):
+            counts = exported.write(sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+    else:
+        with interruptible(f"Stopped. {path} was not written."):
+            counts = _write_file(exported, path, quiet=as_json)
+    _report_export(counts, path, as_json)
+    for file in exported.memories.left_out:
+        say(f"Left out: {clean(str(file.path))}: {clean(file.why)}.", err=True)
+
+
+def _choose_export(project: str | None, replies: bool) -> Export:
+    from aforesaid.memory.transfer import MemoryExport
+
+    root = Paths.of(os.environ).memory
+    try:
+        store = arguments.open_store()
+    except StoreMissing:
+        memories = MemoryExport(root)
+        if project or not len(memories):
+            raise
+        return Export(None, None, memories, replies)
+    if project is None:
+        return Export(store, None, MemoryExport(root), replies)
+    chosen = arguments.find_project(store, project)
+    # The first record of a project is its identity.
+    first = next(store.transfer.export(chosen.id, replies=False))
+    assert isinstance(first, ProjectRecord)
+    return Export(store, chosen, MemoryExport(root, first), replies)
+
+
+def _write_file(exported: Export, path: Path, *, quiet: bool) -> Counts:
+    done = 0
+    try:
+        with bar("Exporting", quiet=quiet) as show, transfer.new_file(path) as out:
+            total = exported.count_records()
+
+            def on_record() -> None:
+                nonlocal done
+                done += 1
+                if done % 256 == 0:
+                    show(done, total)
+
+            return exported.write(out, on_record)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise TransferError(f"{path} cannot be written: {why}. Choose another file.") from None
+
+
+def _report_export(counts: Counts, path: Path | None, as_json: bool) -> None:
+    found = asdict(counts)
+    size = path.stat().st_size if path else None
+    if as_json:
+        value = {"file": str(path) if path else None, "bytes": size, **found}
+        click.echo(json.dumps(value, indent=2), err=path is None)
+        return
+    what = ", ".join(count(found[plural(noun)], noun) for noun in EXPORTED)
+    where = f" to {path} ({megabytes(size or 0)})" if path else ""
+    say(f"Exported {what}{where}.", err=path is None)
+
+
+def plural(noun: str) -> str:
+    return noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def backup(context: click.Context, as_json: bool) -> None:
+    """Back up the database and the memories now, while the worker runs, and check the backup.
+
+    The worker makes one every day that there is work, and before a migration, a dream and a restore. Old
+    ones are deleted automatically (`backup.keep`).
+    """
+    if context.invoked_subcommand is not None:
+        return
+    home = wiring.home()
+    home.paths.make()
+    stopped = interruptible("Stopped. No backup was made; the others are unchanged.")
+    with stopped, bar("Backing up", quiet=as_json) as show:
+        made = _backups().make(repository.BY_HAND, home.settings.number("backup.keep"), show)
+    size, took = megabytes(made.manifest.size), duration(made.manifest.seconds)
+    lines = [
+        f"{made.name}: {_contents(made)}; {size}, in {took}.",
+        f"It is in {made.path}. `aforesaid restore` restores it.",
+    ]
+    if number := waiting(home.paths):
+        lines.append(f"{count(number, 'capture')} in the spool not included: `aforesaid status`.")
+    report(as_json, _backup_json(made), "\n".join(lines))
+
+
+@backup.command("list")
+@json_option
+def list_backups(as_json: bool) -> None:
+    """List backups, newest first."""
+    found = _backups().all()
+    if as_json:
+        print_json([_backup_json(each) for each in found])
+    elif not found:
+        say("There is no backup yet. Make one with `aforesaid backup`.")
+    else:
+        rows = [
+            (
+                each.name,
+                clock.day_and_time(each.manifest.made_at),
+                megabytes(each.manifest.size),
+                _contents(each),
+            )
+            for each in found
+        ]
+        table(("name", "when", "size", "contents"), rows, numbers=("size",))
+
+
+@backup.command("check")
+@click.argument("name", required=False)
+@json_option
+def check_backups(name: str | None, as_json: bool) -> None:
+    """Check every page and file of one backup or of all. Exit code 4 if one is damaged."""
+    backups = _backups()
+    wanted = [backups.get(name)] if name else backups.all() or [backups.get(None)]
+    results: list[dict[str, Any]] = []
+    with bar("Checking", quiet=as_json) as show:
+        for number, each in enumerate(wanted):
+            show(number, len(wanted))
+            fault = None
+            try:
+                backups.check(each)
+            except BackupError as error:
+                fault = str(error)
+            results.append({"name": each.name, "fault": fault})
+    if as_json:
+        print_json(results)
+    else:
+        for result in results:
+            mark = styled("✗", fg="red") if result["fault"] else styled("✓", fg="green")
+            say(f"{mark} {result['name']}: {result['fault'] or 'sound'}")
+    if any(result["fault"] for result in results):
+        raise SystemExit(NEEDS_ATTENTION)
+
+
+def _backups() -> BackupRepository:
+    return wiring.backup_repository(wiring.home(), clock.now)
+
+
+def _contents(backup: Backup, *, memories: bool = True) -> str:
+    rows = backup.manifest.rows
+    text = f"{count(rows.get('sessions', 0), 'session')}, "
+    text += count(rows.get("observations", 0), "observation")
+    return f"{text}, {count(backup.manifest.memories, 'memory file')}" if memories else text
+
+
+def _backup_json(backup: Backup) -> dict[str, Any]:
+    return {"name": backup.name, "path": str(backup.path)} | asdict(backup.manifest)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--without-memories", is_flag=True, help="Leave the curated memories as they are.")
+@json_option
+def restore(name: str | None, yes: bool, without_memories: bool, as_json: bool) -> None:
+    """Replace everything that is remembered by a backup. Default: the newest.
+
+    The current state is backed up first, so a second restore undoes the first. Sessions since the backup are
+    read again from transcripts; hooks continue, and their captures wait in the spool.
+    """
+    home = wiring.home()
+    backups = _backups()
+    backup = backups.get(name)
+    if not yes:
+        age = clock.age(backup.manifest.made_at, now=clock.now())
+        say(f"{backup.name} is {age} old. It replaces everything that is remembered now;")
+        say("that is backed up first, and sessions since then are read again from transcripts.")
+        if not os.isatty(0):
+            raise BackupError("Nobody is there to ask. Confirm with `aforesaid restore --yes`.")
+        click.confirm("Restore it?", abort=True)
+    keep = home.settings.number("backup.keep")
+    with _without_worker(home.paths), bar("Restoring", quiet=as_json) as show:
+        done = recovery.restore(backups, backup, keep, show, memories=not without_memories)
+    rpc.start(home.paths)
+    if done.before is not None:
+        before = f"The state before: `aforesaid restore {done.before.name}` restores it."
+    else:
+        before = (
+            f"The state before could not be read well enough for a backup; it is in {done.aside}."
+        )
+    report(
+        as_json,
+        {
+            "restored": done.backup.name,
+            "before": done.before.name if done.before else None,
+            "aside": str(done.aside) if done.aside else None,
+        },
+        f"Restored {done.backup.name}: {_contents(done.backup, memories=False)}.\n{before}\n"
+        "The search index is rebuilt in the background; `aforesaid status` shows the progress.",
+    )
+
+
+@contextmanager
+def _without_worker(paths: Paths) -> Iterator[None]:
+    """Holds the worker's lock: only one process may write. One that a hook has just started stops too."""
+    paths.make()
+    rpc.stop(paths)
+    try:
+        with rpc.single_instance(paths):
+            yield
+    except rpc.AlreadyRunning:
+        raise BackupError(
+            "A worker is running and does not stop. Stop it with `aforesaid worker stop`, then try again."
+        ) from None
+
+
+@click.command()
+@json_option
+def rebuild(as_json: bool) -> None:
+    """Rebuild the search index: words, facts, events and vectors.
+
+    The worker does it; searches keep working and find more and more. What is remembered is not touched.
+    """
+    paths = Paths.of(os.environ)
+    rpc.start(paths)
+    rpc.ask(paths, b"rebuild {}", seconds=REBUILD_SECONDS)
+    try:
+        with bar("Indexing", quiet=as_json) as show:
+            index = _watch_rebuild(paths, show)
+    except KeyboardInterrupt:
+        exit_interrupted("It continues in the background. `aforesaid status` shows the progress.")
+    if as_json:
+        print_json(index)
+        return
+    missing = max(0, index["documents"] - index["vectors"]) if index["encoder"] else 0
+    vectors = f", {count(index['vectors'], 'vector')} by {index['encoder']}"
+    documents = count(index["documents"], "document")
+    say(f"The index has {documents}{vectors if index['encoder'] else ''}.")
+    if missing:
+        found = f"{count(missing, 'document')} found by words only: the encoder does not answer."
+        say(styled(f"{found} See `aforesaid worker logs`.", fg="yellow"))
+
+
+def _watch_rebuild(paths: Paths, show: Show) -> dict[str, Any]:
+    """Returns the index when nothing is left to do, or nothing that can be done."""
+    store = wiring.open_for_reading(paths)
+    most = 0
+    while True:
+        status = _worker_status(paths)
+        index: dict[str, Any] = status["index"]
+        vectors = index["documents"] - index["vectors"] if index["encoder"] else 0
+        left = int(index["waiting"]) + max(0, vectors) + store.index.count_unread_events()
+        most = max(most, left)
+        show(most - left, most)
+        if left == 0 or status["idle"]:
+            return index
+        time.sleep(POLL_SECONDS)
+
+
+def _worker_status(paths: Paths) -> dict[str, Any]:
+    """Starts a worker that has ended: it continues the rebuild."""
+    end = time.monotonic() + AWAY_SECONDS
+    while True:
+        try:
+            return rpc.status(paths)
+        except WorkerError:
+            if time.monotonic() > end:
+                raise
+            rpc.start(paths)
+
+
+@click.command()
+@click.argument(
+    "file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    default="-",
+)
+@click.option("--check", is_flag=True, help="Only list position and kind of each secret.")
+@json_option
+def redact(file: Path, check: bool, as_json: bool) -> None:
+    """Print FILE, or stdin, as it would be stored: without secrets and private parts.
+
+    Your own patterns and the secrets in this terminal's environment are applied too. Nothing is stored.
+    With --check, exit code 4 if something is found.
+    """
+    with click.open_file(str(file), "rb") as opened:
+        data = opened.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise AforesaidError(f"It has more than {LARGEST // 1024 // 1024} MB. Give a part of it.")
+    text = bytes(data).decode("utf-8", "replace")
+    redactor = wiring.make_redactor(wiring.home(), os.environ)
+    if not check and not as_json:
+        click.echo(redactor.text(text), nl=False)
+        return
+    starts = [0, *(at + 1 for at, c in enumerate(text) if c == "\n")]
+    found = [
+        {
+            "line": (line := bisect_right(starts, each.start)),
+            "column": each.start - starts[line - 1] + 1,
+            "kind": each.kind,
+            "length": each.end - each.start,
+        }
+        for each in redactor.find(text)
+    ]
+    if as_json:
+        print_json(found)
+        return
+    if found:
+        columns = ("line", "column", "kind", "length")
+        rows = (tuple(str(each[name]) for name in columns) for each in found)
+        table(columns, rows, numbers=("line", "column", "length"))
+    say(f"{count(len(found), 'secret')} found.")
+    if found:
+        raise SystemExit(NEEDS_ATTENTION)

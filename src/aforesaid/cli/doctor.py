@@ -1,0 +1,450 @@
+"""`aforesaid doctor`: checks everything, and names a fix for each fault."""
+
+import json
+import os
+import shlex
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import asdict
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from aforesaid import __version__, clock, extras, wiring
+from aforesaid.agents.registry import DEFAULT, installer
+from aforesaid.backups import recovery_log
+from aforesaid.cli.output import (
+    NEEDS_ATTENTION,
+    json_option,
+    print_json,
+    say,
+    styled,
+)
+from aforesaid.cli.setup import run_hook
+from aforesaid.cli.status import index_line
+from aforesaid.clock import DAY, HOUR
+from aforesaid.english import count
+from aforesaid.errors import AforesaidError, ConfigError, StoreMissing, WorkerError
+from aforesaid.filesystems import why_shared
+from aforesaid.git import create_repository
+from aforesaid.model.sessions import COMPLETED
+from aforesaid.paths import Paths, walk
+from aforesaid.store import files
+from aforesaid.worker import overview, rpc
+from aforesaid.worker.disk import MB, measure, sizes
+from aforesaid.worker.health import (
+    count_files,
+    describe_lost_events,
+    not_recording,
+    write_problem,
+)
+from aforesaid.worker.overview import (
+    SLOW,
+    START_SECONDS,
+    UNTRIED,
+    Finding,
+    backup_line,
+    can_import,
+    encoder_problem,
+    index_health,
+    is_known_python,
+    lost_database,
+    missing_vectors,
+    read_settings,
+)
+
+Check = Callable[[], Iterator[Finding]]
+MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "fault": ("✗", "red")}
+SQLITE_SAFE = (3, 51, 3)
+RESTART = "aforesaid worker restart"  # a start checks the database, and repairs it
+LATE = 3  # times the interval between backups
+REPORTED_FOR = 7 * DAY  # a recovery
+LISTED = 5
+WAIT_SECONDS = 20.0
+AGENT = DEFAULT.name
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Do not send a synthetic session through the hooks.")
+@json_option
+def doctor(quick: bool, as_json: bool) -> None:
+    """Check everything, then send a synthetic session through the real hooks and remove it again.
+
+    Exit code 4 when there is a fault.
+    """
+    findings: list[Finding] = []
+    for check in CHECKS:
+        findings += _run(check, findings, quiet=as_json)
+    if not quick and not _faults(findings):
+        findings += _run(check_whole_path, findings, quiet=as_json)
+    elif not quick and not as_json:
+        say(styled("- whole path: not tried, fix the faults above first", dim=True))
+    faults = _faults(findings)
+    if as_json:
+        print_json({"version": __version__, "findings": [asdict(f) for f in findings]})
+    elif faults:
+        say(styled(f"\n{count(faults, 'fault')} found.", fg="red"))
+    elif any(finding.level == "warning" for finding in findings):
+        say(styled("\nNo faults found. See the warnings above.", fg="yellow"))
+    else:
+        say(styled("\nNo faults found." if quick else "\nMemory works.", fg="green"))
+    if faults:
+        raise SystemExit(NEEDS_ATTENTION)
+
+
+def _faults(findings: list[Finding]) -> int:
+    return sum(finding.level == "fault" for finding in findings)
+
+
+def _run(check: Check, known: list[Finding], *, quiet: bool) -> list[Finding]:
+    """A fault that another check has found, such as one of the config file, is not repeated."""
+    try:
+        found = list(check())
+    except (AforesaidError, OSError) as error:
+        if any(finding.detail == str(error) for finding in known):
+            return []
+        name = check.__name__.removeprefix("check_").replace("_", " ")
+        found = [Finding("fault", name, str(error))]
+    if not quiet:
+        for finding in found:
+            mark, colour = MARKS[finding.level]
+            say(f"{styled(mark, fg=colour)} {finding.what}: {styled(finding.detail)}")
+            if finding.fix:
+                say(f"    {styled('Fix:', bold=True)} {finding.fix}")
+    return found
+
+
+def check_versions() -> Iterator[Finding]:
+    sqlite = ".".join(map(str, sqlite3.sqlite_version_info))
+    safe = sqlite3.sqlite_version_info >= SQLITE_SAFE
+    note = "" if safe else " (below 3.51.3 only one process may write; only the worker does)"
+    python = ".".join(map(str, sys.version_info[:3]))
+    detail = f"aforesaid {__version__}, Python {python}, SQLite {sqlite}{note}"
+    yield Finding("ok", "versions", detail)
+
+
+def check_config() -> Iterator[Finding]:
+    file = Paths.of(os.environ).config_file
+    wiring.home()
+    yield Finding("ok", "config", str(file) if file.exists() else "defaults, no file")
+
+
+def check_provider() -> Iterator[Finding]:
+    home = wiring.home()
+    choice = wiring.provider(home, clock.now)
+    name = choice.author.provider
+    if name in wiring.PACKAGES and find_spec(wiring.PACKAGES[name]) is None:
+        missing = f"{name}: its package is not installed"
+        yield Finding("fault", "provider", missing, extras.install(name))
+        return
+    parked = None
+    with suppress(WorkerError):
+        parked = rpc.status(home.paths)["parked"]
+    if parked:
+        yield Finding("warning", "provider", f"{choice.author} does not answer: {parked['why']}")
+    else:
+        yield Finding("ok", "provider", f"{choice.author}: {choice.why}")
+
+
+def check_folders() -> Iterator[Finding]:
+    """They must belong to the user, and nobody else may read them."""
+    paths = Paths.of(os.environ)
+    try:
+        paths.make()
+    except OSError as error:
+        fix = f"move {error.filename} away, or make it a directory of yours"
+        yield Finding("fault", "folders", str(error), fix)
+        return
+    except ConfigError as error:
+        yield Finding("fault", "folders", str(error), "chown, or AFORESAID_HOME")
+        return
+    wrong = []
+    for root in {paths.config, paths.data, paths.state}:
+        for path in chain([root], (Path(entry.path) for entry in walk(root))):
+            try:
+                status = path.lstat()
+            except FileNotFoundError:  # the worker has just removed it
+                continue
+            if status.st_uid != os.getuid():
+                wrong.append((path, f"belongs to user {status.st_uid}", f"chown {os.getuid()}"))
+            elif paths.memory in path.parents:
+                continue  # people create files there, with their own modes; the folder is private
+            elif not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o077:
+                wrong.append((path, f"mode {stat.S_IMODE(status.st_mode):o}", "chmod go-rwx"))
+    for path, why, fix in wrong[:LISTED]:
+        yield Finding("fault", "privacy", f"{path}: {why}", f"{fix} {shlex.quote(str(path))}")
+    if not wrong:
+        yield Finding("ok", "privacy", f"only you can read {paths.state} and what is in it")
+
+
+def check_captures() -> Iterator[Finding]:
+    """Can a hook write, and could it always?"""
+    paths = Paths.of(os.environ)
+    if unwritable := write_problem(paths):
+        fix = f"make {paths.spool} and {paths.data} writable, with free space"
+        yield Finding("fault", "spool", unwritable, fix)
+    else:
+        yield Finding("ok", "spool", str(paths.spool))
+    store = None
+    with suppress(AforesaidError):
+        store = wiring.open_for_reading(paths)
+    if lost := describe_lost_events(paths, store):
+        known = describe_lost_events(paths, store, unreported_only=True) is None
+        fix = f"free space on the disk; reported for 30 days, or delete {paths.capture_failures}"
+        yield Finding("ok" if known else "warning", "spool", lost, "" if known else fix)
+
+
+def check_disk() -> Iterator[Finding]:
+    home = wiring.home()
+    room = measure(home.paths, home.settings)
+    most = sorted(sizes(home.paths).items(), key=lambda each: -each[1])[:4]
+    used = ", ".join(f"{name} {-(-size // MB):,} MB" for name, size in most)
+    if room.warning:
+        fix = "aforesaid config set limits.home_mb, or free space on the disk"
+        yield Finding("warning", "disk", f"{room.warning}; largest: {used}", fix)
+    else:
+        yield Finding("ok", "disk", f"{-(-room.used // MB):,} MB: {used}")
+    for folder in {home.paths.data, home.paths.state}:
+        if why := why_shared(folder):
+            fix = "set AFORESAID_HOME, or XDG_DATA_HOME and XDG_STATE_HOME, to a local disk"
+            yield Finding("warning", "disk", f"{why}: the database is slower there", fix)
+
+
+def check_database() -> Iterator[Finding]:
+    paths = Paths.of(os.environ)
+    for file in files.parts(paths.database):
+        if file.exists() and not os.access(file, os.R_OK | os.W_OK):
+            fix = f"chmod u+rw {shlex.quote(str(file))}"
+            yield Finding("fault", "database", f"{file} may not be read and written", fix)
+            return
+    try:
+        store = wiring.open_for_reading(paths)
+        store.check()
+        health = store.health()
+    except StoreMissing:
+        deleted = rpc.running_pid(paths) is not None and not paths.database.exists()
+        what = "the file was deleted while the worker runs" if deleted else None
+        if what := what or lost_database(wiring.home()):
+            yield Finding("warning", "database", what, RESTART)
+        else:
+            yield Finding("ok", "database", "none yet; the worker creates it")
+        return
+    except AforesaidError as error:
+        yield Finding("fault", "database", str(error), RESTART)
+        return
+    what = f"sound: {count(health.events, 'event')}, {count(health.observations, 'observation')}"
+    yield Finding("ok", "database", what)
+    if health.skipped:
+        what = f"{count(health.skipped, 'job')} failed three times"
+        yield Finding("warning", "queue", what, "aforesaid status, then aforesaid retry")
+    if health.quarantined:
+        unread, kept = count(health.quarantined, "capture"), count_files(paths.spool_bad)
+        what = f"{unread} could not be read; {kept} of them kept in {paths.spool_bad} (30 days, 256 MB)"
+        yield Finding("warning", "queue", what, "aforesaid worker logs says why")
+
+
+def check_recoveries() -> Iterator[Finding]:
+    """What has happened to the database lately."""
+    home = wiring.home()
+    since = clock.now() - REPORTED_FOR
+    lately = [each for each in recovery_log.load_all(home.paths) if each.at > since]
+    for account in lately:
+        if account.what != recovery_log.BY_HAND and account.done:
+            level = "ok" if account.seen else "warning"
+            yield Finding(level, "recovery", recovery_log.describe(account, home.paths))
+    recovery_log.mark_seen(home.paths)
+    kept = len(recovery_log.load_all(home.paths))
+    if not lately and kept:
+        folder = home.paths.damaged
+        yield Finding("ok", "recovery", f"{count(kept, 'damaged database')} kept in {folder}")
+
+
+def check_backups() -> Iterator[Finding]:
+    """Is there one, and is it young enough? `aforesaid backup check` checks the backups themselves."""
+    home = wiring.home()
+    every = home.settings.number("backup.every_hours") * HOUR
+    database = home.paths.database
+    found = wiring.backup_repository(home, clock.now).all()
+    if every and found and database.exists():
+        # What has not changed since needs no new backup.
+        written, last = database.stat().st_mtime_ns // 1_000_000, found[0].manifest.made_at
+        if written - last > LATE * every:
+            age = clock.age(last, now=written)
+            late = f"the last one is {age} older than what is remembered"
+            yield Finding("warning", "backups", late, "aforesaid backup; aforesaid worker logs")
+            return
+    yield Finding("ok", "backups", backup_line(home))
+
+
+def check_worker() -> Iterator[Finding]:
+    paths = Paths.of(os.environ)
+    if rpc.running_pid(paths) is None:
+        if note := not_recording(paths):
+            yield Finding("fault", "worker", note, "fix what it names, then aforesaid worker start")
+        else:
+            yield Finding("ok", "worker", "not running; the next capture starts it")
+        return
+    try:
+        found = rpc.status(paths)
+    except WorkerError as error:
+        yield Finding("fault", "worker", str(error), RESTART)
+        return
+    if found["version"] != __version__:
+        what = f"it is version {found['version']}, this is {__version__}"
+        yield Finding("warning", "worker", what, RESTART)
+    if found["fault"]:
+        yield Finding("fault", "worker", found["fault"], "aforesaid worker logs")
+    else:
+        yield Finding("ok", "worker", f"answers, pid {found['pid']}")
+
+
+def check_search() -> Iterator[Finding]:
+    home = wiring.home()
+    if missing := encoder_problem(home.settings):
+        yield Finding("fault", "search", *missing)
+        return
+    with suppress(StoreMissing):
+        index = index_health(home.settings, wiring.open_for_reading(home.paths))
+        running = None
+        with suppress(WorkerError):
+            running = rpc.status(home.paths)
+        if few := missing_vectors(index, running):
+            yield Finding("warning", "search", *few)
+        else:
+            yield Finding("ok", "search", index_line(asdict(index)))
+
+
+def check_server() -> Iterator[Finding]:
+    """The MCP server: does the program that the client runs exist, and does it start?"""
+    found = False
+    places = {installer.server_path(scope, os.environ): scope for scope in ("project", "user")}
+    for file, scope in places.items():
+        try:
+            entry = installer.installed_server(read_settings(file) or "")
+        except (AforesaidError, ValueError) as error:
+            yield Finding("fault", "MCP server", f"{file}: {error}", "correct the file's JSON")
+            continue
+        if entry is not None:
+            found = True
+            if installer.is_our_server(entry):
+                yield _check_server(file, scope, Path(str(entry.get("command"))))
+            else:
+                yield Finding("ok", "MCP server", f"added to {file} by hand")
+    if found:
+        return
+    if installer.is_plugin_enabled(os.environ):
+        yield Finding("ok", "MCP server", f"the {installer.TITLE} plugin has it")
+    elif _hooks_installed():
+        unknown = f"{installer.TITLE} does not know it"
+        yield Finding("warning", "MCP server", unknown, "aforesaid install")
+
+
+def _check_server(file: Path, scope: str, command: Path) -> Finding:
+    fix = f"aforesaid install --scope {scope}"
+    if not os.access(command, os.X_OK):
+        return Finding("fault", "MCP server", f"{command} cannot be run", fix)
+    if scope == "project" and not is_known_python(command):
+        return Finding("ok", "MCP server", f"installed in {file}; {UNTRIED.format(command)}")
+    starts = can_import(command, installer.MODULE)
+    if starts is None:
+        slow = SLOW.format(command, START_SECONDS)
+        fix = "try again when the machine is less busy, or start the client with MCP_TIMEOUT=60000"
+        return Finding("warning", "MCP server", f"{slow}, longer than {installer.TITLE} waits", fix)
+    if not starts:
+        return Finding("fault", "MCP server", f"it does not start with {command}", fix)
+    return Finding("ok", "MCP server", f"installed in {file}")
+
+
+def _hooks_installed() -> bool:
+    for scope in ("project", "user"):
+        with suppress(OSError, ValueError, AforesaidError):
+            if installer.installed_commands(
+                read_settings(installer.hooks_path(scope, os.environ)) or ""
+            ):
+                return True
+    return False
+
+
+def check_hooks() -> Iterator[Finding]:
+    return overview.check_hooks(os.environ, Path.cwd())
+
+
+CHECKS: tuple[Check, ...] = (
+    check_versions,
+    check_config,
+    check_folders,
+    check_captures,
+    check_disk,
+    check_database,
+    check_recoveries,
+    check_backups,
+    check_worker,
+    check_provider,
+    check_search,
+    check_hooks,
+    check_server,
+)
+
+
+def check_whole_path() -> Iterator[Finding]:
+    """Sends a synthetic session in a scratch project through the installed hook lines: hook, spool, worker,
+    store, observation. It runs in the user's own home and leaves nothing behind. No model is asked: where one
+    is in use, the check ends at the store, because the queue may be waiting for the model."""
+    paths = Paths.of(os.environ)
+    reference = f"doctor-{uuid.uuid4()}"
+    with tempfile.TemporaryDirectory(prefix="aforesaid-doctor-") as scratch:
+        # A repository of its own: the folder for temporary files may be in one of the user's.
+        create_repository(Path(scratch, ".git"))
+        try:
+            began = time.monotonic()
+            for hook, payload in installer.probe_session(reference, scratch):
+                _fire(hook, payload, scratch)
+            with_model = wiring.provider(wiring.home(), clock.now).model is not None
+            yield _wait_for(paths, reference, began, with_model=with_model)
+        except (AforesaidError, subprocess.SubprocessError, ValueError) as error:
+            yield Finding("fault", "whole path", str(error), "aforesaid worker logs")
+        finally:
+            with suppress(WorkerError):
+                rpc.order(paths, "drop-doctor-session", session=reference)
+
+
+def _fire(hook: str, payload: dict[str, object], scratch: str) -> None:
+    done = run_hook(hook, payload, scratch)
+    if done.returncode or done.stderr:
+        detail = done.stderr.decode("utf-8", "replace")[:300]
+        raise AforesaidError(f"the {hook} hook ended with {done.returncode}: {detail}")
+    if done.stdout.strip():
+        json.loads(done.stdout)
+
+
+def _wait_for(paths: Paths, reference: str, began: float, *, with_model: bool) -> Finding:
+    while time.monotonic() - began < WAIT_SECONDS:
+        with suppress(StoreMissing), closing(wiring.open_for_reading(paths)) as store:
+            session = store.sessions.find(AGENT, reference)
+            # Only when its last event is in: one that came after the clean-up would restore it.
+            ended = session is not None and session.status == COMPLETED
+            seconds = f"{time.monotonic() - began:.1f} s"
+            if session and ended and with_model:
+                return Finding("ok", "whole path", f"hook, spool, worker, store: {seconds}")
+            if session and ended and store.summaries.for_session(session.id):
+                if store.observations.for_session(session.id):
+                    what = f"hook, spool, worker, store, observation: {seconds}"
+                    return Finding("ok", "whole path", what)
+                what = "the event arrived, but there is no observation"
+                return Finding("fault", "whole path", what, "a bug: report it")
+        time.sleep(0.05)
+    return Finding(
+        "fault",
+        "whole path",
+        f"the synthetic event did not arrive within {WAIT_SECONDS:.0f} s",
+        "aforesaid worker restart, then aforesaid worker logs",
+    )

@@ -1,0 +1,119 @@
+"""What agents run: the hooks `context`, `new`, `compact`, `save`, `summary` and `end`, and `mcp`.
+
+With a payload on stdin a hook command does exactly what the installed hook line does. `context` on a terminal
+prints the brief that a session in this directory would get.
+"""
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from aforesaid.cli.output import json_option, print_json, say
+from aforesaid.errors import AforesaidError
+
+
+def _run(hook: str, body: bytes | None = None) -> NoReturn:
+    from aforesaid.hook import capture
+
+    if body is None and sys.stdin.isatty():
+        raise AforesaidError(
+            f"`aforesaid {hook}` reads a hook payload. Try: aforesaid {hook} < payload.json"
+        )
+    sys.stdout.flush()
+    # The hook ends its process itself, as it does under the agent.
+    os._exit(capture.main(hook, body))
+
+
+@click.command()
+@json_option
+@click.option("--project", type=click.Path(exists=True, file_okay=False), help="Another directory.")
+def context(as_json: bool, project: str | None) -> None:
+    """Print the brief of this directory's project; with a payload on stdin, act as SessionStart."""
+    if project is None and not as_json and (body := _read_payload()):
+        _run("context", body)
+    if project is not None:
+        os.chdir(project)
+    from aforesaid import clock, wiring
+    from aforesaid.briefing import Briefing
+    from aforesaid.cli.arguments import current_project
+    from aforesaid.text import tokens
+    from aforesaid.worker.overview import why_nothing_injected
+
+    home = wiring.home()
+    store = wiring.open_for_reading(home.paths)
+    project_id = current_project(store)
+    text = ""
+    if project_id is not None:
+        searcher = wiring.searcher(store, home.settings, clock.now)
+        briefing = Briefing(
+            store, searcher, lambda folder: wiring.memories(home, folder, clock.now)
+        )
+        budget = home.settings.number("brief.tokens")
+        text = briefing.write(project_id, str(Path.cwd()), budget).text
+    if as_json:
+        print_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text})
+        return
+    say(text or "Nothing is remembered about this directory yet.")
+    if why := why_nothing_injected(home, project_id):
+        say(f"Nothing is injected into a session that starts here now: {why}.", err=True)
+
+
+def _read_payload() -> bytes:
+    """From a pipe or a file; a terminal, /dev/null and a closed stream have none."""
+    from aforesaid.hook import capture
+
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return b""
+    if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
+        return b""
+    return capture.read_all(0).strip()
+
+
+@click.command()
+def new() -> None:
+    """UserPromptSubmit: store the prompt, print what is known about it."""
+    _run("new")
+
+
+@click.command()
+def save() -> None:
+    """PostToolUse, PostToolUseFailure, SubagentStop: store the event."""
+    _run("save")
+
+
+@click.command()
+def compact() -> None:
+    """PreCompact: store the event, print what the compaction must keep."""
+    _run("compact")
+
+
+@click.command()
+def summary() -> None:
+    """Stop: the turn is over; observations and a summary are written in the background."""
+    _run("summary")
+
+
+@click.command()
+def end() -> None:
+    """SessionEnd: close the session; the worker keeps running."""
+    _run("end")
+
+
+@click.command()
+@click.option(
+    "--plugin", is_flag=True, help="Offer no tools if the user's settings name the server too."
+)
+def mcp(plugin: bool) -> None:
+    """Serve the memory to an agent: the Model Context Protocol over stdin and stdout.
+
+    `aforesaid install` configures Claude Code to run this. It ends when stdin is closed.
+    """
+    from aforesaid.mcp.server import main
+
+    main(plugin=plugin)

@@ -1,0 +1,405 @@
+"""`aforesaid memory`, `remember` and `dream`: the curated memories of this directory's project."""
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from aforesaid import clock, wiring
+from aforesaid.cli import arguments, editor
+from aforesaid.cli.output import json_option, print_json, report, say, table
+from aforesaid.clock import day_and_time
+from aforesaid.errors import AforesaidError, ConfigError, Edited, MemoryRefused
+from aforesaid.memory import curation
+from aforesaid.model.memories import (
+    LONGEST_SAID,
+    OF_TEAM,
+    OF_USER,
+    TYPES,
+    Broken,
+    StoredMemory,
+)
+from aforesaid.text import clean, fenced, one_line
+
+if TYPE_CHECKING:
+    from aforesaid.memory.changes import Memories, UndoResult
+
+SUFFIX = ".md"
+ID_LENGTH, LISTED = 12, 5
+DREAM_SECONDS = 900.0  # a model may take long
+WHERE = {OF_USER: "in all projects", OF_TEAM: "for everybody who works on this repository"}
+
+
+def current_memories() -> "Memories":
+    return wiring.memories(wiring.home(), str(Path.cwd()), clock.now)
+
+
+def notify_worker(name: str | None = None, what: str = "changed") -> None:
+    """Lets the worker prepare the brief again and notify viewers. It may fail: the files are the truth."""
+    with suppress(AforesaidError):
+        arguments.call_worker("memories-changed", dir=str(Path.cwd()), name=name, what=what)
+
+
+def retire_by_name(name: str, why: str) -> str:
+    """Returns the name as the file has it."""
+    name = curation.retire_memory(current_memories(), name, why)
+    notify_worker(name, "retired")
+    return name
+
+
+def restore_by_name(name: str) -> str:
+    name = curation.restore_memory(current_memories(), name)
+    notify_worker(name, "restored")
+    return name
+
+
+def complete_memories(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    with suppress(AforesaidError, OSError):
+        found = (each.memory for each in current_memories().all().memories)
+        return [
+            CompletionItem(m.name, help=m.description) for m in found if m.name.startswith(typed)
+        ]
+    return []
+
+
+name_argument = click.argument("name", shell_complete=complete_memories)
+
+
+@click.group()
+def memory() -> None:
+    """Curated memories: Markdown files that are injected into sessions where a prompt needs them.
+
+    They are written automatically from what you say; `aforesaid remember` adds one. Every change can be
+    undone.
+    """
+
+
+@memory.command("list")
+@click.option("--retired", is_flag=True, help="List retired memories.")
+@json_option
+def list_memories(retired: bool, as_json: bool) -> None:
+    """List the memories of this project and of yours, newest first."""
+    memories = current_memories()
+    found = memories.retired() if retired else memories.all()
+    if as_json:
+        print_json(
+            {
+                "memories": [curation.memory_json(each) for each in found.memories],
+                "broken": [{"path": str(b.path), "why": b.why} for b in found.broken],
+                "left_out": found.left_out,
+            }
+        )
+        return
+    if found.memories:
+        rows = (
+            (
+                each.memory.name,
+                each.label,
+                each.scope,
+                f"{'(pinned) ' if each.pinned else ''}{each.memory.description}",
+            )
+            for each in found.memories
+        )
+        table(("name", "type", "of", "about"), rows)
+    elif retired:
+        say("No memory is retired.")
+    else:
+        say("There are no memories yet. Add one: aforesaid remember TEXT, or tell the agent.")
+    if found.left_out:
+        say(f"{found.left_out} older files were not read: at most 200 of a folder are.")
+    _print_broken(found.broken)
+
+
+@memory.command()
+@name_argument
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show a memory and its sources."""
+    print_memory(curation.get_memory(current_memories(), name), as_json)
+
+
+def print_memory(stored: StoredMemory, as_json: bool) -> None:
+    if as_json:
+        print_json(curation.memory_json(stored))
+        return
+    one = stored.memory
+    say(fenced(f"{one.name} ({stored.label}{', pinned' if stored.pinned else ''})"))
+    say(fenced(clean(one.description)) + "\n")
+    say(fenced(clean(one.body).strip()) + "\n")
+    if one.updated or one.created:
+        changed = day_and_time(one.updated or stored.modified)
+        say(f"Since {day_and_time(one.created or one.updated)}, last changed {changed}")
+    if one.evidence:
+        say(f"From: {', '.join(map(clean, one.evidence))}")
+    if one.files:
+        say(f"About: {', '.join(clean(path) for path, _ in one.files)}")
+    say(f"File: {stored.path}")
+
+
+@memory.command()
+@name_argument
+def edit(name: str) -> None:
+    """Edit a memory in your editor ($VISUAL or $EDITOR). You can also edit the file itself."""
+    arguments.require_user(f"memory edit {name}")
+    memories = current_memories()
+    stored = curation.get_own_memory(memories, name)
+    before = stored.path.read_text("utf-8")
+    text = editor.open_editor(before, suffix=SUFFIX, otherwise=f"edit {stored.path} itself.")
+    if text is None or text == before:
+        say("Nothing was changed.")
+        return
+    try:
+        curation.rewrite_memory(memories, stored, text, stored.checksum)
+    except AforesaidError as error:
+        kept = editor.save_draft(text, stored.memory.name, suffix=SUFFIX)
+        raise type(error)(f"{error} Your text is kept: {kept}") from None
+    notify_worker(stored.memory.name)
+    say(f"Changed: {stored.memory.name}. `aforesaid memory undo` undoes it.")
+
+
+@memory.command()
+@name_argument
+@json_option
+def pin(name: str, as_json: bool) -> None:
+    """Keep a memory first in the index, and out of dreams."""
+    arguments.require_user(f"memory pin {name}")
+    _set_pin(name, True, as_json)
+
+
+@memory.command()
+@name_argument
+@json_option
+def unpin(name: str, as_json: bool) -> None:
+    """Undo `pin`."""
+    _set_pin(name, False, as_json)
+
+
+def _set_pin(name: str, pinned: bool, as_json: bool) -> None:
+    curation.pin_memory(current_memories(), name, pinned=pinned)
+    notify_worker(name)
+    text = f"{name} is {'pinned' if pinned else 'no longer pinned'}."
+    report(as_json, {"name": name}, text)
+
+
+@memory.command()
+@name_argument
+@click.option("--why", default="by request", show_default=True, help="The reason, for the log.")
+@json_option
+def retire(name: str, why: str, as_json: bool) -> None:
+    """Hide a memory. It is kept, and `restore` restores it."""
+    name = retire_by_name(name, why)
+    text = f"Retired: {name}. `aforesaid memory restore {name}` restores it."
+    report(as_json, {"name": name}, text)
+
+
+@memory.command()
+@click.argument("name")
+@json_option
+def restore(name: str, as_json: bool) -> None:
+    """Restore a retired memory."""
+    name = restore_by_name(name)
+    report(as_json, {"name": name}, f"Restored: {name}")
+
+
+@memory.command()
+@json_option
+@click.pass_context
+def check(context: click.Context, as_json: bool) -> None:
+    """List memories about files and things that have changed or gone. Needs no model. Exit code 1 if any."""
+    memories = current_memories()
+    listing = memories.all()
+    found = curation.check_memories(memories, memories.places.top, listing)
+    flagged = [each for each in found if each.flagged]
+    if as_json:
+        print_json(
+            {
+                "checked": len(listing.memories),
+                "flagged": [{"name": e.name} | curation.problems_json(e) for e in flagged],
+                "broken": [{"path": str(b.path), "why": b.why} for b in listing.broken],
+            }
+        )
+    else:
+        for each in flagged:
+            links = f"dead links: {', '.join(each.dead_links)}" if each.dead_links else ""
+            say(f"{each.name}: {'; '.join(filter(None, (str(each.freshness), links)))}")
+        say(f"{len(listing.memories)} checked, {len(flagged)} of them possibly outdated.")
+        _print_broken(listing.broken)
+    context.exit(1 if flagged or listing.broken else 0)
+
+
+@memory.command()
+@json_option
+def path(as_json: bool) -> None:
+    """Print the folders of the files."""
+    found = {folder.scope: str(folder.path) for folder in current_memories().places.all}
+    if as_json:
+        print_json(found)
+    else:
+        table(("of", "folder"), found.items())
+
+
+def _print_broken(broken: Iterable[Broken]) -> None:
+    for each in broken:
+        say(clean(f"Not a memory: {each.path}: {each.why}"), err=True)
+
+
+@memory.command()
+@click.option("-n", "--limit", default=20, show_default=True, help="Maximum number of changes.")
+@json_option
+def log(limit: int, as_json: bool) -> None:
+    """List changes of the memories here, newest first.
+
+    Edits by hand are listed too.
+    """
+    memories = current_memories()
+    found = memories.history.log(limit, memories.folders)
+    if as_json:
+        print_json([{"id": e.id, "at": e.at, "reason": e.reason, "files": e.paths} for e in found])
+        return
+    if found:
+        rows = ((e.id[:ID_LENGTH], day_and_time(e.at), one_line(e.reason, 100)) for e in found)
+        table(("id", "when", "what"), rows)
+    else:
+        say("Nothing has been changed yet.")
+
+
+@memory.command()
+@click.argument("change", required=False)
+def diff(change: str | None) -> None:
+    """Show what CHANGE, an id from `log`, has changed. Default: the last one."""
+    memories = current_memories()
+    if change is None:
+        change = next((entry.id for entry in memories.history.log(1, memories.folders)), None)
+    say(clean(memories.history.diff(change)) if change else "Nothing has been changed yet.")
+
+
+@memory.command()
+@click.argument("change", required=False)
+@click.option("--force", is_flag=True, help="Also if a file was changed since.")
+@json_option
+def undo(change: str | None, force: bool, as_json: bool) -> None:
+    """Undo CHANGE; default: the last one. Undo the undo to redo it."""
+    from aforesaid.memory.changes import undo_change
+
+    _report_undo(undo_change(current_memories(), change, force=force), as_json)
+
+
+def _report_undo(undone: "UndoResult", as_json: bool) -> None:
+    if undone.kept_by_hand and undone.entry is None:
+        names = ", ".join(map(str, undone.kept_by_hand[:LISTED]))
+        raise Edited(f"Nothing was undone: a file was edited just now: {names}. Try again.")
+    notify_worker()
+    lines = [f"Undone: {one_line(undone.undone.reason, 100)}", *(f"  {p}" for p in undone.paths)]
+    value = {"undone": undone.undone.id, "by": undone.entry, "files": undone.paths}
+    report(as_json, value, "\n".join(lines))
+    if not as_json:
+        for kept in undone.kept_by_hand:
+            say(f"Not changed, because it was edited just now: {kept}", err=True)
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(TYPES),
+    help="user: about you, in all projects; feedback: how to work; project; reference: where to find "
+    "something. Default: by its wording.",
+)
+@click.option("--name", help="Name of the memory. An existing one is replaced.")
+@click.option("--file", "files", multiple=True, help="A file it is about. Can be repeated.")
+@click.option("--pin", is_flag=True, help="First in every brief, and kept out of dreams.")
+@click.option("--team", is_flag=True, help="Into the repository, for everybody who works on it.")
+@json_option
+def remember(
+    text: tuple[str, ...],
+    kind: str | None,
+    name: str | None,
+    files: tuple[str, ...],
+    pin: bool,
+    team: bool,
+    as_json: bool,
+) -> None:
+    """Save TEXT, in your words, as a memory for later sessions. `-` reads it from standard input.
+
+    What is known already is not saved twice; a correction ("use X instead of Y") updates the memory.
+    """
+    from aforesaid.agents.registry import DEFAULT, current_session, project_directory
+
+    said = sys.stdin.read(LONGEST_SAID * 2) if text == ("-",) else " ".join(text)
+    said = clean(said).strip()
+    if not said:
+        raise ConfigError("There is nothing to remember. Say it: aforesaid remember TEXT.")
+    if len(said) > LONGEST_SAID:
+        raise ConfigError(f"A memory has at most {LONGEST_SAID} characters. Make it shorter.")
+    answer = arguments.call_worker(
+        "remember",
+        dir=project_directory(os.environ),
+        agent=DEFAULT.name,
+        session=current_session(os.environ),
+        text=said,
+        type=kind,
+        name=name,
+        team=team,
+        pin=pin,
+        by=arguments.caller(),
+        files=[str(Path.cwd() / file) for file in files],
+    )
+    if "refused" in answer:
+        raise MemoryRefused(answer["refused"])
+    if as_json:
+        print_json(answer)
+    elif answer["known"]:
+        name = answer["name"]
+        say(f"Already known: {name}. `aforesaid memory show {name}` shows it.")
+    elif answer["updated"]:
+        say(f"Updated {answer['name']}: {answer['description']}")
+        say("`aforesaid memory diff` shows the change, `aforesaid memory undo` undoes it.")
+    else:
+        where = WHERE.get(answer["of"], "in this project")
+        say(f"Remembered {where} as {answer['name']}: {answer['path']}")
+
+
+@click.group(invoke_without_command=True)
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@json_option
+@click.pass_context
+def dream(context: click.Context, dry_run: bool, as_json: bool) -> None:
+    """Consolidate the memories of this project: duplicates, contradictions, dead links, relative dates.
+
+    Runs automatically once a day if there was work. Nothing is deleted: memories are retired, and `aforesaid
+    dream undo` restores everything. A model, if there is one, is asked once.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    answer = arguments.call_worker(
+        "dream", seconds=DREAM_SECONDS, dir=str(Path.cwd()), dry_run=dry_run
+    )
+    if refused := answer.get("refused"):
+        raise MemoryRefused(refused)
+    if as_json:
+        print_json(answer)
+        return
+    for line in answer["lines"]:
+        say(clean(line))
+    if answer["diff"]:
+        say("\n" + clean(answer["diff"]))
+    if dry_run:
+        say("Nothing was changed: this was a dry run.")
+    elif answer["entry"]:
+        say("`aforesaid dream undo` undoes all of it.")
+
+
+@dream.command("undo")
+@click.option("--force", is_flag=True, help="Also if a file was changed since.")
+@json_option
+def undo_dream(force: bool, as_json: bool) -> None:
+    """Undo the last dream: every file as it was before."""
+    from aforesaid.memory.dream.run import undo_last_dream
+
+    _report_undo(undo_last_dream(current_memories(), force=force), as_json)

@@ -1,0 +1,283 @@
+"""Output of the commands: text and tables for people, JSON for programs, progress bars on a terminal."""
+
+import json
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import click
+
+from aforesaid.text import clean
+
+F = TypeVar("F", bound=Callable[..., Any])
+INTERRUPTED = 130  # exit code after Ctrl-C
+NEEDS_ATTENTION = 4  # exit code when something is wrong that the user has to fix
+SHOW_HINT = "Show one in full: aforesaid show <id>"
+TYPE_COLOURS = {
+    "decision": "magenta",
+    "bugfix": "red",
+    "feature": "green",
+    "refactor": "cyan",
+    "discovery": "yellow",
+    "change": "blue",
+}
+
+GAP = 2  # between the columns of a table
+WHOLE = ("id", "session", "type")  # columns that are copied from: never broken
+TIME = "when"
+LEAST, EASY = 16, 28  # characters of a text column: readable, comfortable
+LONGEST_WORD = 24  # a word up to this length is not broken in a table
+COLOUR = re.compile(r"(\x1b\[(?:[0-4]|[39]\d|1?0)(?:;\d{1,3}){0,4}m)")  # as click.style writes them
+WORDS = re.compile(r"( *)([^ ]+)")
+PIECES = re.compile(r"[^/_.,:;=-]*[/_.,:;=-]+|[^/_.,:;=-]+")  # where a long word may be broken
+HANGING = re.compile(r" *(?:[-▶✓✗!] )?")
+
+
+def json_option(function: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+def print_json(value: object) -> None:
+    """Prints ASCII only on a terminal: captured text may contain characters that control it."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty()))
+
+
+def report(as_json: bool, value: object, text: str) -> None:
+    """Prints the outcome of a command."""
+    if as_json:
+        print_json(value)
+    else:
+        say(text)
+
+
+def terminal_width() -> int:
+    """Text that goes to a pipe is not cut to a width."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return 120
+    return shutil.get_terminal_size().columns
+
+
+def say(text: str = "", *, indent: int | None = None, err: bool = False) -> None:
+    """Prints text, on a terminal wrapped between words. `indent`: of the lines that follow the first.
+    Control characters of names and contents are removed. click strips the colours for a pipe; NO_COLOR asks
+    for the same."""
+    text = "".join(part if COLOUR.fullmatch(part) else clean(part) for part in COLOUR.split(text))
+    if (sys.stderr if err else sys.stdout).isatty():
+        width = max(20, terminal_width())
+        text = "\n".join(wrap(line, width, indent) for line in text.split("\n"))
+    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    click.echo(text, color=False if plain else None, err=err)
+
+
+def wrap(line: str, width: int, indent: int | None = None) -> str:
+    """Breaks a line, which may contain colours, between words. A word that is wider stays whole."""
+    plain = click.unstyle(line)
+    if cell_width(plain) <= width:
+        return line
+    if indent is None:
+        found = HANGING.match(plain)
+        indent = found.end() if found else 0
+    lines, current, used = [], "", 0
+    for spaces, word in WORDS.findall(line):
+        size = cell_width(click.unstyle(word))
+        if used > indent and used + len(spaces) + size > width:
+            lines.append(current)
+            current, used = " " * indent + word, indent + size
+        else:
+            current, used = current + spaces + word, used + len(spaces) + size
+    return "\n".join([*lines, current])
+
+
+def cell_width(text: str) -> int:
+    """Counts terminal cells: wide characters take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def heading(text: str) -> str:
+    return click.style(clean(text), bold=True)
+
+
+def styled(text: str, **style: Any) -> str:
+    return click.style(clean(text), **style)
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `3 min 20 s`, `1 h 5 min`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, left = divmod(minutes, 60)
+    return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s"
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size:,} bytes"
+
+
+@contextmanager
+def interruptible(message: str) -> Iterator[None]:
+    """Turns Ctrl-C into one line that says what state things are in."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        exit_interrupted(message)
+
+
+def exit_interrupted(message: str) -> NoReturn:
+    say(f"\n{message}", err=True)
+    raise SystemExit(INTERRUPTED) from None
+
+
+class Show(Protocol):
+    """`note`: a few words behind the bar, such as the rate."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None: ...
+
+
+def _show_nothing(done: int, total: int, note: str = "") -> None:
+    pass
+
+
+@contextmanager
+def bar(label: str, *, quiet: bool) -> Iterator[Show]:
+    """A progress bar; in a pipe or with `quiet`, none."""
+    if quiet or not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
+        yield _show_nothing
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+        transient=True,
+    )
+    with progress:
+        task = progress.add_task(label, total=None, note="")
+        yield lambda done, total, note="": progress.update(
+            task, completed=done, total=total, note=note
+        )
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Collection[str] = ()
+) -> None:
+    """Prints a table that fits the terminal; where it is too narrow for one, a line per cell. Cells are
+    captured text: cleaned, and never interpreted as markup. The columns of `numbers` are aligned to the right
+    and never broken."""
+    cells = [[clean(cell) for cell in row] for row in rows]
+    width = terminal_width()
+    widths = fit_columns(columns, cells, width - GAP * len(columns), numbers)
+    if widths is None:
+        _print_stacked(columns, cells, width)
+        return
+    from rich import box
+    from rich.console import Console, JustifyMethod
+    from rich.table import Table
+    from rich.text import Text
+
+    view = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+    for column, size in zip(columns, widths, strict=True):
+        justify: JustifyMethod = "right" if column in numbers else "left"
+        view.add_column(column, overflow="fold", width=size, justify=justify)
+    for row in cells:
+        broken = map(break_words, row, widths)
+        view.add_row(
+            *(
+                Text(cell, style=_style(*at))
+                for at, cell in zip(zip(columns, row, strict=True), broken, strict=True)
+            )
+        )
+    # rich honours NO_COLOR, a dumb terminal and a pipe by itself.
+    Console(highlight=False, width=width).print(view)
+
+
+def _style(column: str, cell: str) -> str:
+    return TYPE_COLOURS.get(cell, "") if column == "type" else "bold" if column == "id" else ""
+
+
+def _print_stacked(columns: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> None:
+    label = max(map(len, columns)) + GAP
+    say()
+    for row in rows:
+        for column, cell in zip(columns, row, strict=True):
+            if cell:
+                text = textwrap.indent(break_words(cell, max(8, width - label)), " " * label)
+                say(styled(f"{column:<{label}}", dim=True) + text[label:])
+        say()
+
+
+def break_words(text: str, width: int) -> str:
+    """Breaks text into lines between words; a word that is too long, after a slash, hyphen or the like."""
+    lines: list[str] = []
+    for word in text.split():
+        pieces = [word] if len(word) <= width else PIECES.findall(word)
+        joint = " "
+        for piece in pieces:
+            if lines and len(lines[-1]) + len(joint) + len(piece) <= width:
+                lines[-1] += joint + piece
+            else:
+                lines.append(piece)
+            joint = ""
+    return "\n".join(lines)
+
+
+def fit_columns(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], room: int, numbers: Collection[str]
+) -> list[int] | None:
+    """Returns the width of each column, in all at most `room`; None if there is no room for a table.
+
+    Times shrink first (to a day above an hour) and headings to one word per line, then text columns, but
+    never below their longest word. Ids and numbers are never broken."""
+    cells = [[row[n] for row in rows] for n in range(len(columns))]
+    natural = [max(map(cell_width, (name, *cells[n]))) for n, name in enumerate(columns)]
+    texts = [name != TIME and name not in (*WHOLE, *numbers) for name in columns]
+    widths = [
+        min(natural[n], max(LEAST, _longest_word(cells[n]))) if text else _narrowest(name, cells[n])
+        for n, (name, text) in enumerate(zip(columns, texts, strict=True))
+    ]
+    if sum(widths) > room:
+        return None
+    easy = [min(width, EASY) for width in natural]
+    first = texts.index(True) if True in texts else 0  # what the row is about
+    _grow(widths, {first: easy[first]}, room)
+    _grow(widths, {n: easy[n] for n, text in enumerate(texts) if text}, room)
+    _grow(widths, {n: natural[n] for n, text in enumerate(texts) if not text}, room)
+    _grow(widths, dict(enumerate(natural)), room)
+    return widths
+
+
+def _longest_word(cells: Iterable[str]) -> int:
+    pieces = (piece for cell in cells for word in cell.split() for piece in PIECES.findall(word))
+    return min(LONGEST_WORD, max(map(cell_width, pieces), default=0))
+
+
+def _narrowest(name: str, cells: Sequence[str]) -> int:
+    parts = [part for cell in cells for part in (cell.split() if name == TIME else [cell])]
+    return max(map(cell_width, (*name.split(), *parts)), default=0)
+
+
+def _grow(widths: list[int], wanted: Mapping[int, int], room: int) -> None:
+    """Widens columns as far as there is room, the one that lacks most first."""
+    for _ in range(room - sum(widths)):
+        lack, n = max(((width - widths[n], n) for n, width in wanted.items()), default=(0, 0))
+        if lack <= 0:
+            return
+        widths[n] += 1

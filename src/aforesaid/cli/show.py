@@ -1,0 +1,228 @@
+"""`aforesaid show`, `sessions` and `why`. What they print is found by `worker/queries.py`."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aforesaid import clock
+from aforesaid.cli import arguments
+from aforesaid.cli.output import (
+    SHOW_HINT,
+    TYPE_COLOURS,
+    heading,
+    json_option,
+    print_json,
+    say,
+    styled,
+    table,
+)
+from aforesaid.english import count
+from aforesaid.model.names import FACTS, FULL, TITLE
+from aforesaid.text import one_line
+
+Json = dict[str, Any]
+SUMMARY_PARTS = {
+    "request": "Asked",
+    "investigated": "Investigated",
+    "learned": "Learned",
+    "completed": "Completed",
+    "next_steps": "Next steps",
+    "notes": "Notes",
+}
+
+
+@click.command()
+@click.argument("what", metavar="ID", shell_complete=arguments.complete_anything)
+@click.option(
+    "--level",
+    type=click.Choice((TITLE, FACTS, FULL)),
+    default=FULL,
+    show_default=True,
+    help="How much of it.",
+)
+@json_option
+def show(what: str, level: str, as_json: bool) -> None:
+    """Show observation ID (a number such as 12 or #12) or session ID (its first letters are enough).
+
+    Also by name, as search prints it: summary:7, prompt:3, event:9, memory:NAME.
+    """
+    if what.startswith("memory:"):
+        from aforesaid.cli.memory import current_memories, print_memory
+        from aforesaid.memory.curation import get_memory
+
+        print_memory(get_memory(current_memories(), what.removeprefix("memory:")), as_json)
+        return
+    found = arguments.ask("show", what=what, level=level, whole=level == FULL or not as_json)
+    if as_json:
+        print_json(found.get("observation") or found.get("session") or found["text"])
+    elif session := found.get("session"):
+        _print_session(session, found["project"])
+    else:
+        if observation := found.get("observation"):
+            print_observation(observation, files=found["files"], level=level)
+        else:
+            first, *rest = found["text"]["text"].split("\n")
+            say("\n".join([heading(first), *map(styled, rest)]))
+        if level == FULL:
+            say(styled(", ".join(found["about"]), dim=True))
+
+
+def print_observation(observation: Json, *, files: str = "", level: str = FULL) -> None:
+    """`files`: whether they have changed since."""
+    draft = observation["draft"]
+    pinned = " (pinned)" if observation["pinned"] else ""
+    agent = f" by sub-agent {draft['subagent_type']}" if draft["subagent_type"] else ""
+    kind = styled(draft["type"], fg=TYPE_COLOURS[draft["type"]])
+    when = styled(clock.day_and_time(observation["at"]) + agent + pinned, dim=True)
+    title = heading(f"#{observation['id']} {draft['title'] or 'Untitled'}")
+    say(f"{title}  {kind}  {when}")
+    if level == TITLE:
+        return
+    if draft["subtitle"]:
+        say(styled(draft["subtitle"], italic=True))
+    reasons = {doubt["part"]: doubt["reason"] for doubt in draft["doubts"]}
+    for number, fact in enumerate(draft["facts"]):
+        say(styled(f"  - {fact}"), indent=4)
+        if reason := reasons.pop(f"facts {number}", None):
+            say(styled(f"    unverified: {reason}", fg="yellow"))
+    if level == FULL:
+        _print_rest(draft, files, reasons)
+
+
+def _print_rest(draft: Json, files: str, reasons: dict[str, str]) -> None:
+    if narrative := draft["narrative"]:
+        say("\n" + styled(narrative))
+    for label, value in (
+        ("Concepts:", ", ".join(draft["concepts"])),
+        ("Changed:", ", ".join(draft["files_modified"])),
+        ("Read:", ", ".join(draft["files_read"])),
+        ("Files:", files),
+    ):
+        if value:
+            say(f"{styled(label, dim=True)} {styled(value)}")
+    for part, reason in reasons.items():
+        say(styled(f"Unverified: {part}: {reason}", fg="yellow"))
+    for label, other in (("Repeats", draft["repeats"]), ("Carries on", draft["follows"])):
+        if other is not None:
+            say(styled(f"{label} #{other}", dim=True))
+    say()
+
+
+def print_summary(summary: Json) -> None:
+    say(heading(f"Summary of prompt {summary['prompt_number']}"))
+    draft = summary["draft"]
+    for part, label in SUMMARY_PARTS.items():
+        if text := draft[part]:
+            say(f"{styled(f'  {label}: ', bold=True)}{styled(text)}", indent=4)
+    for doubt in draft["doubts"]:
+        say(styled(f"  Unverified: {doubt['part']}: {doubt['reason']}", fg="yellow"))
+    say()
+
+
+def _print_session(session: Json, project: str) -> None:
+    say(heading(session["title"] or "Untitled session"))
+    began, ended = (clock.day_and_time(session[name]) for name in ("started_at", "last_event_at"))
+    line = f"{session['ref']}  {project}  {began} to {ended}  {session['status']}\n"
+    say(styled(line, dim=True))
+    texts = {prompt["number"]: prompt["text"] for prompt in session["prompts"]}
+    observations, summaries = session["observations"], session["summaries"]
+    # Number 0 is what happened before the first prompt: hooks installed in the middle of a session.
+    for number in sorted({*texts, *(each["prompt_number"] for each in observations + summaries)}):
+        text = texts.get(number, "(before the first recorded prompt)")
+        say(f"{styled(f'Prompt {number}:', bold=True)} {styled(text)}\n")
+        for observation in observations:
+            if observation["prompt_number"] == number:
+                print_observation(observation)
+        for summary in summaries:
+            if summary["prompt_number"] == number:
+                print_summary(summary)
+
+
+@click.command()
+@arguments.all_option()
+@arguments.limit_option(20, 2**31)
+@json_option
+def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
+    """List sessions, newest first. Where nothing was recorded, those of all projects.
+
+    Notes that you took outside of a session are in none: `aforesaid search` finds them.
+    """
+    found = arguments.ask("sessions", everywhere=everywhere, limit=limit)
+    listed = [(each["id"], each["json"]) for each in found["sessions"]]
+    if as_json:
+        print_json([session for _, session in listed])
+        return
+    if not listed:
+        say(
+            "No sessions yet. `aforesaid import claude-code` imports past sessions; `aforesaid install` "
+            "connects Claude Code."
+        )
+        return
+    rows = [
+        (
+            key,
+            clock.day_and_time(session["last_event_at"]),
+            session["project"],
+            session["status"],
+            str(session["prompts"]),
+            one_line(session["title"] or "", 80),
+        )
+        for key, session in listed
+    ]
+    columns = ("session", "when", "project", "state", "prompts", "title")
+    table(columns, rows, numbers=("prompts",))
+    if found["project"] is not None:
+        say(f"Project {found['project']} only; --all lists all projects.")
+    elif not everywhere:
+        say(f"Nothing was recorded in {Path.cwd()}; these are of all projects.")
+    say("Show one with: aforesaid show <session>")
+
+
+@click.command()
+@click.argument("session", required=False, shell_complete=arguments.complete_sessions)
+@json_option
+def why(session: str | None, as_json: bool) -> None:
+    """List what was injected into SESSION: when, by which hook, what, why, and how many tokens.
+
+    The first letters of its id are enough. Default: the latest session of this directory's project.
+    """
+    found = arguments.ask("why", session=session)
+    if as_json:
+        print_json(found["json"])
+        return
+    about, rows = found["session"], found["rows"]
+    began = clock.day_and_time(about["started_at"])
+    say(heading(about["title"] or "Untitled session"))
+    say(styled(f"{about['ref']}  {found['project']}  {began}", dim=True))
+    if not rows:
+        say("\nNothing was injected, or only a prepared brief while the worker was not running.")
+        return
+    columns = ("when", "hook", "id", "title", "why", "tokens")
+    table(columns, _injection_rows(rows, began.partition(" ")[0]), numbers=("tokens",))
+    say(_total(rows))
+    say(styled(SHOW_HINT, dim=True))
+
+
+def _injection_rows(rows: Iterable[Json], day: str) -> Iterator[tuple[str, ...]]:
+    """`day`: of the session, which is not repeated."""
+    for each in rows:
+        reason = one_line(each["reason"], 80)
+        if origins := each.get("origins"):
+            reason += f" (from {', '.join(origins.split())})"
+        when = clock.day_and_time(each["at"]).removeprefix(f"{day} ")
+        title = one_line(each.get("title") or "", 60)
+        yield when, each["hook"], each["id"], title, reason, f"{each['tokens']:,}"
+
+
+def _total(rows: Iterable[Json]) -> str:
+    kinds: Counter[str] = Counter()
+    hooks: Counter[str] = Counter()
+    for each in rows:
+        kinds[each.get("kind", "memory")] += 1
+        hooks[each["hook"]] += each["tokens"]
+    what = ", ".join(count(number, kind) for kind, number in kinds.items())
+    parts = ", ".join(f"{hook} {tokens:,}" for hook, tokens in hooks.items())
+    return f"{what}: about {count(hooks.total(), 'token')} ({parts})"

@@ -1,0 +1,396 @@
+"""`aforesaid worker`, `pause`, `resume`, `synthesize`, `retry` and `open`: commands to the worker."""
+
+import os
+import re
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aforesaid import clock, switches, wiring
+from aforesaid.agents.registry import project_directory
+from aforesaid.cli import arguments
+from aforesaid.cli.output import (
+    NEEDS_ATTENTION,
+    bar,
+    exit_interrupted,
+    json_option,
+    print_json,
+    report,
+    say,
+    styled,
+)
+from aforesaid.english import count
+from aforesaid.errors import AforesaidError, ConfigError, NotFound, WorkerDown
+from aforesaid.model.sessions import ENDS, subject
+from aforesaid.model.sessions import paused as describe_until
+from aforesaid.paths import Paths
+from aforesaid.recall import resolve
+from aforesaid.worker import rpc
+
+if TYPE_CHECKING:
+    from aforesaid.store.store import Store
+
+NOT_RUNNING = 3  # exit code of `worker status`
+POLL_SECONDS = 0.1
+UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+LENGTH = re.compile(r"(\d{1,5})\s*([mhdw])")
+VIEWER_SECONDS = 15.0  # for the worker to load the web server
+VIEWS = ("now", "timeline", "search", "sessions", "memories", "brief", "cost", "settings")
+# Browsers that draw into the terminal and would take it from the shell.
+TERMINAL_BROWSERS = ("w3m", "lynx", "links", "elinks", "www-browser")
+
+
+@click.group()
+def worker() -> None:
+    """Start, stop and inspect the background worker. Captures start it automatically."""
+
+
+@worker.command()
+@json_option
+def start(as_json: bool) -> None:
+    """Start the worker if it is not running. A newer version replaces an older one."""
+    _report_worker(rpc.start(Paths.of(os.environ)), as_json)
+
+
+@worker.command()
+@json_option
+def stop(as_json: bool) -> None:
+    """Stop the worker after its current job. Waiting events are kept."""
+    was_running = rpc.stop(Paths.of(os.environ))
+    text = "Stopped." if was_running else "It was not running."
+    report(as_json, {"was_running": was_running}, text)
+
+
+@worker.command()
+@json_option
+def restart(as_json: bool) -> None:
+    """Stop the worker and start it again."""
+    paths = Paths.of(os.environ)
+    rpc.stop(paths)
+    _report_worker(rpc.start(paths), as_json)
+
+
+@worker.command("status")
+@json_option
+def worker_status(as_json: bool) -> None:
+    """Print whether the worker is running. Exit code 3 if not."""
+    try:
+        found = rpc.status(Paths.of(os.environ))
+    except WorkerDown:
+        text = "Not running. The next capture starts it, or `aforesaid worker start`."
+        report(as_json, {"running": False}, text)
+        raise SystemExit(NOT_RUNNING) from None
+    _report_worker(found, as_json)
+
+
+@worker.command()
+@click.option("-n", "--lines", default=40, show_default=True, help="Number of lines.")
+@click.option("-f", "--follow", is_flag=True, help="Print new lines as they come; end with Ctrl-C.")
+def logs(lines: int, follow: bool) -> None:
+    """Print the end of the worker's log."""
+    file = Paths.of(os.environ).log_file
+    if not file.exists():
+        say(f"There is no log yet: {file}")
+        return
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        for line in stream.readlines()[-lines:]:
+            say(line.rstrip("\n"))
+        while follow:
+            if line := stream.readline():
+                say(line.rstrip("\n"))
+            else:
+                time.sleep(0.2)
+
+
+def _report_worker(found: dict[str, Any], as_json: bool) -> None:
+    memory = f", {int(found['memory_kb']) // 1024} MB" if found["memory_kb"] else ""
+    version, pid, uptime = found["version"], found["pid"], found["uptime_s"]
+    text = f"Running: version {version}, pid {pid}, up {uptime} s{memory}."
+    report(as_json, {"running": True} | found, text)
+
+
+def _parse_length(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """In seconds."""
+    if value is None:
+        return None
+    found = LENGTH.fullmatch(value.strip().lower())
+    if found is None or int(found[1]) == 0:
+        raise click.BadParameter("give a length such as 30m, 2h, 1d or 1w.")
+    return int(found[1]) * UNITS[found[2]]
+
+
+def _session_key(name: str | None) -> tuple[str, str] | None:
+    if name is None:
+        return None
+    found = resolve.find_session(arguments.open_store(), name)
+    return found.agent, found.ref
+
+
+@click.command()
+@click.option(
+    "--project", "scope", flag_value="project", default=True, help="This project (default)."
+)
+@arguments.session_option("One session")
+@click.option("--all", "everything", is_flag=True, help="All projects.")
+@click.option(
+    "--for", "seconds", metavar="LENGTH", callback=_parse_length, help="Such as 30m, 2h, 1d."
+)
+@json_option
+def pause(
+    scope: str, session: str | None, everything: bool, seconds: int | None, as_json: bool
+) -> None:
+    """Record and inject nothing, here or everywhere, until `aforesaid resume`.
+
+    What happens in the meantime is not read from transcripts later, either. AFORESAID_PAUSED=1 does the same
+    for an agent that is started with it, a file .aforesaid/off for a repository.
+    """
+    if session and everything:
+        raise click.UsageError("Give either --session or --all.")
+    paused = arguments.call_worker(
+        "pause",
+        scope="session" if session else "everything" if everything else scope,
+        dir=project_directory(os.environ),
+        session=_session_key(session),
+        milliseconds=None if seconds is None else seconds * clock.SECOND,
+    )["paused"]
+    report(as_json, paused, f"{describe_pause(paused)}. {ENDS}.")
+
+
+def describe_pause(paused: dict[str, Any], *, verb: str = "is") -> str:
+    """What is paused, and until when."""
+    what = subject(paused["scope"], paused["project"], paused["session"])
+    return describe_until(what, paused["until"], verb=verb)
+
+
+@click.command()
+@arguments.session_option("One session")
+@click.option("--all", "everything", is_flag=True, help="Whatever is paused, in all projects.")
+@json_option
+def resume(session: str | None, everything: bool, as_json: bool) -> None:
+    """End what `aforesaid pause` paused here: this project, its sessions, and everything."""
+    answer = arguments.call_worker(
+        "resume",
+        dir=None if session else project_directory(os.environ),
+        session=_session_key(session),
+        everything=everything,
+    )
+    if as_json:
+        print_json(answer)
+        return
+    for each in answer["ended"]:
+        say(f"{describe_pause(each, verb='was')}; it is recorded again.")
+    if not answer["ended"]:
+        say("Nothing was paused here.")
+    if still := answer["still"] or switches.off_reason_in_env(os.environ):
+        say(styled(f"Still off: {still}.", fg="yellow"))
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """`stopped`: why it has not finished, if it has not."""
+
+    author: str
+    requeued: int
+    done: int
+    waiting: int
+    failed: int
+    stopped: str | None
+
+
+@click.command()
+@click.option("--again", is_flag=True, help="Also reprocess what another author has written.")
+@arguments.session_option("With --again: only this session")
+@arguments.project_option("With --again: only this project")
+@arguments.since_option("With --again: only turns")
+@click.option("--dry-run", is_flag=True, help="Only count, and estimate the tokens.")
+@json_option
+def synthesize(
+    again: bool,
+    session: str | None,
+    project: str | None,
+    since: int | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Process pending turns now, and watch the progress.
+
+    With --again, what another author wrote (the rules, another model, older prompts) is replaced by what
+    the current provider writes. What you have pinned or edited stays. A second time there is nothing to do.
+
+    Exit code 4 when something is left because the model does not answer. Ctrl-C leaves the rest to the
+    worker.
+    """
+    if not again and (session or project or since is not None):
+        raise click.UsageError("--session, --project and --since need --again.")
+    home = wiring.home()
+    limits: dict[str, int | None] = {"session_id": None, "project_id": None, "since": since}
+    if session or project:
+        store = arguments.open_store()
+        limits["session_id"] = resolve.find_session(store, session).id if session else None
+        limits["project_id"] = arguments.find_project(store, project).id if project else None
+    if dry_run:
+        _print_plan(home, limits if again else None, as_json)
+        return
+    _warn_about_author(home)
+    requeued = 0
+    if again:
+        answer = arguments.call_worker("again", **limits)
+        if "refused" in answer:
+            raise ConfigError(
+                f"The rules are only the fallback here ({answer['refused']}) and would replace what a model "
+                "wrote. If you want that: aforesaid config set synthesis.provider rules"
+            )
+        requeued = int(answer["requeued"])
+    else:
+        arguments.call_worker("wake")
+    result = _watch(home.paths, requeued, quiet=as_json)
+    if as_json:
+        print_json(asdict(result))
+    else:
+        _print_synthesis(result, again=again)
+    if result.stopped or result.failed:
+        raise SystemExit(NEEDS_ATTENTION)
+
+
+def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None, as_json: bool) -> None:
+    from aforesaid.model.jobs import Again
+
+    store = arguments.open_store()
+    # The worker's own choice, if it runs: it may see other variables than this terminal.
+    running = rpc.running_pid(home.paths) is not None
+    author = rpc.status(home.paths)["provider"] if running else None
+    author = str(author or wiring.provider(home, clock.now).author)
+    jobs = store.health().pending
+    if limits is not None:
+        jobs = store.jobs.count_reprocess(Again(author, **limits))
+    tokens = 0 if author.startswith("rules") else _estimate(store, jobs)
+    known = "an unknown number of tokens" if tokens is None else f"about {count(tokens, 'token')}"
+    what = "to be reprocessed" if limits is not None else "waiting"
+    text = f"{count(jobs, 'job')} {what} by {author}: {known}. Nothing was changed."
+    report(as_json, {"author": author, "jobs": jobs, "tokens": tokens}, text)
+
+
+def _estimate(store: "Store", jobs: int) -> int | None:
+    """From the tokens of earlier replies, repairs included."""
+    until = clock.now() + 1
+    spent, replies = store.requests.spent(0, until), store.requests.written(0, until).answers
+    if not jobs:
+        return 0
+    return (spent.sent + spent.received) * jobs // replies if replies else None
+
+
+def _warn_about_author(home: wiring.Home) -> None:
+    """Before anything is spent: a worker does not see later changes of the settings."""
+    wanted, running = str(wiring.provider(home, clock.now).author), rpc.start(home.paths)
+    if wanted != running["provider"]:
+        say(
+            f"The worker writes as {running['provider']}; the settings, as this terminal sees them, say "
+            f"{wanted}. `aforesaid worker restart` applies them.",
+            err=True,
+        )
+
+
+def _watch(paths: Paths, requeued: int, *, quiet: bool) -> Synthesis:
+    """Until nothing is pending, or nobody can process it. A worker that was replaced is found again."""
+    found = rpc.start(paths)
+    # A quick worker has done some of it before we look.
+    most = max(requeued, _pending(found))
+    failed_before = int(found["queue"]["skipped"])
+    try:
+        with bar("Writing", quiet=quiet) as show:
+            while _pending(found) and not _why_stopped(found):
+                most = max(most, _pending(found))
+                done = most - _pending(found)
+                show(done, most, f"{done} of {most}")
+                time.sleep(POLL_SECONDS)
+                found = rpc.start(paths)
+    except KeyboardInterrupt:
+        exit_interrupted("The worker continues. See `aforesaid status`.")
+    return Synthesis(
+        author=str(found["provider"]),
+        requeued=requeued,
+        done=most - _pending(found),
+        waiting=_pending(found),
+        failed=max(0, int(found["queue"]["skipped"]) - failed_before),
+        stopped=_why_stopped(found),
+    )
+
+
+def _pending(found: dict[str, Any]) -> int:
+    return int(found["queue"]["pending"]) + int(found["spool"])
+
+
+def _why_stopped(found: dict[str, Any]) -> str | None:
+    """A model that is unavailable, out of quota or misconfigured; or a fault of the worker."""
+    parked = found["parked"]
+    return str(parked["why"]) if parked else found["fault"]
+
+
+def _print_synthesis(result: Synthesis, *, again: bool) -> None:
+    if result.done or result.waiting:
+        say(f"{count(result.done, 'job')} done by {result.author}, {result.waiting} waiting.")
+    elif again:
+        say(f"Everything is written by {result.author} already.")
+    else:
+        say("Nothing is pending.")
+    if result.failed:
+        failed = f"{count(result.failed, 'job')} failed three times: `aforesaid status`."
+        say(styled(failed, fg="yellow"))
+    if result.stopped:
+        say(f"Not finished: {result.stopped}", err=True)
+
+
+@click.command()
+@click.argument("job", type=int, required=False)
+@json_option
+def retry(job: int | None, as_json: bool) -> None:
+    """Retry JOB, or every job that failed three times. `aforesaid status` lists them."""
+    answer = arguments.call_worker("retry", id=job)
+    if job is not None and not answer["requeued"]:
+        raise NotFound(f"There is no failed job {job}. `aforesaid status` lists them.")
+    report(as_json, answer, f"{count(answer['requeued'], 'job')} to be retried.")
+
+
+class NotOpened(AforesaidError):
+    """The viewer could not be opened. `aforesaid worker logs` says why."""
+
+
+@click.command("open")
+@click.argument("view", required=False, type=click.Choice(VIEWS), metavar="[VIEW]")
+@click.option("--print", "only_print", is_flag=True, help="Print the link, open nothing.")
+@json_option
+def open_(view: str | None, only_print: bool, as_json: bool) -> None:
+    """Open the viewer in a browser, at VIEW if given.
+
+    Views: now, timeline, search, sessions, memories, brief, cost, settings. The link works once and for one
+    minute; then the browser has a cookie.
+    """
+    answer = arguments.call_worker("web", seconds=VIEWER_SECONDS, view=view or "")
+    if refused := answer.get("refused"):
+        raise NotOpened(refused)
+    link, port = str(answer["link"]), answer["port"]
+    if as_json:
+        print_json({"link": link, "port": port})
+    elif not only_print and _browse(link):
+        say(f"Opened http://127.0.0.1:{port}/{view or ''} in your browser.")
+    else:
+        click.echo(link)
+        if not only_print:
+            say(
+                "Open this link in a browser on this machine within a minute. It works once.",
+                err=True,
+            )
+
+
+def _browse(link: str) -> bool:
+    import webbrowser
+
+    try:
+        browser = webbrowser.get()
+        if getattr(browser, "basename", "") in TERMINAL_BROWSERS:
+            return False
+        return browser.open(link)
+    except webbrowser.Error:
+        return False

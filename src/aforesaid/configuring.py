@@ -1,0 +1,96 @@
+"""Changes settings: validated as a whole before anything is written; comments in the file are kept.
+
+A lock serializes commands and the viewer.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import tomlkit
+
+from aforesaid import clock, settings, wiring
+from aforesaid.errors import ConfigError
+from aforesaid.locks import lock
+from aforesaid.paths import Paths, private_dir, write_private
+from aforesaid.providers.base import MisconfiguredModel
+from aforesaid.settings import Row, Value
+
+LOCK_SECONDS = 10.0  # a change takes milliseconds
+BUSY = "Another program is changing the settings and does not finish. Try again."
+
+
+def set_text(name: str, text: str, where: str, env: Mapping[str, str] | None = None) -> Value:
+    """Parses a value as a user types it; lists with commas."""
+    row = settings.row_named(name)
+    return _set(row, settings.parse(row, text, where), env)
+
+
+def set_value(name: str, value: object, where: str, env: Mapping[str, str] | None = None) -> Value:
+    """Takes a value as the file has it: a number, a string or a list of strings."""
+    row = settings.row_named(name)
+    return _set(row, settings.check(row, value, where), env)
+
+
+def unset(name: str, env: Mapping[str, str] | None = None) -> Row:
+    """Resets a setting to its default."""
+    row = settings.row_named(name)
+    _edit(row, None, env)
+    return row
+
+
+def plain(row: Row, value: Value) -> Value:
+    """The value to show: secrets are masked."""
+    return "(set)" if row.secret and value else value
+
+
+def _set(row: Row, value: Value, env: Mapping[str, str] | None) -> Value:
+    _check_provider(row, value, env)
+    _edit(row, value, env)
+    return value
+
+
+def _check_provider(row: Row, value: Value, env: Mapping[str, str] | None) -> None:
+    """Refuses a value that no provider accepts, before it is written."""
+    try:
+        home = wiring.home(env)
+    except ConfigError:
+        return  # the file is broken already, and this may fix it
+    chosen = replace(home.settings, values={**home.settings.values, row.name: value})
+    choice = wiring.provider(replace(home, settings=chosen), clock.now, env)
+    if isinstance(choice.model, MisconfiguredModel):
+        raise ConfigError(choice.model.why)
+
+
+def _edit(row: Row, value: Value | None, env: Mapping[str, str] | None) -> None:
+    # Not wiring.home(): this must work on a broken file too.
+    file = Paths.of(os.environ if env is None else env).config_file
+    try:
+        private_dir(file.parent)
+        # On a file of its own: the other one is replaced.
+        with lock(file.with_name(f".{file.name}.lock"), timeout=LOCK_SECONDS):
+            write_private(file, _changed(file, row, value).encode())
+    except TimeoutError:
+        raise ConfigError(BUSY) from None
+    except OSError as error:
+        why = f"{file} cannot be changed: {error.strerror}."
+        raise ConfigError(f"{why} Make it and its folder yours.") from None
+
+
+def _changed(file: Path, row: Row, value: Value | None) -> str:
+    try:
+        document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
+    except (tomlkit.exceptions.TOMLKitError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
+    section, key = row.section
+    table = document.setdefault(section, tomlkit.table())
+    if not isinstance(table, dict):
+        raise ConfigError(f"{file}: {section} is no section. Mend or delete it.")
+    if value is None:
+        table.pop(key, None)
+        if not table:
+            document.pop(section)
+    else:
+        table[key] = list(value) if isinstance(value, tuple) else value
+    return tomlkit.dumps(document)

@@ -1,0 +1,97 @@
+"""Every error a user can meet. A class's docstring is its message; the message names the fix.
+
+AforesaidError
+├── ConfigError        a setting or the config file is wrong
+├── InstallError       an agent's settings cannot be changed safely
+├── StoreError         the database cannot be used
+│   ├── StoreDamaged
+│   ├── StoreTooNew
+│   └── StoreMissing
+├── WorkerError        the worker cannot be reached or started
+│   ├── WorkerDown
+│   └── WorkerHung
+├── TransferError      an export or another program's memory cannot be taken
+├── BackupError        a backup cannot be made, found or used
+│   └── NoRoom         there is too little space for one
+├── MemoryRefused      a memory cannot be changed in that way
+│   └── Edited         its file was edited since it was read
+├── BadMessages        what should be a conversation is none
+└── NotFound           an id or name that does not exist
+"""
+
+from typing import ClassVar
+
+
+class AforesaidError(Exception):
+    """aforesaid could not do this. Run `aforesaid doctor` to find out why."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__ or "")
+
+
+class ConfigError(AforesaidError):
+    """The configuration is not valid. See `aforesaid config list`."""
+
+    exit_code = 2
+
+
+class InstallError(AforesaidError):
+    """The agent's settings were left alone. Mend the file, then run `aforesaid install` again."""
+
+
+class StoreError(AforesaidError):
+    """The database cannot be used. Run `aforesaid doctor`."""
+
+
+class StoreDamaged(StoreError):
+    """The database is damaged. Run `aforesaid doctor`; nothing was deleted."""
+
+
+class StoreTooNew(StoreError):
+    """The database was written by a newer aforesaid. Upgrade with `pip install -U aforesaid`."""
+
+
+class StoreMissing(StoreError):
+    """Nothing is recorded yet. Run `aforesaid install`; `aforesaid import claude-code` brings in the past."""
+
+
+class WorkerError(AforesaidError):
+    """The worker failed. See `aforesaid worker logs`."""
+
+
+class WorkerDown(WorkerError):
+    """The worker is not running. Start it with `aforesaid worker start`."""
+
+
+class WorkerHung(WorkerError):
+    """The worker does not answer. Restart it with `aforesaid worker restart`."""
+
+
+class TransferError(AforesaidError):
+    """This cannot be taken. Nothing that was here has changed."""
+
+
+class BackupError(AforesaidError):
+    """The backup could not be made or used; nothing was changed. See `aforesaid backup list`."""
+
+
+class NoRoom(BackupError):
+    """There is no room for a backup. Free some space and run `aforesaid backup`."""
+
+
+class MemoryRefused(AforesaidError):
+    """The memory was left as it is. See what there is with `aforesaid memory list`."""
+
+
+class Edited(MemoryRefused):
+    """The memory's file was edited meanwhile. Read it with `aforesaid memory show`, then try again."""
+
+
+class BadMessages(AforesaidError):
+    """The messages are not a conversation. Give a list of dicts with `role` and `content`, as for the API."""
+
+
+class NotFound(AforesaidError):
+    """There is nothing with that id. List what there is with `aforesaid sessions`."""

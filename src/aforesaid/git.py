@@ -1,0 +1,603 @@
+"""Git: reading a repository's files, and running the git program. No other module starts git.
+
+A repository is untrusted input: whoever made it wrote its configuration, hooks, attributes, refs and
+objects. So everything that can be read is read here, without git, from regular files of bounded size. What
+only git can answer (history, changed files) is asked in a private, empty git directory, which shares
+nothing with the repository but its objects and a copy of its index: no configuration, hook, ref or remote
+of the repository, the user or the system takes part. Alternates, commit graphs and multi-pack indexes are
+not used, because they could present another repository's history as this one's. See docs/adr/0023-git-
+without-trust.md.
+"""
+
+import atexit
+import hashlib
+import os
+import re
+import resource
+import selectors
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import IO
+
+from aforesaid.paths import find_program, read_regular, search_path
+
+SECONDS = 10.0
+# Most bytes that are read of a file, or of what git prints.
+REF_BYTES, CONFIG_BYTES, TABLE_BYTES = 8 << 10, 1 << 20, 64 << 20
+OUTPUT_BYTES = 16 << 20
+MEMORY_BYTES = 1 << 30  # of git's heap: an object of a few bytes may claim to be gigabytes long
+HAS_LIMITS = hasattr(resource, "prlimit")  # of a process that was started: Linux alone
+COMMIT_CPU_SECONDS = 2  # to find one commit; milliseconds in an ordinary repository
+RETRY_SECONDS = (60.0, 300.0, 1800.0)  # after the first, second and every later timeout
+SYMREFS = 5  # a ref that names a ref; more is a loop
+
+OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+REF = re.compile(r"refs(?:/(?!\.)[^/\x00-\x20\x7f~^:?*\[\\]+)+")
+SECTION = re.compile(rb'\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?\s*\]')
+KEY = re.compile(rb"\s*([A-Za-z][A-Za-z0-9-]*)[ \t]*")
+ESCAPES = {b"n": b"\n", b"t": b"\t", b"b": b"\b", b'"': b'"', b"\\": b"\\"}
+
+OPTIONS = (
+    "core.attributesFile=/dev/null",
+    "core.commitGraph=false",
+    "core.excludesFile=/dev/null",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.multiPackIndex=false",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "core.untrackedCache=false",
+    "gc.auto=0",
+    "log.mailmap=false",
+    "log.showSignature=false",
+    "maintenance.auto=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
+    "user.name=aforesaid",
+    "user.email=aforesaid@localhost",
+)
+SHA256_CONFIG = "[core]\nrepositoryformatversion = 1\n[extensions]\nobjectFormat = sha256\n"
+DIFF_OPTIONS = ("--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "-z")
+
+
+class GitFailed(Exception):
+    """Without git's own message, which may quote content."""
+
+
+class GitUnavailable(GitFailed):
+    """Git did not answer: it is not installed, could not be started, or took too long."""
+
+
+class GitTimeout(GitUnavailable):
+    pass
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A working tree and its repository. `git_dir` holds HEAD and the index, `common_dir` the rest; in a
+    linked worktree they differ."""
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+
+    @property
+    def root(self) -> Path:
+        """The main working tree; of a linked worktree of a bare repository, that repository."""
+        if self.git_dir == self.common_dir:
+            return self.top
+        return self.common_dir.parent if self.common_dir.name == ".git" else self.common_dir
+
+    @cached_property
+    def config(self) -> Mapping[str, str]:
+        return parse_config(read_regular(self.common_dir / "config", CONFIG_BYTES) or b"")
+
+    @property
+    def branch(self) -> str | None:
+        """None if HEAD is detached."""
+        target = _symref(self._read("HEAD"))
+        return target.removeprefix("refs/heads/") if target else None
+
+    @cached_property
+    def head(self) -> str | None:
+        """The commit that is checked out; None before the first one."""
+        name = "HEAD"
+        for _ in range(SYMREFS):
+            text = self._read(name)
+            if text is None and name != "HEAD":
+                return self._packed_ref(name)
+            if (target := _symref(text)) is None:
+                return text if text and OBJECT_ID.fullmatch(text) else None
+            name = target
+        return None
+
+    @property
+    def is_shallow(self) -> bool:
+        return os.path.lexists(self.common_dir / "shallow")
+
+    @property
+    def own_objects(self) -> Path | None:
+        """The object directory; None if it borrows from another one, by alternates or links, or holds
+        anything but files and directories."""
+        objects = self.common_dir / "objects"
+        if os.path.lexists(objects / "info" / "alternates") or objects.is_symlink():
+            return None
+        plain = all(map(_has_plain_entries, (objects, objects / "pack", objects / "info")))
+        return objects if plain else None
+
+    def _read(self, name: str) -> str | None:
+        for folder in dict.fromkeys((self.git_dir, self.common_dir)):
+            if (data := read_regular(folder / name, REF_BYTES)) is not None:
+                return os.fsdecode(data).strip()
+            if name == "HEAD":
+                break
+        return None
+
+    def _packed_ref(self, name: str) -> str | None:
+        data = read_regular(self.common_dir / "packed-refs", TABLE_BYTES) or b""
+        end = data.find(b" %s\n" % os.fsencode(name))
+        found = data[data.rfind(b"\n", 0, max(end, 0)) + 1 : max(end, 0)].decode("ascii", "replace")
+        return found if OBJECT_ID.fullmatch(found) else None
+
+
+class _Timeouts:
+    """Questions that git did not answer in time, by repository and command. They are not asked again for a
+    while."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._found: dict[tuple[Path, str], tuple[int, float]] = {}  # how many, not before
+
+    def are_due(self, checkout: Checkout, command: str) -> bool:
+        with self._lock:
+            _, until = self._found.get((checkout.common_dir, command), (0, None))
+        return until is None or self._clock() >= until
+
+    def add(self, checkout: Checkout, command: str) -> None:
+        key = checkout.common_dir, command
+        with self._lock:
+            count, _ = self._found.get(key, (0, 0.0))
+            delay = RETRY_SECONDS[min(count, len(RETRY_SECONDS) - 1)]
+            self._found[key] = count + 1, self._clock() + delay
+
+    def clear(self, checkout: Checkout, command: str) -> None:
+        with self._lock:
+            self._found.pop((checkout.common_dir, command), None)
+
+
+_timeouts = _Timeouts()
+
+
+def find_checkout(directory: str) -> Checkout | Path | None:
+    """The checkout that a directory is in; None if it is in none. A path: the top of a directory tree whose
+    `.git` leads to a repository that does not know this directory, so that it is not a checkout of it. A
+    bare repository is never recognized: its files may have been committed to another one."""
+    try:
+        start = Path(os.path.realpath(directory))
+        status = start.stat()
+    except (OSError, ValueError):
+        return None
+    owners = {0, os.geteuid(), status.st_uid}
+    for top in (start, *start.parents):
+        entry = top / ".git"
+        try:
+            if top.stat().st_dev != status.st_dev:
+                return None  # git does not look beyond a mount point either
+            found = entry.lstat()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return None
+        if found.st_uid not in owners:
+            return None  # another user's, in a directory above such as /tmp
+        if not stat.S_ISDIR(found.st_mode):
+            checkout = _linked_checkout(top, entry)
+            return checkout if checkout and _is_git_dir(checkout.common_dir) else top
+        if _is_git_dir(entry):
+            return Checkout(top, entry, entry)
+    return None
+
+
+def parse_config(data: bytes) -> dict[str, str]:
+    """Values by `section.subsection.key`, the last one of each. Includes are not followed. Reading ends at
+    the first syntax error."""
+    values: dict[str, str] = {}
+    prefix, at = "", 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    while at < len(data):
+        if data[at : at + 1].isspace():
+            at += 1
+        elif data[at : at + 1] in (b"#", b";"):
+            end = data.find(b"\n", at)
+            at = len(data) if end < 0 else end
+        elif section := SECTION.match(data, at):
+            prefix = section[1].decode().lower()
+            if section[2] is not None:
+                prefix += "." + _text(re.sub(rb"\\(.)", rb"\1", section[2]))
+            at = section.end()
+        elif key := KEY.match(data, at):
+            value, at = _parse_value(data, key.end())
+            if value is None:
+                break
+            name = key[1].decode().lower()
+            values[f"{prefix}.{name}" if prefix else name] = value
+        else:
+            break
+    return values
+
+
+def find_first_commit(checkout: Checkout) -> str | None:
+    """The oldest commit without parents that HEAD descends from; None if the repository does not have it,
+    like a shallow clone, or git does not answer."""
+    if checkout.head is None or checkout.is_shallow:
+        return None
+    try:
+        roots = _ask(checkout, "rev-list", "--max-parents=0", checkout.head, "--").split()
+        first = roots[-1].decode() if roots else ""
+        return first if _has_commit(checkout, first) else None
+    except GitUnavailable:
+        return None
+
+
+def contains_commit(directory: str, sha: str) -> bool | None:
+    """Whether the object database of the directory's repository has that commit, byte for byte. None: git
+    does not answer, and nothing in the repository itself hides its history."""
+    checkout = find_checkout(directory)
+    if not isinstance(checkout, Checkout):
+        return False
+    try:
+        return _has_commit(checkout, sha)
+    except GitUnavailable:
+        return None if checkout.head and not checkout.is_shallow else False
+
+
+def list_files_in_work(checkout: Checkout, commits: int, seconds: float) -> list[str]:
+    """Tracked files whose content differs from HEAD, then those that the last commits changed: as far as git
+    finds them in that time. It looks for both at once."""
+    if checkout.head is None:
+        return []
+    options = ("--name-only", *DIFF_OPTIONS)
+    last = ("log", *options, "--format=", "-n", str(commits), checkout.head, "--")
+    recent = _try_begin(checkout, last)
+    listed = b""
+    path = checkout.git_dir / "index"
+    index = read_regular(path, TABLE_BYTES)
+    if index is not None:
+        with _open_copy(index) as copy, suppress(OSError):
+            # Git compares the time of a file with that of the index to know whether to look into it.
+            modified = path.lstat().st_mtime_ns
+            os.utime(copy.fileno(), ns=(modified, modified))
+            env = {"GIT_INDEX_FILE": f"/dev/fd/{copy.fileno()}", "GIT_WORK_TREE": str(checkout.top)}
+            diff = ("diff", *options, checkout.head, "--")
+            changed = _try_begin(checkout, diff, env, copy.fileno())
+            listed = _collect(changed, seconds)
+    listed += _collect(recent, seconds)
+    names = listed.decode("utf-8", "replace").split("\0")
+    return [name for each in names if (name := each.strip("\n"))]
+
+
+def create_repository(git_dir: Path, branch: str = "main", config: str = "") -> None:
+    """An empty one, without git: no template, no hook."""
+    for folder in ("objects", "refs"):
+        (git_dir / folder).mkdir(parents=True)
+    (git_dir / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    if config:
+        (git_dir / "config").write_text(config)
+
+
+def run_git(git_dir: Path, *arguments: str) -> bytes:
+    """Run git on a repository that we made, and return what it prints. Raises GitFailed."""
+    return _finish(_start(git_dir, arguments, _environment(git_dir)), SECONDS)
+
+
+def _ask(checkout: Checkout, *arguments: str, cpu_seconds: int | None = None) -> bytes:
+    """What git prints about an untrusted repository; nothing if it fails. Raises GitUnavailable. With
+    `cpu_seconds`, a repository that takes more processor time fails, and a timeout means that the machine is
+    slow. Where that cannot be limited, a timeout is a failure, too."""
+    command = arguments[0]
+    try:
+        if not _timeouts.are_due(checkout, command):
+            raise GitTimeout("git took too long")
+        process = _begin(checkout, arguments)
+        if process is None:
+            return b""
+        if cpu_seconds is not None:
+            _limit(process, "RLIMIT_CPU", cpu_seconds)
+        try:
+            output = _finish(process, SECONDS)
+        except GitTimeout:
+            _timeouts.add(checkout, command)
+            raise
+    except GitTimeout:
+        if cpu_seconds is not None and not HAS_LIMITS:
+            return b""
+        raise
+    except GitUnavailable:
+        raise
+    except (GitFailed, OSError):
+        output = b""
+    _timeouts.clear(checkout, command)
+    return output
+
+
+def _try_begin(
+    checkout: Checkout,
+    arguments: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    passed: int | None = None,
+) -> subprocess.Popen[bytes] | None:
+    try:
+        return _begin(checkout, arguments, env, passed)
+    except GitUnavailable:
+        return None
+
+
+def _begin(
+    checkout: Checkout,
+    arguments: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    passed: int | None = None,
+) -> subprocess.Popen[bytes] | None:
+    """Start git in a git directory of our own, with the repository's objects; None if it has none of its own.
+    `passed`: a descriptor that git may use. Raises GitUnavailable."""
+    objects = checkout.own_objects
+    if objects is None:
+        return None
+    sha256 = checkout.config.get("extensions.objectformat", "").lower() == "sha256"
+    try:
+        git_dir = _private_git_dir(os.getpid(), sha256)
+        if not _is_intact(git_dir, sha256):
+            _private_git_dir.cache_clear()
+            git_dir = _private_git_dir(os.getpid(), sha256)
+        asked = _environment(git_dir) | {"GIT_OBJECT_DIRECTORY": str(objects)} | dict(env or {})
+        if read_regular(checkout.common_dir / "shallow", TABLE_BYTES):
+            asked["GIT_SHALLOW_FILE"] = str(checkout.common_dir / "shallow")
+        process = _start(git_dir, arguments, asked, passed)
+    except OSError as error:
+        raise GitUnavailable(type(error).__name__) from None
+    _limit(process, "RLIMIT_DATA", MEMORY_BYTES)
+    return process
+
+
+def _limit(process: subprocess.Popen[bytes], name: str, most: int) -> None:
+    with suppress(OSError):
+        if HAS_LIMITS:
+            resource.prlimit(process.pid, getattr(resource, name), (most, most))
+
+
+def _collect(process: subprocess.Popen[bytes] | None, seconds: float) -> bytes:
+    try:
+        return b"" if process is None else _finish(process, seconds)
+    except (GitFailed, OSError):
+        return b""
+
+
+@cache
+def _private_git_dir(pid: int, sha256: bool) -> Path:
+    """An empty git directory of this process, removed when it ends."""
+    folder = Path(tempfile.mkdtemp(prefix="aforesaid-git-"))
+    atexit.register(_remove, pid, folder)
+    create_repository(folder, config=SHA256_CONFIG if sha256 else "")
+    return folder
+
+
+def _is_intact(folder: Path, sha256: bool) -> bool:
+    """Whatever cleans the temporary directory may remove it or a part of it, and somebody else may make
+    another one of that name."""
+    try:
+        ours = folder.lstat().st_uid == os.geteuid()
+    except OSError:
+        return False
+    return ours and _is_git_dir(folder) and (folder / "config").is_file() == sha256
+
+
+def _remove(pid: int, folder: Path) -> None:
+    if pid == os.getpid():  # not in a fork of the process that made it
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _open_copy(data: bytes) -> IO[bytes]:
+    """A file without a name."""
+    if hasattr(os, "memfd_create"):
+        file: IO[bytes] = os.fdopen(os.memfd_create("index"), "w+b")
+    else:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(data)
+    file.flush()
+    return file
+
+
+def _has_commit(checkout: Checkout, sha: str) -> bool:
+    """Git trusts the names in a pack's index, and follows links: the content decides. Raises
+    GitUnavailable."""
+    if not OBJECT_ID.fullmatch(sha) or (objects := checkout.own_objects) is None:
+        return False
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG((objects / sha[:2] / sha[2:]).lstat().st_mode):
+            return False
+    content = _ask(checkout, "cat-file", "commit", sha, cpu_seconds=COMMIT_CPU_SECONDS)
+    digest = hashlib.sha1 if len(sha) == 40 else hashlib.sha256
+    return digest(b"commit %d\0%s" % (len(content), content)).hexdigest() == sha
+
+
+def _start(
+    git_dir: Path, arguments: Sequence[str], env: Mapping[str, str], passed: int | None = None
+) -> subprocess.Popen[bytes]:
+    program = find_program("git")
+    if program is None:
+        raise GitUnavailable("git is not installed")
+    options = [word for option in OPTIONS for word in ("-c", option)]
+    command = [program, "--literal-pathspecs", "--no-replace-objects", "--no-pager", *options]
+    try:
+        return subprocess.Popen(
+            [*command, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=git_dir,
+            env=env,
+            umask=0o077,
+            pass_fds=() if passed is None else (passed,),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise GitUnavailable(type(error).__name__) from None
+
+
+def _finish(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    with process:
+        try:
+            output = _read_output(process, time.monotonic() + seconds)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # whatever it has started ends, too
+    if process.returncode != 0:
+        raise GitFailed(f"git ended with {process.returncode}")
+    return output
+
+
+def _read_output(process: subprocess.Popen[bytes], end: float) -> bytes:
+    """Like `communicate`, with a limit of the output. Waits for the end of the process."""
+    assert process.stdout is not None
+    output = bytearray()
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(process.stdout, selectors.EVENT_READ)
+        while waiting.get_map():
+            left = end - time.monotonic()
+            if left <= 0:
+                raise GitTimeout("git took too long")
+            if len(output) > OUTPUT_BYTES:
+                raise GitFailed("git printed too much")
+            if waiting.select(left):
+                if part := os.read(process.stdout.fileno(), 1 << 16):
+                    output += part
+                else:
+                    waiting.unregister(process.stdout)
+    try:
+        process.wait(max(0.0, end - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise GitTimeout("git took too long") from None
+    return bytes(output)
+
+
+def _environment(git_dir: Path) -> dict[str, str]:
+    """All of it: nothing is inherited."""
+    return {
+        "PATH": search_path(os.environ),
+        "LC_ALL": "C",
+        "HOME": "/nonexistent",
+        "XDG_CONFIG_HOME": "/nonexistent",
+        "GIT_DIR": str(git_dir),
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_SYSTEM": "/dev/null",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+def _linked_checkout(top: Path, entry: Path) -> Checkout | None:
+    """For a `.git` that is a file or a link. It counts only if the git directory that it leads to names this
+    directory: a linked worktree by its `gitdir` file, a submodule by `core.worktree`."""
+    if entry.is_symlink():
+        git_dir = Path(os.path.realpath(entry))
+    elif (named := _read_path(entry)) and named.startswith("gitdir: "):
+        git_dir = Path(os.path.realpath(top / named.removeprefix("gitdir: ")))
+    else:
+        return None
+    if common := _read_path(git_dir / "commondir"):
+        common_dir = Path(os.path.realpath(git_dir / common))
+        back = git_dir / (_read_path(git_dir / "gitdir") or "")
+        confirmed = Path(os.path.realpath(back.parent), back.name) == entry
+        linked = confirmed and git_dir.parent == common_dir / "worktrees"
+        return Checkout(top, git_dir, common_dir) if linked else None
+    for name in ("config.worktree", "config"):
+        config = parse_config(read_regular(git_dir / name, CONFIG_BYTES) or b"")
+        if worktree := config.get("core.worktree"):
+            confirmed = os.path.realpath(git_dir / worktree) == str(top)
+            return Checkout(top, git_dir, git_dir) if confirmed else None
+    return None
+
+
+def _read_path(file: Path) -> str | None:
+    data = read_regular(file, REF_BYTES)
+    return None if data is None or b"\0" in data else os.fsdecode(data.rstrip(b"\r\n"))
+
+
+def _is_git_dir(path: Path) -> bool:
+    head = (_read_path(path / "HEAD") or "").strip()
+    valid = head.startswith("ref:") or OBJECT_ID.fullmatch(head) is not None
+    return valid and (path / "objects").is_dir() and (path / "refs").is_dir()
+
+
+def _has_plain_entries(folder: Path) -> bool:
+    """Files and directories alone, or nothing."""
+    try:
+        with os.scandir(folder) as entries:
+            return all(
+                each.is_file(follow_symlinks=False) or each.is_dir(follow_symlinks=False)
+                for each in entries
+            )
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _symref(text: str | None) -> str | None:
+    """The ref that a ref names, if it does and the name is valid."""
+    name = text.removeprefix("ref:").strip() if text and text.startswith("ref:") else ""
+    unsafe = ".." in name or "@{" in name or name.endswith((".lock", "."))
+    return name if REF.fullmatch(name) and not unsafe else None
+
+
+def _parse_value(data: bytes, at: int) -> tuple[str | None, int]:
+    """The value after a key, and where it ends; None for a syntax error. A key alone means true."""
+    if data[at : at + 1] != b"=":
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        rest = data[at:end].strip()
+        return (None if rest and rest[:1] not in b"#;" else "true"), end
+    value, kept, quoted, at = bytearray(), 0, False, at + 1
+    while at < len(data) and (char := data[at : at + 1]) != b"\n":
+        at += 1
+        if char == b"\\":
+            escaped = data[at : at + 1]
+            at += 1
+            if escaped == b"\r" and data[at : at + 1] == b"\n":
+                at += 1
+            elif escaped != b"\n":
+                if escaped not in ESCAPES:
+                    return None, at
+                value += ESCAPES[escaped]
+                kept = len(value)
+        elif char == b'"':
+            quoted = not quoted
+        elif char in (b"#", b";") and not quoted:
+            end = data.find(b"\n", at)
+            at = len(data) if end < 0 else end
+        elif quoted or not char.isspace():
+            value += char
+            kept = len(value)
+        elif value:
+            value += char
+    return (None if quoted else _text(bytes(value[:kept]))), at
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")

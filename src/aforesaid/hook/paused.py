@@ -1,0 +1,19 @@
+"""What is noted where the user wants nothing recorded: which session it is, and nothing else.
+
+Whoever reads its transcript later has to know. Loaded by capture.py in that case, and never else; like it,
+this imports nothing of the package.
+"""
+
+import os
+
+NOTE = b'{"systemMessage":"aforesaid is paused here: %s. It records and tells nothing."}'
+
+
+def instead(hook: str, body: bytes) -> tuple[str, bytes]:
+    """The hook and the payload to go on with. A session that begins is told."""
+    named = os.environ.get("AFORESAID_PAUSED", "0") not in ("", "0")
+    why = b"AFORESAID_PAUSED is set" if named else b"there is a file .aforesaid/off"
+    if hook == "context":
+        os.write(1, NOTE % why)
+    session = body.partition(b'"session_id"')[2].partition(b'"')[2].partition(b'"')[0]
+    return "paused", b'{"session_id":"%s"}' % session

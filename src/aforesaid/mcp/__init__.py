@@ -1,0 +1,1 @@
+"""The memory's tools for agents, over MCP."""

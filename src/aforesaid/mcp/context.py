@@ -1,0 +1,273 @@
+"""What a tool call works on: the store, the search over it, and the agent's project; and the call itself.
+
+The server lives as long as the agent's session, while the database may appear, be replaced or be repaired. A
+call uses one store from beginning to end, whatever happens to the database meanwhile.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+
+from aforesaid import clock as clocks
+from aforesaid import freshness, log, switches, wiring
+from aforesaid.agents.registry import DEFAULT, current_session, project_directory
+from aforesaid.clock import Clock
+from aforesaid.errors import AforesaidError, NotFound, StoreError, StoreMissing
+from aforesaid.freshness import Freshness
+from aforesaid.mcp.tools import BY_NAME
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.ranking import MemoryRanker
+from aforesaid.model.observations import Observation
+from aforesaid.model.sessions import COMMAND, Where, place_of
+from aforesaid.parameters import Misused, read
+from aforesaid.paths import Paths
+from aforesaid.recall.search import Searcher
+from aforesaid.repository import identify
+from aforesaid.store.store import Store
+from aforesaid.text import fenced, one_line, sqlite_safe
+
+ALL = "all"
+LOOK_IN_ALL = f" Pass project='{ALL}' to look in other projects."
+LOOK_IN_ONE = " Pass the name of another project to look there."
+AGENT = DEFAULT.name
+PAUSED = "(aforesaid is paused here: {why}. Nothing of this session is recorded.)"
+FAILED = "aforesaid could not do this ({why}). Run `aforesaid doctor` to find out why."
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """`is_error`: the text says what to do about it."""
+
+    text: str
+    is_error: bool = False
+
+
+@cache
+def process_context() -> "Context":
+    return Context(os.environ, clocks.now)
+
+
+def call(context: "Context", name: str, arguments: Mapping[str, object] | None) -> Reply:
+    """Always returns a reply: a server that died would take all tools with it."""
+    tool = BY_NAME.get(name)
+    if tool is None:
+        return Reply(f"There is no such tool. There are: {', '.join(BY_NAME)}.", is_error=True)
+    try:
+        values = read(tool.parameters, arguments)
+        with context.open() as opened:
+            text = tool.run(opened, values)
+            if why := opened.paused():
+                text = f"{text}\n{PAUSED.format(why=why)}"
+            return Reply(sqlite_safe(text))
+    except (Misused, AforesaidError) as error:
+        why = str(error)
+    except Exception as error:  # a bug, a damaged file
+        log.warning("tool.failed", tool=tool.name, error=log.cause(error))
+        why = FAILED.format(why=type(error).__name__)
+    return Reply(sqlite_safe(fenced(why)), is_error=True)
+
+
+@dataclass(slots=True, eq=False)
+class OpenStore:
+    file: tuple[int, int]  # device and inode
+    store: Store
+    searcher: Searcher
+    ranker: MemoryRanker
+    users: int = 0
+
+
+class StorePool:
+    """Shares one open store between calls, and opens the file again when it was replaced. A store that is no
+    longer current is closed by its last user: SQLite crashes if a connection is closed while in use."""
+
+    def __init__(self, env: Mapping[str, str], clock: Clock) -> None:
+        self._env, self._clock = env, clock
+        self._lock = threading.Lock()
+        self._current: OpenStore | None = None
+
+    def acquire(self) -> OpenStore:
+        """Each must be released."""
+        with self._lock:
+            home = wiring.home(self._env)
+            file = (0, 0)
+            with suppress(OSError):
+                found = home.paths.database.stat()
+                file = found.st_dev, found.st_ino
+            if self._current is None or self._current.file != file:
+                self._drop_current()
+                store = wiring.open_for_reading(home.paths)
+                searcher = wiring.searcher(store, home.settings, self._clock)
+                self._current = OpenStore(file, store, searcher, MemoryRanker(searcher.encoder))
+            self._current.users += 1
+            return self._current
+
+    def release(self, opened: OpenStore, *, broken: bool = False) -> None:
+        """`broken`: it is not used again; it may be repaired before the next call."""
+        with self._lock:
+            opened.users -= 1
+            if opened is self._current:
+                if broken:
+                    self._drop_current()
+            elif opened.users == 0:
+                opened.store.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop_current()
+
+    def _drop_current(self) -> None:
+        if self._current is not None and self._current.users == 0:
+            self._current.store.close()
+        self._current = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a call may look. `project_id` is None for all projects."""
+
+    project_id: int | None
+    label: str
+
+    def holds(self, project_id: int) -> bool:
+        return self.project_id is None or self.project_id == project_id
+
+
+class Context:
+    """Of the server, or of one call: see `open`. Opens the store when it is first needed."""
+
+    def __init__(self, env: Mapping[str, str], clock: Clock, pool: StorePool | None = None) -> None:
+        self.clock = clock
+        try:
+            self.directory = project_directory(env)
+        except OSError:  # it was removed
+            self.directory = os.sep
+        self.session = current_session(env)
+        self._env = env
+        self._pool = pool or StorePool(env, clock)
+        self._opened: OpenStore | None = None
+
+    @contextmanager
+    def open(self) -> Iterator["Context"]:
+        """The context of one call in one thread. After an error of the database, or an unknown one, the next
+        call opens the database again."""
+        context = Context(self._env, self.clock, self._pool)
+        broken = False
+        try:
+            yield context
+        except Exception as error:
+            known = isinstance(error, (Misused, AforesaidError))
+            broken = not known or isinstance(error, StoreError)
+            raise
+        finally:
+            context._release(broken=broken)
+
+    def close(self) -> None:
+        self._release()
+        self._pool.close()
+
+    def _open(self) -> OpenStore:
+        if self._opened is None:
+            self._opened = self._pool.acquire()
+        return self._opened
+
+    def _release(self, *, broken: bool = False) -> None:
+        if self._opened is not None:
+            self._pool.release(self._opened, broken=broken)
+            self._opened = None
+
+    @property
+    def paths(self) -> Paths:
+        return Paths.of(self._env)
+
+    @property
+    def store(self) -> Store:
+        return self._open().store
+
+    @property
+    def searcher(self) -> Searcher:
+        return self._open().searcher
+
+    @property
+    def ranker(self) -> MemoryRanker:
+        return self._open().ranker
+
+    def scope(self, project: str | None, *, hint: str = LOOK_IN_ALL) -> Scope:
+        """This project, another one by its name or folder, or all of them. NotFound lists the projects, and
+        says what else can be done (`hint`)."""
+        store = self.store
+        if project == ALL:
+            return Scope(None, "all projects")
+        found = self._find_project(project) if project else self._current_project()
+        if found is None:
+            here = fenced(one_line(self.directory, 200))
+            raise NotFound(f"Nothing is remembered of {here} yet.{hint}")
+        return Scope(found, store.projects.get(found).name)
+
+    def memories(self, project_id: int | None = None) -> Memories:
+        """Those of a project, or (None) of the agent's own, which there are without a store, too."""
+        home = wiring.home(self._env)
+        if project_id is None:
+            repository, directory = identify(self.directory), self.directory
+            with suppress(StoreMissing):
+                repository = self.store.projects.owning_repository(
+                    repository, self._current_project()
+                )
+        else:
+            repository = self.store.projects.repository(project_id)
+            directory = repository.root
+        return wiring.memories(home, directory, self.clock, self._env, repository)
+
+    def own_session(self) -> int | None:
+        """The calling session, if it is known."""
+        found = self.store.sessions.find(AGENT, self.session) if self.session else None
+        return found.id if found else None
+
+    def freshness(self, observation: Observation) -> Freshness:
+        """Whether its files have changed since, seen from its session's directory."""
+        root = self.store.projects.get(observation.project_id).root
+        session = self.store.sessions.get(observation.session_id)
+        folder = freshness.directory(session.project_dir if session else root, root)
+        return freshness.check_files(observation, folder)
+
+    def paused(self) -> str | None:
+        """Why nothing of this session is recorded; None where it is."""
+        skipped = wiring.home(self._env).settings.names("capture.skip_dirs")
+        if why := switches.off_reason_in_env(self._env) or switches.off_reason(
+            self.directory, skipped
+        ):
+            return why
+        try:
+            project = self._current_project()
+        except StoreMissing:
+            return None
+        # By directory, too: a project may have been erased while it was paused.
+        known = self.store.projects.get(project) if project is not None else None
+        root = known.root if known else identify(self.directory).root
+        where, now = Where(project, place_of(root)), self.clock()
+        session = (AGENT, self.session) if self.session else None
+        for pause in self.store.sessions.pauses():
+            if pause.origin == COMMAND and pause.holds(now) and pause.covers(where, session):
+                return "the user has paused it"
+        return None
+
+    def path(self, name: str) -> str:
+        """As observations name their files: relative to the project's directory."""
+        return name.removeprefix(self.directory.rstrip("/") + "/").removeprefix("./")
+
+    def _current_project(self) -> int | None:
+        return self.store.projects.find_at(self.directory)
+
+    def _find_project(self, name: str) -> int:
+        projects = self.store.projects.all()
+        found = [p for p in projects if p.root == name] or [p for p in projects if p.name == name]
+        if len(found) == 1:
+            return found[0].id
+        if found:
+            folders = ", ".join(fenced(one_line(p.root, 120)) for p in found[:10])
+            raise NotFound(f"Several projects have that name. Give the folder: {folders}.")
+        names = sorted({fenced(one_line(project.name, 60)) for project in projects})
+        known = ", ".join(names[:30]) or "none yet"
+        raise NotFound(f"There is no such project. There are: {known}.")

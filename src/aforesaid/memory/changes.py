@@ -1,0 +1,709 @@
+"""All memories of a directory, and the only way to change them.
+
+    with memories.change("remembered: prefers tabs") as change:
+        change.write(memory)
+
+A change is staged under the write lock and made at the end of the block, all of it or nothing; an error in
+the block leaves everything as it was. Any process may make one. Edits by hand are never overwritten: whoever
+rewrites a memory passes the checksum of the version it has read.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from aforesaid import clock as clocks
+from aforesaid import log
+from aforesaid.clock import Clock
+from aforesaid.errors import Edited, MemoryRefused, NotFound
+from aforesaid.memory.files import (
+    LOCK_FILE,
+    TURN_FILE,
+    UnreadableFile,
+    holds_write_lock,
+    read_file,
+    read_lock,
+    remove_file,
+    remove_temporaries,
+    write_file,
+    write_lock,
+)
+from aforesaid.memory.folders import (
+    PLAIN_FOLDER,
+    Folder,
+    Listing,
+    Places,
+    find_project_folder,
+    is_generated_index,
+    is_memory_file,
+    is_plain_file,
+    list_plain_files,
+    write_project_note,
+)
+from aforesaid.memory.format import (
+    INDEX_FILE,
+    SUFFIX,
+    add_retired_lines,
+    blob_id,
+    checksum,
+    equal_except_updated,
+    fold_name,
+    name_problem,
+    original_name,
+    parse_memory,
+    remove_retired_lines,
+    render_checked,
+    render_memory,
+    retired_order,
+    set_times,
+    slugify,
+)
+from aforesaid.memory.history import HISTORY_FOLDER, Contents, Entry, History, Keep
+from aforesaid.memory.journal import (
+    JOURNAL_FILE,
+    FileChange,
+    Journal,
+    apply_journal,
+    load_journal,
+    rebuild_index,
+    save_journal,
+)
+from aforesaid.model.memories import (
+    OF_PROJECT,
+    OF_TEAM,
+    OF_USER,
+    TYPES,
+    USER,
+    Broken,
+    Memory,
+    StoredMemory,
+)
+from aforesaid.privacy import payloads
+from aforesaid.privacy.redactor import Redactor
+from aforesaid.text import clean, cut
+
+MAX_REASON = 10_000
+FINISH_SECONDS = 2.0  # that a reader waits to complete an interrupted change
+MAX_LISTED = 5  # paths in a message
+
+
+class Change:
+    """See `Memories.change`. After the block, `kept_by_hand` has the files that somebody edited at the same
+    moment and that were not changed, and `entry` its id in the history; None if nothing changed."""
+
+    def __init__(
+        self, places: Places, clock: Clock, reason: str = "", redactor: Redactor | None = None
+    ) -> None:
+        self.redactor = redactor or Redactor()
+        self.reason = reason
+        self.kept_by_hand: tuple[Path, ...] = ()
+        self.entry: str | None = None
+        self._places = places
+        self._clock = clock
+        self._before: dict[Path, bytes | None] = {}
+        self._after: dict[Path, bytes | None] = {}
+        self._groups: dict[Path, str] = {}
+
+    def changed_files(self) -> tuple[FileChange, ...]:
+        return tuple(
+            FileChange(path, self._before[path], after, self._groups[path])
+            for path, after in self._after.items()
+            if after != self._before[path]
+        )
+
+    def content(self, path: Path) -> bytes | None:
+        """The content of a file within this change. Raises Edited if it is not a regular file."""
+        if path in self._after:
+            return self._after[path]
+        # Read once: the version that was looked at is the one that may be replaced.
+        if path not in self._before:
+            try:
+                self._before[path] = read_file(path)
+            except UnreadableFile as error:
+                raise Edited(f"{path} was left alone: {error}.") from None
+        return self._before[path]
+
+    def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
+        """As it is within this change: the user's or the project's, or the one in that scope."""
+        found = self._find(name, self._folders(scope))
+        return found[1] if found else None
+
+    def write(
+        self,
+        memory: Memory,
+        expected: str | None = None,
+        scope: str | None = None,
+        group: str | None = None,
+    ) -> StoredMemory:
+        """Writes a new memory, or a new version of the one with the checksum `expected`. Raises Edited if the
+        file is another one, also for `expected` None and a name that is taken.
+
+        A memory of type `user` belongs to the user, any other to the project; one that changes its type
+        moves. `scope`: "team" writes it into the repository. A memory that differs in `updated` alone is not
+        written; a missing `created` is filled in, and `updated` unless it is set. `group`: files that change
+        together or not at all."""
+        own = scope in (None, OF_USER, OF_PROJECT)
+        found = self._find(memory.name, self._places.own if own else self._folders(scope))
+        folder, old = found or (None, None)
+        target = self._target(memory, old, folder, scope)
+        if found:
+            self._check_version(target.file(memory.name), memory.name, old, expected)
+        else:
+            self._check_new_name(target, memory.name, expected)
+        path = target.file(memory.name)
+        before = old.memory if old else None
+        memory = set_times(redact_new_texts(self.redactor, memory, before), before, self._clock())
+        if old and old.path == path and equal_except_updated(memory, old.memory):
+            return old
+        data = render_checked(memory, path)
+        if old and old.path != path:
+            self._stage(old.path, None, group or memory.name)
+        self._stage(path, data, group or memory.name)
+        return StoredMemory(memory, target.scope, path, checksum(data), self._clock())
+
+    def retire(
+        self,
+        name: str,
+        why: str,
+        replaced_by: str | None = None,
+        expected: str | None = None,
+        group: str | None = None,
+    ) -> Path:
+        """Moves a memory to the retired ones, from which it can be restored. Returns its new path."""
+        stored = self._own(name, expected)
+        data = self.content(stored.path)
+        assert data is not None
+        folder = self._places.retired_of(Folder(stored.path.parent, stored.scope))
+        path, number = folder.file(name), 1
+        while self.content(path) is not None:
+            number += 1
+            path = folder.file(f"{name}-{number}")
+        marked = None
+        for text in (data, render_memory(stored.memory).encode()):
+            # Front matter without a regular end is written again.
+            marked = marked or add_retired_lines(
+                text,
+                came_from=_relative(self._places.root, stored.path),
+                at=datetime.fromtimestamp(self._clock() // 1000, UTC).strftime(
+                    "%Y-%m-%dT%H:%M:%SZ"
+                ),
+                why=why,
+                replaced_by=None if stored.memory.replaced_by else replaced_by,
+            )
+        self._stage(path, marked, group or name)
+        self._stage(stored.path, None, group or name)
+        return path
+
+    def restore(self, name: str) -> StoredMemory:
+        """Puts a retired memory back. Of several with that name, the one that was retired last; if none had
+        it, the one whose file has that name now."""
+        retired = self._retired(name)
+        data = self.content(retired.path)
+        assert data is not None
+        home = next(each for each in self._places.own if each.scope == retired.scope)
+        path = home.file(original_name(retired))
+        if self._find(path.stem, self._places.own):
+            raise MemoryRefused(
+                f"There is a memory called {path.stem!r}. Rename or retire it, then restore this one."
+            )
+        restored = remove_retired_lines(data)
+        self._stage(path, restored, name)
+        self._stage(retired.path, None, name)
+        memory = parse_memory(restored, path)
+        assert isinstance(memory, Memory)
+        return StoredMemory(memory, home.scope, path, checksum(restored), self._clock())
+
+    def erase(self, name: str, scope: str | None = None) -> None:
+        """Deletes the file, also of a retired memory; the history still has it."""
+        places = self._folders(scope) if scope else (*self._places.own, *self._places.retired)
+        found = self._find(name, places)
+        if found is None:
+            raise _not_found_error(name)
+        self._stage(found[0].file(name), None, name)
+
+    def put(self, path: Path, data: bytes | None, group: str | None = None) -> None:
+        """Writes these bytes to a memory or a plain file; None deletes it. `group`: see `write`."""
+        below = path.is_relative_to(self._places.root)
+        known = [each.path for each in self._places.all if each.writable]
+        if (
+            ".." in path.parts
+            or not (is_memory_file(path.name) or is_plain_file(path, self._places.root))
+            or not (below or path.parent in known)
+        ):
+            raise MemoryRefused(f"{path} is not the file of a memory.")
+        self._stage(path, data, group or str(path))
+
+    def _stage(self, path: Path, data: bytes | None, group: str) -> None:
+        self.content(path)
+        self._after[path] = data
+        self._groups.setdefault(path, group)
+
+    def _find(
+        self, name: str, places: tuple[Folder, ...]
+    ) -> tuple[Folder, StoredMemory | None] | None:
+        """The folder that has the file, and the memory; None for the memory if the file is broken."""
+        if why := name_problem(name):
+            raise MemoryRefused(
+                f"{name!r} is not a valid name for a memory: {why}. Use one such as {slugify(name)!r}."
+            )
+        for folder in places:
+            path = folder.file(name)
+            data = self.content(path)
+            if data is None:
+                continue
+            memory = parse_memory(data, path)
+            if isinstance(memory, Broken):
+                return folder, None
+            return folder, StoredMemory(memory, folder.scope, path, checksum(data), self._clock())
+        return None
+
+    def _retired(self, name: str) -> StoredMemory:
+        found = []
+        for folder in self._places.retired:
+            staged = {path.stem for path in self._after if path.parent == folder.path}
+            for each in {*folder.names(), *staged}:
+                with suppress(MemoryRefused):  # not a regular file, or not a valid name
+                    if (stored := (self._find(each, (folder,)) or (folder, None))[1]) is not None:
+                        found.append(stored)
+        matching = [each for each in found if original_name(each) == name]
+        if not (matching := matching or [each for each in found if each.memory.name == name]):
+            raise NotFound(
+                f"No memory called {name!r} was retired. See `aforesaid memory list --retired`."
+            )
+        return max(matching, key=retired_order)
+
+    def _folders(self, scope: str | None) -> tuple[Folder, ...]:
+        if scope is None:
+            return self._places.own
+        if folder := self._places.of(scope):
+            return (folder,)
+        if scope != OF_TEAM:
+            raise MemoryRefused(f"There is no place called {scope!r} for memories here.")
+        why = "set memory.team_folder to a folder inside the repository"
+        if self._places.problems:
+            why = self._places.problems[0].why
+        raise MemoryRefused(f"There is no folder for the team: {why}.")
+
+    def _own(self, name: str, expected: str | None) -> StoredMemory:
+        found = self._find(name, self._places.own)
+        if found is None:
+            for folder in self._places.all:
+                if folder.file(name).exists():
+                    raise MemoryRefused(
+                        f"{name!r} belongs to the {folder.scope}: delete it in {folder.path}."
+                    )
+            raise _not_found_error(name)
+        folder, stored = found
+        if stored is None:
+            raise _broken_error(folder.file(name))
+        if expected is not None and stored.checksum != expected:
+            raise _changed_error(name)
+        return stored
+
+    def _target(
+        self, memory: Memory, old: StoredMemory | None, folder: Folder | None, scope: str | None
+    ) -> Folder:
+        if memory.type not in TYPES:
+            raise MemoryRefused(f"{memory.type!r} is not a type. Use one of {', '.join(TYPES)}.")
+        if scope is not None:
+            (chosen,) = self._folders(scope)
+            if not chosen.writable:
+                raise MemoryRefused(f"{chosen.path} is read-only. Leave `scope` out.")
+            return chosen
+        # A file that somebody moved stays where it is, unless its type becomes or ceases to be `user`.
+        if folder and (old is None or (old.memory.type == USER) == (memory.type == USER)):
+            return folder
+        return self._places.user if memory.type == USER else self._places.project
+
+    def _check_new_name(self, target: Folder, name: str, expected: str | None) -> None:
+        if expected is not None:
+            raise Edited(
+                f"The memory {name!r} is gone: it was renamed or deleted. See `aforesaid memory list`."
+            )
+        if slugify(name) != name:
+            raise MemoryRefused(
+                f"{name!r} is not a valid name for a memory. Use one such as {slugify(name)!r}."
+            )
+        for other in target.names():
+            if fold_name(other) == fold_name(name) and other != name:
+                raise MemoryRefused(
+                    f"There is {target.file(other)}. Rename it, or use another name."
+                )
+
+    def _check_version(
+        self, path: Path, name: str, old: StoredMemory | None, expected: str | None
+    ) -> None:
+        if old is None:
+            raise _broken_error(path)
+        if expected != old.checksum and not (expected is None and old.path in self._after):
+            raise _changed_error(name)
+
+
+class Memories:
+    """The memories that apply in one directory, see `folders.find_places`."""
+
+    def __init__(
+        self, places: Places, clock: Clock = clocks.now, redactor: Redactor | None = None
+    ) -> None:
+        self.places = places
+        self.clock = clock
+        self.redactor = redactor or Redactor()
+
+    def all(self) -> Listing:
+        """The user's, the project's, the team's and the client's, newest first; inside a change, as they were
+        before it. A copy of ours in the team's or the client's folder is left out, and secrets in a file are
+        redacted."""
+        with self._reading():
+            listings = [folder.list() for folder in self.places.all]
+        return redact_listing(self.redactor, _merge_listings(self.places, listings))
+
+    def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
+        """Ours first, then the team's and the client's; or the one in that scope."""
+        with self._reading():
+            for folder in self.places.all:
+                if scope in (None, folder.scope):
+                    found = folder.get(name)
+                    if isinstance(found, StoredMemory):
+                        return redact_stored(self.redactor, found)
+        return None
+
+    def retired(self) -> Listing:
+        """Each with the reason in `extra`, see `format.add_retired_lines`."""
+        with self._reading():
+            listings = [folder.list() for folder in self.places.retired]
+        found = Listing(
+            tuple(sorted((m for each in listings for m in each.memories), key=_newest_first)),
+            tuple(broken for each in listings for broken in each.broken),
+            sum(each.left_out for each in listings),
+        )
+        return redact_listing(self.redactor, found)
+
+    @property
+    def history(self) -> History:
+        return History(self.places.root)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The user's and the project's, below the root, as the history names them."""
+        own = [each.path for each in (*self.places.own, *self.places.retired)]
+        return tuple(_relative(self.places.root, each) for each in (*own, self.places.files))
+
+    @contextmanager
+    def change(self, reason: str, *, forgiving: bool = False) -> Iterator[Change]:
+        """Waits for the write lock. Raises MemoryRefused if it cannot be had, and at the end Edited if files
+        were left alone; with `forgiving` the caller looks at `kept_by_hand` instead."""
+        with write_lock(self.places.root):
+            self._prepare()
+            change = Change(self.places, self.clock, reason, self.redactor)
+            yield change
+            self._commit(change)
+        if change.kept_by_hand and not forgiving:
+            kept = change.kept_by_hand
+            names = [str(each) for each in kept if os.path.lexists(each)] or list(map(str, kept))
+            raise Edited(
+                "Not changed, because it is being edited or cannot be written: "
+                f"{', '.join(names[:MAX_LISTED])}. Check it, then try again."
+            )
+
+    @contextmanager
+    def trial(self) -> Iterator[Change]:
+        """A change that is never made: for a dry run, or to read while nobody writes."""
+        with self._reading():
+            yield Change(self.places, self.clock, redactor=self.redactor)
+
+    def tidy(self) -> None:
+        """Prunes the history, if there is something to prune."""
+        if self.history.is_untidy(self.clock()):
+            with write_lock(self.places.root):
+                self.history.prune(self.clock())
+                log.action("memory.tidied")
+
+    def erase(self, keep: Keep) -> list[str]:
+        """Purges the memories of all projects and their history. Returns the files that changed, below the
+        root."""
+        root = self.places.root
+        if not root.is_dir():
+            return []
+        with write_lock(root):
+            self._finish()
+            changed = _purge_files(root, keep)
+            count = self.history.erase(keep)
+        log.action("memory.erased", files=len(changed), recorded=count)
+        return changed
+
+    def look(self, keep: Keep) -> None:
+        """Calls `keep` for every file and version, as `erase` would, and changes nothing."""
+        root = self.places.root
+        if not root.is_dir():
+            return
+        with write_lock(root):
+            self._finish()
+            for path in iter_all_files(root):
+                keep(_relative(root, path), path.read_bytes())
+            self.history.look(keep)
+
+    def _prepare(self) -> None:
+        root = self.places.root
+        self._finish()
+        for folder in (root, *(each.path for each in self.places.own)):
+            remove_temporaries(folder)
+        project, repository = self.places.project, self.places.repository
+        # Another process may have created the project's folder meanwhile, under another name.
+        if (
+            repository
+            and not project.path.exists()
+            and (found := find_project_folder(root, repository))
+        ):
+            self.places = replace(self.places, project=Folder(found, OF_PROJECT))
+
+    def _commit(self, change: Change) -> None:
+        if not (files := change.changed_files()):
+            return
+        root, project = self.places.root, self.places.project.path
+        own = (project, self.places.retired[1].path, self.places.files)
+        if self.places.repository and any(
+            each.path.is_relative_to(folder) for each in files for folder in own
+        ):
+            write_project_note(project, self.places.repository)
+        by_hand = self._edits_by_hand([each.path for each in files])
+        made = Journal(
+            number=self.history.next_number() + bool(by_hand),
+            at=self.clock(),
+            reason=cut(clean(change.reason).strip(), MAX_REASON) or "changed",
+            files=files,
+            by_hand=by_hand,
+        )
+        save_journal(root, made)
+        change.kept_by_hand, change.entry = apply_journal(root, made)
+        log.action("memory.changed", files=len(files), entry=change.entry)
+
+    def _edits_by_hand(self, staged: Iterable[Path]) -> Contents:
+        """What people changed since the last entry, in these folders and in the files about to change."""
+        root = self.places.root
+        about = {_relative(root, path) for path in staged if path.is_relative_to(root)}
+        known = self.history.known()
+        within = tuple(f"{folder}/" for folder in self.folders)
+        now: dict[str, bytes | None] = {
+            path: None for path in known if path in about or path.startswith(within)
+        }
+        own = [
+            folder.file(name)
+            for folder in (*self.places.own, *self.places.retired)
+            for name in folder.names()
+        ]
+        for path in {*own, *list_plain_files(self.places.files), *(root / each for each in about)}:
+            try:
+                if (data := read_file(path)) is not None:
+                    now[_relative(root, path)] = data
+            except OSError:
+                now.pop(_relative(root, path), None)
+        return {
+            path: data
+            for path, data in sorted(now.items())
+            if not _has_bad_name(path)
+            and known.get(path) != (None if data is None else blob_id(data))
+        }
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Completes an interrupted change, then reads under the lock. A change that is just being made is
+        complete in a moment, too."""
+        root = self.places.root
+        if not holds_write_lock(root) and (root / JOURNAL_FILE).exists():
+            with suppress(MemoryRefused, OSError), write_lock(root, FINISH_SECONDS):
+                self._finish()
+        with read_lock(root):
+            yield
+
+    def _finish(self) -> None:
+        if left := load_journal(self.places.root):
+            log.action("memory.change_finished", files=len(left.files))
+            apply_journal(self.places.root, left, again=True)
+            for folder in {each.path.parent for each in left.files}:
+                remove_temporaries(folder)
+
+
+def _relative(root: Path, path: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _has_bad_name(path: str) -> bool:
+    """No memory can have it, so the history does not record it."""
+    return not path.startswith(f"{PLAIN_FOLDER}/") and bool(
+        name_problem(path.rpartition("/")[2].removesuffix(SUFFIX))
+    )
+
+
+def _merge_listings(places: Places, listings: list[Listing]) -> Listing:
+    memories: list[StoredMemory] = []
+    broken = list(places.problems)
+    names: dict[str, StoredMemory] = {}
+    for stored in (each for listing in listings for each in listing.memories):
+        first = names.setdefault(fold_name(stored.memory.name), stored)
+        if first is stored or (not stored.is_ours and not _has_same_text(first, stored)):
+            memories.append(stored)
+        elif stored.is_ours:
+            why = f"{first.path} has the same name: rename one of them"
+            broken.append(Broken(stored.path, why))
+    broken += [each for listing in listings for each in listing.broken]
+    if any(stored.scope == OF_TEAM for each in listings for stored in each.memories):
+        broken += _foreign_index_problem(places.team)
+    left_out = sum(each.left_out for each in listings)
+    return Listing(tuple(sorted(memories, key=_newest_first)), tuple(broken), left_out)
+
+
+def _foreign_index_problem(team: Folder | None) -> Iterator[Broken]:
+    """An index that somebody else wrote is kept, and does not list the memories beside it."""
+    if team is not None:
+        path = team.path / INDEX_FILE
+        with suppress(OSError):
+            if not is_generated_index(read_file(path) or b""):
+                yield Broken(path, "it was not generated, so it lists no memories: rename it")
+
+
+def _has_same_text(one: StoredMemory, other: StoredMemory) -> bool:
+    return (one.memory.description, one.memory.body) == (
+        other.memory.description,
+        other.memory.body,
+    )
+
+
+def _newest_first(stored: StoredMemory) -> tuple[int, str, str]:
+    return -stored.modified, stored.memory.name, stored.scope
+
+
+def _not_found_error(name: str) -> NotFound:
+    return NotFound(f"There is no memory called {name!r}. See `aforesaid memory list`.")
+
+
+def _broken_error(path: Path) -> Edited:
+    return Edited(f"{path} cannot be read. Fix it: see `aforesaid memory list`.")
+
+
+def _changed_error(name: str) -> Edited:
+    return Edited(
+        f"The memory {name!r} has changed meanwhile, or exists already. Read it with `aforesaid memory "
+        f"show {name}`, then try again."
+    )
+
+
+# The same files are read at every prompt.
+CACHED_REDACTIONS = 2048
+_redacted: dict[tuple[Redactor, Path, str], Memory] = {}
+
+
+def redact_listing(redactor: Redactor, found: Listing) -> Listing:
+    return replace(found, memories=tuple(redact_stored(redactor, each) for each in found.memories))
+
+
+def redact_stored(redactor: Redactor, found: StoredMemory) -> StoredMemory:
+    key = (redactor, found.path, found.checksum)
+    memory = _redacted.get(key)
+    if memory is None:
+        if len(_redacted) >= CACHED_REDACTIONS:
+            _redacted.clear()
+        memory = replace(found.memory, **_redacted_fields(redactor, found.memory))
+        _redacted[key] = memory
+    return found if memory == found.memory else replace(found, memory=memory)
+
+
+def redact_new_texts(redactor: Redactor, memory: Memory, old: Memory | None) -> Memory:
+    """Redacts what goes into a file. A text that did not change stays as it is there: whoever rewrites a
+    memory has read it redacted."""
+    new = _redacted_fields(redactor, memory)
+    for name, shown in _redacted_fields(redactor, old).items() if old else ():
+        if getattr(memory, name) in (getattr(old, name), shown):
+            new[name] = getattr(old, name)
+    return replace(memory, **new)
+
+
+def _redacted_fields(redactor: Redactor, memory: Memory) -> dict[str, Any]:
+    return {
+        "description": redactor.text(memory.description),
+        "body": redactor.text(memory.body),
+        "evidence": redactor.texts(memory.evidence),
+        "extra": payloads.value(redactor, dict(memory.extra)),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """`undone`: the change that was undone. `entry`: the id of the change that did it; None if there was
+    nothing to do. `paths`: the files that were put back, below the folder of all memories."""
+
+    undone: Entry
+    entry: str | None
+    paths: tuple[str, ...]
+    kept_by_hand: tuple[Path, ...] = ()
+
+
+def undo_change(
+    memories: Memories, entry_id: str | None = None, *, force: bool = False
+) -> UndoResult:
+    """Undoes the change with that id, or the last one of these memories. Raises MemoryRefused if it changed
+    other projects, too, and Edited if a file has changed since; `force` puts all files back nevertheless, and
+    the history keeps what they were."""
+    root = memories.places.root
+    with memories.change("", forgiving=True) as change:
+        history = memories.history
+        if entry_id is None and not (last := history.log(1, memories.folders)):
+            raise NotFound("Nothing has been changed yet.")
+        entry = history.entry(entry_id) if entry_id else last[0]
+        change.reason = f"undo {entry.id}: {entry.reason}"
+        within = tuple(f"{folder}/" for folder in memories.folders)
+        elsewhere = [path for path in entry.paths if not path.startswith(within)]
+        if elsewhere and not force:
+            raise MemoryRefused(
+                f"The change {entry.id} also changed another project: "
+                f"{', '.join(elsewhere[:MAX_LISTED])}. Nothing was undone; `--force` undoes all of it."
+            )
+        before, after = history.contents(entry.id)
+        current = {path: change.content(root / path) for path in before}
+        edited = [path for path in before if current[path] not in (after[path], before[path])]
+        if edited and not force:
+            names = ", ".join(edited[:MAX_LISTED])
+            raise Edited(
+                f"Changed since: {names}. Nothing was undone; `--force` puts the files back anyway."
+            )
+        for path, data in before.items():
+            change.put(root / path, data, group=entry.id)
+        paths = tuple(path for path in before if current[path] != before[path])
+    kept = change.kept_by_hand
+    return UndoResult(entry, change.entry, () if kept else paths, kept)
+
+
+def _purge_files(root: Path, keep: Keep) -> list[str]:
+    changed = []
+    for path in list(iter_all_files(root)):
+        data = path.read_bytes()
+        name = _relative(root, path)
+        kept = keep(name, data)
+        if kept == data:
+            continue
+        if kept is None:
+            remove_file(path)
+        else:
+            write_file(path, kept)
+        changed.append(name)
+    for folder in sorted({(root / name).parent for name in changed}):
+        rebuild_index(root, folder)
+        # The name of an empty folder tells what was in it.
+        while folder != root and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+            folder = folder.parent  # noqa: PLW2901
+    return changed
+
+
+def iter_all_files(root: Path) -> Iterator[Path]:
+    """All regular files but the history and the locks."""
+    for folder, folders, names in os.walk(root):
+        if Path(folder) == root:
+            folders[:] = [each for each in folders if each != HISTORY_FOLDER]
+        for name in names:
+            path = Path(folder, name)
+            if name not in (LOCK_FILE, TURN_FILE) and path.is_file() and not path.is_symlink():
+                yield path

@@ -1,0 +1,1 @@
+"""Consolidation of memories in the background."""

@@ -1,0 +1,279 @@
+"""The changes that a dream plans, and those that a model proposes.
+
+Operations that touch the same memory belong together: if its file was edited meanwhile, all of them are
+dropped, and the others still hold. A reply is read leniently; `checks.py` judges the content.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from aforesaid.memory.replies import Unusable, json_values
+from aforesaid.model.memories import Memory, StoredMemory
+from aforesaid.text import clean, one_line
+
+MERGE, RETIRE, REWRITE = "merge", "retire", "rewrite"
+KINDS = {
+    MERGE: MERGE, "merges": MERGE, "combine": MERGE,
+    RETIRE: RETIRE, "retired": RETIRE, "retires": RETIRE, "delete": RETIRE, "remove": RETIRE,
+    REWRITE: REWRITE, "rewrites": REWRITE, "update": REWRITE, "edit": REWRITE,
+}  # fmt: skip
+MAX_OPERATIONS = 200
+MAX_WHY, MAX_FACT, MAX_DESCRIPTION, MAX_BODY = 300, 400, 200, 20_000
+NO_REASON = "no reason given"
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedFact:
+    """A fact that no memory will state any more."""
+
+    fact: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`names`: the memories it touches. `into`: the one that stays, or replaces the retired one. A proposal
+    also has the new text; an empty `description` stays as it is."""
+
+    kind: str
+    names: tuple[str, ...]
+    why: str
+    into: str | None = None
+    dropped: tuple[DroppedFact, ...] = ()
+    description: str = ""
+    body: str = ""
+
+    @property
+    def touched(self) -> frozenset[str]:
+        return frozenset(filter(None, (*self.names, self.into)))
+
+    def __str__(self) -> str:
+        names = ", ".join(self.names)
+        match self.kind:
+            case "merge":
+                return f"{names} → {self.into}" if self.into else f"merge {names}"
+            case "retire":
+                return f"{names} retired" + (f", replaced by {self.into}" if self.into else "")
+            case _:
+                return f"{self.names[0]} rewritten"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A proposal that is not carried out."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    operations: tuple[Operation, ...] = ()
+    ignored: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    why: str
+    replaced_by: str | None
+
+
+@dataclass(slots=True)
+class Plan:
+    """`read`: the memories as found. `standing`: as they will be. `gone`: those that will be retired.
+    `noticed`: problems that are left to the user."""
+
+    read: Mapping[str, StoredMemory]
+    standing: dict[str, Memory] = field(init=False)
+    gone: dict[str, Retirement] = field(default_factory=dict)
+    operations: list[Operation] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    noticed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.standing = {name: stored.memory for name, stored in self.read.items()}
+
+    @property
+    def changed(self) -> dict[str, Memory]:
+        """The memories that stay with another content."""
+        return {n: m for n, m in self.standing.items() if m != self.read[n].memory}
+
+    @property
+    def stored(self) -> dict[str, StoredMemory]:
+        """The memories that stay, where they are."""
+        return {name: replace(self.read[name], memory=m) for name, m in self.standing.items()}
+
+    def successor(self, name: str) -> str | None:
+        """The memory that takes its place: itself, or the end of the chain of replacements."""
+        seen = set()
+        while name in self.gone and name not in seen:
+            seen.add(name)
+            name = self.gone[name].replaced_by or ""
+        return name if name in self.standing else None
+
+    def merge(
+        self, kept: Memory, gone: Iterable[str], why: str, dropped: tuple[DroppedFact, ...] = ()
+    ) -> None:
+        names = tuple(gone)
+        self.standing[kept.name] = kept
+        for name in names:
+            self._remove(name, why, kept.name)
+        self.operations.append(Operation(MERGE, names, why, kept.name, dropped))
+
+    def retire(
+        self, name: str, why: str, replaced_by: str | None, dropped: tuple[DroppedFact, ...] = ()
+    ) -> None:
+        self._remove(name, why, replaced_by)
+        self.operations.append(Operation(RETIRE, (name,), why, replaced_by, dropped))
+
+    def rewrite(self, memory: Memory, why: str, others: Iterable[str] = ()) -> None:
+        """`others`: the memories that cause the rewrite."""
+        if memory != self.standing[memory.name]:
+            self.standing[memory.name] = memory
+            self.operations.append(Operation(REWRITE, (memory.name, *others), why))
+
+    def refuse(self, what: str, why: str) -> None:
+        self.refused.append(Refusal(what, why))
+
+    def notice(self, pinned: Memory, what: str) -> None:
+        self.noticed.append(f"{pinned.name} is pinned and stays as it is: {what}")
+
+    def tied(self) -> list[frozenset[str]]:
+        """Groups of memories that change together or not at all."""
+        groups: list[frozenset[str]] = []
+        for one in self.operations:
+            near = [group for group in groups if group & one.touched]
+            groups = [group for group in groups if group not in near]
+            groups.append(one.touched.union(*near))
+        return groups
+
+    def without(self, names: Collection[str]) -> "Plan":
+        """The plan without these memories and all that change together with them."""
+        left = {name for group in self.tied() if group & set(names) for name in group}
+        kept = Plan(self.read, refused=list(self.refused), noticed=list(self.noticed))
+        kept.gone = {name: gone for name, gone in self.gone.items() if name not in left}
+        kept.standing = {
+            name: stored.memory if name in left else self.standing[name]
+            for name, stored in self.read.items()
+            if name in left or name in self.standing
+        }
+        for one in self.operations:
+            if one.touched & left:
+                kept.refuse(str(one), "a file was edited meanwhile")
+            else:
+                kept.operations.append(one)
+        return kept
+
+    def _remove(self, name: str, why: str, replaced_by: str | None) -> None:
+        """An earlier rewrite of a retired memory is no longer reported."""
+        self.operations = [
+            one for one in self.operations if one.kind != REWRITE or one.names[0] != name
+        ]
+        del self.standing[name]
+        self.gone[name] = Retirement(why, replaced_by)
+
+
+def describe_operations(operations: Iterable[Operation]) -> Iterator[str]:
+    for one in operations:
+        yield f"{one}: {one.why}"
+        yield from (f"  dropped: {each.fact} ({each.why})" for each in one.dropped)
+
+
+def read_proposal(reply: str, names: Collection[str]) -> Proposal | Unusable:
+    """`names`: the memories that the model was shown."""
+    values = list(json_values(clean(reply)))
+    if not values:
+        return Unusable("the model's reply holds no JSON")
+    operations: dict[Operation, None] = {}
+    ignored: list[Refusal] = []
+    for kind, entry in (each for value in values for each in _entries(value)):
+        read = _read_operation(kind, entry)
+        if unknown := [name for name in read.names if name not in names]:
+            ignored.append(Refusal(str(read), f"there is no memory called {', '.join(unknown)}"))
+        read = replace(read, names=tuple(name for name in read.names if name in names))
+        if read.kind == MERGE and len(read.names) < 2:
+            ignored.append(Refusal(str(read), "it names fewer than two memories"))
+        elif read.names and read.into and read.into not in names:
+            why = f"there is no memory called {read.into} to replace it"
+            ignored.append(Refusal(str(read), why))
+        elif read.names and read.kind != RETIRE and not read.body:
+            ignored.append(Refusal(str(read), "it has no new text"))
+        elif read.names:
+            operations[read] = None
+    return Proposal(tuple(operations)[:MAX_OPERATIONS], tuple(ignored[:MAX_OPERATIONS]))
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Entry]]:
+    """`{"merge": […], "retire": […]}`, a list of operations that say what they are, or one of them."""
+    if isinstance(value, dict) and not {"name", "names"} & value.keys():
+        for key, listed in value.items():
+            kind = KINDS.get(str(key).lower(), "")
+            for entry in listed if isinstance(listed, list) else [listed]:
+                if isinstance(entry, dict):
+                    yield kind or _guess_kind(entry), entry
+                elif isinstance(entry, str) and kind == RETIRE:
+                    yield kind, {"name": entry}
+        return
+    for entry in value if isinstance(value, list) else [value]:
+        if isinstance(entry, dict) and {"name", "names"} & entry.keys():
+            yield _guess_kind(entry), entry
+
+
+def _guess_kind(entry: Entry) -> str:
+    for key in ("op", "operation", "action", "kind", "type"):
+        if kind := KINDS.get(str(entry.get(key, "")).lower()):
+            return kind
+    if "names" in entry:
+        return MERGE
+    return REWRITE if entry.get("body") else RETIRE
+
+
+def _read_operation(kind: str, entry: Entry) -> Operation:
+    """Only a merge may have several names."""
+    into = entry.get("into")
+    source = into if isinstance(into, dict) else entry
+    listed = _as_list(entry.get("names") or entry.get("memories") or entry.get("name"))
+    names = [_get_name(each) for each in listed] or [""]
+    return Operation(
+        kind,
+        tuple(dict.fromkeys(names if kind == MERGE else names[:1])),
+        one_line(_get_text(entry, "why", "reason", "because"), MAX_WHY) or NO_REASON,
+        into=(_get_name(entry.get("replaced_by")) or None) if kind == RETIRE else None,
+        dropped=_get_dropped(entry),
+        description=one_line(_get_text(source, "description"), MAX_DESCRIPTION),
+        body=_get_text(source, "body", "content", "text"),
+    )
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if value else []
+
+
+def _get_name(value: Any) -> str:
+    """As a model may write it: with its suffix, in an object, in brackets."""
+    if isinstance(value, dict):
+        value = value.get("name")
+    if not isinstance(value, str) or value.strip().lower() in ("null", "none"):
+        return ""
+    return one_line(value, 200).strip("[]`\"' ").removesuffix(".md")
+
+
+def _get_text(entry: Entry, *keys: str) -> str:
+    found = next((entry[key] for key in keys if isinstance(entry.get(key), str)), "")
+    return clean(found[:MAX_BODY]).strip()
+
+
+def _get_dropped(entry: Entry) -> tuple[DroppedFact, ...]:
+    """One without a reason is not listed, and so counts as lost silently."""
+    listed = [each for each in _as_list(entry.get("dropped")) if isinstance(each, dict)]
+    found = (
+        DroppedFact(
+            one_line(_get_text(each, "fact", "text"), MAX_FACT),
+            one_line(_get_text(each, "why", "reason"), MAX_WHY),
+        )
+        for each in listed[:MAX_OPERATIONS]
+    )
+    return tuple(each for each in found if each.fact and each.why)

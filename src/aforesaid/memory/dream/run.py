@@ -1,0 +1,328 @@
+"""Runs a dream: rules first, then at most one model request, then all changes at once or none.
+
+The plan is checked against the files again before it is written. The request has all memories that fit, and
+what was done lately. Similar memories come first and next to each other: they can be merged, and small models
+forget what they read a page ago. What does not fit is not shown, and what was not shown cannot be changed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from aforesaid import clock, log
+from aforesaid.english import count
+from aforesaid.errors import Edited, MemoryRefused, NotFound
+from aforesaid.memory.changes import Change, Memories, UndoResult, undo_change
+from aforesaid.memory.curation import files_freshness
+from aforesaid.memory.dream.checks import apply_proposal
+from aforesaid.memory.dream.duplicates import last_stated
+from aforesaid.memory.dream.gates import (
+    DREAM_LOCK_FILE,
+    DreamLock,
+    acquire_dream_lock,
+    record_project_dream,
+)
+from aforesaid.memory.dream.plan import (
+    MERGE,
+    RETIRE,
+    REWRITE,
+    Operation,
+    Plan,
+    Refusal,
+    describe_operations,
+    read_proposal,
+)
+from aforesaid.memory.dream.rules import (
+    fix_dates,
+    fix_links,
+    mark_stale,
+    merge_duplicates,
+    set_updated,
+)
+from aforesaid.memory.history import unified_diff
+from aforesaid.memory.prompts import prompt_examples, prompt_text
+from aforesaid.memory.replies import Unusable
+from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, Memory
+from aforesaid.model.requests import Failure, Refused, Reply, Request, StoredReply
+from aforesaid.paths import private_dir
+from aforesaid.similarity import parse_sentences, word_overlap
+from aforesaid.text import fenced, one_line, tokens
+
+CHANGE_REASON = "dream"
+WRITE_ATTEMPTS = 3  # while somebody edits
+MAX_PROMPT_TOKENS = 6_000  # for the memories, unless the settings say otherwise
+MAX_SIGNAL_TOKENS, MAX_SIGNAL = 600, 120
+MAX_BODY = 4_096  # characters; a longer one is left out, as half of it cannot be judged
+RELATED = 0.3  # word overlap of memories that are placed together
+REPLY_TOKENS = 3_000
+QUESTION = "Which memories should be merged, retired or rewritten?"
+
+Ask = Callable[[Request], Reply | StoredReply | Failure]
+
+
+@dataclass(frozen=True, slots=True)
+class DreamContext:
+    """`root`: the project's directory. `ask`: the model, if any. `signals`: what was done since the last
+    dream, a line each. `room`: tokens for the memories in the request."""
+
+    root: str = ""
+    ask: Ask | None = None
+    signals: Sequence[str] = ()
+    room: int = MAX_PROMPT_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class DreamResult:
+    """What a dream did, or would do. `before` and `after`: file contents by path below the memory folder,
+    None for a removed file. `given_up`: why nothing was changed though something was planned. `unanswered`:
+    why the model's answer was not used. `noticed`: what the user may want to fix. `entry`: in the history."""
+
+    operations: tuple[Operation, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str | None] = field(default_factory=dict)
+    given_up: str | None = None
+    unanswered: str | None = None
+    noticed: tuple[str, ...] = ()
+    entry: str | None = None
+    kept_by_hand: tuple[str, ...] = ()
+    completed: bool = True
+
+    @property
+    def diff(self) -> str:
+        """Of the files, as git shows it."""
+        after = {path: None if text is None else text.encode() for path, text in self.after.items()}
+        return unified_diff({path: text.encode() for path, text in self.before.items()}, after)
+
+    @property
+    def lines(self) -> list[str]:
+        """What it did, refused and noticed."""
+        refused = [f"refused: {each.what}: {each.why}" for each in self.refused]
+        return [*describe_operations(self.operations), *refused, *self.noticed]
+
+
+def run_dream(
+    memories: Memories,
+    around: DreamContext,
+    *,
+    dry_run: bool = False,
+    held: DreamLock | None = None,
+) -> DreamResult:
+    """`held`: the lock, if the caller has it and records the completion. Raises MemoryRefused while another
+    dream runs. `dry_run` changes nothing, but takes the lock and asks the model."""
+    if held is None:
+        with lock_dreams(memories) as mine:
+            result = run_dream(memories, around, dry_run=dry_run, held=mine)
+            if result.completed and not dry_run:
+                mine.done(memories.clock())
+            return result
+    # The team's memories and the client's are not ours to change.
+    plan = Plan({each.memory.name: each for each in memories.all().memories if each.is_ours})
+    fix_dates(plan)
+    merge_duplicates(plan)
+    unanswered, retry = _ask_model(plan, around)
+    fix_links(plan, memories)
+    mark_stale(plan, around.root, f"{clock.local(memories.clock()):%Y-%m-%d}")
+    set_updated(plan, memories.clock())
+    result = _apply_plan(plan, memories, dry_run=dry_run, held=held)
+    log.action(
+        "memory.dreamed",
+        memories=len(plan.read),
+        operations=len(result.operations),
+        refused=len(result.refused),
+        given_up=result.given_up is not None,
+    )
+    result = replace(result, unanswered=unanswered, completed=result.completed and not retry)
+    if result.completed and not dry_run:
+        record_project_dream(memories.places, memories.clock())
+    return result
+
+
+def lock_dreams(memories: Memories) -> DreamLock:
+    """One lock for all projects. Raises MemoryRefused."""
+    root = private_dir(memories.places.root)
+    if held := acquire_dream_lock(root / DREAM_LOCK_FILE, memories.clock()):
+        return held
+    raise MemoryRefused(
+        "Another dream is under way. Try again when it is done: in an hour at the latest."
+    )
+
+
+def undo_last_dream(memories: Memories, *, force: bool = False) -> UndoResult:
+    """Restores every file as it was before the last dream. Raises NotFound, and Edited as `undo` does."""
+    entries = memories.history.log(None, memories.folders)
+    undone = {entry.reason.split(":")[0].removeprefix("undo ") for entry in entries}
+    for entry in entries:
+        if entry.reason.startswith(f"{CHANGE_REASON}:") and entry.id[:12] not in undone:
+            return undo_change(memories, entry.id, force=force)
+    raise NotFound("There is no dream to undo. See `aforesaid memory log`.")
+
+
+def _ask_model(plan: Plan, around: DreamContext) -> tuple[str | None, bool]:
+    """Why the model's answer was not used, and whether the dream should be retried soon."""
+    if around.ask is None:
+        return None, False
+    stale = {
+        name: str(files_freshness(stored.memory, around.root))
+        for name, stored in plan.stored.items()
+        if around.root and stored.scope == OF_PROJECT
+    }
+    asked = build_dream_request(list(plan.standing.values()), around.signals, stale, around.room)
+    if len(asked.names) < 2:
+        return None, False
+    answer = around.ask(asked.request)
+    if not isinstance(answer, Reply | StoredReply):
+        return answer.why, not isinstance(answer, Refused)
+    proposal = read_proposal(answer.text, asked.names)
+    if isinstance(proposal, Unusable):
+        return proposal.why, False
+    apply_proposal(plan, proposal)
+    return None, False
+
+
+def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool, held: DreamLock) -> DreamResult:
+    for _ in range(WRITE_ATTEMPTS):
+        plan = plan.without(_edited_names(plan, memories))
+        reason = _change_message(plan)
+        preview = dry_run or not plan.operations
+        try:
+            with memories.trial() if preview else memories.change(reason, forgiving=True) as change:
+                if not held.is_mine():
+                    raise MemoryRefused("another dream has taken over")
+                _stage_plan(change, plan)
+        except Edited:
+            continue
+        except MemoryRefused as refused:
+            return _abandoned(plan, str(refused))
+        return _build_result(plan, memories, change)
+    return _abandoned(plan, "memories were edited again and again")
+
+
+def _abandoned(plan: Plan, why: str) -> DreamResult:
+    refused = (Refusal(str(one), "the whole dream was given up") for one in plan.operations)
+    return DreamResult(refused=(*plan.refused, *refused), given_up=why, completed=False)
+
+
+def _edited_names(plan: Plan, memories: Memories) -> list[str]:
+    """Memories that take part, also as a replacement, and were changed since they were read."""
+    names = {name for one in plan.operations for name in one.touched}
+    now = {name: memories.get(name, plan.read[name].scope) for name in names}
+    return [
+        name
+        for name, stored in now.items()
+        if stored is None or stored.checksum != plan.read[name].checksum
+    ]
+
+
+def _stage_plan(change: Change, plan: Plan) -> None:
+    # Half a merge would lose text.
+    groups = {name: f"{CHANGE_REASON} {min(tied)}" for tied in plan.tied() for name in tied}
+    for name, memory in plan.changed.items():
+        change.write(memory, plan.read[name].checksum, group=groups[name])
+    for name, gone in plan.gone.items():
+        by, expected = plan.successor(name), plan.read[name].checksum
+        change.retire(name, gone.why, by, expected, group=groups[name])
+
+
+def _build_result(plan: Plan, memories: Memories, change: Change) -> DreamResult:
+    names = tuple(n for n, stored in plan.read.items() if stored.path in change.kept_by_hand)
+    done = plan.without(names)
+    paths = {done.read[name].path for name in {*done.changed, *done.gone}}
+    files = {
+        each.path.relative_to(memories.places.root).as_posix(): each
+        for each in change.changed_files()
+        if each.path in paths
+    }
+    return DreamResult(
+        operations=tuple(done.operations),
+        refused=tuple(done.refused),
+        before={path: _decode(each.before) or "" for path, each in files.items()},
+        after={path: _decode(each.after) for path, each in files.items()},
+        noticed=tuple(done.noticed),
+        entry=change.entry,
+        kept_by_hand=names,
+    )
+
+
+def _decode(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _change_message(plan: Plan) -> str:
+    merged = sum(len(one.names) for one in plan.operations if one.kind == MERGE)
+    retired = sum(one.kind == RETIRE for one in plan.operations)
+    rewritten = len({one.names[0] for one in plan.operations if one.kind == REWRITE})
+    head = f"{CHANGE_REASON}: {merged} merged, {retired} retired, {rewritten} rewritten"
+    return "\n".join([head, "", *describe_operations(plan.operations)])
+
+
+@dataclass(frozen=True, slots=True)
+class DreamRequest:
+    request: Request
+    names: tuple[str, ...]
+
+
+def build_dream_request(
+    memories: Sequence[Memory],
+    signals: Sequence[str] = (),
+    stale: Mapping[str, str] | None = None,
+    room: int = MAX_PROMPT_TOKENS,
+) -> DreamRequest:
+    """`stale`: by memory, the state of the files that it names."""
+    blocks: dict[str, str] = {}
+    for memory in _group_similar([each for each in memories if len(each.body) <= MAX_BODY]):
+        block = _memory_block(memory, (stale or {}).get(memory.name, ""))
+        if (cost := tokens(block)) <= room:
+            room -= cost
+            blocks[memory.name] = block
+    message = "\n\n".join(["Memories:", *blocks.values(), _signal_lines(signals), QUESTION])
+    examples = prompt_examples("dream_example")
+    request = Request(prompt_text("dream"), examples, message, REPLY_TOKENS)
+    return DreamRequest(request, tuple(blocks))
+
+
+def _memory_block(memory: Memory, stale: str) -> str:
+    about = [memory.type]
+    if at := last_stated(memory):
+        about.append(f"{clock.local(at):%Y-%m-%d}")
+    if number := len(memory.evidence):
+        about.append(f"{number} {'piece' if number == 1 else 'pieces'} of evidence")
+    about += [NOTED_BY_AGENT] * memory.by_agent + ["pinned"] * memory.pinned
+    about += [stale] * bool(stale)
+    body = "\n".join(f"  {line}" for line in memory.body.splitlines() if line.strip())
+    return fenced(f"## {memory.name} ({', '.join(about)})\n{memory.description}\n{body}").rstrip()
+
+
+def _signal_lines(signals: Sequence[str]) -> str:
+    lines: list[str] = []
+    room = MAX_SIGNAL_TOKENS
+    for signal in dict.fromkeys(signals):
+        line = f"- {fenced(one_line(signal, MAX_SIGNAL))}"
+        room -= tokens(line)
+        if room < 0:
+            lines.append(f"- and {count(len(signals) - len(lines), 'other thing')}")
+            break
+        lines.append(line)
+    return "\n".join(["What was done lately:", *(lines or ["- nothing that is known"])])
+
+
+def _group_similar(memories: Sequence[Memory]) -> list[Memory]:
+    """Those most similar to another first, each followed by the ones similar to it."""
+    words = {
+        m.name: frozenset(w for each in parse_sentences(m.text) for w in each.telling)
+        for m in memories
+    }
+
+    def overlap(one: Memory, other: Memory) -> float:
+        return word_overlap(words[one.name], words[other.name])
+
+    def best(one: Memory) -> float:
+        return max((overlap(one, other) for other in memories if other is not one), default=0.0)
+
+    left = sorted(memories, key=lambda memory: (-best(memory), memory.name))
+    ordered: list[Memory] = []
+    while left:
+        first = left.pop(0)
+        near = [each for each in left if overlap(first, each) >= RELATED]
+        ordered += [first, *sorted(near, key=lambda each: -overlap(first, each))]
+        left = [each for each in left if each not in near]
+    return ordered

@@ -1,0 +1,543 @@
+"""A memory as a file: its name, its front matter, its text.
+
+A file is Markdown with YAML front matter. Known keys become fields of `Memory`, unknown ones are kept.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+from yaml.nodes import ScalarNode
+from yaml.resolver import Resolver
+
+from aforesaid.errors import MemoryRefused
+from aforesaid.ids import digest
+from aforesaid.model.memories import PROJECT, TYPES, Broken, Memory, StoredMemory
+from aforesaid.text import clean, cut, one_line, sqlite_safe
+
+MAX_NAME, MAX_NAME_BYTES = 60, 180
+MAX_FOREIGN_NAME_BYTES = 200  # of a name that was given by hand or came from elsewhere
+# The index, and the names of devices on Windows, where a team's folder may be checked out.
+RESERVED_NAMES = ("memory", "con", "prn", "aux", "nul")
+
+
+def slugify(text: str) -> str:
+    """A name made of a text: lower case words with hyphens."""
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _clean(text)).lower())
+    name = _shorten_name("-".join(map(_strip_accents, re.findall(r"[^\W_]+", plain))))
+    return f"{name or 'memory'}-{digest(text, 8)}" if not name or name in RESERVED_NAMES else name
+
+
+def name_problem(name: str) -> str | None:
+    """Why a memory cannot have this name; None if it can."""
+    if not name or name.startswith(".") or any(c in name for c in "/\\\0"):
+        return "it is not a valid file name"
+    if name != clean(name) or "\n" in name or "\t" in name:
+        return "it has invisible characters"
+    if name.lower() in RESERVED_NAMES:
+        return "the name is reserved"
+    if len(name.encode()) > MAX_FOREIGN_NAME_BYTES:
+        return "it is too long"
+    return None
+
+
+def fold_name(name: str) -> str:
+    """Equal for names that are the same on some file systems."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _shorten_name(name: str) -> str:
+    """At a hyphen, if that leaves at least half."""
+    if len(name) <= MAX_NAME and len(name.encode()) <= MAX_NAME_BYTES:
+        return name
+    short = name[:MAX_NAME].encode()[:MAX_NAME_BYTES].decode("utf-8", "ignore")
+    at_word = short.rpartition("-")[0]
+    return (at_word if len(at_word) >= len(short) // 2 else short).strip("-")
+
+
+def _strip_accents(word: str) -> str:
+    """Of Latin words; other scripts keep their marks."""
+    parts = unicodedata.normalize("NFKD", word)
+    latin = "".join(c for c in parts if not unicodedata.combining(c))
+    return latin if latin.isascii() else word
+
+
+FENCE = re.compile(r"\A---[ \t]*\n(?P<block>(?:.*?\n)??)---[ \t]*(?:\n|\Z)", re.DOTALL)
+TAG = "tag:yaml.org,2002:"
+STR = TAG + "str"
+# The plain words that are no texts. Everything else is one, a date too: other programs write `no` and `1.10`.
+BOOL, INT, NULL = (
+    re.compile(each) for each in (r"true|false", r"0|-?[1-9][0-9]{0,17}", r"~|null|")
+)
+IMPLICIT = ((BOOL, "bool", "tf"), (INT, "int", "-0123456789"), (NULL, "null", ["~", "n", ""]))
+MAX_DEPTH = 20
+LOADER: Any = yaml.CBaseLoader if yaml.__with_libyaml__ else yaml.BaseLoader
+STANDARD = Resolver()  # how most programs read a plain word
+
+
+class InvalidMemory(Exception):
+    """The message says what is wrong and how to fix it."""
+
+
+class _Dumper(yaml.SafeDumper):
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - of `IMPLICIT` alone
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the name in the base class
+        return True
+
+
+class _TextDumper(_Dumper):
+    """Quotes texts that another program would read as a number or a date."""
+
+
+for _pattern, _tag, _first in IMPLICIT:
+    _Dumper.add_implicit_resolver(
+        TAG + _tag, re.compile(rf"^(?:{_pattern.pattern})$"), list(_first)
+    )
+
+
+def _represent_text(dumper: _Dumper, value: str) -> ScalarNode:
+    style = None
+    if value != value.strip() or any(c in value for c in "\n\t\u2028\u2029"):
+        style = '"'  # a line end or a blank at an end could be lost
+    elif isinstance(dumper, _TextDumper):
+        tag = STANDARD.resolve(ScalarNode, value, (True, False))  # type: ignore[no-untyped-call]
+        style = None if tag == STR else "'"
+    return dumper.represent_scalar(STR, value, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+_TextDumper.add_representer(str, _represent_text)
+
+
+def split_front_matter(text: str) -> tuple[str, str] | None:
+    """The block and what follows it; None without front matter."""
+    found = FENCE.match(text)
+    return (found["block"], text[found.end() :]) if found else None
+
+
+def parse_front_matter(block: str) -> dict[str, Any]:
+    """Of a clean text. Raises InvalidMemory."""
+    try:
+        found = _parse_document(yaml.parse(block, Loader=LOADER))
+    except yaml.MarkedYAMLError as error:
+        line = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
+        raise InvalidMemory(
+            f"its front matter is not YAML{line}: {error.problem}. Fix it; put a text with `: ` or `#` into "
+            "quotes"
+        ) from None
+    except yaml.YAMLError:
+        raise InvalidMemory("its front matter is not YAML: fix it") from None
+    if not isinstance(found, dict):
+        raise InvalidMemory("its front matter has no `key: value` lines: write `description: …`")
+    return found
+
+
+def dump_front_matter(values: Mapping[str, Any], texts: Collection[str] = ()) -> str:
+    """Of plain values, see `to_plain`. `texts`: keys whose values every program must read as texts."""
+    return "".join(
+        yaml.dump(
+            {key: value},
+            Dumper=_TextDumper if key in texts else _Dumper,
+            width=1 << 20,
+            allow_unicode=True,
+            default_flow_style=False,
+            sort_keys=False,
+        )
+        for key, value in values.items()
+    )
+
+
+def to_plain(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """As it will be read back."""
+    match value:
+        case None | bool():
+            return value
+        case int():
+            return value if abs(value) < 10**18 else str(value)
+        case Mapping() if depth:
+            return {_one_line(str(key)): to_plain(each, depth - 1) for key, each in value.items()}
+        case list() | tuple() | set() | frozenset() if depth:
+            return [to_plain(each, depth - 1) for each in value]
+        case _:
+            return _clean(str(value))
+
+
+def _parse_document(events: Iterator[Event]) -> Any:
+    """Builds values from the parser's events: no constructor runs, and tags, anchors (a few lines of which
+    can expand to gigabytes) and duplicate keys are refused."""
+    next(events)  # the start of the stream
+    if isinstance(next(events), StreamEndEvent):
+        return {}
+    found = _parse_value(next(events), events, MAX_DEPTH)
+    next(events)  # the end of the document
+    if not isinstance(next(events), StreamEndEvent):
+        raise InvalidMemory("its front matter ends twice: take the line `---` or `...` away")
+    return {} if found is None else found  # None: comments alone
+
+
+def _parse_value(event: Event, events: Iterator[Event], depth: int) -> Any:
+    if not depth:
+        raise InvalidMemory("its front matter is nested too deeply: make it flat")
+    match event:
+        case ScalarEvent():
+            return _parse_scalar(event)
+        case MappingStartEvent(tag=None):
+            return _parse_mapping(events, depth)
+        case SequenceStartEvent(tag=None):
+            found = []
+            while not isinstance(each := next(events), SequenceEndEvent):
+                found.append(_parse_value(each, events, depth - 1))
+            return found
+        case AliasEvent():
+            raise InvalidMemory("it uses a YAML anchor (`*name`): write the value out")
+    raise InvalidMemory("it uses a YAML tag (`!name`): take the tag away")
+
+
+def _parse_mapping(events: Iterator[Event], depth: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    while not isinstance(key := next(events), MappingEndEvent):
+        if not isinstance(key, ScalarEvent):
+            raise InvalidMemory("a key of its front matter is not a word: make it one")
+        name = _one_line(key.value)
+        if name in found:
+            raise InvalidMemory(f"`{name}` is in its front matter twice: take one away")
+        found[name] = _parse_value(next(events), events, depth - 1)
+    return found
+
+
+def _parse_scalar(event: ScalarEvent) -> Any:
+    if event.tag not in (None, STR):
+        raise InvalidMemory("it uses a YAML tag (`!name`): take the tag away")
+    word = str(event.value)
+    if event.tag is None and event.implicit[0]:  # neither a tag nor quotes
+        if BOOL.fullmatch(word):
+            return word == "true"
+        if INT.fullmatch(word):
+            return int(word)
+        if NULL.fullmatch(word):
+            return None
+    # An escape in double quotes can bring back what was cleaned from the block.
+    return _clean(word) if event.style == '"' else word
+
+
+MAX_FILE_BYTES = 256 * 1024
+INDEX_FILE, SUFFIX = "MEMORY.md", ".md"
+KNOWN_KEYS = (
+    *("name", "description", "type", "pinned", "created", "updated", "evidence", "commit", "files"),
+    *("replaces", "replaced_by"),
+)
+TEXT_KEYS = ("name", "description", "evidence", "commit", "files", "replaces", "replaced_by")
+TITLE_KEY = "title"  # keeps a `name` that differs from the file's
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MAX_TIME = 253_402_300_799_999  # the last millisecond of the year 9999
+MAX_DERIVED_DESCRIPTION = 150  # characters, when it is taken from the body
+
+
+def parse_memory(data: str | bytes, path: Path) -> Memory | Broken:
+    """Its name is that of the file, whatever `name` says in it."""
+    try:
+        text = decode_text(data) if isinstance(data, bytes) else data
+        return _parse_text(_clean(text), path.name.removesuffix(SUFFIX))
+    except InvalidMemory as error:
+        return Broken(path, str(error))
+
+
+def render_memory(memory: Memory) -> str:
+    """The file's text, without empty fields."""
+    tidy = normalize(memory)
+    head: dict[str, Any] = {
+        "name": tidy.name,
+        "description": tidy.description,
+        "type": tidy.type,
+    }
+    later: dict[str, Any] = {
+        "pinned": tidy.pinned,
+        "created": _format_time(tidy.created),
+        "updated": _format_time(tidy.updated),
+        "evidence": list(tidy.evidence),
+        "commit": tidy.commit,
+        "files": dict(tidy.files),
+        "replaces": list(tidy.replaces),
+        "replaced_by": tidy.replaced_by,
+    }
+    head |= {key: value for key, value in later.items() if value}
+    body = f"\n{tidy.body}\n" if tidy.body else ""
+    return f"---\n{dump_front_matter(head | dict(tidy.extra), texts=TEXT_KEYS)}---\n{body}"
+
+
+def normalize(memory: Memory) -> Memory:
+    """As it will be read back: clean, and on one line where a field is one line."""
+    extra = {k: v for k, v in to_plain(memory.extra).items() if k not in KNOWN_KEYS}
+    return replace(
+        memory,
+        name=_clean(memory.name),
+        description=_one_line(memory.description) or _derive_description(_trim_body(memory.body)),
+        body=_trim_body(memory.body),
+        created=_valid_time(memory.created),
+        updated=_valid_time(memory.updated),
+        evidence=_one_lines(memory.evidence),
+        commit=_one_line(memory.commit or "") or None,
+        files=tuple(
+            {
+                _one_line(path): _one_line(blob) for path, blob in memory.files if _one_line(path)
+            }.items()
+        ),
+        replaces=_one_lines(memory.replaces),
+        replaced_by=_one_line(memory.replaced_by or "") or None,
+        extra=extra,
+    )
+
+
+def checksum(data: bytes) -> str:
+    """Identifies the version of a file."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def blob_id(data: bytes) -> str:
+    """The id that git gives a content."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def decode_text(data: bytes) -> str:
+    """Raises InvalidMemory."""
+    if len(data) > MAX_FILE_BYTES:
+        raise InvalidMemory(f"it is larger than {MAX_FILE_BYTES // 1024} KB: split it")
+    if b"\0" in data:
+        raise InvalidMemory("it is not text: put a Markdown file there, or nothing")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidMemory("it is not UTF-8: save it as UTF-8") from None
+
+
+def _parse_text(text: str, name: str) -> Memory:
+    parts = split_front_matter(text)
+    if parts is None:
+        raise InvalidMemory("it has no front matter: begin it with `---`, `description: …`, `---`")
+    block, rest = parts
+    values = parse_front_matter(block)
+    body = _trim_body(rest)
+    description = _get_line(values, "description") or _derive_description(body)
+    if not description:
+        raise InvalidMemory("it is empty: give it a `description`")
+    extra = {key: value for key, value in values.items() if key not in KNOWN_KEYS}
+    kind = _parse_type(values, extra)
+    title = _get_line(values, "name")
+    if title and title != _one_line(name):
+        extra.setdefault(TITLE_KEY, title)
+    return Memory(
+        name=name,
+        description=description,
+        type=kind,
+        body=body,
+        pinned=_get_flag(values, "pinned"),
+        created=_get_time(values, "created"),
+        updated=_get_time(values, "updated"),
+        evidence=_get_lines(values, "evidence"),
+        commit=_get_line(values, "commit") or None,
+        files=_get_files(values),
+        replaces=_get_lines(values, "replaces"),
+        replaced_by=_get_line(values, "replaced_by") or None,
+        extra=extra,
+    )
+
+
+def _parse_type(values: Mapping[str, Any], extra: dict[str, Any]) -> str:
+    """Defaults to `project`, the least harmful guess: it applies in one project and claims nothing about the
+    user."""
+    kind = _get_line(values, "type").lower()
+    metadata = extra.get("metadata")
+    if not kind and isinstance(metadata, dict) and isinstance(metadata.get("type"), str):
+        kind = metadata["type"].strip().lower()
+        rest = {key: value for key, value in metadata.items() if key != "type"}
+        extra.pop("metadata")
+        if rest:
+            extra["metadata"] = rest
+    if kind and kind not in TYPES:
+        raise InvalidMemory(f"its type is {cut(kind, 40)!r}: use one of {', '.join(TYPES)}")
+    return kind or PROJECT
+
+
+def _get_line(values: Mapping[str, Any], key: str) -> str:
+    value = values.get(key)
+    if isinstance(value, dict | list):
+        raise InvalidMemory(f"`{key}` is not a text: write it on one line")
+    return _to_line(value)
+
+
+def _to_line(value: Any) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+
+
+def _get_lines(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = values.get(key)
+    listed = value if isinstance(value, list) else [value]
+    if any(isinstance(each, dict | list) for each in listed):
+        raise InvalidMemory(f"`{key}` is not a list of texts: write `- …` lines")
+    return tuple(filter(None, map(_to_line, listed)))
+
+
+def _get_flag(values: Mapping[str, Any], key: str) -> bool:
+    word = _get_line(values, key).lower()
+    if word in ("", "false", "no", "off"):
+        return False
+    if word in ("true", "yes", "on"):
+        return True
+    raise InvalidMemory(f"`{key}` is {cut(word, 40)!r}: write true or false")
+
+
+def _get_time(values: Mapping[str, Any], key: str) -> int:
+    word = _get_line(values, key)
+    if not word:
+        return 0
+    try:
+        at = datetime.fromisoformat(word)
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        return _valid_time((at - EPOCH) // timedelta(milliseconds=1))
+    except (ValueError, OverflowError):
+        raise InvalidMemory(
+            f"`{key}` is {cut(word, 40)!r}: write a date such as 2025-11-16T09:30:00Z"
+        ) from None
+
+
+def _get_files(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Path and blob id; a plain list of paths has no ids."""
+    value = values.get("files")
+    if not isinstance(value, dict):
+        return tuple((path, "") for path in dict.fromkeys(_get_lines(values, "files")))
+    if any(isinstance(each, dict | list) for each in value.values()):
+        raise InvalidMemory(
+            "`files` is not a list: write `path: content` lines, as git names contents"
+        )
+    return tuple((path, _to_line(each)) for path, each in value.items() if path)
+
+
+def _format_time(at: int) -> str:
+    if not at:
+        return ""
+    text = (EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds")
+    return text.removesuffix("+00:00").removesuffix(".000") + "Z"
+
+
+def _valid_time(at: int) -> int:
+    return at if 0 < at <= MAX_TIME else 0
+
+
+def _clean(text: str) -> str:
+    return clean(sqlite_safe(text))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_clean(text).split())
+
+
+def _one_lines(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(filter(None, map(_one_line, texts)))
+
+
+def _trim_body(text: str) -> str:
+    """Removes empty lines at both ends; an indented first line stays indented."""
+    return re.sub(r"\A(?:[^\S\n]*\n)+", "", _clean(text)).rstrip()
+
+
+def _derive_description(body: str) -> str:
+    return cut(_one_line(body.lstrip("#-* \n\t").partition("\n")[0]), MAX_DERIVED_DESCRIPTION)
+
+
+RETIRED_FROM, RETIRED_AT = "retired_from", "retired_at"
+RETIRED_REASON, REPLACED_BY = "retired_because", "replaced_by"
+RETIRED_LINES = re.compile(
+    rb"^retired_from: [^\n]*\nretired_at: [^\n]*\nretired_because: [^\n]*\n(?:replaced_by: [^\n]*\n)?",
+    re.MULTILINE,
+)
+# The bytes up to the end of the front matter, as `FENCE` matches it.
+FRONT_MATTER_END = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:.*?\n)??(?=---[ \t]*\r?(?:\n|\Z))", re.DOTALL
+)
+MAX_REASON = 500
+
+
+def add_retired_lines(
+    data: bytes, came_from: str, at: str, why: str, replaced_by: str | None = None
+) -> bytes | None:
+    """Notes in the front matter why a memory was retired. `came_from`: its path below the folder of all
+    memories. None if the front matter has no regular end."""
+    end = FRONT_MATTER_END.match(data)
+    if end is None:
+        return None
+    values = {
+        RETIRED_FROM: came_from,
+        RETIRED_AT: at,
+        RETIRED_REASON: one_line(why, MAX_REASON) or "not said",
+    }
+    if replaced_by:
+        values[REPLACED_BY] = replaced_by
+    return data[: end.end()] + dump_front_matter(values).encode() + data[end.end() :]
+
+
+def remove_retired_lines(data: bytes) -> bytes:
+    """Restores the bytes before `add_retired_lines`."""
+    end = FRONT_MATTER_END.match(data)
+    found = list(RETIRED_LINES.finditer(data, 0, end.end())) if end else []
+    return data[: found[-1].start()] + data[found[-1].end() :] if found else data
+
+
+def original_name(retired: StoredMemory) -> str:
+    """Its name before it was retired: its file may have a number, because of an older one."""
+    path = retired.memory.extra.get(RETIRED_FROM)
+    name = Path(path).name.removesuffix(".md") if isinstance(path, str) else ""
+    return retired.memory.name if name_problem(name) else name
+
+
+def retired_order(retired: StoredMemory) -> tuple[str, int, str]:
+    """Sorts by time, and within a second by the number of the file."""
+    at = str(retired.memory.extra.get(RETIRED_AT, ""))[:19].replace("T", " ")
+    number = retired.memory.name.removeprefix(original_name(retired)).removeprefix("-")
+    return at, int(number) if number.isdecimal() else 1, retired.memory.name
+
+
+def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
+    """Fills in a missing `created`, and `updated` if something else changed."""
+    tidy = normalize(memory)
+    if old is None:
+        return replace(tidy, created=tidy.created or now)
+    tidy = replace(tidy, created=tidy.created or old.created)
+    if tidy.updated in (0, old.updated):
+        return replace(tidy, updated=old.updated if equal_except_updated(tidy, old) else now)
+    return tidy
+
+
+def equal_except_updated(one: Memory, other: Memory) -> bool:
+    return replace(one, updated=0) == replace(other, updated=0)
+
+
+def render_checked(memory: Memory, path: Path) -> bytes:
+    """Raises MemoryRefused if it could not be read back."""
+    data = render_memory(memory).encode()
+    if len(data) > MAX_FILE_BYTES:
+        raise MemoryRefused(
+            f"The memory is larger than {MAX_FILE_BYTES // 1024} KB. Make it shorter."
+        )
+    read = parse_memory(data, path)
+    if isinstance(read, Broken):
+        raise MemoryRefused(f"The memory {memory.name!r} was not written: {read.why}.")
+    return data

@@ -1,0 +1,411 @@
+"""Ranks memories for a prompt or a query without a model: by shared words, meaning, and the work asked for.
+
+Unlike `recall/`, which orders documents of the store relative to each other, it needs no database and an
+absolute score: mostly, no memory may be injected.
+"""
+
+import math
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from aforesaid.encoders.base import Encoder
+from aforesaid.encoders.static_table import VOCABULARY
+from aforesaid.english import stem
+from aforesaid.model.memories import FEEDBACK, USER, Memory, StoredMemory
+from aforesaid.terms import query_terms
+from aforesaid.text import words
+
+if TYPE_CHECKING:
+    from aforesaid.encoders.base import Matrix
+
+
+# Words that say little about the subject.
+COMMON_WORDS = """
+add adds make makes write writes wrote show shows give gives find finds found fix mend change
+changes changed update check look looks need needs want wants use uses used using run runs start
+starts stop set put try go goes keep take takes see say says work works happen call calls read open
+create remove delete rename move turn let help build file files line lines code function thing way
+name names number part case point place time times day days week today yesterday tomorrow morning
+last next first second new old one two three five small big good bad right wrong long short missing
+everything nothing everybody somebody nobody never always ever back only instead really maybe bit
+lot ok yes no thanks please py js ts tsx rs md json yaml yml txt java kt html sh value values list
+default version type types local current whole main different same question answer explain tell mean
+means whether almost left able possible best better done ready enough already user users people
+customer customers project anything anymore
+"""
+
+
+@cache
+def common_stems() -> frozenset[str]:
+    return frozenset(stem(word) for word in words(COMMON_WORDS))
+
+
+MAKE = r"(?:write|create|add|implement|build|make|extend|refactor|rewrite|port|generate)"
+FIND = r"(?:find|add|install|use|(?:pull|bring|wire) in|get|need|want|upgrade|update|bump|choose|recommend)"
+UNDO = r"(?:drop|remove|delete|rename|get rid of|alter|change|replace|add)"
+HAND = r"(?:open|create|make|write|raise|submit|prepare|draft|send|put up)"
+SOURCE = (
+    r"(?:functions?|methods?|class(?:es)?|modules?|components?|helpers?|scripts?|endpoints?|handlers?|parsers?|"
+    r"decorators?|hooks?|wrappers?|utilit\w+|program|codec|client|adapter|widget|struct|interface|"
+    r"source files?|\w+ file called|"
+    r"(?:python|typescript|javascript|rust|java|kotlin|ruby|php|swift) (?:files?|code)|"
+    r"[\w./-]+\.(?:py|jsx?|tsx?|go|rs|java|kt|rb|c|h|cpp|cs|php|swift|vue|svelte|sh|sql|exs?|scala))"
+)
+RECALL_ACTIVITY = "what is remembered"
+RECALL_REQUEST = re.compile(
+    r"\bmy (?:own )?preferences\b|\b(?:remember|know|recall) about (?:me|my)\b|"
+    r"\bwhat (?:did|have) I (?:tell|told|ask|asked) you (?:to|about)\b|\bhow I (?:like|prefer|want)\b",
+    re.IGNORECASE,
+)
+QUESTION = re.compile(
+    r"^\W*(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|have|may|am|should)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """`asked`: how a prompt asks for it. `ruled`: what a rule about it mentions."""
+
+    name: str
+    asked: re.Pattern[str]
+    ruled: re.Pattern[str]
+
+
+def _activity(name: str, asked: str, ruled: str) -> Activity:
+    return Activity(name, re.compile(asked, re.IGNORECASE), re.compile(ruled, re.IGNORECASE))
+
+
+ACTIVITIES = (
+    _activity(
+        "code",
+        rf"\b{MAKE}\b[^?!]*?\b{SOURCE}(?!\w)",
+        r"\bindent|\btabs\b|\bquotes\b|semicolon|annotat|type hints?|\bnaming\b|docstring|\bcomments?\b|"
+        r"line length|code style|coding style|camel ?case|snake ?case",
+    ),
+    _activity(
+        "tests",
+        r"\b(?:write|add|create|extend|cover|fix|mend|make|speed up)\b[^.?!]*"
+        r"\b(?:tests?|specs?|coverage|suite)\b(?!\.\w)"
+        r"(?! (?:system|environment|server|account|data|bucket|cluster|instance))",
+        r"(?<!and )\btests\b(?! with)|\btest (?:cases?|files?|modules?)\b|\bmock|\bfixtures?\b",
+    ),
+    _activity(
+        "a commit",
+        r"(?<![\w:./-])commit\b(?! (?:log|hash|id|history))|\bcheck (?:it|this|that) in\b",
+        r"\bcommits?\b",
+    ),
+    _activity(
+        "a push", r"\bpush\b|\bmerge\b(?! (?:conflict|sort))|\bland (?:it|this)\b", r"\bpush|\bmerg"
+    ),
+    _activity(
+        "a pull request",
+        rf"\b{HAND}\b[^.?!]*\b(?:pull request|PR|merge request|MR)\b",
+        r"pull requests?|\bPRs?\b|merge requests?",
+    ),
+    _activity(
+        "a package",
+        rf"\b{FIND}\b[^.?!]*\b(?:librar(?:y|ies)|packages?|dependenc(?:y|ies)|crates?|plugins?)\b",
+        r"\bpackages?\b|dependenc|\blibrar|third[- ]party",
+    ),
+    _activity(
+        "the schema",
+        rf"\b{UNDO}\b[^.?!]*\b(?:columns?|tables?|constraints?)\b|\b{MAKE}\b[^.?!]*\bmigrations?\b",
+        r"\bmigrations?\b|\bschema\b|\bcolumns?\b[^.]*\b(?:remov|drop|renam|add)|"
+        r"\b(?:remov|drop|renam|add)\w*\b[^.]*\bcolumns?\b",
+    ),
+    _activity(
+        "a plan",
+        r"\b(?:throughout|everywhere|across the (?:whole )?(?:code|repo)|code ?base)\b",
+        r"\bplan\b",
+    ),
+)
+
+
+def is_question(prompt: str) -> bool:
+    return QUESTION.match(prompt) is not None
+
+
+def requested_activities(prompt: str) -> frozenset[str]:
+    if RECALL_REQUEST.search(prompt):
+        return frozenset({RECALL_ACTIVITY})
+    if is_question(prompt):
+        return frozenset()
+    return frozenset(row.name for row in ACTIVITIES if row.asked.search(prompt))
+
+
+def rule_activities(text: str) -> frozenset[str]:
+    return frozenset(row.name for row in ACTIVITIES if row.ruled.search(text))
+
+
+MAX_TERMS = 48
+# The line of the vocabulary at which words begin, by frequency; before it are marks and letters.
+FIRST_WORD = 1_996
+FREQUENT_WORDS, FREQUENT_WEIGHT = 1_500, 0.6
+COMMON_WEIGHT = 0.2
+BODY_WEIGHT = 0.7
+MIN_WORD_COSINE, WORD_COSINE_WEIGHT = 0.55, 0.8
+SMOOTH = 30  # added to the number of memories
+LEAST_SPREAD = 0.03  # of cosines
+MAX_CACHED_VECTORS = 20_000
+USUAL_TERMS = 12  # a longer text matches more words by chance
+
+MAX_QUERY = 4_000  # characters of a text that are read
+MAX_MATCHES = 5
+MAX_COLLECTIONS = 8  # that stay prepared: a project has one
+SHOWN_WORDS = 4
+
+WORDS_WEIGHT = 0.5
+SECOND_WORD_WEIGHT = 1.3  # the word after the best: one alone is mostly chance
+MEANING_WEIGHT = 0.11
+LEAD_WEIGHT, LEAD_MEANING_WEIGHT = 0.45, 0.12
+RULE_WEIGHT = 1.5
+QUESTION_PENALTY = 0.4
+# With vectors of words and texts, of texts alone, and with none.
+THRESHOLD, THRESHOLD_TEXT_VECTORS, THRESHOLD_WORDS = 1.08, 1.25, 0.84
+MANY = 16  # memories
+LIKELY_SCORE = 0.33  # of what is needed to be injected; chance stays below it
+
+
+@dataclass(frozen=True, slots=True)
+class RankedMemory:
+    """`score`: from 1 on it may be injected. `why`: for people."""
+
+    memory: StoredMemory
+    score: float
+    why: str
+
+
+class SharedWord(NamedTuple):
+    points: float
+    word: str
+
+
+class VectorCache:
+    """A broken encoder counts as none."""
+
+    def __init__(self, encoder: Encoder | None) -> None:
+        self._encoder = encoder
+        self._rows: dict[str, Matrix] = {}
+        # Whether single words may be encoded: there are thousands.
+        self.has_words = encoder is not None and encoder.instant
+
+    def encode(self, texts: Sequence[str]) -> "Matrix | None":
+        """A row for each text."""
+        if self._encoder is None or not texts:
+            return None
+        try:
+            if len(self._rows) + len(texts) > MAX_CACHED_VECTORS:
+                self._rows.clear()
+            if missing := [text for text in dict.fromkeys(texts) if text not in self._rows]:
+                self._rows.update(zip(missing, self._encoder.encode(missing), strict=True))
+            import numpy as np
+
+            return np.stack([self._rows[text] for text in texts])
+        except Exception:  # words are compared without it
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """`places`: by stem, the weight of where it occurs. `spelled`: by stem, the word as written."""
+
+    places: Mapping[str, float]
+    spelled: Mapping[str, str]
+    rules: frozenset[str]
+
+    @classmethod
+    def of(cls, memory: Memory) -> "_Prepared":
+        head_text = f"{memory.name.replace('-', ' ')}\n{memory.description}"
+        head, body = stem_terms(head_text), stem_terms(memory.body)
+        rules = rule_activities(head_text) if memory.type in (USER, FEEDBACK) else frozenset()
+        if memory.type == USER:
+            rules |= {RECALL_ACTIVITY}
+        places = dict.fromkeys(body, BODY_WEIGHT) | dict.fromkeys(head, 1.0)
+        return cls(places, {**body, **head}, rules)
+
+
+class _Collection:
+    """Memories, indexed by their words."""
+
+    def __init__(self, memories: Sequence[Memory], vectors: VectorCache) -> None:
+        self.prepared = [_Prepared.of(memory) for memory in memories]
+        self._vectors = vectors
+        self._found: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        spelled: dict[str, str] = {}
+        for number, each in enumerate(self.prepared):
+            for word, place in each.places.items():
+                self._found[word].append((number, place))
+            spelled.update(each.spelled)
+        self._texts = vectors.encode([memory.text for memory in memories])
+        self._stems = [word for word in self._found if _may_have_related(word)]
+        words = [spelled[stem] for stem in self._stems]
+        self._words = vectors.encode(words) if vectors.has_words else None
+
+    def shared_words(self, text: str) -> list[list[SharedWord]]:
+        """Per memory, the words that it shares with a text, the most telling first."""
+        terms = stem_terms(text)
+        shared: list[dict[str, SharedWord]] = [{} for _ in self.prepared]
+        near = self._nearby(terms)
+        longer = max(1.0, math.sqrt(len(terms) / USUAL_TERMS))
+        most = len(self.prepared) + SMOOTH
+        for word, spelled in terms.items():
+            alike = {**near.get(word, {}), word: 1.0}
+            got: dict[int, dict[str, float]] = defaultdict(dict)
+            for other, similarity in alike.items():
+                for number, place in self._found.get(other, ()):
+                    got[number][other] = place * similarity
+            spread = sum(max(met.values()) for met in got.values())
+            # 1 for a word that no memory has, near 0 for one that all have.
+            rarity = (math.log(most / (spread + 1)) / math.log(most)) ** 2
+            weight = _word_weight(spelled) * rarity / longer
+            for number, met in got.items():
+                # A memory that says `price` once has not met `tax`, `fee` and `invoice`.
+                left = {share: other for other, share in met.items() if other not in shared[number]}
+                if left:
+                    share = max(left)
+                    shared[number][left[share]] = SharedWord(weight * share, spelled)
+        return [sorted(each.values(), reverse=True) for each in shared]
+
+    def _nearby(self, terms: Mapping[str, str]) -> dict[str, dict[str, float]]:
+        """By word, the words of the memories that are near in meaning."""
+        found: dict[str, dict[str, float]] = defaultdict(dict)
+        wanted = [word for word in terms if _may_have_related(word) and len(terms[word]) > 3]
+        rows = self._vectors.encode([terms[word] for word in wanted])
+        if self._words is not None and rows is not None:
+            cosines = rows @ self._words.T
+            for row, column in zip(*(cosines > MIN_WORD_COSINE).nonzero(), strict=True):
+                share = WORD_COSINE_WEIGHT * float(cosines[row, column])
+                found[wanted[row]][self._stems[column]] = share
+        return found
+
+    def meaning(self, text: str) -> list[float] | None:
+        """Per memory, the distance of its cosine from the mean, in standard deviations. None if unknown."""
+        rows = None if self._texts is None else self._vectors.encode([text])
+        if self._texts is None or rows is None or not rows.any():
+            return None
+        cosines = self._texts @ rows[0]
+        usual = (cosines - cosines.mean()) / max(float(cosines.std()), LEAST_SPREAD)
+        return [float(each) for each in usual]
+
+
+def stem_terms(text: str) -> dict[str, str]:
+    """By stem, the word as written. A digit or a letter alone is no term."""
+    found: dict[str, str] = {}
+    for term in query_terms(text):
+        if len(term) > 2 or (len(term) == 2 and not term.isdigit()):
+            found.setdefault(stem(term), term)
+    return dict(islice(found.items(), MAX_TERMS))
+
+
+def _may_have_related(word: str) -> bool:
+    return len(word) > 2 and word.isalpha() and word not in common_stems()
+
+
+def _word_weight(word: str) -> float:
+    """How much a word says, by its frequency in English and in prompts."""
+    if stem(word) in common_stems():
+        return COMMON_WEIGHT
+    place = _word_ranks().get(word, 0) - FIRST_WORD
+    if place < 0:
+        return 1.0  # not a common word
+    weight = math.log(place + 2) / math.log(30_000)
+    return weight * FREQUENT_WEIGHT if place < FREQUENT_WORDS else weight
+
+
+@cache
+def _word_ranks() -> dict[str, int]:
+    return {word: line for line, word in enumerate(VOCABULARY.read_text("utf-8").split("\n"))}
+
+
+class MemoryRanker:
+    """Caches what it has read. Thread-safe."""
+
+    def __init__(self, encoder: Encoder | None = None) -> None:
+        self._vectors = VectorCache(encoder)
+        self._collections: dict[tuple[tuple[str, str], ...], _Collection] = {}
+        self._lock = threading.Lock()
+
+    def near(self, memories: Sequence[StoredMemory], text: str) -> list[RankedMemory]:
+        """All of them, best first."""
+        text = text[:MAX_QUERY]
+        with self._lock:
+            collection = self._collection(memories)
+            shared, known_meaning = collection.shared_words(text), collection.meaning(text)
+        meaning = known_meaning or [0.0] * len(memories)
+        # Among few memories none can be much nearer in meaning than the others: then words decide.
+        enough = THRESHOLD if self._vectors.has_words else THRESHOLD_TEXT_VECTORS
+        compared = 0 if known_meaning is None else max(0, len(memories) - 1)
+        needed = THRESHOLD_WORDS + (enough - THRESHOLD_WORDS) * min(1.0, compared / MANY)
+        activities, penalty = requested_activities(text), QUESTION_PENALTY * is_question(text)
+        leads = _leads(shared, meaning)
+        near = []
+        for each, prepared, own, distance, lead in zip(
+            memories, collection.prepared, shared, meaning, leads, strict=True
+        ):
+            rules = activities & prepared.rules
+            second = own[1].points if len(own) > 1 else 0.0
+            score = (
+                WORDS_WEIGHT * sum(word.points for word in own)
+                + SECOND_WORD_WEIGHT * second
+                + MEANING_WEIGHT * distance
+                + LEAD_WEIGHT * (max(lead, 0.0) if rules else lead)
+                + (RULE_WEIGHT if rules else -penalty)
+            )
+            near.append(RankedMemory(each, score / needed, _reason(rules, own)))
+        return sorted(near, key=lambda each: (-each.score, each.memory.memory.name))
+
+    def prepare(self, memories: Sequence[StoredMemory]) -> None:
+        """Before anybody waits for it."""
+        with self._lock:
+            self._collection(memories)
+
+    def _collection(self, memories: Sequence[StoredMemory]) -> _Collection:
+        key = tuple((each.checksum, each.memory.name) for each in memories)
+        found = self._collections.pop(key, None)
+        found = found or _Collection([each.memory for each in memories], self._vectors)
+        self._collections[key] = found
+        if len(self._collections) > MAX_COLLECTIONS:
+            del self._collections[next(iter(self._collections))]
+        return found
+
+
+def rank_memories(
+    memories: Sequence[StoredMemory], text: str, encoder: Encoder | None = None
+) -> list[RankedMemory]:
+    """For a single question."""
+    return MemoryRanker(encoder).near(memories, text)
+
+
+def confident_matches(found: Sequence[RankedMemory], most: int = MAX_MATCHES) -> list[RankedMemory]:
+    """What may be injected, best first."""
+    return [each for each in found if each.score >= 1.0][:most]
+
+
+def likely_matches(found: Sequence[RankedMemory], most: int = MAX_MATCHES) -> list[RankedMemory]:
+    """What a search may show, best first: somebody asks, so what is only likely is worth a line."""
+    return [each for each in found if each.score >= LIKELY_SCORE][:most]
+
+
+def _leads(shared: Sequence[Sequence[SharedWord]], meaning: Sequence[float]) -> list[float]:
+    """How far each is ahead of all others, or behind the first: of two that are equally near, neither is
+    certain."""
+    own = [
+        sum(word.points for word in words) + LEAD_MEANING_WEIGHT * distance
+        for words, distance in zip(shared, meaning, strict=True)
+    ]
+    first, second = sorted([*own, 0.0, 0.0], reverse=True)[:2]
+    return [max(-1.0, min(1.0, each - (second if each == first else first))) for each in own]
+
+
+def _reason(rules: frozenset[str], shared: Sequence[SharedWord]) -> str:
+    reasons = [f"a rule for {', '.join(sorted(rules))}"] if rules else []
+    if shared:
+        reasons.append(", ".join(each.word.replace("_", " ") for each in shared[:SHOWN_WORDS]))
+    return "; ".join(reasons) or "near in meaning"

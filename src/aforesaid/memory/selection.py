@@ -1,0 +1,254 @@
+"""Selects the memories that are injected at a prompt: a model chooses, with `ranking.py` as the fallback.
+
+The model sees a line per memory and the last messages, never the bodies. The prompt waits for it only
+briefly; a late answer is not lost, the caller may use it at the next prompt.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from operator import attrgetter
+
+from aforesaid import log
+from aforesaid.clock import local
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.claude_memory import client_loaded_names
+from aforesaid.memory.prompts import prompt_examples, prompt_text
+from aforesaid.memory.ranking import MAX_MATCHES, RankedMemory, confident_matches
+from aforesaid.model.memories import OF_CLIENT, Message, StoredMemory
+from aforesaid.model.requests import Failure, Reply, Request, StoredReply
+from aforesaid.text import clean, fenced, one_line
+
+VERSION = "v1"
+MAX_SELECTED = MAX_MATCHES
+MAX_MEMORY_LINES, MAX_MEMORY_BYTES = 200, 4_096  # of one memory
+MAX_SESSION_BYTES = 61_440
+PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+DESCRIPTION_ROOM = 150
+MESSAGES = 6
+PROMPT_ROOM, MESSAGE_ROOM = 1_500, 300
+REPLY_TOKENS = 120
+# The last one chooses: after one that chooses none, small models always choose none.
+EXAMPLES = ("select_example_code", "select_example_none", "select_example_place")
+SPEAKERS = {"user": "User", "assistant": "Agent"}
+BY_MODEL, BY_WORDS = "model", "words"
+
+Answer = Reply | StoredReply | Failure
+LateSelection = Future[tuple[StoredMemory, ...] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`how`: by model or by words. `late`: set if the model did not answer in time; its result is None if the
+    answer is of no use."""
+
+    memories: tuple[StoredMemory, ...]
+    how: str
+    late: LateSelection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedMemory:
+    """A memory as it is shown to an agent."""
+
+    memory: StoredMemory
+    text: str
+    bytes: int
+
+
+def sort_for_catalog(memories: Sequence[StoredMemory]) -> list[StoredMemory]:
+    """A new memory comes last, so that what was sent before stays cached."""
+    return sorted(memories, key=attrgetter("order"))
+
+
+def memories_for_brief(memories: Memories) -> list[StoredMemory]:
+    """Without those that the client loads itself. It has loaded them before the brief is asked for: what is
+    shared from now on counts from the next session on."""
+    theirs = memories.places.theirs
+    known = client_loaded_names(theirs.path) if theirs is not None else frozenset()
+    found = memories.all().memories
+    return sort_for_catalog(
+        [m for m in found if m.scope != OF_CLIENT and m.memory.name not in known]
+    )
+
+
+def render_catalog(memories: Sequence[StoredMemory]) -> str:
+    """A line per memory: number, name, description."""
+    listed = sort_for_catalog(memories)
+    lines = (
+        f"{number}. {name}: {one_line(each.memory.description, DESCRIPTION_ROOM)}"
+        for number, (name, each) in enumerate(zip(_unique_names(listed), listed, strict=True), 1)
+    )
+    return "\n".join(fenced(line) for line in lines)
+
+
+def _unique_names(listed: Sequence[StoredMemory]) -> list[str]:
+    """The team's folder may have a name that ours has."""
+    names: list[str] = []
+    for each in listed:
+        name = one_line(each.memory.name, 80)
+        names.append(f"{name}-{each.scope}" if name in names else name)
+    return names
+
+
+def build_selection_request(listed: str, conversation: Sequence[Message]) -> Request:
+    """`listed`: the catalog. `conversation`: oldest first; the last message is the prompt."""
+    message = _request_message(listed, conversation)
+    return Request(prompt_text("select"), prompt_examples(*EXAMPLES), message, REPLY_TOKENS)
+
+
+def parse_selection(reply: str, memories: Sequence[StoredMemory]) -> list[StoredMemory] | None:
+    """The memories that the model chose. None if its reply is of no use."""
+    listed = sort_for_catalog(memories)
+    names = _unique_names(listed)
+    found = parse_names(reply, names, MAX_SELECTED)
+    return None if found is None else [listed[names.index(name)] for name in found]
+
+
+def select_memories(
+    memories: Sequence[StoredMemory],
+    text: str,
+    ask: Callable[[], Answer] | None,
+    wait_seconds: float,
+    near: Callable[[Sequence[StoredMemory], str], list[RankedMemory]],
+) -> Selection:
+    """`text`: the prompt. `ask`: sends the request. `near`: as `MemoryRanker.near`. Never raises."""
+    if not memories:
+        return Selection((), BY_WORDS)
+    late = _start_request(memories, ask) if ask is not None else None
+    found: tuple[StoredMemory, ...] = ()
+    try:  # while the model thinks
+        found = tuple(each.memory for each in confident_matches(near(memories, text)))
+    except Exception as error:
+        log.action("memory.find_failed", error=type(error).__name__)
+    if late is None:
+        return Selection(found, BY_WORDS)
+    try:
+        answer = late.result(timeout=max(0.0, wait_seconds))
+    except TimeoutError:
+        return Selection(found, BY_WORDS, late)
+    return Selection(found, BY_WORDS) if answer is None else Selection(answer, BY_MODEL)
+
+
+def render_for_agent(stored: StoredMemory) -> str:
+    """The memory as text, within the limits. It is cut at the end of a line, with a note."""
+    text = _full_text(stored)
+    if text.count("\n") < MAX_MEMORY_LINES and len(text.encode()) <= MAX_MEMORY_BYTES:
+        return text
+    name = fenced(one_line(stored.memory.name, 80))
+    rest = f"[cut here; all of it: aforesaid memory show {name}]"
+    room = MAX_MEMORY_BYTES - len(rest.encode()) - 1
+    head = _first_lines(text, MAX_MEMORY_LINES - 1, room)
+    return f"{head}\n{rest}"
+
+
+def fit_session_budget(
+    memories: Sequence[StoredMemory], already_bytes: int
+) -> list[InjectedMemory]:
+    """Leaves out what does not fit. `already_bytes`: injected in this session before."""
+    given: list[InjectedMemory] = []
+    left = MAX_SESSION_BYTES - already_bytes
+    for stored in memories[:MAX_SELECTED]:
+        text = render_for_agent(stored)
+        size = len(text.encode())
+        if size <= left:
+            left -= size
+            given.append(InjectedMemory(stored, text, size))
+    return given
+
+
+def _start_request(memories: Sequence[StoredMemory], ask: Callable[[], Answer]) -> LateSelection:
+    late: LateSelection = Future()
+
+    def run() -> None:
+        found = None
+        try:
+            answer = ask()
+            if isinstance(answer, Reply | StoredReply):
+                found = parse_selection(answer.text, memories)
+        except Exception as error:  # the prompt must not fail: words choose instead
+            log.action("memory.select_failed", error=type(error).__name__)
+        late.set_result(None if found is None else tuple(found))
+
+    threading.Thread(target=run, name="select", daemon=True).start()
+    return late
+
+
+def _full_text(stored: StoredMemory) -> str:
+    memory = stored.memory
+    at = memory.updated or memory.created
+    when = f", {local(at):%Y-%m-%d}" if at else ""
+    head = f"## {one_line(memory.name, 80)} ({one_line(stored.label, 60)}{when})"
+    body = memory.body.strip()
+    description = one_line(memory.description, 500)
+    repeated = body.startswith(description)
+    return fenced("\n".join(filter(None, (head, "" if repeated else description, body))))
+
+
+def _first_lines(text: str, lines: int, size: int) -> str:
+    """The first lines that fit, or the beginning of a first line that does not."""
+    kept: list[str] = []
+    for line in text.split("\n")[:lines]:
+        if len("\n".join([*kept, line]).encode()) > size:
+            break
+        kept.append(line)
+    if len(kept) > 1 or len(text) == len("\n".join(kept)):
+        return "\n".join(kept)
+    return text.encode()[:size].decode(errors="ignore")
+
+
+def _request_message(listed: str, conversation: Sequence[Message]) -> str:
+    *before, last = conversation[-MESSAGES:] or (Message("user", ""),)
+    lines = [_message_line(message, MESSAGE_ROOM) for message in before]
+    lines.append(_message_line(last, PROMPT_ROOM))
+    values = {"catalog": listed, "conversation": "\n".join(lines)}
+    # In one pass: what is filled in is not expanded again.
+    return PLACEHOLDER.sub(lambda place: values[place[1]], prompt_text("select_request"))
+
+
+def _message_line(message: Message, room: int) -> str:
+    return f"{SPEAKERS.get(message.role, 'Agent')}: {fenced(one_line(message.text, room))}"
+
+
+MAX_REPLY = 8_000  # characters of a reply that are read
+MAX_LISTED_FACTOR = 2  # times as many as may be chosen: a reply that names more has not chosen
+LABEL = re.compile(
+    r"^\W*(?:[\w ]{0,30}\b)?(?:notes?|memor(?:y|ies)|names?|answer)\b[*_`\s]*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+NONE = re.compile(
+    r"\[\s*\]|<(\w+)\s*/>|<(\w+)>\s*</\2>"
+    r"|(?:^|[:>])[\W_]*(?:none|nothing|no (?:notes?|memor(?:y|ies)|names?)\b[^.\n]*|n/a|null)\W*(?:$|<)",
+    re.IGNORECASE | re.MULTILINE,
+)
+NUMBER = r"(?:^|(?<=[\[,:\"]))\s*(?P<number>\d{1,4})\s*(?=$|[\],\"}])"  # alone, as in a list
+
+
+def parse_names(reply: str, names: Sequence[str], most: int) -> list[str] | None:
+    """The chosen names, at most `most`; an empty list is an answer, too. `names` are as they were listed and
+    numbered from 1. None if the reply cannot be read, names nothing that was listed, or nearly everything."""
+    text = clean(reply[:MAX_REPLY])
+    labels = list(LABEL.finditer(text))
+    text = text[labels[-1].end() :] if labels else text
+    known = {_name_form(name): name for name in reversed(names)}
+    spelled = "|".join(
+        re.escape(name).replace(r"\-", "[-_]") for name in sorted(names, key=len, reverse=True)
+    )
+    pattern = rf"(?<![\w-])(?P<name>{spelled})(?![\w-])|{NUMBER}"
+    found: dict[str, None] = {}
+    for mark in re.finditer(pattern, text, re.IGNORECASE | re.MULTILINE):
+        number = int(mark["number"] or 0)
+        if mark["name"]:
+            found[known[_name_form(mark["name"])]] = None
+        elif 0 < number <= len(names):
+            found[names[number - 1]] = None
+    if found:
+        return list(found)[:most] if len(found) <= MAX_LISTED_FACTOR * most else None
+    return [] if NONE.search(text) else None
+
+
+def _name_form(name: str) -> str:
+    """`Use_Tabs` is `use-tabs`."""
+    return name.lower().replace("_", "-")

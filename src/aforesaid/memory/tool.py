@@ -1,0 +1,596 @@
+"""The back end of Anthropic's memory tool (`memory_20250818`): handles what a model asks of `/memories`.
+
+    tool = MemoryTool(aforesaid.Memory())
+    client.messages.create(tools=[tool.definition, …], …)
+    result = tool.handle(block.input)         # of a tool_use block whose name is "memory"
+
+`/memories/<name>.md` are the project's memories and `/memories/user/<name>.md` the user's: the same files as
+everywhere else, with front matter, index and history. All other paths are plain files, which have a history
+but are never injected. No path leads to another file of the machine.
+"""
+
+import os
+import stat
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from aforesaid.errors import AforesaidError, Edited
+from aforesaid.memory.changes import Change, Memories
+from aforesaid.memory.files import UnreadableFile, read_file
+from aforesaid.memory.folders import USER_FOLDER, Folder, Places, list_plain_files
+from aforesaid.memory.format import (
+    INDEX_FILE,
+    MAX_FILE_BYTES,
+    SUFFIX,
+    fold_name,
+    parse_front_matter,
+    parse_memory,
+    render_memory,
+    slugify,
+    split_front_matter,
+)
+from aforesaid.model.memories import (
+    AGENT,
+    BY,
+    OF_PROJECT,
+    OF_USER,
+    PROJECT,
+    USER,
+    Broken,
+    Memory,
+    StoredMemory,
+)
+from aforesaid.text import clean, cut, one_line
+
+if TYPE_CHECKING:
+    from aforesaid.memory import api
+
+ROOT = "/memories"
+MAX_DEPTH, MAX_NAME_BYTES = 6, 120
+ENCODED = ("%2e", "%2f", "%5c", "%00")
+MAX_FILES, MAX_BYTES = 500, 8 * 1024 * 1024  # plain files of a project
+FULL = f"There is room for {MAX_FILES} files and {MAX_BYTES // 1024 // 1024} MB"
+MAX_DESCRIPTION = 150
+MARKDOWN_MARKS = "#-*> \t"  # at the start of a line
+LEVELS, SKIPPED, MAX_ENTRIES = 2, "node_modules", 500  # of a directory
+MAX_LINES = 999_999
+MAX_SHOWN = 60_000  # characters of one view; `view_range` shows the rest
+SNIPPET_LINES = 2  # before and after an edit
+
+
+class ToolError(Exception):
+    """Its message is the tool's result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A resolved path. `display`: as the tool writes it. `base`: the folder on disk, `names`: the path below
+    it. `memory`: the name, for the file of a memory."""
+
+    display: str
+    base: Path
+    names: tuple[str, ...]
+    memory: str | None = None
+    of_user: bool = False
+
+    @property
+    def path(self) -> Path:
+        return self.base.joinpath(*self.names)
+
+    @property
+    def scope(self) -> str:
+        return OF_USER if self.of_user else OF_PROJECT
+
+    @property
+    def is_index(self) -> bool:
+        return self.memory is None and self.names == (INDEX_FILE,)
+
+
+class MemoryTool:
+    """`memory`: an `aforesaid.Memory`, or a folder that everything is kept in, with a history of its own."""
+
+    definition: ClassVar[dict[str, str]] = {"type": "memory_20250818", "name": "memory"}
+
+    def __init__(self, memory: "api.Memory | str | os.PathLike[str]") -> None:
+        if isinstance(memory, str | os.PathLike):
+            folder = Path(memory).expanduser().absolute()
+            user = Folder(folder / USER_FOLDER, OF_USER)
+            self._memories = Memories(Places(folder, user, Folder(folder / "project", OF_PROJECT)))
+        else:
+            self._memories = memory._memories
+
+    def handle(self, command: Mapping[str, Any]) -> str:
+        """The tool's result. Errors are returned as text for the model; nothing is raised."""
+        try:
+            if not isinstance(command, Mapping):
+                raise ToolError("Error: The command must be an object.")
+            return self._run(command)
+        except ToolError as refused:
+            return str(refused)
+        except Edited:
+            return "Error: The file was changed meanwhile. View it, then try again."
+        except AforesaidError as error:
+            return f"Error: {error}"
+        except OSError as error:
+            return f"Error: The memory cannot be used: {error.strerror or type(error).__name__}."
+
+    def _run(self, command: Mapping[str, Any]) -> str:
+        def text(name: str, default: object = None) -> str:
+            return _check_text(command.get(name, default), name)
+
+        path = command.get("path")
+        match command.get("command"):
+            case "view":
+                return self._view(path, command.get("view_range"))
+            case "create":
+                return self._create(path, text("file_text"))
+            case "str_replace":
+                return self._str_replace(path, text("old_str"), text("new_str", ""))
+            case "insert":
+                return self._insert(path, command.get("insert_line"), text("insert_text"))
+            case "delete":
+                with self._change(f"deleted {_printable(path)}") as files:
+                    files.remove(files.resolve(path), "deleted with the memory tool")
+                return f"Successfully deleted {_printable(path)}"
+            case "rename":
+                return self._rename(command.get("old_path"), command.get("new_path"))
+            case other:
+                raise ToolError(
+                    f"Error: Unknown command {_printable(str(other))}. Use view, create, str_replace, "
+                    "insert, delete or rename."
+                )
+
+    def _view(self, path: object, view_range: object) -> str:
+        with self._memories.trial():  # while nobody writes
+            places = self._memories.places
+            target = resolve_path(path, places)
+            _refuse_links(target)
+            if not target.names or target.path.is_dir():
+                return _view_directory(target, places)
+            try:
+                data = read_file(target.path)
+            except UnreadableFile as error:
+                raise ToolError(f"Error: {target.display} cannot be shown: {error}.") from None
+        if data is None:
+            raise ToolError(
+                f"The path {target.display} does not exist. Please provide a valid path."
+            )
+        return _view_file(target.display, _decode(data, target.display), view_range)
+
+    def _create(self, path: object, text: str) -> str:
+        with self._change(f"created {_printable(path)}") as files:
+            target = files.resolve(path)
+            if files.exists(target):
+                raise ToolError(f"Error: File {target.display} already exists")
+            written, display = files.write(target, text)
+        result = f"File created successfully at: {_printable(path)}"
+        if written == text and display == target.display == path:
+            return result
+        head = written.partition("\n---\n")[0].count("\n") + 2
+        return (
+            f"{result}\nIt is kept as {display} and begins with {head} lines of front matter: view it before "
+            "you edit it by lines."
+        )
+
+    def _str_replace(self, path: object, old: str, new: str) -> str:
+        text = self._edit(path, lambda before, display: _replace_text(before, old, new, display))
+        first = text.count("\n", 0, max(0, text.find(new))) + 1
+        lines = _split_lines(text)
+        last = min(len(lines), first + new.count("\n") + SNIPPET_LINES)
+        snippet = "\n".join(
+            _number_line(number, lines[number - 1])
+            for number in range(max(1, first - SNIPPET_LINES), last + 1)
+        )
+        return (
+            "The memory file has been edited. Here is the snippet showing the change (with line "
+            f"numbers):\n{snippet[:MAX_SHOWN]}"
+        )
+
+    def _insert(self, path: object, line: object, new: str) -> str:
+        self._edit(path, lambda before, _: _insert_text(before, line, new))
+        return f"The file {_printable(path)} has been edited."
+
+    def _edit(self, path: object, edit: Callable[[str, str], str]) -> str:
+        """Returns the new text."""
+        with self._change(f"edited {_printable(path)}") as files:
+            target = files.resolve(path)
+            written, _ = files.write(target, edit(files.text(target), target.display))
+        return written
+
+    def _rename(self, old_path: object, new_path: object) -> str:
+        what = f"{_printable(old_path)} to {_printable(new_path)}"
+        with self._change(f"renamed {what}") as files:
+            old, new = files.resolve(old_path), files.resolve(new_path)
+            if new.path == old.path:  # names are unique: the same name, of another owner
+                new = files.resolve(new_path, new=True)
+            if files.exists(new) or new.path.is_relative_to(old.path):
+                raise ToolError(f"Error: The destination {_printable(new_path)} already exists")
+            files.move(old, new)
+        return f"Successfully renamed {what}"
+
+    @contextmanager
+    def _change(self, what: str) -> Iterator["_Files"]:
+        with self._memories.change(f"memory tool: {what}") as change:
+            yield _Files(change, self._memories.places)
+        for path, _, _ in os.walk(self._memories.places.files, topdown=False):
+            with suppress(OSError):  # only empty folders go
+                Path(path).rmdir()
+
+
+class _Files:
+    """The tool's files within one change."""
+
+    def __init__(self, change: Change, places: Places) -> None:
+        self._change, self._places = change, places
+
+    def resolve(self, path: object, *, new: bool = False) -> Target:
+        target = resolve_path(path, self._places, new=new)
+        _refuse_links(target)
+        return target
+
+    def exists(self, target: Target) -> bool:
+        return target.path.is_dir() or self._change.content(target.path) is not None
+
+    def text(self, target: Target) -> str:
+        if target.is_index:
+            raise ToolError(f"Error: {target.display} is generated. Edit the memories themselves.")
+        if target.path.is_dir():
+            raise ToolError(f"Error: The path {target.display} is a directory. Name a file in it.")
+        data = self._change.content(target.path)
+        if data is None:
+            raise ToolError(
+                f"Error: The path {target.display} does not exist. Please provide a valid path."
+            )
+        return _decode(data, target.display)
+
+    def write(self, target: Target, text: str) -> tuple[str, str]:
+        """Returns the text as it is kept, and its path: the type of a memory decides whose it is."""
+        text = self._change.redactor.text(_check_text(text, "text"))
+        if target.is_index or not target.names:
+            raise ToolError(f"Error: {target.display} is generated. Write a memory beside it.")
+        if target.memory is None:
+            self._check_room(target, len(text.encode()))
+            self._change.put(target.path, text.encode(), group=target.display)
+            return text, target.display
+        old = self._change.get(target.memory, target.scope)
+        memory = _parse_memory(text, target, old.memory if old else None)
+        if old is None and self._change.content(target.path) is not None:
+            mended = render_memory(memory)  # the file could not be read before
+            self._change.put(target.path, mended.encode(), group=memory.name)
+            return mended, target.display
+        stored = self._change.write(memory, expected=old.checksum if old else None)
+        written = _memory_target(memory.name, self._places, of_user=stored.scope == OF_USER)
+        return render_memory(stored.memory), written.display
+
+    def remove(self, target: Target, why: str) -> None:
+        if target.is_index or not target.names:
+            raise ToolError(
+                f"Error: {target.display} itself cannot be deleted. Delete what is in it."
+            )
+        if target.memory is None:
+            for path in self._plain_files(target):
+                self._change.put(path, None, group=target.display)
+        elif self._get_unpinned(target):
+            self._change.retire(target.memory, why)
+        else:
+            self.text(target)  # raises if there is none
+            self._change.put(target.path, None, group=target.memory)
+
+    def move(self, old: Target, new: Target) -> None:
+        """A memory may be renamed, move between project and user, or become a plain file; and back."""
+        if old.is_index or not old.names:
+            raise ToolError(f"Error: {old.display} itself cannot be renamed. Rename what is in it.")
+        if old.memory is None and new.memory is None:
+            for path in self._plain_files(old):
+                target = new.path / path.relative_to(old.path)
+                self._change.put(target, self._change.content(path), group=old.display)
+                self._change.put(path, None, group=old.display)
+            return
+        text = self.text(old)
+        stored = self._change.get(old.memory, old.scope) if old.memory else None
+        if stored and new.memory:
+            kind = stored.memory.type
+            if (kind == USER) != new.of_user:
+                kind = USER if new.of_user else PROJECT
+            self._change.erase(stored.memory.name, scope=stored.scope)
+            self._change.write(replace(stored.memory, name=new.memory, type=kind))
+            return
+        if stored:
+            self._get_unpinned(old)
+        self._change.put(old.path, None, group=old.display)
+        self.write(new, text)
+
+    def _get_unpinned(self, target: Target) -> StoredMemory | None:
+        """None for a file that cannot be read as a memory."""
+        assert target.memory is not None
+        stored = self._change.get(target.memory, target.scope)
+        if stored and stored.memory.pinned:
+            raise ToolError(
+                f"Error: The user has pinned {target.display}. Ask the user, who can run "
+                f"`aforesaid memory unpin {target.memory}`."
+            )
+        return stored
+
+    def _plain_files(self, target: Target) -> list[Path]:
+        if target.path.is_dir():
+            return list_plain_files(target.path)
+        self.text(target)  # raises if there is none
+        return [target.path]
+
+    def _check_room(self, target: Target, size: int) -> None:
+        others = [path for path in list_plain_files(self._places.files) if path != target.path]
+        with suppress(FileNotFoundError):
+            size += sum(path.lstat().st_size for path in others)
+        if len(others) >= MAX_FILES or size > MAX_BYTES:
+            raise ToolError(f"Error: {FULL}. Delete what is no longer needed.")
+
+
+def resolve_path(path: object, places: Places, *, new: bool = False) -> Target:
+    """`/memories/x.md` and `/memories/user/x.md` are memories, of the project and of the user; anything else
+    is in the project's folder of plain files. `new`: ignore existing memories with a similar name."""
+    names = split_path(path)
+    display = "/".join((ROOT, *names))
+    if names and fold_name(names[0]) == USER_FOLDER:
+        below = names[1:]
+        if not below:
+            return Target(display, places.user.path, (), of_user=True)
+        if len(below) > 1 or not below[0].endswith(SUFFIX):
+            raise ToolError(
+                f"Error: {ROOT}/{USER_FOLDER} holds memories alone: names that end in {SUFFIX}, without "
+                f"folders. Put {_printable(display)} elsewhere below {ROOT}."
+            )
+        return _resolve_memory(display, places, below[0], of_user=True, new=new)
+    if len(names) == 1 and names[0].endswith(SUFFIX):
+        return _resolve_memory(display, places, names[0], of_user=False, new=new)
+    if names and names[0].endswith(SUFFIX):
+        raise ToolError(
+            f"Error: {ROOT}/{_printable(names[0])} is a file and cannot have others in it."
+        )
+    return Target(display, places.files, names)
+
+
+def _resolve_memory(display: str, places: Places, file: str, *, of_user: bool, new: bool) -> Target:
+    """Every spelling of a name leads to one memory: names are unique over both folders."""
+    base = places.user.path if of_user else places.project.path
+    if fold_name(file) == fold_name(INDEX_FILE):
+        return Target(display, base, (INDEX_FILE,), of_user=of_user)
+    name = file.removesuffix(SUFFIX)
+    for folder in () if new else sorted(places.own, key=lambda each: each.path != base):
+        for spelling in (name, slugify(name)):
+            if os.path.lexists(folder.file(spelling)):
+                return _memory_target(spelling, places, of_user=folder is places.user)
+    return _memory_target(slugify(name), places, of_user=of_user)
+
+
+def _memory_target(name: str, places: Places, *, of_user: bool) -> Target:
+    folder = places.user if of_user else places.project
+    file = f"{name}{SUFFIX}"
+    display = "/".join((ROOT, *([USER_FOLDER] if of_user else []), file))
+    return Target(display, folder.path, (file,), name, of_user)
+
+
+def split_path(path: object) -> tuple[str, ...]:
+    """The names below `/memories`."""
+    if not isinstance(path, str):
+        raise ToolError("Error: The path must be a string that begins with /memories.")
+    if path != ROOT and not path.startswith(f"{ROOT}/"):
+        raise ToolError(
+            f"Error: The path {_printable(path)} is not within {ROOT}. Begin it with {ROOT}/."
+        )
+    names = tuple(name for name in path.removeprefix(ROOT).split("/") if name)
+    if any(_is_bad_name(name) for name in names) or len(names) > MAX_DEPTH:
+        raise ToolError(
+            f"Error: The path {_printable(path)} is not allowed. Use plain names below {ROOT}: no `..`, no "
+            f"hidden files, no backslashes or control characters, at most {MAX_DEPTH} levels."
+        )
+    return names
+
+
+def _is_bad_name(name: str) -> bool:
+    return (
+        name.startswith(".")
+        or "\\" in name
+        or any(part in name.lower() for part in ENCODED)
+        or any(unicodedata.category(c)[0] == "C" for c in name)
+        or len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
+    )
+
+
+def _refuse_links(target: Target) -> None:
+    """No part of the path may be a link, and the last one must be a regular file or a folder."""
+    for depth in range(len(target.names) + 1):
+        path = target.base.joinpath(*target.names[:depth])
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ToolError(
+                f"Error: The path {target.display} cannot be used: {error.strerror}."
+            ) from None
+        last = depth == len(target.names)
+        if not stat.S_ISDIR(mode) and not (last and depth and stat.S_ISREG(mode)):
+            raise ToolError(
+                f"Error: The path {target.display} is not a file or a directory of the memory."
+            )
+
+
+def _printable(path: object) -> str:
+    if not isinstance(path, str):
+        return "?"
+    return cut(path.encode("utf-8", "replace").decode().replace("\0", "\\0"), 200)
+
+
+def _check_text(text: object, parameter: str) -> str:
+    if not isinstance(text, str):
+        raise ToolError(f"Error: The parameter `{parameter}` must be a string.")
+    if "\0" in text:
+        raise ToolError(f"Error: The parameter `{parameter}` has a NUL in it; leave that out.")
+    data = text.encode("utf-8", "replace")
+    if len(data) > MAX_FILE_BYTES:
+        raise ToolError(
+            f"Error: The text is larger than {MAX_FILE_BYTES // 1024} KB. Split it into several files."
+        )
+    return data.decode()
+
+
+def _decode(data: bytes, display: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ToolError(f"Error: {display} is not a text file.") from None
+
+
+def _replace_text(text: str, old: str, new: str, display: str) -> str:
+    found = [at for at in range(len(text)) if text.startswith(old, at)] if old else []
+    if not found:
+        raise ToolError(
+            f"No replacement was performed, old_str `{_printable(old)}` did not appear verbatim in {display}."
+        )
+    if len(found) > 1:
+        lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in found[:20])
+        raise ToolError(
+            f"No replacement was performed. Multiple occurrences of old_str `{_printable(old)}` in lines: "
+            f"{lines}. Please ensure it is unique"
+        )
+    return text[: found[0]] + new + text[found[0] + len(old) :]
+
+
+def _insert_text(text: str, line: object, new: str) -> str:
+    lines = _split_lines(text)
+    if not isinstance(line, int) or isinstance(line, bool) or not 0 <= line <= len(lines):
+        raise ToolError(
+            f"Error: Invalid `insert_line` parameter: {_printable(repr(line))}. It should be within the "
+            f"range of lines of the file: [0, {len(lines)}]"
+        )
+    return "\n".join([*lines[:line], *_split_lines(new or "\n"), *lines[line:]]) + "\n"
+
+
+def _parse_memory(text: str, target: Target, old: Memory | None) -> Memory:
+    """Front matter is added where there is none, and kept where an edit dropped it. Only the user pins a
+    memory, and it is marked as the agent's words."""
+    default_type = old.type if old else USER if target.of_user else PROJECT
+    parts = split_front_matter(clean(text))
+    if parts is None:
+        body = text.strip("\n")
+        memory = replace(old, body=body) if old else _new_memory(body, target, default_type)
+    else:
+        parsed = parse_memory(text, Path(f"{target.memory}{SUFFIX}"))
+        if isinstance(parsed, Broken):
+            raise ToolError(
+                f"Error: {target.display} was not changed: it would not be a valid memory: {parsed.why}."
+            )
+        memory = replace(
+            parsed,
+            type=parsed.type if _states_type(parts[0]) else default_type,
+            pinned=old.pinned if old else False,
+            evidence=old.evidence if old else parsed.evidence,
+        )
+    return replace(memory, extra={**memory.extra, BY: AGENT})
+
+
+def _new_memory(text: str, target: Target, type_: str) -> Memory:
+    """Its description is the first line, or a heading and the line after it."""
+    assert target.memory is not None
+    lines = [line.strip() for line in text.splitlines() if line.strip(MARKDOWN_MARKS)]
+    first = lines[: 1 + lines[0].startswith("#")] if lines else [target.memory.replace("-", " ")]
+    description = one_line(": ".join(line.strip(MARKDOWN_MARKS) for line in first), MAX_DESCRIPTION)
+    return Memory(target.memory, description, type_, text)
+
+
+def _states_type(block: str) -> bool:
+    values = parse_front_matter(block)
+    metadata = values.get("metadata")
+    return bool(values.get("type") or (isinstance(metadata, dict) and metadata.get("type")))
+
+
+def _view_directory(target: Target, places: Places) -> str:
+    sizes = {target.display: 0}
+    if target.display == ROOT:
+        user = f"{ROOT}/{USER_FOLDER}"
+        sizes[user] = 0
+        for folder in (places.files, places.project.path):
+            _add_sizes(sizes, folder, (ROOT,), LEVELS)
+        _add_sizes(sizes, places.user.path, (ROOT, USER_FOLDER), LEVELS - 1)
+        sizes[ROOT] += sizes[user]
+    else:
+        _add_sizes(sizes, target.path, (target.display,), LEVELS)
+    rows = sorted(sizes.items())
+    lines = [f"{format_size(size)}\t{path}" for path, size in rows[: MAX_ENTRIES + 1]]
+    if len(rows) > MAX_ENTRIES + 1:
+        lines.append(f"… and {len(rows) - MAX_ENTRIES - 1} more. View a directory below.")
+    head = (
+        f"Here're the files and directories up to {LEVELS} levels deep in {target.display}, excluding "
+        f"hidden items and {SKIPPED}:"
+    )
+    return "\n".join([head, *lines])
+
+
+def _add_sizes(sizes: dict[str, int], folder: Path, prefix: tuple[str, ...], levels: int) -> None:
+    """Adds the sizes of the files in a folder, and of its directories, by their displayed paths."""
+    for file in list_plain_files(folder):
+        parts = file.relative_to(folder).parts
+        if any(part.startswith(".") or part == SKIPPED for part in parts) or not file.is_file():
+            continue
+        size = file.lstat().st_size
+        for depth in range(min(len(parts), levels) + 1):
+            path = "/".join((*prefix, *parts[:depth]))
+            sizes[path] = sizes.get(path, 0) + size
+
+
+def _view_file(display: str, text: str, view_range: object) -> str:
+    lines = _split_lines(text)
+    if len(lines) > MAX_LINES:
+        raise ToolError(f"File {display} exceeds maximum line limit of {MAX_LINES:,} lines.")
+    first, last = _parse_range(view_range, len(lines))
+    shown, size = [f"Here's the content of {display} with line numbers:"], 0
+    for number in range(first, last + 1):
+        line = _number_line(number, lines[number - 1])
+        size += len(line) + 1
+        if size > MAX_SHOWN and number > first:
+            shown.append(f"… cut before line {number} of {len(lines)}. Go on with `view_range`.")
+            break
+        shown.append(line[:MAX_SHOWN])
+    return "\n".join(shown)
+
+
+def _parse_range(wanted: object, lines: int) -> tuple[int, int]:
+    if wanted is None:
+        return 1, lines
+    match wanted:
+        case [int() as first, int() as last] if bool not in (type(first), type(last)):
+            pass
+        case _:
+            raise ToolError(
+                "Error: `view_range` must be two whole numbers, such as [1, 10]; -1 is the end."
+            )
+    last = lines if last == -1 else min(last, lines)
+    if not 1 <= first <= max(1, lines) or (last < first and lines):
+        raise ToolError(
+            f"Error: Invalid `view_range` parameter: {[first, last]}. It should be within the range of "
+            f"lines of the file: [1, {lines}]."
+        )
+    return first, last
+
+
+def _number_line(number: int, line: str) -> str:
+    return f"{number:6}\t{line}"
+
+
+def _split_lines(text: str) -> list[str]:
+    """At line feeds alone; the one at the end of a file starts no line."""
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def format_size(size: int) -> str:
+    value = float(size)
+    for unit in "BKMG":
+        if value < 1024 or unit == "G":
+            break
+        value /= 1024
+    return f"{size}B" if unit == "B" else f"{value:.1f}{unit}"

@@ -1,0 +1,326 @@
+"""Export and import of memories: one file each, to the byte.
+
+An import overwrites nothing. A name that another text has here gets a number, and the same text is not taken
+twice. The memories of a project are one change, which can be undone; an invalid one is refused, and the rest
+goes on.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import cast
+
+from aforesaid.clock import Clock
+from aforesaid.errors import Edited, TransferError
+from aforesaid.memory.changes import Change, Memories
+from aforesaid.memory.files import UnreadableFile, read_file
+from aforesaid.memory.folders import (
+    PROJECT_FILE,
+    PROJECTS_FOLDER,
+    RETIRED_FOLDER,
+    USER_FOLDER,
+    Folder,
+    Places,
+    find_project_folder,
+    new_project_folder,
+    read_project_note,
+)
+from aforesaid.memory.format import (
+    MAX_FOREIGN_NAME_BYTES,
+    SUFFIX,
+    InvalidMemory,
+    decode_text,
+    fold_name,
+    name_problem,
+)
+from aforesaid.model.memories import OF_PROJECT, OF_USER, Broken
+from aforesaid.model.records import (
+    LISTED,
+    IdentityKind,
+    IdentityRecord,
+    MemoryImportResult,
+    MemoryRecord,
+    ProjectRecord,
+)
+from aforesaid.repository import Repository
+from aforesaid.text import one_line
+
+IMPORT_REASON = "imported"
+EDITED_MESSAGE = "its file was written by somebody else in that moment; import again"
+MAX_IDENTITIES, MAX_IDENTITY = 50, 1000
+MAX_SHOWN_NAME = 80
+IDENTITY_KINDS = ("remote", "commit", "path")
+NO_PROJECT = "-"  # a folder that no project has
+
+
+def user_places(root: Path) -> Places:
+    """Of no project: the user's alone."""
+    project = Folder(root / PROJECTS_FOLDER / NO_PROJECT, OF_PROJECT)
+    return Places(root, Folder(root / USER_FOLDER, OF_USER), project)
+
+
+@dataclass(slots=True)
+class _Target:
+    """A folder within a change. `names`: of its files, by their folded names. `reserved`: folded names of
+    files in other folders that must stay unique. `coming`: folded names of all records."""
+
+    change: Change
+    folder: Folder
+    names: dict[str, str]
+    coming: frozenset[str]
+    reserved: frozenset[str] = frozenset()
+
+    def has(self, name: str, data: bytes) -> bool:
+        """Under that name, or one that is the same on some file systems."""
+        for each in {name, self.names.get(fold_name(name), name)}:
+            with suppress(Edited, OSError):  # not a regular file, or not readable
+                if self.change.content(self.folder.file(each)) == data:
+                    return True
+        return False
+
+    def choose_name(self, name: str, data: bytes) -> str:
+        """The first name that is free or has this text already, with a number if need be."""
+        if self.has(name, data) or self._is_free(name):
+            return name
+        for number in count(2):
+            end = f"-{number}"
+            room = MAX_FOREIGN_NAME_BYTES - len(end)
+            other = name.encode()[:room].decode("utf-8", "ignore") + end
+            free = self._is_free(other) and fold_name(other) not in self.coming
+            if free or self.has(other, data):
+                return other
+        raise AssertionError("unreachable")
+
+    def _is_free(self, name: str) -> bool:
+        return fold_name(name) not in self.names and fold_name(name) not in self.reserved
+
+    def put(self, name: str, data: bytes) -> Path:
+        path = self.folder.file(name)
+        self.change.put(path, data)
+        self.names[fold_name(name)] = name
+        return path
+
+
+class MemoryImport:
+    """One import. In a dry run it remembers what it would have written."""
+
+    def __init__(self, root: Path, clock: Clock) -> None:
+        self._root, self._clock = root, clock
+        self._dry: dict[Path, bytes] = {}
+
+    def take(
+        self, project: ProjectRecord | None, records: Iterable[MemoryRecord], *, undo: bool
+    ) -> MemoryImportResult:
+        """Imports the memories of a project, or of the user. `undo`: a dry run."""
+        valid: list[tuple[MemoryRecord, bytes]] = []
+        reasons: list[str] = []
+        refused = 0
+        for record in records:
+            data = _check_record(record)
+            if isinstance(data, bytes):
+                valid.append((record, data))
+                continue
+            refused += 1
+            if len(reasons) < LISTED:
+                reasons.append(_refusal_message(record.name, project, data))
+        result = MemoryImportResult(refused=refused, reasons=tuple(reasons))
+        return result + self._take(project, valid, dry_run=undo) if valid else result
+
+    def _take(
+        self,
+        project: ProjectRecord | None,
+        valid: list[tuple[MemoryRecord, bytes]],
+        *,
+        dry_run: bool,
+    ) -> MemoryImportResult:
+        memories = Memories(self._places(project), self._clock)
+        opened = memories.trial() if dry_run else memories.change(IMPORT_REASON, forgiving=True)
+        known = 0
+        written: dict[Path, str] = {}  # the names in the source
+        renamed: list[Path] = []
+        try:
+            with opened as change:
+                for path, data in self._dry.items():
+                    change.put(path, data)
+                coming = frozenset(fold_name(record.name) for record, _ in valid)
+                targets = self._targets(memories.places, change, coming, of_user=project is None)
+                for record, data in valid:
+                    target = targets[record.retired]
+                    name = target.choose_name(record.name, data)
+                    if target.has(name, data):
+                        known += 1
+                        continue
+                    path = target.put(name, data)
+                    written[path] = record.name
+                    if name != record.name:
+                        renamed.append(path)
+                if dry_run:
+                    self._dry |= {path: change.content(path) or b"" for path in written}
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise TransferError(f"{self._root} cannot be written: {why}.") from None
+        kept = [path for path in change.kept_by_hand if path in written]
+        reasons = (_refusal_message(written[path], project, EDITED_MESSAGE) for path in kept)
+        return MemoryImportResult(
+            new=len(written) - len(kept),
+            known=known,
+            renamed=tuple(path.stem for path in renamed if path not in kept),
+            refused=len(kept),
+            reasons=tuple(reasons),
+        )
+
+    def _places(self, project: ProjectRecord | None) -> Places:
+        """A project that is known here keeps its folder, name, root and identities."""
+        places = user_places(self._root)
+        if project is None:
+            return places
+        source = project.repository
+        short = [each for each in source.identities if len(each.value) <= MAX_IDENTITY]
+        identities = tuple(short[:MAX_IDENTITIES]) or source.identities[:1]
+        source = Repository(source.name, source.root, identities)
+        path = find_project_folder(self._root, source, local=False)
+        if path and (note := read_project_note(path)):
+            source = Repository(note.name, note.root, note.identities)
+        path = path or new_project_folder(self._root, source)
+        return replace(places, project=Folder(path, OF_PROJECT), repository=source)
+
+    def _targets(
+        self, places: Places, change: Change, coming: frozenset[str], *, of_user: bool
+    ) -> dict[bool, _Target]:
+        """By whether a memory is retired."""
+        home = places.user if of_user else places.project
+        # The user's and a project's memories apply together, so their names must differ.
+        others = [places.user.path]
+        if of_user:
+            others = list(_iter_folder(self._root / PROJECTS_FOLDER))
+        reserved = frozenset(name for folder in others for name in self._names(folder))
+        retired = places.retired_of(home)
+        return {
+            False: _Target(change, home, self._names(home.path), coming, reserved),
+            True: _Target(change, retired, self._names(retired.path), coming),
+        }
+
+    def _names(self, folder: Path) -> dict[str, str]:
+        """Of all files, even what is not a regular file, by their folded names."""
+        found = [path.name for path in self._dry if path.parent == folder]
+        with suppress(FileNotFoundError, NotADirectoryError):
+            found += [each.name for each in folder.iterdir() if each.name.endswith(SUFFIX)]
+        names = (name.removesuffix(SUFFIX) for name in found)
+        return {fold_name(name): name for name in names}
+
+
+def _check_record(record: MemoryRecord) -> bytes | str:
+    """The bytes of the file, or why it is refused."""
+    if why := name_problem(record.name):
+        return why
+    try:
+        data = record.text.encode()
+        decode_text(data)
+    except UnicodeEncodeError:
+        return "it is not text"
+    except InvalidMemory as error:
+        return str(error)
+    return data
+
+
+def _refusal_message(name: str, project: ProjectRecord | None, why: str) -> str:
+    whose = f"of {one_line(project.name, MAX_SHOWN_NAME)}" if project else "of the user"
+    return f"The memory {one_line(name, MAX_SHOWN_NAME)!r} {whose} was not imported: {why}."
+
+
+def _iter_folder(folder: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        yield from folder.iterdir()
+
+
+class MemoryExport:
+    """All memories as they are now; or of one project `only`, and then without the user's, which are
+    personal. `left_out`: files that cannot be exported; complete when all records were read."""
+
+    def __init__(self, root: Path, only: ProjectRecord | None = None) -> None:
+        self.left_out: list[Broken] = []
+        self._root = root
+        with Memories(user_places(root)).trial():
+            self._user = [] if only else self._read(user_places(root).user)
+            if only:
+                folders = {self._folder_name(only)}
+            else:
+                both = (root / PROJECTS_FOLDER, root / RETIRED_FOLDER / PROJECTS_FOLDER)
+                folders = {p.name for each in both for p in _iter_folder(each) if p.is_dir()}
+            self._projects = {each: self._read(self._folder(each)) for each in sorted(folders)}
+
+    def __len__(self) -> int:
+        return len(self._user) + sum(map(len, self._projects.values()))
+
+    def of_user(self) -> Iterator[MemoryRecord]:
+        yield from self._user
+
+    def of(self, project: ProjectRecord) -> Iterator[MemoryRecord]:
+        for record in self._projects.pop(self._folder_name(project), []):
+            yield replace(record, project=project.project)
+
+    def of_others(self, number: int) -> Iterator[ProjectRecord | MemoryRecord]:
+        """The projects that were not asked for, numbered on from `number`."""
+        for folder, records in self._projects.items():
+            if not records:
+                continue
+            if project := self._project(folder, f"p{number + 1}"):
+                number += 1
+                yield project
+                yield from (replace(record, project=project.project) for record in records)
+            else:
+                why = f"its {PROJECT_FILE} does not say which project it belongs to"
+                self.left_out.append(Broken(self._folder(folder).path, why))
+
+    def _folder_name(self, project: ProjectRecord) -> str:
+        found = project.repository
+        folder = find_project_folder(self._root, found) or new_project_folder(self._root, found)
+        return folder.name
+
+    def _folder(self, name: str) -> Folder:
+        return Folder(self._root / PROJECTS_FOLDER / name, OF_PROJECT)
+
+    def _project(self, folder: str, key: str) -> ProjectRecord | None:
+        path = self._folder(folder).path
+        note = read_project_note(path)
+        known = [each for each in note.identities if each.kind in IDENTITY_KINDS] if note else []
+        if note is None or not known:
+            return None
+        made = (path / PROJECT_FILE).stat().st_mtime_ns // 1_000_000
+        known.sort(key=lambda each: IDENTITY_KINDS.index(each.kind))
+        identities = (IdentityRecord(cast(IdentityKind, i.kind), i.value) for i in known)
+        return ProjectRecord(key, note.name, note.root, made, tuple(identities))
+
+    def _read(self, folder: Folder) -> list[MemoryRecord]:
+        """With the retired ones; `project` is filled in later."""
+        found = []
+        retired = user_places(self._root).retired_of(folder)
+        for each in (folder, retired):
+            try:
+                names = sorted(each.names())
+            except OSError as error:
+                self._leave_out(each.path, error)
+                continue
+            for name in names:
+                if (text := self._read_text(each.file(name), name)) is not None:
+                    found.append(MemoryRecord(None, name, each is retired, text))
+        return found
+
+    def _read_text(self, path: Path, name: str) -> str | None:
+        """None if it cannot be exported, or was just deleted."""
+        try:
+            if why := name_problem(name):
+                raise InvalidMemory(f"its name cannot be used, {why}: rename it")
+            data = read_file(path)
+            return None if data is None else decode_text(data)
+        except (UnreadableFile, InvalidMemory) as error:
+            self.left_out.append(Broken(path, str(error)))
+        except OSError as error:
+            self._leave_out(path, error)
+        return None
+
+    def _leave_out(self, path: Path, error: OSError) -> None:
+        why = f"it cannot be read ({error.strerror}): check its permissions"
+        self.left_out.append(Broken(path, why))

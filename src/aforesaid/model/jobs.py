@@ -1,0 +1,82 @@
+"""Work that waits in the store, and what may come of a try."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aforesaid.model.requests import Misconfigured, RateLimited, Unavailable
+
+OBSERVE, SUMMARIZE = "observe", "summarize"
+MAX_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`tries` counts this try too and fences it: a later claim has a higher number. `written_by`: whose
+    work this try is to replace."""
+
+    id: int
+    kind: str
+    session_id: int
+    prompt_number: int
+    tries: int
+    holder: str
+    written_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as it is listed to people."""
+
+    id: int
+    kind: str
+    session_id: int
+    prompt_number: int
+    state: str
+    tries: int
+    due_at: int
+    last_error: str | None
+
+
+class QueueState(NamedTuple):
+    """How many jobs wait and how many were given up. `oldest_at`: the creation of the oldest pending one."""
+
+    pending: int
+    skipped: int
+    oldest_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Which finished jobs to do again: those whose result `author` did not write. None: no limit."""
+
+    author: str
+    session_id: int | None = None
+    project_id: int | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The effect is stored and the job acknowledged, in one transaction. `written`: ids of what is new."""
+
+    written: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """Another worker has taken the job over; this try had no effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Nobody was there to do it. The job is as good as before, and the try does not count."""
+
+    absence: Unavailable | RateLimited | Misconfigured
+
+
+Outcome = Done | Retry | Postponed | Fenced

@@ -1,0 +1,272 @@
+"""Queries, what they find, and what is injected into an agent's context."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aforesaid.model import names
+from aforesaid.model.events import StoredEvent
+from aforesaid.model.observations import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """Something that is handed to an agent: an observation, a summary or a prompt (`kind`, as in
+    `model/search.py`) by its number. `tokens` are about right."""
+
+    kind: str
+    source: int
+    reason: str
+    tokens: int
+
+
+class Context(NamedTuple):
+    """Lines to hand over, fenced, and what they are about."""
+
+    lines: tuple[str, ...] = ()
+    injections: tuple[Injection, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionRow:
+    """Something that was handed over, as it is listed. `session` is the agent's id of the one it came
+    from; `title` is its own, or its first words; `origins`: whose words it stems from, as determined."""
+
+    kind: str
+    source: int
+    hook: str
+    reason: str
+    tokens: int
+    at: int
+    title: str | None
+    session: str | None
+    origins: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInjection:
+    """A curated memory that is handed to an agent, by its name and where it stands (`model/memories.py`).
+    `size`: bytes of its text; a session gets so many and no more."""
+
+    name: str
+    scope: str
+    reason: str
+    tokens: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInjectionRow:
+    """One that was handed over, as it is listed."""
+
+    name: str
+    scope: str
+    hook: str
+    reason: str
+    tokens: int
+    size: int
+    at: int
+
+
+MATCH_START, MATCH_END = names.MATCH_START, names.MATCH_END
+OBSERVATION, SUMMARY, PROMPT = names.OBSERVATION, names.SUMMARY, names.PROMPT
+SESSION, EVENT = names.SESSION, names.EVENT
+LEVELS = names.LEVELS
+WITH_MEMORIES = ("titles", "facts", "full")  # levels at which curated memories are found, too
+HAVE_NOT = {  # of what filters ask for, what is found at a level
+    "sessions": ("type", "concept", "file"),
+    "summaries": ("type", "concept"),
+    "events": ("type", "concept", "file"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """All of them must hold; an empty one holds for everything. `kinds`: observation, summary, prompt or
+    session. `since` and `until`: milliseconds, the second one exclusive."""
+
+    project_id: int | None = None
+    kinds: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    agent: str | None = None
+    session_id: int | None = None
+    since: int | None = None
+    until: int | None = None
+
+    @property
+    def backwards(self) -> bool:
+        return self.since is not None and self.until is not None and self.since >= self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    text: str
+    filters: Filters = Filters()
+    level: str = "titles"
+    limit: int = 10
+
+    @property
+    def finds_memories(self) -> bool:
+        """Curated memories have none of what filters ask for."""
+        plain = self.filters == Filters(project_id=self.filters.project_id)
+        return plain and self.level in WITH_MEMORIES
+
+    @property
+    def in_vain(self) -> str | None:
+        """The filter that nothing at this level can pass."""
+        filters = self.filters
+        given = {"type": filters.types, "concept": filters.concepts, "file": filters.files}
+        return next((name for name in HAVE_NOT.get(self.level, ()) if given[name]), None)
+
+
+class Document(NamedTuple):
+    """Something that can be found, as the ranking sees it. `previous` and `next` stand beside it in its
+    session; `asks`: it is a question; `by_user`: a person wrote it;
+    `dead_end`: it is about an attempt that failed. No dataclass: a search makes hundreds."""
+
+    id: int
+    kind: str
+    source: int
+    session_id: int
+    project_id: int
+    at: int
+    asks: bool
+    says_when: bool
+    says_number: bool
+    pinned: bool
+    doubted: bool
+    superseded: bool
+    by_user: bool
+    dead_end: bool
+    labels: frozenset[str]
+    previous: int | None
+    next: int | None
+
+
+class FoundText(NamedTuple):
+    """What a document says, as it was written."""
+
+    title: str
+    body: str
+    type: str | None
+    files: tuple[str, ...]
+
+
+class FoundEvent(NamedTuple):
+    id: int
+    session_id: int
+    project_id: int
+    at: int
+    tool: str | None
+    text: str
+    score: float
+    origin: str | None = None
+
+
+class UnreadEvent(NamedTuple):
+    """An event whose text is not indexed yet, and whose it is. `content_hash`: of what was read."""
+
+    agent: str
+    project_id: int
+    project_dir: str
+    event: StoredEvent
+    project_root: str
+    content_hash: str
+
+
+class ReadEvent(NamedTuple):
+    """And what there is to find of it: nothing, where its text is empty."""
+
+    unread: UnreadEvent
+    text: str
+    origin: Origin | None = None
+
+
+class StoredVector(NamedTuple):
+    """Chunks of one document, `vector` holding their rows of signed bytes one after the other."""
+
+    id: int
+    document_id: int
+    session_id: int
+    project_id: int
+    at: int
+    kind: str
+    source: int
+    vector: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What one part of the ranking gave a finding, and because of what."""
+
+    name: str
+    points: float
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One finding. `doubted`: the events do not bear it out; `superseded`: a later one carries its story
+    on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same;
+    `origin`: of an event, whose words it brought."""
+
+    kind: str
+    id: int
+    session_id: int
+    project_id: int
+    at: int
+    type: str | None
+    title: str
+    excerpt: str
+    doubted: bool
+    score: float = 0.0
+    reasons: tuple[Reason, ...] = ()
+    pinned: bool = False
+    superseded: bool = False
+    tokens: int = 0
+    folded: tuple[int, ...] = ()
+    files: tuple[str, ...] = ()
+    origin: str | None = None
+
+
+class Answer(NamedTuple):
+    """`without`: why vectors were not used, if they were not. `total`: how many results there are, of which
+    `hits` are the first; `complete`: all that match are counted, else at least `total` do."""
+
+    hits: tuple[Hit, ...] = ()
+    without: str | None = None
+    total: int = 0
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHealth:
+    documents: int
+    vectors: int
+    waiting: int
+    encoder: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """`observations`: how many speak of it; `changes`: how many of them changed it."""
+
+    path: str
+    observations: int
+    changes: int
+    last_at: int
+
+
+class SharedName(NamedTuple):
+    """A file or a concept that observations have in common with another. `spread`: how many in all, up
+    to a number from which on it has no weight."""
+
+    what: str
+    name: str
+    ids: tuple[int, ...]
+    spread: int

@@ -1,0 +1,287 @@
+"""Redacts a whole payload: JSON of any shape, text by text, its shape kept.
+
+A payload without secrets keeps its bytes. What a tool read from a guarded file is not kept. The texts of one list are
+the lines of one text, as in a patch. What is secret or private in one text is replaced in all others of the payload:
+an edit carries the same lines several times, and only some of them show what they belong to.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from aforesaid.privacy import assignments, files, own_rules, private
+from aforesaid.privacy.redactor import KEY, PRIVATE, Redactor, is_worth_repeating
+
+Json = Any
+# What is kept of an event that touches a guarded file.
+KEPT = frozenset(
+    "file_path notebook_path path filePath type description edit_mode cell_type output_mode command subagent_type".split()
+)
+PATHS = ("file_path", "notebook_path", "filePath", "path", "filename")
+RESULTS = ("tool_response", "error")
+# Fields that say where an event belongs. What is private elsewhere is not searched for in them.
+PLACE = frozenset(
+    "session_id hook_event_name transcript_path cwd tool_use_id prompt_id agent_id agent_type tool_name permission_mode source "
+    "session kind id".split()
+)
+SHAPE = frozenset(("type", "role", "id"))  # of a block in a list: what it is, not what it says
+LEAST = 6  # characters of a private line that is searched for elsewhere
+_JOINT = "\n\0\n"  # no pattern goes across it
+_LINE_JOINT = "\n\0"  # between the lines of one text
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrt\"/\\]))")
+_PLAIN = {"n": "\n", "r": "\r", "t": "\t"}
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+
+
+def redacted(redactor: Redactor, body: bytes) -> bytes:
+    """A payload as an agent sent it. What is no JSON is redacted as text."""
+    text = body.decode("utf-8-sig", "replace")
+    try:
+        before = json.loads(text)
+        after = value(redactor, before, may_be_private=_may_be_private(text))
+        return body if after is before else json.dumps(after).encode()
+    except (ValueError, RecursionError):
+        return raw(redactor, body)
+
+
+def value(redactor: Redactor, before: Json, *, may_be_private: bool = True) -> Json:
+    """The same object if there is nothing to replace."""
+    after = _without_files(redactor, before)
+    if may_be_private:
+        after = hide_private(after)
+    # One look at all texts together is faster than one at each, and most payloads are clean. A pattern of the user's
+    # own may depend on where a text begins.
+    named = dict(_find_named(after))
+    if not named and not redactor.own and redactor.is_clean(_JOINT.join(_texts(after))):
+        return after
+    return _redact(redactor, after, named)
+
+
+def raw(redactor: Redactor, data: bytes) -> bytes:
+    """Any bytes, such as a payload that was cut off. Escapes are read as what they stand for, if that matters."""
+    text = data.decode("utf-8", "surrogateescape")
+    plain = _ESCAPE.sub(_unescape, text)
+    shown, shown_plain = redactor.text(text), redactor.text(plain)
+    if shown == text and shown_plain == plain:
+        return data
+    return redactor.text(shown_plain).encode("utf-8", "surrogateescape")
+
+
+def change_texts(value: Json, change: Callable[[str], str]) -> Json:
+    """Every text changed, names of fields too; the same object if none was."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        pairs = {change(name): change_texts(each, change) for name, each in value.items()}
+        same = pairs.keys() == value.keys() and all(pairs[name] is value[name] for name in value)
+        return value if same else pairs
+    if isinstance(value, list):
+        items = [change_texts(each, change) for each in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+    return value
+
+
+def _redact(redactor: Redactor, payload: Json, named: dict[str, str]) -> Json:
+    known = dict(named)
+    for text in _texts(payload):
+        for found in redactor.find(text):
+            if found.kind == KEY:
+                lines = _KEY_LINE.findall(text[found.start : found.end])
+                known |= dict.fromkeys((line.lstrip("+") for line in lines), KEY)
+            elif found.kind != PRIVATE and is_worth_repeating(
+                part := text[found.start : found.end]
+            ):
+                known |= dict.fromkeys(own_rules.spell(part), found.kind)
+    longest = dict(sorted(known.items(), key=lambda item: (-len(item[0]), item[0])))
+    return change_texts(
+        _redact_fields(redactor, payload), lambda text: redactor.text(text, longest)
+    )
+
+
+def _redact_fields(redactor: Redactor, payload: Json) -> Json:
+    """Fields with the name of a secret, and lists of lines."""
+    if isinstance(payload, dict):
+        pairs = {
+            name: redactor.mark(assignments.PASSWORD, each)
+            if isinstance(each, str) and assignments.is_named_secret(name, each)
+            else _redact_fields(redactor, each)
+            for name, each in payload.items()
+        }
+        return payload if all(pairs[name] is payload[name] for name in payload) else pairs
+    if isinstance(payload, list):
+        if _are_lines(payload):
+            return _redact_lines(redactor, payload)
+        items = [_redact_fields(redactor, each) for each in payload]
+        return payload if all(a is b for a, b in zip(items, payload, strict=True)) else items
+    return payload
+
+
+def _redact_lines(redactor: Redactor, lines: list[str]) -> list[str]:
+    """A secret over several lines is replaced in each of them."""
+    whole = _LINE_JOINT.join(lines)
+    shown: list[str] = []
+    done = 0
+    for kind, start, end in redactor.find(whole):
+        inside = whole[start:end]
+        if kind == PRIVATE or _LINE_JOINT not in inside:
+            continue
+        mark = redactor.mark(kind, inside)
+        shown += (whole[done:start], mark, (_LINE_JOINT + mark) * inside.count(_LINE_JOINT))
+        done = end
+    return "".join((*shown, whole[done:])).split(_LINE_JOINT) if done else lines
+
+
+def _are_lines(items: list[Json]) -> bool:
+    return len(items) > 1 and all(isinstance(each, str) and "\0" not in each for each in items)
+
+
+def _find_named(value: Json) -> Iterator[tuple[str, str]]:
+    """Values of fields with the name of a secret, and the kind."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if not isinstance(each, str):
+                yield from _find_named(each)
+            elif assignments.read_name(name) and assignments.is_named_secret(name, each):
+                yield each, assignments.PASSWORD
+    elif isinstance(value, list):
+        for each in value:
+            yield from _find_named(each)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text, names of fields too. The lines of a list are one text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        if _are_lines(value):
+            yield _LINE_JOINT.join(value)
+        for each in value:
+            yield from _texts(each)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return _PLAIN.get(match[2], match[2])
+    number = int(match[1], 16)
+    return "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
+
+
+def _may_be_private(text: str) -> bool:
+    """Any letter may be escaped."""
+    return private.WORD in (lowered := text.lower()) or "\\u00" in lowered
+
+
+def _without_files(redactor: Redactor, payload: Json) -> Json:
+    """A tool's event without what it says of a guarded file. Of a command the first line is kept: what follows may be
+    the file."""
+    given = payload.get("tool_input") if isinstance(payload, dict) else None
+    if not isinstance(given, dict):
+        return payload
+    command = given.get("command")
+    if isinstance(command, str) and redactor.guarded.named_in(command):
+        first, _, rest = command.partition("\n")
+        given = given | {"command": f"{first}\n{files.MARK}" if rest else first}
+    elif isinstance(command, str) or not _is_guarded(redactor, given):
+        return payload
+    bare = {name: _without_texts(each) for name, each in payload.items() if name in RESULTS}
+    return payload | bare | {"tool_input": _without_texts(given)}
+
+
+def _is_guarded(redactor: Redactor, given: dict[str, Json]) -> bool:
+    found = (given.get(name) for name in PATHS)
+    return any(isinstance(path, str) and redactor.guarded.holds(path) for path in found)
+
+
+def _without_texts(value: Json, name: str = "") -> Json:
+    """Numbers and flags stay."""
+    if isinstance(value, str):
+        return value if name in KEPT or not value else files.MARK
+    if isinstance(value, dict):
+        return {key: _without_texts(each, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_texts(each) for each in value]
+    return value
+
+
+def hide_private(value: Json) -> Json:
+    """Without what stands between `<private>` tags. The texts of a list are parts of one: a tag that one of them
+    opens another may close. The same object if nothing is private."""
+    lines: set[str] = set()
+    after = _hide(value, lines)
+    if not lines:
+        return after
+    longest = sorted(lines, key=lambda line: (-len(line), line))
+    if isinstance(after, dict):
+        return {
+            name: each
+            if name in PLACE
+            else change_texts(each, lambda text: _without_lines(text, longest))
+            for name, each in after.items()
+        }
+    return change_texts(after, lambda text: _without_lines(text, longest))
+
+
+def _hide(value: Json, lines: set[str]) -> Json:
+    if isinstance(value, str):
+        return _hide_in(value, lines)
+    if isinstance(value, dict):
+        after = {_hide_in(name, lines): _hide(each, lines) for name, each in value.items()}
+        same = after.keys() == value.keys() and all(after[name] is value[name] for name in value)
+        return value if same else after
+    if isinstance(value, list) and any(map(private.has_tag, _said(value))):
+        return _rebuild(value, iter(_hide_joined(list(_said(value)), lines)))
+    return value
+
+
+def _hide_in(text: str, lines: set[str]) -> str:
+    return _hide_joined([text], lines)[0] if private.has_tag(text) else text
+
+
+def _hide_joined(parts: list[str], lines: set[str]) -> list[str]:
+    # A NUL of the text itself would be taken for a joint. `text.clean` drops it anyway.
+    whole = "\0".join(part.replace("\0", "") for part in parts)
+    shown: list[str] = []
+    done = 0
+    for start, end in private.spans(whole):
+        inside = whole[start:end]
+        for line in private.TAG.sub("\n", inside).replace("\0", "\n").splitlines():
+            lines.update(each for each in (line.strip(), line.strip(" \t+-")) if len(each) >= LEAST)
+        shown += (whole[done:start], private.MARK, *["\0" + private.MARK] * inside.count("\0"))
+        done = end
+    return "".join((*shown, whole[done:])).split("\0")
+
+
+def _said(value: Json) -> Iterator[str]:
+    """Every text of a list, in order, without what only says what a block is."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if name not in SHAPE:
+                yield from _said(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _said(each)
+
+
+def _rebuild(value: Json, shown: Iterator[str]) -> Json:
+    if isinstance(value, str):
+        return next(shown)
+    if isinstance(value, dict):
+        return {n: e if n in SHAPE else _rebuild(e, shown) for n, e in value.items()}
+    if isinstance(value, list):
+        return [_rebuild(each, shown) for each in value]
+    return value
+
+
+def _without_lines(text: str, lines: list[str]) -> str:
+    text = text.replace("\0", "")
+    for line in lines:
+        if line in text:
+            text = text.replace(line, private.MARK)
+    return text

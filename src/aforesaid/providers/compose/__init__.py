@@ -1,0 +1,1 @@
+"""Writes observations and summaries without a model."""

@@ -1,0 +1,1 @@
+"""Reads what a turn contains: commands, results, patches, prompts, messages."""

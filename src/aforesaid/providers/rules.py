@@ -1,0 +1,29 @@
+"""The provider without a model: honest observations and summaries from the structure of the events.
+
+It says only what the events show. Where it repeats what the user or the agent said, it says so.
+"""
+
+from dataclasses import replace
+
+from aforesaid import text
+from aforesaid.model.observations import Author, Turn
+from aforesaid.providers.base import Observed, Summarized
+from aforesaid.providers.compose.observations import write_observations
+from aforesaid.providers.compose.summaries import write_summary
+
+NAME_LIMIT = 40
+
+
+class Rules:
+    author = Author("rules")
+
+    def observe(self, turn: Turn) -> Observed:
+        return Observed(tuple(write_observations(_safe(turn))))
+
+    def summarize(self, turn: Turn) -> Summarized:
+        return Summarized(write_summary(_safe(turn)))
+
+
+def _safe(turn: Turn) -> Turn:
+    """The project's name stands in titles and facts, and a folder may be called anything."""
+    return replace(turn, project=text.one_line(turn.project, NAME_LIMIT))

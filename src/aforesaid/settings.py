@@ -1,0 +1,217 @@
+"""Settings, declared once as rows. A row gives validation, the environment variable, the line in
+`config list`, the reference page and the default.
+
+Order of precedence: environment, config file, default. An unknown or wrong entry in the file is an
+error that names it: a typo that is silently ignored costs an evening.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aforesaid import log
+from aforesaid.errors import ConfigError
+from aforesaid.paths import Paths
+from aforesaid.setting_rows import BY_NAME, ROWS, Row, Value
+
+if TYPE_CHECKING:  # the rules are compiled when they are imported
+    from aforesaid.privacy.redactor import Redactor
+
+__all__ = [
+    "BY_NAME",
+    "ROWS",
+    "Row",
+    "Settings",
+    "Value",
+    "build_redactor",
+    "check",
+    "follow",
+    "load",
+    "parse",
+    "row_named",
+]
+
+
+PATTERNS = "privacy.patterns"
+COMMA = re.compile(r",(?![^{}]*\})")  # between entries; `{20,40}` is part of one
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values in force, each with where it came from (`default`, `file` or the variable)."""
+
+    values: Mapping[str, Value]
+    origins: Mapping[str, str]
+
+    def text(self, name: str) -> str:
+        value = self.values[name]
+        assert isinstance(value, str), name
+        return value
+
+    def number(self, name: str) -> int:
+        value = self.values[name]
+        assert isinstance(value, int), name
+        return value
+
+    def names(self, name: str) -> tuple[str, ...]:
+        value = self.values[name]
+        assert isinstance(value, tuple), name
+        return value
+
+
+def load(file: Path, env: Mapping[str, str]) -> Settings:
+    written = _read(file)
+    values: dict[str, Value] = {}
+    origins: dict[str, str] = {}
+    for row in ROWS:
+        if row.env in env:
+            values[row.name], origins[row.name] = parse(row, env[row.env], row.env), row.env
+        elif row.name in written:
+            values[row.name], origins[row.name] = check(row, written[row.name], str(file)), "file"
+        else:
+            values[row.name], origins[row.name] = row.default, "default"
+    return Settings(values, origins)
+
+
+def row_named(name: str) -> Row:
+    try:
+        return BY_NAME[name]
+    except KeyError:
+        known = ", ".join(BY_NAME)
+        raise ConfigError(f"There is no setting {name!r}. The settings are: {known}.") from None
+
+
+def parse(row: Row, text: str, where: str) -> Value:
+    """A value as it is typed: on the command line or in a variable."""
+    if isinstance(row.default, tuple):
+        parts = (part.strip() for part in COMMA.split(text))
+        return check(row, [part for part in parts if part], where)
+    if isinstance(row.default, int):
+        try:
+            return check(row, int(text), where)
+        except ValueError:
+            raise ConfigError(f"{where}: {row.name} takes a whole number, not {text!r}.") from None
+    return check(row, text, where)
+
+
+def check(row: Row, value: object, where: str) -> Value:
+    if isinstance(row.default, tuple):
+        if isinstance(value, list) and all(isinstance(v, str) for v in value):
+            if row.name == PATTERNS and value:
+                from aforesaid.privacy import own_rules
+
+                own_rules.compiled(value, f"{where}: {row.name}")
+            return tuple(value)
+        raise ConfigError(f"{where}: {row.name} takes a list of strings.")
+    if isinstance(row.default, int):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ConfigError(f"{where}: {row.name} takes a whole number, not {value!r}.")
+        if (row.least is not None and value < row.least) or (
+            row.most is not None and value > row.most
+        ):
+            limits = (
+                f"goes from {row.least} to {row.most}" if row.most else f"is at least {row.least}"
+            )
+            raise ConfigError(f"{where}: {row.name} {limits}.")
+        return value
+    if row.choices and value not in row.choices:
+        raise ConfigError(f"{where}: {row.name} is one of: {', '.join(row.choices)}.")
+    if not isinstance(value, str):  # which may be a secret in a list: it is not repeated
+        raise ConfigError(f"{where}: {row.name} takes a text.")
+    return value
+
+
+def _read(file: Path) -> dict[str, object]:
+    try:
+        tables = tomllib.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
+    except OSError as error:
+        raise ConfigError(
+            f"{file} cannot be read: {error.strerror}. Make it a file of yours."
+        ) from None
+    flat = {
+        f"{section}.{key}": value
+        for section, table in tables.items()
+        for key, value in (table.items() if isinstance(table, dict) else [("", table)])
+    }
+    for name in flat:
+        if name not in BY_NAME:
+            raise ConfigError(
+                f"{file}: there is no setting {name.rstrip('.')!r}. The settings are: {', '.join(BY_NAME)}."
+            )
+    return flat
+
+
+Stamp = tuple[int, int, int]
+
+
+def follow(file: Path, env: Mapping[str, str]) -> Settings:
+    """Raises ConfigError, as `load` does, at the start alone."""
+    values = _LiveValues(file, env)
+    return Settings(values, values.start.origins)
+
+
+class _LiveValues(Mapping[str, Value]):
+    """To look whether the file has changed takes microseconds, so it is done at each question."""
+
+    def __init__(self, file: Path, env: Mapping[str, str]) -> None:
+        self._file, self._env = file, env
+        stamp = _stamp(file)  # before it is read: a change in between is seen later
+        self.start = load(file, env)
+        self._known: tuple[Stamp | None, Settings] = (stamp, self.start)
+
+    def __getitem__(self, name: str) -> Value:
+        found = self._now() if name in BY_NAME and BY_NAME[name].live else self.start
+        return found.values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.start.values)
+
+    def __len__(self) -> int:
+        return len(self.start.values)
+
+    def _now(self) -> Settings:
+        before, found = self._known
+        stamp = _stamp(self._file)
+        if stamp != before:
+            try:
+                found = load(self._file, self._env)
+            except ConfigError as error:
+                log.warning("settings.unusable", error=log.cause(error))
+            self._known = stamp, found
+        return found
+
+
+def _stamp(file: Path) -> Stamp | None:
+    """Each change is a new file, by us; by an editor at least another moment or size."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def build_redactor(
+    paths: Paths,
+    settings: Settings,
+    env: Mapping[str, str],
+    on_found: Callable[[str], None] = lambda _: None,
+) -> "Redactor":
+    """With the user's settings and the secrets of an environment. No key is made before the first secret."""
+    from aforesaid.privacy import marking, own_rules
+    from aforesaid.privacy.redactor import Redactor
+
+    return Redactor.made(
+        mark=marking.keyed_by(paths.redaction_key),
+        env=env,
+        leave=settings.names("privacy.keep_variables"),
+        own=own_rules.compiled(settings.names("privacy.patterns")),
+        paths=settings.names("privacy.paths"),
+        on_found=on_found,
+    )

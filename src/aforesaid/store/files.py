@@ -1,0 +1,259 @@
+"""The database as a file: copied, checked, its parts, and how far its write-ahead log reaches.
+
+Three checks, by what they cost. `check_ends` takes the same time however large the file is: it is for a
+database that was closed cleanly and not touched since. `check_pages` is SQLite's own check of every page,
+within a time limit. `check_rows` also reads every row.
+"""
+
+import os
+import sqlite3
+import struct
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from aforesaid.errors import StoreDamaged, StoreMissing, StoreTooNew
+from aforesaid.store.database import FAULTS, newest_version, translate
+from aforesaid.store.salvage import (
+    find_bad_row,
+    kept_tables,
+    open_damaged,
+    schema_version,
+)
+from aforesaid.store.store import Store
+
+Progress = Callable[[int, int], None]  # done, of how much
+# The journal takes the place of a log where the file system is shared.
+SUFFIXES = ("", "-wal", "-shm", "-journal")
+# What people count.
+COUNTED = ("projects", "sessions", "prompts", "events", "observations", "summaries", "requests")
+STEP_PAGES = 500  # of a copy, before others get their turn
+INSTRUCTIONS = 10_000  # of SQLite, between two looks at the clock
+# https://sqlite.org/walformat.html#the_wal_index_header_format: the first of two copies, without its checksum
+WAL_INDEX_HEADER = struct.Struct("=4s4sI2B1H II 8s 8s")
+WAL_INDEX_VERSION = struct.pack("=I", 3007000)
+
+
+def no_progress(_done: int, _total: int) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a database holds, counted by table."""
+
+    schema: int
+    rows: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WalReach:
+    """How far the write-ahead log reaches. `salt` changes when it starts over; `frames`: committed pages."""
+
+    salt: str
+    frames: int
+
+
+def parts(database: Path) -> tuple[Path, ...]:
+    """The file and its companions, whether they exist or not."""
+    return tuple(Path(os.fspath(database) + suffix) for suffix in SUFFIXES)
+
+
+def copy(source: Path, target: Path, progress: Progress = no_progress) -> Contents:
+    """A snapshot of a database that may be in use. A failure leaves no target."""
+    try:
+        if not source.exists():
+            raise StoreMissing
+        with (
+            closing(_open_read_only(source)) as live,
+            closing(sqlite3.connect(target, isolation_level=None)) as copied,
+        ):
+            live.execute("BEGIN")  # one snapshot: writers meanwhile do not restart the copy
+            version = schema_version(live)
+            if version > newest_version():
+                raise StoreTooNew
+            if version == 0:
+                raise StoreMissing
+
+            def report(_status: int, remaining: int, total: int) -> None:
+                progress(total - remaining, total)
+
+            live.backup(copied, pages=STEP_PAGES, progress=report)
+            copied.execute(
+                "PRAGMA journal_mode = DELETE"
+            )  # readers of the copy make no files beside it
+            return Contents(version, count_rows(copied))
+    except FAULTS as error:
+        target.unlink(missing_ok=True)
+        raise translate(error, source) from error
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def check(path: Path) -> Contents:
+    """Of a file that is not in use. Raises StoreDamaged unless every page and every reference is sound."""
+    try:
+        with closing(_open_read_only(path)) as connection:
+            connection.execute("PRAGMA cell_size_check = 1")
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise StoreDamaged(f"{path} is damaged ({found}).")
+            if orphan := connection.execute("PRAGMA foreign_key_check").fetchone():
+                raise StoreDamaged(f"{path} is damaged (a row of {orphan[0]} belongs to nothing).")
+            version = schema_version(connection)
+            if version > newest_version():
+                raise StoreTooNew
+            if version == 0:
+                raise StoreDamaged(f"{path} is damaged (it has no tables).")
+            return Contents(version, count_rows(connection))
+    except FAULTS as error:
+        raise StoreDamaged(f"{path} is damaged ({error}).") from error
+
+
+def read_version(path: Path) -> int:
+    """0 for a file without tables."""
+    try:
+        with closing(_open_read_only(path)) as connection:
+            return schema_version(connection)
+    except FAULTS as error:
+        raise translate(error, path) from error
+
+
+def newest_event(path: Path) -> int:
+    """Its id. Of a database of any version: a store would refuse one that is still to be migrated."""
+    try:
+        with closing(_open_read_only(path)) as connection:
+            return int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+    except FAULTS as error:
+        raise translate(error, path) from error
+
+
+def count_rows(connection: sqlite3.Connection) -> dict[str, int]:
+    return {
+        name: int(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0])
+        for name in COUNTED
+        if connection.execute(f"PRAGMA table_info({name})").fetchone()
+    }
+
+
+def roll_back(path: Path) -> None:
+    """Applies a rollback journal, if there is one: SQLite refuses to open such a file read-only. Only then:
+    closing a database that has a log would checkpoint it."""
+    if not parts(path)[-1].exists():
+        return
+    with suppress(*FAULTS), closing(_open_writable(path)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+
+
+def check_ends(path: Path) -> str | None:
+    """The header, the schema and both ends of every table. What is wrong, if anything is."""
+    try:
+        with closing(open_damaged(path)) as connection:
+            if schema_version(connection) == 0:
+                return "it has no tables"
+            connection.execute("PRAGMA writable_schema = 0")
+            for table in kept_tables(connection):
+                for direction in ("ASC", "DESC"):
+                    connection.execute(f"{table.ordered(direction)} LIMIT 1").fetchone()
+    except FAULTS as error:
+        return str(error)
+    return None
+
+
+def check_pages(path: Path, seconds: float) -> tuple[str | None, bool]:
+    """What is wrong, if anything is; and whether everything was checked in that time.
+
+    CHECK constraints are not checked on a read-only connection, so this one may write, and does not. A second
+    connection stays open: the last one to close would checkpoint the log."""
+    end = time.monotonic() + seconds
+    try:
+        with (
+            closing(open_damaged(path)) as beside,
+            closing(_open_writable(path)) as connection,
+        ):
+            beside.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            connection.execute("PRAGMA query_only = 1")
+            connection.execute("PRAGMA cell_size_check = 1")
+            if schema_version(connection) == 0:
+                return "it has no tables", True
+            connection.set_progress_handler(lambda: time.monotonic() > end, INSTRUCTIONS)
+            found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            return (None if found == "ok" else found), True
+    except FAULTS as error:
+        return (None, False) if str(error) == "interrupted" else (str(error), True)
+
+
+def check_rows(path: Path) -> str | None:
+    """Every page, every index and every row. What is wrong, if anything is."""
+    try:
+        with closing(open_damaged(path)) as connection:
+            found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            return find_bad_row(connection) if found == "ok" else str(found)
+    except FAULTS as error:
+        return str(error)
+
+
+def prepare_restored(
+    path: Path, *, reread_since: int | None = None, skip_until: int | None = None
+) -> None:
+    """Brings a restored database up to date: schema, search index, and which transcripts are read again."""
+    with closing(Store(path, writer=True)) as store:
+        store.index.reset()
+        if reread_since is not None:
+            store.events.reread_transcripts(reread_since)
+        if skip_until is not None:
+            store.events.skip_transcripts(skip_until)
+
+
+class WalIndex:
+    """The `-shm` file of a database that this process has open; to be closed after the database.
+
+    SQLite's locks are on that file, and a process that closes any descriptor of it loses them all: another
+    process would take the database for closed. So it is opened once and closed last."""
+
+    def __init__(self, database: Path) -> None:
+        self._path = Path(f"{database}-shm")
+        self._descriptor: int | None = None
+
+    def reach(self) -> WalReach | None:
+        """None while there is no log, or nothing is known of it."""
+        try:
+            if self._descriptor is None:
+                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            header = os.pread(self._descriptor, WAL_INDEX_HEADER.size, 0)
+            version, _, _, ready, _, _, frames, _, _, salt = WAL_INDEX_HEADER.unpack(header)
+        except (OSError, struct.error):
+            return None
+        return WalReach(salt.hex(), frames) if version == WAL_INDEX_VERSION and ready else None
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def is_log_lost(database: Path, known: WalReach | None) -> bool:
+    """Whether commits that were in the log are gone: SQLite reads a log up to where it is sound, and does
+    not report the rest. Asked after a crash, before this process opens the database."""
+    if known is None or known.frames == 0:
+        return False
+    log = parts(database)[1]
+    if not log.exists() or log.stat().st_size == 0:
+        return True
+    with closing(WalIndex(database)) as index, closing(_open_read_only(database)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        now = index.reach()
+    return now is None or (now.salt == known.salt and now.frames < known.frames)
+
+
+def _open_read_only(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def _open_writable(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    return sqlite3.connect(uri, uri=True, isolation_level=None)

@@ -1,0 +1,197 @@
+"""Projects: which repository a directory belongs to."""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from aforesaid.model.sessions import (
+    Project,
+    ProjectTotals,
+)
+from aforesaid.repository import (
+    Identity,
+    Known,
+    Repository,
+    find_owner,
+    find_unproven_remote,
+    identify,
+    is_at,
+    link_identities,
+    new_identities,
+)
+from aforesaid.store.database import Part, Row, write, write_one
+
+Group = tuple[int, int]  # a project, and 0 or the number of a link
+
+
+class Projects(Part):
+    def resolve(self, repository: Repository, directory: str, now: int) -> int:
+        """The project of a repository, created when it is new. It keeps its name and its root as long as that
+        directory holds it: a second clone changes neither."""
+        while True:  # git answers outside of the transaction, until nothing has changed meanwhile
+            known = self._known()
+            owner = find_owner(repository, known)
+            moved = owner is not None and self._is_moved(repository, owner)
+            with self._db.transaction() as connection:
+                if known_in(connection) == known:
+                    return _resolve(connection, repository, directory, now, owner, moved=moved)
+
+    def link(self, repository: Repository, project_id: int) -> None:
+        """The user says that a repository belongs to a project. An earlier link of it ends."""
+        self._replace_links(repository, project_id, link_identities(repository))
+
+    def unlink(self, repository: Repository) -> list[int]:
+        """The projects that a repository was linked to."""
+        return [each.key[0] for each in self._replace_links(repository, 0, ())]
+
+    def _replace_links(
+        self, repository: Repository, project_id: int, identities: Iterable[Identity]
+    ) -> list[Known[Group]]:
+        """The links that ended."""
+        while True:
+            known = self._known()
+            ended = _find_links(repository, known)
+            number = 1 + max((each.key[1] for each in known), default=0)
+            with self._db.transaction() as connection:
+                if known_in(connection) == known:
+                    _drop_links(connection, ended)
+                    _add(connection, (project_id, number), identities)
+                    return ended
+
+    def find(self, repository: Repository, *, local: bool = True) -> int | None:
+        """Like resolve_project, for readers. `local`: see `find_owner`."""
+        owner = find_owner(repository, self._known(), local=local)
+        return owner.key[0] if owner else None
+
+    def find_at(self, directory: str, repository: Repository | None = None) -> int | None:
+        """By the repository that is there now, if it is known already; of a directory that is gone, by the
+        sessions that were in it."""
+        if not Path(directory).is_dir():
+            return self.find_by_dir(directory)
+        return self.find(repository or identify(directory))
+
+    def owning_repository(self, repository: Repository, project_id: int | None) -> Repository:
+        """With the identities of the project that it belongs to. Memories are found by these."""
+        own = self.identities(project_id) if project_id is not None else ()
+        return Repository(repository.name, repository.root, own or repository.identities)
+
+    def repository(self, project_id: int) -> Repository:
+        """The same by the project, wherever it is."""
+        project = self.get(project_id)
+        own = self.identities(project_id) or identify(project.root).identities
+        return Repository(project.name, project.root, own)
+
+    def unproven_remote(
+        self, repository: Repository, project_id: int
+    ) -> tuple[str, list[int]] | None:
+        """See `find_unproven_remote`. Only older projects count: who names a remote later has no say in the
+        project that had it first."""
+        older = (
+            Known(k.key[0], k.identities, k.linked) for k in self._known() if k.key[0] < project_id
+        )
+        return find_unproven_remote(repository, older, project_id)
+
+    def identities(self, project_id: int) -> tuple[Identity, ...]:
+        """The project's own, strongest first."""
+        rows = self._db.rows("transfer", "identities", id=project_id)
+        return tuple(Identity(row["kind"], row["identity"]) for row in rows)
+
+    def links(self, project_id: int) -> list[tuple[Identity, ...]]:
+        """Of each repository that was linked to the project."""
+        known = (each for each in self._known() if each.linked and each.key[0] == project_id)
+        return [tuple(sorted(each.identities, key=lambda i: i.value)) for each in known]
+
+    def _is_moved(self, repository: Repository, owner: Known[Group]) -> bool:
+        """Whether the project's root directory no longer holds it. A link moves nothing."""
+        project_id, link = owner.key
+        row = None if link else self._db.row("projects", "project", id=project_id)
+        if row is None or row["root"] == repository.root:
+            return False
+        return not is_at(row["root"], owner.identities)
+
+    def _known(self) -> list[Known[Group]]:
+        return _grouped(self._db.rows("projects", "all_identities"))
+
+    def get(self, project_id: int) -> Project:
+        row = self._db.row("projects", "project", id=project_id)
+        assert row is not None, project_id
+        return Project(row["id"], row["name"], row["root"])
+
+    def all(self) -> list[Project]:
+        return [
+            Project(r["id"], r["name"], r["root"]) for r in self._db.rows("projects", "projects")
+        ]
+
+    def find_by_dir(self, directory: str) -> int | None:
+        found: int | None = self._db.value("projects", "dir", dir=directory)
+        return found
+
+    def dirs(self, project_id: int) -> list[str]:
+        return [row[0] for row in self._db.rows("projects", "dirs", project_id=project_id)]
+
+    def totals(self) -> list[ProjectTotals]:
+        """The one that was worked on last comes first."""
+        return self._db.all(ProjectTotals, "listings", "projects")
+
+    def known_since(self, project_id: int) -> int:
+        return self._db.number("transcripts", "known_since", id=project_id)
+
+
+def known_in(connection: sqlite3.Connection) -> list[Known[Group]]:
+    """Within a transaction."""
+    return _grouped(write(connection, "projects", "all_identities", {}).fetchall())
+
+
+def _grouped(rows: Iterable[Row]) -> list[Known[Group]]:
+    found: dict[Group, set[Identity]] = defaultdict(set)
+    for row in rows:
+        found[row["project_id"], row["link"]].add(Identity(row["kind"], row["identity"]))
+    return [
+        Known(key, frozenset(identities), linked=key[1] > 0) for key, identities in found.items()
+    ]
+
+
+def _add(connection: sqlite3.Connection, key: Group, identities: Iterable[Identity]) -> None:
+    for each in identities:
+        values = {"identity": each.value, "kind": each.kind, "project_id": key[0], "link": key[1]}
+        write(connection, "projects", "add_identity", values)
+
+
+def _resolve(
+    connection: sqlite3.Connection,
+    repository: Repository,
+    directory: str,
+    now: int,
+    owner: Known[Group] | None,
+    *,
+    moved: bool,
+) -> int:
+    values = {"name": repository.name, "root": repository.root, "now": now}
+    if owner is None:
+        added = write_one(connection, "projects", "add_project", values)
+        assert added is not None
+        owner = Known((int(added["id"]), 0), frozenset())
+    project_id = owner.key[0]
+    if moved:
+        write(connection, "projects", "move_project", values | {"id": project_id})
+    _add(connection, owner.key, new_identities(repository, owner.identities))
+    noted = {"dir": directory, "project_id": project_id, "now": now}
+    write(connection, "projects", "add_dir", noted)
+    return project_id
+
+
+def _find_links(repository: Repository, known: list[Known[Group]]) -> list[Known[Group]]:
+    """Of a repository. By the path too: what lay there when it was linked may be gone."""
+    paths = {each for each in repository.identities if each.kind == "path"}
+    links = [each for each in known if each.linked]
+    found = [each for each in links if each.identities & paths]
+    if not found and (owner := find_owner(repository, links)):
+        found = [owner]
+    return found
+
+
+def _drop_links(connection: sqlite3.Connection, links: Iterable[Known[Group]]) -> None:
+    for each in links:
+        values = {"project_id": each.key[0], "link": each.key[1]}
+        write(connection, "projects", "drop_link", values)

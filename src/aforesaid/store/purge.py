@@ -1,0 +1,331 @@
+"""Deleting for good: a purge on the user's word, and retention by age or for want of space.
+
+What was derived from something is purged with it: it may say the same in other words. Purged events and
+prompts stay as rows without content, because transcripts are compared with what is there; a session that is
+purged as a whole leaves a hash of its name. Neither holds any text. A text is found in every column that
+can hold words, or replaced there. Afterwards `scrub` leaves no byte: not in the index, in free pages or in
+the write-ahead log.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from aforesaid.errors import StoreError
+from aforesaid.ids import digest
+from aforesaid.model.purge import (
+    ERASED,
+    Changing,
+    Erasure,
+    Freed,
+    Matching,
+    Progress,
+    Reach,
+    Rows,
+)
+from aforesaid.store.curation import settle, with_folded
+from aforesaid.store.database import Part, Row, load_queries, write, write_one
+from aforesaid.store.sessions import keep_place
+from aforesaid.store.values import pack, unpack
+from aforesaid.terms import index_text
+from aforesaid.text import sqlite_safe
+
+EMPTY = pack(b"")
+ROWS_AT_ONCE = 500  # in a transaction: hooks and captures come in between
+BODIES_AT_ONCE = 32  # events or replies that are read together: some are large
+BEFORE = 60_000  # milliseconds that a prompt's hook may be answered before the prompt itself
+TABLES = ("sessions", "prompts", "events", "observations", "summaries")
+SEARCHED = ("prompts", "observations", "summaries")
+COLUMNS = ("key", "tool", "subagent_type", "prompt_id", "capture_id")
+# Free space from which a smaller file is worth the work.
+WORTH_BYTES, WORTH_SHARE = 16 * 1024 * 1024, 4
+INDEXES = ("rebuild_document_words", "rebuild_event_words", "rebuild_fact_words")
+# Pages that readers still look at keep the log from being emptied; nobody looks for long.
+TRIES, PAUSE = 50, 0.1
+BUSY = "The database's log could not be emptied: another program keeps it open. Close it and try again."
+
+
+class Purge(Part):
+    def select(self, wanted: Erasure) -> Rows:
+        """What it names, without what was derived. Empty where there is no such thing."""
+        key = wanted.id or 0
+        there = self._db.row("erasing", "there", id=key)
+        assert there is not None
+        match wanted.what:
+            case "observation" if there["observation"]:
+                # With what it was made of: from that it would be written again.
+                ids = with_folded(self._db.reader(), {key})
+                events = self._keys("events_of_observations", ids=_listed(ids))
+                return Rows(observations=frozenset(ids), events=events)
+            case "prompt" if there["prompt"]:
+                events = self._keys("events_of_turn", id=key)
+                return Rows(prompts=frozenset({key}), events=events)
+            case "session" if there["session"]:
+                return Rows(sessions=frozenset({key}))
+            case "project" if there["project"]:
+                sessions = self._keys("session_of_project", id=key)
+                return Rows(projects=frozenset({key}), sessions=sessions)
+            case "period":
+                period = {"since": wanted.since, "until": wanted.until, "project_id": wanted.id}
+                return Rows(**{each: self._keys(f"{each}_of_period", **period) for each in TABLES})
+            case _:
+                return Rows()
+
+    def search(self, matching: Matching, on_progress: Progress) -> Rows:
+        """Everything in which a text occurs."""
+        events: set[int] = set()
+        with _functions(self._db.reader(), matching):
+            for rows, span in self._events(on_progress):
+                events |= {row["id"] for row in rows if _has(row, matching)}
+                events |= self._found("event_texts", **span)
+            found = {name: self._found(name) for name in SEARCHED}
+        return Rows(events=frozenset(events), **found)
+
+    def reach(self, rows: Rows) -> Reach:
+        """With everything that was derived from it, and what is folded into that."""
+        rows = self._with_derived(rows)
+        named = {name: _listed(getattr(rows, name)) for name in TABLES}
+        sessions = self._keys("sessions_touched", **named)
+        projects = self._keys("projects_touched", ids=_listed(sessions)) | rows.projects
+        whole = self._db.row("erasing", "counts", **named)
+        assert whole is not None
+        counts = {name: len(getattr(rows, name)) for name in ("projects", *TABLES)} | dict(whole)
+        return Reach(rows, counts, projects, sessions)
+
+    def delete(self, rows: Rows, now: int) -> Iterator[int]:
+        """In steps, each a transaction: how many rows it took. Killed and called again it goes on. What was
+        derived goes first: after a kill the rest is still found."""
+        steps = (
+            (rows.observations, ("drop_observations",)),
+            (rows.summaries, ("untitle", "drop_summaries")),
+            (rows.events, ("forget_replies", "forget_errors", "empty_events", "drop_event_texts")),
+            (rows.events, ("drop_jobs",)),
+            (rows.prompts, ("forget_replies_of_prompts", "forget_errors_of_prompts")),
+            (rows.prompts, ("untell", "untell_memories", "untitle_of_prompts", "empty_prompts")),
+        )
+        for ids, names in steps:
+            ordered = sorted(ids)
+            for first in range(0, len(ordered), ROWS_AT_ONCE):
+                part = ordered[first : first + ROWS_AT_ONCE]
+                values = {"ids": _listed(part), "empty": EMPTY, "erased": ERASED, "before": BEFORE}
+                with self._db.transaction() as connection:
+                    for name in names:
+                        write(connection, "erasing", name, values)
+                    if ids is rows.observations:
+                        settle(connection, ())
+                yield len(part)
+        for session_id in sorted(rows.sessions):
+            self._delete_session(session_id, now)
+            yield 1
+        for project_id in sorted(rows.projects):
+            with self._db.transaction() as connection:
+                write(connection, "erasing", "forget_replies_of_project", {"id": project_id})
+                keep_place(connection, project_id)
+                write(connection, "erasing", "drop_project", {"id": project_id})
+            yield 1
+
+    def replace_text(
+        self, matching: Matching, changing: Changing, on_progress: Progress
+    ) -> Iterator[int]:
+        """In steps: how many rows each has changed. Killed and called again it goes on."""
+        for rows, _ in self._events(on_progress):
+            if changed := [row for row in rows if _has(row, matching)]:
+                self._replace_events(changed, matching, changing)
+                yield len(changed)
+        # What is to be indexed again is found by the text that is still there, so that comes first.
+        names = sorted(
+            name for name in load_queries("traces") if name.startswith(("index_", "replace_"))
+        )
+        count = 0
+        with self._db.transaction() as connection, _functions(connection, matching, changing):
+            for name in names:
+                done = write(connection, "traces", name, {}).rowcount
+                count += done if name.startswith("replace_") else 0
+            count += _drop_replies(connection, matching)
+        yield count
+
+    def purged_until(self, agent: str, ref: str) -> int | None:
+        """The session was purged: what happened in it up to this time must not come back."""
+        row = self._db.row("erasing", "buried", session=_session_hash(agent, ref))
+        return int(row["until"]) if row else None
+
+    def _delete_session(self, session_id: int, now: int) -> None:
+        with self._db.transaction() as connection:
+            session = write_one(connection, "sessions", "one", {"id": session_id})
+            if session is None:
+                return
+            name = {"agent": session["agent"], "ref": session["ref"]}
+            until = max(now, session["last_event_at"])
+            values = {"id": session_id, "session": _session_hash(**name), "until": until, **name}
+            steps = ("bury_session", "forget_replies_of_session", "drop_pauses", "drop_session")
+            for step in steps:
+                write(connection, "erasing", step, values)
+            settle(connection, ())
+
+    def _with_derived(self, rows: Rows) -> Rows:
+        prompts, sessions = _listed(rows.prompts), _listed(rows.sessions)
+        events = rows.events | self._keys("events_of_prompts", ids=prompts)
+        done = _listed(events)
+        observations = (
+            rows.observations
+            | self._keys("observations_of_events", ids=done)
+            | self._keys("observations_of_prompts", ids=prompts)
+            | self._keys("observations_of_sessions", ids=sessions)
+        )
+        observations |= self._keys("hidden_with", ids=_listed(observations))
+        return replace(
+            rows,
+            events=events,
+            observations=frozenset(with_folded(self._db.reader(), observations)),
+            summaries=rows.summaries
+            | self._keys("summaries_of_events", ids=done)
+            | self._keys("summaries_of_prompts", ids=prompts),
+        )
+
+    def _keys(self, name: str, **values: object) -> frozenset[int]:
+        return frozenset(int(row[0]) for row in self._db.rows("erasing", name, **values))
+
+    def _found(self, name: str, **values: object) -> frozenset[int]:
+        return frozenset(int(row[0]) for row in self._db.rows("traces", name, **values))
+
+    def _events(self, on_progress: Progress) -> Iterator[tuple[list[Row], dict[str, int]]]:
+        """All events with content, a few at a time, with the ids that they span."""
+        after, done = 0, 0
+        last = self._db.row("traces", "last_event")
+        assert last is not None
+        while rows := self._db.rows("traces", "events", after=after, limit=BODIES_AT_ONCE):
+            yield rows, {"after": after, "last": rows[-1]["id"]}
+            after, done = rows[-1]["id"], done + len(rows)
+            on_progress(done, last["number"])
+
+    def _replace_events(self, rows: list[Row], matching: Matching, changing: Changing) -> None:
+        ids = _listed(row["id"] for row in rows)
+        with self._db.transaction() as connection, _functions(connection, matching, changing):
+            for row in rows:
+                body = changing(_text(row["body"])).encode("utf-8", "surrogateescape")
+                values = {name: _changed(row[name], changing) for name in COLUMNS} | {
+                    "id": row["id"],
+                    "body": pack(body),
+                    "size": len(body),
+                    "content_hash": digest(body, 32),
+                }
+                write(connection, "traces", "set_event", values)
+            for said in write(connection, "traces", "event_text", {"ids": ids}).fetchall():
+                text = sqlite_safe(changing(said["text"]))
+                values = dict(said) | {"text": text, "words": index_text(text)}
+                write(connection, "traces", "drop_event_text", values)
+                write(connection, "index", "add_event_text", values)
+
+
+class Maintenance(Part):
+    """Only the content of events goes because of age or space, and what is found in them. Observations,
+    summaries, prompts and memories never do."""
+
+    def age_out(self, before: int, limit: int, *, keep_texts: bool = False) -> Freed:
+        """The oldest events that happened before a time. `keep_texts`: they stay searchable."""
+        rows = self._db.rows("retention", "old_events", before=before, limit=limit)
+        return self._free(rows, "empty_events", *(() if keep_texts else ("drop_event_texts",)))
+
+    def drop_old_texts(self, limit: int) -> Freed:
+        """What search finds of events whose content went before."""
+        rows = self._db.rows("retention", "old_texts", limit=limit)
+        return self._free(rows, "drop_event_texts")
+
+    def _free(self, rows: list[Row], *names: str) -> Freed:
+        if rows:
+            values = {"ids": _listed(row["id"] for row in rows), "empty": EMPTY}
+            with self._db.transaction() as connection:
+                for name in names:
+                    write(connection, "erasing", name, values)
+        return Freed(len(rows), sum(row["stored"] for row in rows))
+
+    def shrink(self, *, at_once: bool = False) -> int:
+        """Gives free space back, if it is worth copying the file. How many bytes that was."""
+        space = self._db.row("retention", "space")
+        assert space is not None
+        free, whole = int(space["free"]), int(space["whole"])
+        if not at_once and (free < WORTH_BYTES or free * WORTH_SHARE < whole):
+            return 0
+        self._pragma("VACUUM")
+        self._pragma("PRAGMA wal_checkpoint(TRUNCATE)")
+        return free
+
+    def scrub(self) -> None:
+        """No byte stays of what was deleted. Takes as long as copying the database."""
+        with self._db.transaction() as connection:
+            for name in INDEXES:
+                write(connection, "traces", name, {})
+        self._pragma("VACUUM")
+        self.truncate_log()
+
+    def truncate_log(self) -> None:
+        """Checkpoints the write-ahead log, and leaves nothing in its file."""
+        for _ in range(TRIES):
+            busy = self._pragma("PRAGMA wal_checkpoint(TRUNCATE)")
+            if busy is None or not busy[0]:
+                return
+            time.sleep(PAUSE)
+        raise StoreError(BUSY)
+
+    def _pragma(self, statement: str) -> Row | None:
+        assert self._db.writer is not None
+        with self._db.lock:
+            try:
+                found: Row | None = self._db.writer.execute(statement).fetchone()
+                return found
+            except sqlite3.DatabaseError as error:
+                raise self._db.refused(error) from error
+
+
+def _drop_replies(connection: sqlite3.Connection, matching: Matching) -> int:
+    after, count = 0, 0
+    part = {"limit": BODIES_AT_ONCE}
+    while rows := write(connection, "traces", "replies", part | {"after": after}).fetchall():
+        after = rows[-1]["id"]
+        for row in rows:
+            if matching(_text(row["reply"])):
+                write(connection, "traces", "forget_reply", {"id": row["id"]})
+                count += 1
+    return count
+
+
+@contextmanager
+def _functions(
+    connection: sqlite3.Connection, matching: Matching, changing: Changing | None = None
+) -> Iterator[None]:
+    """Registers `found` and `changed`, which the queries call."""
+    connection.create_function("found", 1, lambda text: _is_found(text, matching))
+    if changing is not None:
+        connection.create_function("changed", 1, lambda text: _changed(text, changing))
+    try:
+        yield
+    finally:
+        connection.create_function("found", 1, None)
+        connection.create_function("changed", 1, None)
+
+
+def _is_found(text: object, matching: Matching) -> bool:
+    return isinstance(text, str) and matching(text)
+
+
+def _changed(text: str | None, changing: Changing) -> str | None:
+    return None if text is None else sqlite_safe(changing(text))
+
+
+def _has(row: Row, matching: Matching) -> bool:
+    return matching(_text(row["body"])) or any(_is_found(row[name], matching) for name in COLUMNS)
+
+
+def _text(packed: bytes) -> str:
+    return unpack(packed).decode("utf-8", "surrogateescape")
+
+
+def _listed(ids: Iterable[int]) -> str:
+    return json.dumps(sorted(ids))
+
+
+def _session_hash(agent: str, ref: str) -> str:
+    return digest(f"{agent}\0{ref}", 32)

@@ -1,0 +1,358 @@
+"""Copies the rows that can be read out of a damaged database, and fills the gaps from a backup.
+
+Rows keep their ids, so references stay valid. From the backup come only rows that the damaged file cannot
+read: whatever was changed or deleted since the backup stays so. Tables without ids are the exception: where
+such a table has any gap, all its rows in the backup are added. A row whose owner is lost is dropped. SQLite
+keeps no checksums, so altered content that still looks valid is not noticed.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aforesaid.errors import StoreDamaged
+from aforesaid.paths import PRIVATE_FILE
+from aforesaid.store.database import FAULTS, migrate, newest_version, translate
+from aforesaid.store.values import unpack
+
+Values = tuple[Any, ...]
+# The search index, which `aforesaid rebuild` makes again.
+DERIVED = frozenset(
+    {
+        *("documents", "document_vectors", "document_labels", "document_words"),
+        *("event_texts", "event_words", "fact_words", "unindexed", "index_state"),
+    }
+)
+BROKEN = object()  # in the place of a text that is not UTF-8
+HIGHEST_ID = 2**53  # a higher id is damage
+TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "BLOB": (bytes,)}
+COMPRESSED = {("events", "body"), ("requests", "reply")}
+BATCH = 500
+MOST_FAULTS = 1_000_000  # unreadable ids in a row, then the rest is given up
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    name: str
+    columns: tuple[tuple[str, str], ...]  # name and type
+    key: tuple[str, ...]
+    has_rowid: bool
+
+    @property
+    def listed(self) -> str:
+        return ", ".join(f'"{name}"' for name, _ in self.columns)
+
+    @property
+    def insert(self) -> str:
+        places = ", ".join("?" * len(self.columns))
+        return f'INSERT OR IGNORE INTO "{self.name}" ({self.listed}) VALUES ({places})'
+
+    def ordered(self, direction: str) -> str:
+        keys = ", ".join(f"{key} {direction}" for key in self.key)
+        return f'SELECT {self.listed} FROM "{self.name}" ORDER BY {keys}'
+
+
+@dataclass(slots=True)
+class Salvaged:
+    """Counts by table. `lost`: ids that neither the file nor the backup can read; `at_least`: tables whose
+    end cannot be read, so that more may be lost; `torn`: tables with any gap. `orphans`: rows that were
+    dropped because their owner is lost."""
+
+    read: dict[str, int] = field(default_factory=dict)
+    filled: dict[str, int] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)
+    at_least: set[str] = field(default_factory=set)
+    torn: set[str] = field(default_factory=set)
+    orphans: int = 0
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def open_damaged(path: Path) -> sqlite3.Connection:
+    """Read-only. Lines of the schema that cannot be parsed are skipped."""
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection.text_factory = _decode
+    for pragma in ("query_only", "writable_schema", "cell_size_check"):
+        connection.execute(f"PRAGMA {pragma} = 1")
+    return connection
+
+
+def create_blank(path: Path, version: int) -> sqlite3.Connection:
+    """A new database of that schema version. Not durable: the caller syncs the file."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.execute("PRAGMA synchronous = OFF")
+        migrate(connection, version)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def kept_tables(connection: sqlite3.Connection) -> tuple[Table, ...]:
+    """All tables but the search index and SQLite's own."""
+    rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY 1")
+    found: list[tuple[str, str]] = rows.fetchall()
+    virtual = tuple(f"{name}_" for name, sql in found if sql and sql.startswith("CREATE VIRTUAL"))
+    return tuple(
+        _table(connection, name, has_rowid=not sql.rstrip().endswith("WITHOUT ROWID"))
+        for name, sql in found
+        if name not in DERIVED and not name.startswith(("sqlite_", *virtual))
+    )
+
+
+def find_bad_row(connection: sqlite3.Connection) -> str | None:
+    """The first table with a row that cannot be read or holds impossible values."""
+    for table in kept_tables(connection):
+        if any(values is None for _, values in _rows(connection, table)):
+            return f"the table {table.name} holds what was never written"
+    return None
+
+
+def salvage(damaged: Path, backup: Path | None, target: Path) -> Salvaged | None:
+    """Makes `target` with the newest schema and without a search index. None: nothing can be read."""
+    try:
+        with closing(open_damaged(damaged)) as source:
+            version = schema_version(source)
+            if not 0 < version <= newest_version():
+                return None
+            with closing(create_blank(target, version)) as connection:
+                connection.execute("BEGIN")
+                found = _merge(source, backup, connection, target)
+                if not any(found.read.values()):
+                    return None
+                connection.execute("COMMIT")
+                migrate(connection)
+                return found
+    except FAULTS as error:
+        if "full" in str(error):  # the disk: there will be another try
+            raise translate(error, target) from error
+        return None
+
+
+def _merge(
+    source: sqlite3.Connection, backup: Path | None, target: sqlite3.Connection, path: Path
+) -> Salvaged:
+    tables, found = kept_tables(target), Salvaged()
+    gaps = {table.name: _copy_table(source, target, table, found) for table in tables}
+    found.torn = {name for name, ids in gaps.items() if ids}
+    if backup is not None and found.torn and any(found.read.values()):
+        with _open_backup(backup, schema_version(target), path) as older:
+            older.text_factory = _decode
+            for table in tables:
+                rows = _rows_in(older, table, gaps[table.name])
+                added = sum(target.execute(table.insert, row).rowcount for row in rows)
+                if added:
+                    found.filled[table.name] = added
+    for table in tables:
+        if table.has_rowid and (lost := gaps[table.name] - _ids(target, table)):
+            found.lost[table.name] = len(lost)
+    found.orphans = _drop_orphans(target)
+    return found
+
+
+def _copy_table(
+    source: sqlite3.Connection, target: sqlite3.Connection, table: Table, found: Salvaged
+) -> set[int]:
+    """The ids that could not be read; of a table without ids, {0} if something is missing."""
+    gaps: set[int] = set()
+    count, last = 0, 0
+    for key, values in _rows(source, table):
+        if values is None:
+            gaps.add(key)
+        else:
+            count += target.execute(table.insert, values).rowcount
+            last = max(last, key)
+    found.read[table.name] = count
+    if not table.has_rowid:
+        return gaps
+    sequence = _sequence(source, table)
+    if sequence:
+        target.execute(
+            "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (sequence, table.name)
+        )
+    if gaps and max(gaps) > last:  # the end is missing, and how far it went may not be known
+        found.at_least.add(table.name)
+    # A page that has lost rows may look sound; an index still knows them.
+    return (gaps | _indexed_ids(source, table)) - _ids(target, table)
+
+
+def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[tuple[int, Values | None]]:
+    """The id and the values of each row, None for those that cannot be read."""
+    if table.has_rowid:
+        yield from _rows_by_id(connection, table)
+        return
+    for direction in ("ASC", "DESC"):  # from both ends, to where it breaks
+        try:
+            for values in connection.execute(table.ordered(direction)):
+                yield 0, values if _is_valid(table, values) else None
+            return
+        except FAULTS:
+            yield 0, None
+
+
+def _rows_by_id(
+    connection: sqlite3.Connection, table: Table
+) -> Iterator[tuple[int, Values | None]]:
+    """In order; after a fault, on from the next id that can be read."""
+    query = f'SELECT rowid, {table.listed} FROM "{table.name}" WHERE rowid > ? ORDER BY rowid'
+    after, last, faults = 0, None, 0
+    while faults < MOST_FAULTS:
+        held: tuple[int, Values] | None = None
+        try:
+            for key, *values in connection.execute(query, (after,)):
+                # A row counts once the next one confirms its place: an altered id must not hide others.
+                if held is not None and held[0] < key:
+                    after, faults = held[0], 0
+                    yield after, _valid(table, held[1])
+                elif held is not None:
+                    yield key - 1, None
+                held = key, tuple(values)
+            if held is not None and held[0] < HIGHEST_ID:
+                yield held[0], _valid(table, held[1])
+            return
+        except FAULTS:
+            faults += 1
+        if held is not None and after < held[0] < HIGHEST_ID:
+            after = held[0]
+            yield after, _valid(table, held[1])
+        if last is None:
+            last = max(_highest_id(connection, table), after + 1)
+        if after >= last:
+            return
+        after = _next_id(connection, table, after)
+        yield after, None
+
+
+def _next_id(connection: sqlite3.Connection, table: Table, after: int) -> int:
+    """Of a row whose content cannot be read; if not even the id can, the next number."""
+    query = f'SELECT rowid FROM "{table.name}" WHERE rowid > ? ORDER BY rowid LIMIT 1'
+    with suppress(*FAULTS):
+        row = connection.execute(query, (after,)).fetchone()
+        if row is not None and after < row[0] < HIGHEST_ID:
+            return int(row[0])
+    return after + 1
+
+
+def _highest_id(connection: sqlite3.Connection, table: Table) -> int:
+    """As far as something still knows it."""
+    highest = _sequence(connection, table)
+    with suppress(*FAULTS):
+        row = connection.execute(f'SELECT max(rowid) FROM "{table.name}"').fetchone()
+        if isinstance(row[0], int) and row[0] < HIGHEST_ID:
+            highest = max(highest, row[0])
+    return max(highest, max(_indexed_ids(connection, table), default=0))
+
+
+def _sequence(connection: sqlite3.Connection, table: Table) -> int:
+    """The highest id that was ever given out; 0 if that is not known."""
+    with suppress(*FAULTS):
+        query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+        row = connection.execute(query, (table.name,)).fetchone()
+        if row and isinstance(row[0], int) and 0 < row[0] < HIGHEST_ID:
+            return int(row[0])
+    return 0
+
+
+def _indexed_ids(connection: sqlite3.Connection, table: Table) -> set[int]:
+    found: set[int] = set()
+    with suppress(*FAULTS):
+        indexes = connection.execute(f'PRAGMA index_list("{table.name}")').fetchall()
+        for name in (name for _, name, _, _, partial in indexes if not partial):
+            with suppress(*FAULTS):
+                query = f'SELECT rowid FROM "{table.name}" INDEXED BY "{name}"'
+                rows = connection.execute(query)
+                found.update(row[0] for row in rows if 0 < row[0] < HIGHEST_ID)
+    return found
+
+
+def _ids(connection: sqlite3.Connection, table: Table) -> set[int]:
+    return {row[0] for row in connection.execute(f'SELECT rowid FROM "{table.name}"')}
+
+
+@contextmanager
+def _open_backup(backup: Path, version: int, target: Path) -> Iterator[sqlite3.Connection]:
+    """A backup of an older version is migrated in a copy on the disk: it may be larger than memory."""
+    uri = f"{backup.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as source:
+        if schema_version(source) == version:
+            yield source
+            return
+        copy = target.with_name(f"{target.name}-older")
+        copy.unlink(missing_ok=True)  # left by a killed process
+        copy.touch(PRIVATE_FILE)
+        try:
+            with closing(sqlite3.connect(copy, isolation_level=None)) as copied:
+                source.backup(copied)
+                copied.execute("PRAGMA journal_mode = MEMORY")
+                migrate(copied, version)
+                yield copied
+        finally:
+            copy.unlink()
+
+
+def _rows_in(connection: sqlite3.Connection, table: Table, gaps: set[int]) -> Iterator[Values]:
+    if not table.has_rowid:
+        yield from connection.execute(table.ordered("ASC")) if gaps else ()
+        return
+    for key in sorted(gaps):
+        query = f'SELECT {table.listed} FROM "{table.name}" WHERE rowid = ?'
+        yield from connection.execute(query, (key,))
+
+
+def _drop_orphans(target: sqlite3.Connection) -> int:
+    """Deletes rows whose owner is lost; where the reference is optional, clears it."""
+    dropped = 0
+    while broken := target.execute("PRAGMA foreign_key_check").fetchmany(BATCH):
+        for name, rowid, _, number in broken:
+            links = target.execute(f'PRAGMA foreign_key_list("{name}")').fetchall()
+            _, _, owner, column, key, _, on_delete, _ = next(x for x in links if x[0] == number)
+            key = key or "id"
+            if rowid is None:  # the table has no ids: all such rows at once
+                where = f'"{column}" NOT IN (SELECT "{key}" FROM "{owner}")'
+                dropped += target.execute(f'DELETE FROM "{name}" WHERE {where}').rowcount
+                break
+            if on_delete == "SET NULL":
+                target.execute(f'UPDATE "{name}" SET "{column}" = NULL WHERE rowid = ?', (rowid,))
+            else:
+                gone = target.execute(f'DELETE FROM "{name}" WHERE rowid = ?', (rowid,))
+                dropped += gone.rowcount
+    return dropped
+
+
+def _table(connection: sqlite3.Connection, name: str, *, has_rowid: bool) -> Table:
+    rows = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+    keys = tuple(f'"{row[1]}"' for row in sorted(rows, key=lambda row: row[5]) if row[5])
+    columns = tuple((row[1], row[2].upper()) for row in rows)
+    return Table(name, columns, ("rowid",) if has_rowid else keys, has_rowid)
+
+
+def _decode(raw: bytes) -> object:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return BROKEN
+
+
+def _valid(table: Table, values: Values) -> Values | None:
+    return values if _is_valid(table, values) else None
+
+
+def _is_valid(table: Table, values: Values) -> bool:
+    for (name, kind), value in zip(table.columns, values, strict=True):
+        allowed = TYPES.get(kind)
+        if value is BROKEN or (value is not None and allowed and not isinstance(value, allowed)):
+            return False
+        if (table.name, name) in COMPRESSED and value is not None:
+            try:
+                unpack(value)  # zlib keeps a checksum
+            except StoreDamaged:
+                return False
+    return True

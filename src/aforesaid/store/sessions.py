@@ -1,0 +1,268 @@
+"""Sessions with their prompts, summaries and pauses, and what was injected into them."""
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aforesaid.model.observations import Summary, SummaryDraft
+from aforesaid.model.search import Injection, InjectionRow, MemoryInjection, MemoryInjectionRow
+from aforesaid.model.sessions import (
+    COMMAND,
+    EVERYTHING,
+    PROJECT,
+    SEEN,
+    SESSION,
+    TOP,
+    ActivityCount,
+    Cursor,
+    Mark,
+    Pause,
+    Prompt,
+    PromptRow,
+    Session,
+    SessionFilter,
+    place_of,
+)
+from aforesaid.store import turns
+from aforesaid.store.database import Part, Row, write, write_one
+from aforesaid.store.values import columns, escaped, make, read_origins, read_row
+
+
+class Sessions(Part):
+    def get(self, session_id: int) -> Session | None:
+        row = self._db.row("sessions", "one", id=session_id)
+        return as_session(row) if row else None
+
+    def find(self, agent: str, ref: str) -> Session | None:
+        row = self._db.row("sessions", "by_ref", agent=agent, ref=ref)
+        return as_session(row) if row else None
+
+    def _sessions(self, topic: str, name: str, /, **values: Any) -> list[Session]:
+        return [as_session(row) for row in self._db.rows(topic, name, **values)]
+
+    def recent(self, project_id: int | None, limit: int) -> list[Session]:
+        """Newest first."""
+        return self._sessions("sessions", "newest", project_id=project_id, limit=limit)
+
+    def find_by_prefix(self, prefix: str) -> list[Session]:
+        return self._sessions("sessions", "by_prefix", prefix=escaped(prefix))
+
+    def stale(self, before: int) -> list[Session]:
+        """Those that `interrupt_stale` would take."""
+        return self._sessions("sessions", "stale", before=before)
+
+    def summarized(self, project_id: int, limit: int) -> list[Session]:
+        """Sessions with a summary, newest first."""
+        return self._sessions("sessions", "summarized", project_id=project_id, limit=limit)
+
+    def count_since(self, project_id: int, at: int) -> int:
+        """How many have had work in them since."""
+        return self._db.number("sessions", "how_many_since", project_id=project_id, at=at)
+
+    def prompts(self, session_id: int) -> list[Prompt]:
+        return self._db.all(Prompt, "sessions", "prompts", session_id=session_id)
+
+    def prompt(self, session_id: int, number: int) -> Prompt | None:
+        return self._db.one(Prompt, "sessions", "prompt", session_id=session_id, number=number)
+
+    def drop(self, session_id: int, project_id: int) -> None:
+        """With everything that hangs on it, and its project if that was the only one."""
+        with self._db.transaction() as connection:
+            write(connection, "projects", "drop_session", {"id": session_id})
+            keep_place(connection, project_id)
+            write(connection, "projects", "drop_if_empty", {"id": project_id})
+
+    def page(self, wanted: SessionFilter, before: Cursor | None, limit: int) -> list[Session]:
+        """The latest first; the cursor is (last_event_at, id)."""
+        if wanted.project_id is not None:
+            name = "sessions_of_project"
+        else:
+            name = "sessions_of_status" if wanted.status else "sessions_anywhere"
+        given = {"project_id": wanted.project_id, "status": wanted.status, "agent": wanted.agent}
+        return self._sessions_behind(name, before, limit=limit, **given)
+
+    def in_period(
+        self, project_id: int | None, since: int, until: int, before: Cursor | None, limit: int
+    ) -> list[Session]:
+        """Those that something happened in, the latest first; the cursor as above."""
+        name = "sessions_of_period" + ("_anywhere" if project_id is None else "")
+        period = {"project_id": project_id, "since": since, "until": until}
+        return self._sessions_behind(name, before, limit=limit, **period)
+
+    def observation_types(self, ids: Iterable[int]) -> Mapping[int, Mapping[str, int]]:
+        """How many observations of each type, by session."""
+        found: dict[int, dict[str, int]] = defaultdict(dict)
+        for row in self._db.rows("listings", "types_of_sessions", ids=json.dumps(list(ids))):
+            found[row["session_id"]][row["type"]] = row["number"]
+        return found
+
+    def marks(self, ids: Iterable[int], since: int, until: int) -> Mapping[int, list[Mark]]:
+        """Observations of some time, in its order, by session."""
+        found: dict[int, list[Mark]] = defaultdict(list)
+        period = {"since": since, "until": until}
+        for session, *mark in self._db.rows(
+            "listings", "marks", ids=json.dumps(list(ids)), **period
+        ):
+            found[session].append(Mark._make(mark))
+        return found
+
+    def prompt_rows(self, session_id: int) -> list[PromptRow]:
+        return self._db.all(PromptRow, "listings", "prompts", session_id=session_id)
+
+    def agents(self, ids: Iterable[int]) -> Mapping[int, str]:
+        rows = self._db.rows("listings", "agents_of_sessions", ids=json.dumps(list(ids)))
+        return {row["id"]: row["agent"] for row in rows}
+
+    def activity(self, project_id: int | None, since: int) -> Mapping[str, list[ActivityCount]]:
+        """Events, observations, and the begins and ends of sessions."""
+        end = "_anywhere" if project_id is None else ""
+        values = {"project_id": project_id, "since": since}
+        return {
+            what: [
+                *map(
+                    ActivityCount._make,
+                    self._db.rows("listings", f"{what}_by_quarter{end}", **values),
+                )
+            ]
+            for what in HAPPENINGS
+        }
+
+    def _sessions_behind(self, name: str, before: Cursor | None, **values: Any) -> list[Session]:
+        at, key = before or TOP
+        return self._sessions("listings", name, at=at, id=key, **values)
+
+    def prompt_by_id(self, prompt_id: int) -> Prompt | None:
+        return self._db.one(Prompt, "lookups", "prompt", id=prompt_id)
+
+    def interrupt_stale(self, before: int, now: int, only: frozenset[int] | None = None) -> int:
+        """Sessions without activity (of those in `only`) are interrupted, or completed if their last turn
+        ended. What they left behind is processed (A8)."""
+        with self._db.transaction() as connection:
+            found = write(connection, "sessions", "stale", {"before": before}).fetchall()
+            stale = [row for row in found if only is None or row["id"] in only]
+            for row in stale:
+                write(connection, "sessions", "interrupt", {"id": row["id"]})
+                turns.close(connection, row["id"], row["prompts"], now, only_if_open=True)
+        return len(stale)
+
+    def pauses(self) -> list[Pause]:
+        """All that there ever were."""
+        return self._db.all(Pause, "pauses", "every")
+
+    def add_pause(
+        self,
+        began_at: int,
+        ends_at: int | None,
+        *,
+        project_id: int | None = None,
+        session: tuple[str, str] | None = None,
+    ) -> Pause:
+        agent, ref = session or (None, None)
+        scope = SESSION if session else PROJECT if project_id is not None else EVERYTHING
+        values = {"origin": COMMAND, "scope": scope, "began_at": began_at, "ends_at": ends_at}
+        of = {"project_id": project_id, "agent": agent, "ref": ref}
+        with self._db.transaction() as connection:
+            added = write_one(connection, "pauses", "add", values | of | {"place": None})
+            assert added is not None
+            if project_id is not None:
+                keep_place(connection, project_id)
+            row = write_one(connection, "pauses", "one", {"id": added["id"]})
+        assert row is not None
+        return Pause(**dict(row))
+
+    def end_pauses(self, ids: list[int], at: int) -> None:
+        with self._db.transaction() as connection:
+            for key in ids:
+                write(connection, "pauses", "end", {"id": key, "at": at})
+
+    def mark_paused(self, agent: str, ref: str, at: int) -> None:
+        """A hook reported that its session is not to be recorded: from now until one comes that does not."""
+        session = {"agent": agent, "ref": ref}
+        with self._db.transaction() as connection:
+            rows = write(connection, "pauses", "of_session", session).fetchall()
+            if any(Pause(**dict(row)).holds(at) for row in rows if row["origin"] == SEEN):
+                return
+            last = write_one(connection, "pauses", "last_seen", session)
+            earliest = max(at - EARLIER, last["last_event_at"] + 1 if last else 0)
+            values = {"origin": SEEN, "scope": SESSION, "project_id": None, "place": None}
+            span = {"began_at": min(at, earliest), "ends_at": None}
+            write(connection, "pauses", "add", session | values | span)
+
+    def mark_resumed(self, agent: str, ref: str, at: int) -> None:
+        """One came that does not say it."""
+        session = {"agent": agent, "ref": ref}
+        seen = [
+            row["id"]
+            for row in self._db.rows("pauses", "of_session", **session)
+            if row["origin"] == SEEN and row["ends_at"] is None and row["began_at"] <= at
+        ]
+        if seen:
+            self.end_pauses(seen, at)
+
+
+def as_session(row: Row) -> Session:
+    return make(Session, dict(row))
+
+
+# A transcript may date what began a pause a little earlier than the hook that reported it.
+EARLIER = 5_000
+
+
+def keep_place(connection: sqlite3.Connection, project_id: int) -> None:
+    """Before the project may go: its pauses hold for wherever it lies now."""
+    project = write_one(connection, "projects", "project", {"id": project_id})
+    if project is not None:
+        values = {"project_id": project_id, "place": place_of(project["root"])}
+        write(connection, "pauses", "set_place", values)
+
+
+HAPPENINGS = ("events", "observations", "sessions")
+
+
+class Summaries(Part):
+    def for_session(self, session_id: int) -> list[Summary]:
+        rows = self._db.rows("summaries", "of_session", session_id=session_id)
+        return [self._summary(row) for row in rows]
+
+    def latest(self, session_id: int, limit: int) -> list[Summary]:
+        """Newest first."""
+        rows = self._db.rows("summaries", "last", session_id=session_id, limit=limit)
+        return [self._summary(row) for row in rows]
+
+    def _summary(self, row: Row) -> Summary:
+        parts = self._db.row("summaries", "parts", id=row["id"])
+        assert parts is not None
+        values = read_row(row) | read_row(parts) | {"origins": read_origins(row["origins"])}
+        return make(Summary, values, draft=make(SummaryDraft, values))
+
+    def get(self, summary_id: int) -> Summary | None:
+        row = self._db.row("lookups", "summary", id=summary_id)
+        return self._summary(row) if row else None
+
+
+class Injections(Part):
+    def add(self, session_id: int, hook: str, injected: Iterable[Injection], at: int) -> None:
+        common = {"session_id": session_id, "hook": hook, "at": at}
+        with self._db.transaction() as connection:
+            for one in injected:
+                write(connection, "injections", "add", common | columns(one))
+
+    def for_session(self, session_id: int) -> list[InjectionRow]:
+        """In the order in which it was injected."""
+        return self._db.all(InjectionRow, "injections", "in_session", session_id=session_id)
+
+    def add_memories(
+        self, session_id: int, hook: str, injected: Iterable[MemoryInjection], at: int
+    ) -> None:
+        common = {"session_id": session_id, "hook": hook, "at": at}
+        with self._db.transaction() as connection:
+            for one in injected:
+                write(connection, "injections", "add_memory", common | columns(one))
+
+    def memories_for_session(self, session_id: int) -> list[MemoryInjectionRow]:
+        """In the order in which they were injected."""
+        return self._db.all(
+            MemoryInjectionRow, "injections", "memories_in_session", session_id=session_id
+        )

@@ -1,0 +1,130 @@
+-- Weights: a title counts more than the text under it, a date less; the scope only decides on who takes part.
+-- name: match
+SELECT rowid AS id, -rank AS score FROM document_words
+WHERE document_words MATCH :match AND rank MATCH 'bm25(2.0, 1.0, 1.0, 0.7, 0.0)'
+ORDER BY rank LIMIT :limit;
+
+-- name: matching_ids
+SELECT rowid AS id FROM document_words WHERE document_words MATCH :match
+ORDER BY rowid DESC LIMIT :limit;
+
+-- name: spread
+SELECT count(*) FROM (SELECT 1 FROM document_words WHERE document_words MATCH :match LIMIT :limit);
+
+-- name: labelled
+SELECT label, documents FROM document_labels
+WHERE label IN (SELECT value FROM json_each(:terms)) AND project_id = :project_id;
+
+-- name: labelled_anywhere
+SELECT label, sum(documents) FROM document_labels
+WHERE label IN (SELECT value FROM json_each(:terms)) GROUP BY label;
+
+-- name: newest_id
+SELECT coalesce(max(id), 0) FROM documents;
+
+-- name: how_many
+SELECT count(*) FROM documents;
+
+-- name: how_many_of_project
+SELECT count(*) FROM documents WHERE project_id = :project_id;
+
+-- A row value would go through all documents of the same moment, and a long turn has many.
+-- name: documents
+SELECT d.id, d.kind, d.source, d.session_id, d.project_id, d.at, d.asks, d.says_when, d.says_number,
+       d.pinned, d.doubted, d.superseded, d.by_user, d.dead_end, d.labels,
+       CASE WHEN d.kind <> 'session' THEN coalesce(
+         (
+           SELECT p.id FROM documents AS p
+           WHERE p.session_id = d.session_id AND p.kind <> 'session'
+             AND p.at = d.at AND p.kind = d.kind AND p.source < d.source
+           ORDER BY p.source DESC LIMIT 1
+         ), (
+           SELECT p.id FROM documents AS p
+           WHERE p.session_id = d.session_id AND p.kind <> 'session' AND p.at = d.at AND p.kind < d.kind
+           ORDER BY p.kind DESC, p.source DESC LIMIT 1
+         ), (
+           SELECT p.id FROM documents AS p
+           WHERE p.session_id = d.session_id AND p.kind <> 'session' AND p.at < d.at
+           ORDER BY p.at DESC, p.kind DESC, p.source DESC LIMIT 1
+         )
+       ) END AS previous,
+       CASE WHEN d.kind <> 'session' THEN coalesce(
+         (
+           SELECT n.id FROM documents AS n
+           WHERE n.session_id = d.session_id AND n.kind <> 'session'
+             AND n.at = d.at AND n.kind = d.kind AND n.source > d.source
+           ORDER BY n.source LIMIT 1
+         ), (
+           SELECT n.id FROM documents AS n
+           WHERE n.session_id = d.session_id AND n.kind <> 'session' AND n.at = d.at AND n.kind > d.kind
+           ORDER BY n.kind, n.source LIMIT 1
+         ), (
+           SELECT n.id FROM documents AS n
+           WHERE n.session_id = d.session_id AND n.kind <> 'session' AND n.at > d.at
+           ORDER BY n.at, n.kind, n.source LIMIT 1
+         )
+       ) END AS next
+FROM json_each(:ids) AS wanted JOIN documents AS d ON d.id = wanted.value;
+
+-- name: texts
+SELECT d.id, d.title || ' ' || d.body || ' ' || d.labels AS words
+FROM json_each(:ids) AS wanted JOIN documents AS d ON d.id = wanted.value;
+
+-- name: vectors
+SELECT v.id, v.document_id, d.session_id, d.project_id, d.at, d.kind, d.source, v.vector
+FROM document_vectors AS v CROSS JOIN documents AS d ON d.id = v.document_id
+WHERE v.id > :after AND v.encoder = :encoder ORDER BY v.id;
+
+-- name: newest_vector
+SELECT coalesce(max(id), 0) FROM document_vectors;
+
+-- Told unasked is only what stands now, whatever the index says.
+-- name: standing
+SELECT o.id FROM json_each(:ids) AS wanted JOIN visible_observations AS o ON o.id = wanted.value
+WHERE o.repeats IS NULL
+  AND NOT EXISTS (SELECT 1 FROM superseded_observations AS s WHERE s.id = o.id)
+  AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id);
+
+-- name: of_period
+SELECT id FROM documents
+WHERE project_id = :project_id AND at >= :since AND at < :until AND kind <> 'session'
+ORDER BY at DESC LIMIT :limit;
+
+-- name: of_period_anywhere
+SELECT id FROM documents WHERE at >= :since AND at < :until AND kind <> 'session'
+ORDER BY at DESC LIMIT :limit;
+
+-- name: document_of
+SELECT id FROM documents WHERE kind = :kind AND source = :source;
+
+-- name: facts
+SELECT f.observation_id, f.text
+FROM fact_words AS w JOIN observation_facts AS f ON f.id = w.rowid
+WHERE w.fact_words MATCH :match
+  AND w.rowid IN (
+    SELECT id FROM observation_facts WHERE observation_id IN (SELECT value FROM json_each(:observations))
+  )
+ORDER BY w.rank;
+
+-- name: events
+SELECT rowid AS id, -rank AS score FROM event_words
+WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :limit;
+
+-- name: event
+SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text, e.origin FROM events AS e
+JOIN event_texts AS t ON t.event_id = e.id WHERE e.id = :id;
+
+-- What observations say, many at once: a question for each part of each would take longer than finding them.
+-- name: observation_texts
+SELECT o.id, o.type, o.title, o.subtitle, o.narrative,
+  (
+    SELECT json_group_array(text) FROM (
+      SELECT text FROM observation_facts WHERE observation_id = o.id ORDER BY ordinal
+    )
+  ) AS facts,
+  (
+    SELECT json_group_array(path) FROM (
+      SELECT DISTINCT path FROM observation_files WHERE observation_id = o.id ORDER BY path
+    )
+  ) AS files
+FROM json_each(:ids) AS wanted JOIN visible_observations AS o ON o.id = wanted.value WHERE o.repeats IS NULL;

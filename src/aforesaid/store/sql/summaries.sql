@@ -1,0 +1,26 @@
+-- name: drop
+DELETE FROM summaries WHERE session_id = :session_id AND prompt_number = :prompt_number;
+
+-- name: add
+INSERT INTO summaries (session_id, project_id, prompt_number, at, provider, model, request, investigated,
+                       learned, completed, next_steps, notes, origins)
+SELECT id, project_id, :prompt_number, :at, :provider, :model, :request, :investigated,
+       :learned, :completed, :next_steps, :notes, :origins FROM sessions WHERE id = :session_id
+RETURNING id;
+
+-- name: add_file
+INSERT INTO summary_files (summary_id, path, role) VALUES (:owner, :path, :role)
+ON CONFLICT DO NOTHING;
+
+-- name: add_doubt
+INSERT INTO summary_doubts (summary_id, ordinal, part, reason)
+VALUES (:owner, :ordinal, :part, :reason);
+
+-- name: parts
+SELECT files_read, files_edited, doubts FROM summary_parts WHERE id = :id;
+
+-- name: of_session
+SELECT * FROM summaries WHERE session_id = :session_id ORDER BY prompt_number;
+
+-- name: last
+SELECT * FROM summaries WHERE session_id = :session_id ORDER BY prompt_number DESC LIMIT :limit;

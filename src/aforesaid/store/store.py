@@ -1,0 +1,127 @@
+"""The store: what aforesaid keeps, grouped by what it is about.
+
+Only the worker opens it for writing. Every writing method is one durable transaction and may run twice:
+uniqueness in the database makes the second run harmless.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aforesaid.encoders.base import Encoder
+from aforesaid.errors import StoreDamaged
+from aforesaid.model.events import Health
+from aforesaid.store.database import Database, translate, write
+from aforesaid.store.events import Events
+from aforesaid.store.jobs import Jobs
+from aforesaid.store.observations import Observations
+from aforesaid.store.projects import Projects
+from aforesaid.store.requests import Requests
+from aforesaid.store.search import Index
+from aforesaid.store.sessions import Injections, Sessions, Summaries
+
+if TYPE_CHECKING:
+    from aforesaid.store.purge import Maintenance, Purge
+    from aforesaid.store.records import Transfer
+
+
+class Store:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        writer: bool,
+        encoder: Encoder | None = None,
+        checked: bool = False,
+    ) -> None:
+        """`checked`: the file was checked already."""
+        database = Database(path, writer=writer, checked=checked)
+        self.database = database
+        self.projects = Projects(database)
+        self.sessions = Sessions(database)
+        self.events = Events(database)
+        self.jobs = Jobs(database)
+        self.index = Index(database, encoder)
+        self.observations = Observations(database, self.index)
+        self.summaries = Summaries(database)
+        self.injections = Injections(database)
+        self.requests = Requests(database)
+
+    # Most readers need none of these, and would wait for their imports.
+
+    @cached_property
+    def purge(self) -> "Purge":
+        from aforesaid.store.purge import Purge
+
+        return Purge(self.database)
+
+    @cached_property
+    def maintenance(self) -> "Maintenance":
+        from aforesaid.store.purge import Maintenance
+
+        return Maintenance(self.database)
+
+    @cached_property
+    def transfer(self) -> "Transfer":
+        from aforesaid.store.records import Transfer
+
+        return Transfer(self.database)
+
+    @property
+    def on_damage(self) -> Callable[[StoreDamaged], None]:
+        """Called when the file turns out to be damaged."""
+        return self.database.on_damage
+
+    @on_damage.setter
+    def on_damage(self, call: Callable[[StoreDamaged], None]) -> None:
+        self.database.on_damage = call
+
+    def health(self) -> Health:
+        row = self.database.row("jobs", "counts")
+        assert row is not None
+        return Health(**dict(row))
+
+    def check(self) -> None:
+        """Raises StoreDamaged unless every page and every index is sound."""
+        self.database.check()
+
+    def close(self) -> None:
+        """Nobody may be asking it anything: SQLite does not survive that."""
+        self.database.close()
+
+
+# Small tables are taken whole. Of a session, what decides on what is missing and what is to be done.
+WHOLE = ("projects", "identities", "dirs", "marks", "pauses", "erased_sessions")
+OF_SESSION = ("sessions", "prompts", "jobs", "events")
+
+
+class ScratchStore(Store):
+    """Nothing in it needs to survive, so nothing waits for the disk."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, writer=True)
+        assert self.database.writer is not None
+        self.database.writer.execute("PRAGMA synchronous = OFF")
+
+    def borrow(self, live: Path, sessions: Iterable[tuple[str, str]]) -> None:
+        """What the real store knows of projects, and all of these sessions. To be called first and once:
+        the rows keep their numbers."""
+        with closing(
+            sqlite3.connect(self.database.path, uri=True, isolation_level=None)
+        ) as connection:
+            try:
+                source = f"{live.absolute().as_uri()}?mode=ro"
+                write(connection, "scratch", "attach", {"path": source})
+                connection.execute("BEGIN IMMEDIATE")
+                for table in WHOLE:
+                    write(connection, "scratch", table, {})
+                for agent, ref in sessions:
+                    for table in OF_SESSION:
+                        values = {"agent": agent, "ref": ref}
+                        write(connection, "scratch", table, values)
+                connection.commit()
+            except sqlite3.DatabaseError as error:
+                raise translate(error, live) from error

@@ -1,0 +1,115 @@
+"""Values on their way into SQLite and back.
+
+Event bodies are stored compressed and whole. Reading many events at once cuts large bodies: thirty of 16 MB
+would be a gigabyte once parsed, and no author reads more than a few pages of any. Reading one event gives all
+of it.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from io import BytesIO
+from typing import Any, TypeVar, cast
+
+from aforesaid.errors import StoreDamaged
+from aforesaid.model.observations import Doubt, Origin
+from aforesaid.payload.limits import NotJson
+from aforesaid.payload.shorten import cut
+from aforesaid.store.database import Row
+from aforesaid.text import sqlite_safe
+
+T = TypeVar("T")
+FASTEST = 1  # zlib level: a quarter of the size for a tenth of the time of level 9
+LARGEST = 64 * 1024 * 1024  # more was never stored, so more is none of ours
+WHOLE = 1024 * 1024  # bytes of a body that are read uncut among others
+TOGETHER = 64 * 1024 * 1024  # bytes of the uncut ones of one reading
+LITTLE = 64 * 1024  # what may be read uncut beyond that
+LONG = "it is long, and read among others"
+ADVICE = "Run `aforesaid doctor`."
+LISTS = ("facts", "concepts", "files_read", "files_modified", "files_edited", "evidence")
+FLAGS = ("pinned", "edited", "confirmed", "doubted", "boring", "healed", "estimated", "stored")
+
+
+def columns(value: Any) -> dict[str, Any]:
+    """The fields of a draft, a record or the like by name: its columns."""
+    return {part.name: getattr(value, part.name) for part in fields(value)}
+
+
+def read_row(row: Row) -> dict[str, Any]:
+    """A row by column. Lists come as JSON, flags as numbers."""
+    values = dict(row)
+    values |= {name: tuple(json.loads(values[name])) for name in LISTS if name in values}
+    values |= {name: bool(values[name]) for name in FLAGS if name in values}
+    if "doubts" in values:
+        values["doubts"] = tuple(Doubt(*pair) for pair in json.loads(values["doubts"]))
+    if "blobs" in values:
+        values["blobs"] = tuple(map(tuple, json.loads(values["blobs"])))
+    return values
+
+
+def make(kind: type[T], values: dict[str, Any], **more: Any) -> T:
+    """From the columns that are its fields."""
+    names = {part.name for part in fields(cast(Any, kind))}
+    return kind(**{name: values[name] for name in names & values.keys()}, **more)
+
+
+def safe(text: str | None) -> str | None:
+    return None if text is None else sqlite_safe(text)
+
+
+def escaped(text: str) -> str:
+    """For LIKE … ESCAPE: the text itself, not a pattern."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def file_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def matching(words: list[str], operator: str) -> str:
+    """For MATCH, where raw text is a query language of its own: every term is quoted."""
+    return f" {operator} ".join(f'"{word}"' for word in words)
+
+
+def joined(names: Iterable[str] | None) -> str | None:
+    """Names without spaces, as one text; None stays None."""
+    return None if names is None else " ".join(names)
+
+
+def read_origins(text: str | None) -> tuple[Origin, ...] | None:
+    return None if text is None else tuple(map(Origin, text.split()))
+
+
+def pack(body: bytes) -> bytes:
+    return zlib.compress(body, FASTEST)
+
+
+def unpack(packed: bytes) -> bytes:
+    """A few bytes can stand for gigabytes, in a file from elsewhere."""
+    stream = zlib.decompressobj()
+    try:
+        body = stream.decompress(packed, LARGEST)
+    except (zlib.error, TypeError) as error:
+        raise StoreDamaged(f"A stored text cannot be read ({error}). {ADVICE}") from error
+    if not stream.eof:
+        raise StoreDamaged(f"A stored text has over {LARGEST:,} bytes, or no end. {ADVICE}")
+    return body
+
+
+def unpacked(rows: Iterable[Row]) -> Iterator[tuple[Row, bytes]]:
+    """Each row with its body, the large ones cut."""
+    together = 0
+    for row in rows:
+        body = unpack(row["body"])
+        if len(body) > (WHOLE if together + len(body) <= TOGETHER else LITTLE):
+            body = _shortened(body)
+        together += len(body)
+        yield row, body
+
+
+def _shortened(body: bytes) -> bytes:
+    try:
+        return cut(BytesIO(body), LONG)
+    except NotJson:
+        return body[:LITTLE]  # it could be read once, by another parser

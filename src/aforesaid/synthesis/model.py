@@ -1,0 +1,310 @@
+"""Synthesis by a model: one request per turn, its reply stored, parsed, repaired once, and grounded.
+
+A reply is stored before it is parsed. If the worker is killed between a reply and its effect, the next try
+reuses the stored reply. Statements without support in the events are kept and marked.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TypeVar
+
+from aforesaid import log
+from aforesaid.agents.base import Agent
+from aforesaid.clock import Clock
+from aforesaid.ids import digest
+from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Job
+from aforesaid.model.observations import (
+    Author,
+    ObservationDraft,
+    SummaryDraft,
+    SummarySkipped,
+    Turn,
+)
+from aforesaid.model.requests import (
+    ANSWERED,
+    FAILED,
+    REPAIR,
+    Entry,
+    Failure,
+    Refused,
+    Reply,
+    Request,
+    Spent,
+    StoredReply,
+    Unavailable,
+    Usage,
+    Written,
+    usage_of,
+)
+from aforesaid.providers.base import Model, Observed, Summarized, Writer
+from aforesaid.store.store import Store
+from aforesaid.synthesis import prompt
+from aforesaid.synthesis.cost import Budget, Prices, largest_usage
+from aforesaid.synthesis.ground import ground_observation, ground_summary
+from aforesaid.synthesis.parse import (
+    Unusable,
+    add_path_to_facts,
+    parse_observations,
+    parse_summary,
+    shape_draft,
+)
+from aforesaid.synthesis.turn import build_turn
+from aforesaid.text import tokens
+
+NOTHING = Usage(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which questions are asked at all."""
+
+    prompts: str
+    prices: Prices
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Requester:
+    store: Store
+    model: Model
+    terms: Terms
+    clock: Clock
+    session_id: int | None
+    job_id: int | None
+
+    def ask(self, request: Request, purpose: str) -> StoredReply | Failure:
+        if self.job_id is not None and (
+            kept := self.store.requests.kept_reply(self.job_id, self._digest(request))
+        ):
+            log.action("model.reused", job=self.job_id, purpose=purpose)
+            return kept
+        terms = self.terms
+        most = largest_usage(request, self.model.name)
+        refusal = terms.budget.refusal(self.store, terms.prices, self.model.model, most)
+        if refusal is not None:
+            return refusal
+        began = self.clock()
+        answer = self.model.ask(request)
+        took = self.clock() - began
+        outcome = type(answer).__name__.lower()
+        number = self.store.requests.add(self._entry(request, purpose, answer, began, took))
+        log.action("model.asked", job=self.job_id, purpose=purpose, outcome=outcome, ms=took)
+        return StoredReply(number, answer.text) if isinstance(answer, Reply) else answer
+
+    def unusable(self, reply: StoredReply) -> None:
+        """Kept as it came, but the next try sends the request again."""
+        self.store.requests.mark_unusable(reply.id)
+
+    def _digest(self, request: Request) -> str:
+        return digest(f"{self.model.name}\0{self.model.model}\0{request.digest}", 32)
+
+    def _entry(
+        self, request: Request, purpose: str, answer: Reply | Failure, at: int, took: int
+    ) -> Entry:
+        if isinstance(answer, Reply):
+            reply: Reply | None = answer
+            error = None if answer.complete else "cut off by the token limit"
+        else:
+            reply = answer.partial if isinstance(answer, Unavailable) else None
+            error = answer.why
+        usage = usage_of(answer)
+        model = reply.model if reply else self.model.model
+        return Entry(
+            at=at,
+            provider=self.model.name,
+            model=model,
+            prompts=self.terms.prompts,
+            purpose=purpose,
+            digest=self._digest(request),
+            session_id=self.session_id,
+            job_id=self.job_id,
+            outcome=ANSWERED if isinstance(answer, Reply) else FAILED,
+            error=error,
+            usage=usage or NOTHING,
+            # Nothing answered, nothing counted: that is no unknown price.
+            microdollars=self._price(model, usage) if usage else 0,
+            milliseconds=took,
+            reply=reply.text if reply else None,
+        )
+
+    def _price(self, answered: str, usage: Usage) -> int | None:
+        """Of the model that answered; else of the one that was asked, whose price the budget went by. A
+        server may have a name of its own for it, and money must not go uncounted for that."""
+        prices = self.terms.prices
+        price = prices.microdollars(answered, usage)
+        return prices.microdollars(self.model.model, usage) if price is None else price
+
+
+Parsed = TypeVar("Parsed")
+SHORTEST_PROMPT = 40  # characters; a shorter one without any event says nothing that lasts
+
+
+def build_request(turn: Turn, kind: str, style: prompt.Style, budget: int) -> Request | None:
+    """None where there is nothing to ask about."""
+    if kind == OBSERVE:
+        if not turn.events and len(turn.prompt or "") < SHORTEST_PROMPT:
+            return None
+        return prompt.observe(turn, style, budget)
+    if not (turn.events or turn.observed or turn.last_message):
+        return None
+    return prompt.summarize(turn, style)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWriter:
+    """`asking` puts a question to the model on behalf of one job."""
+
+    asking: Requester
+    author: Author
+    style: prompt.Style
+    budget: int
+
+    def observe(self, turn: Turn) -> Observed | Failure:
+        request = build_request(turn, OBSERVE, self.style, self.budget)
+        if request is None:
+            return Observed(())
+        must = bool(prompt.changed_files(turn))
+        parsed = self._read(
+            request,
+            OBSERVE,
+            parse_observations,
+            lambda found: prompt.EMPTY if must and not found else None,
+        )
+        if not isinstance(parsed, tuple):
+            return parsed
+        return Observed(tuple(_checked(draft, turn) for draft in parsed))
+
+    def summarize(self, turn: Turn) -> Summarized | Failure:
+        request = build_request(turn, SUMMARIZE, self.style, self.budget)
+        if request is None:
+            return Summarized(SummarySkipped("nothing was done"))
+        parsed: SummaryDraft | SummarySkipped | Failure
+        parsed = self._read(request, SUMMARIZE, parse_summary)
+        if isinstance(parsed, SummaryDraft):
+            return Summarized(ground_summary(parsed, turn, prompt.example_fields()))
+        return Summarized(parsed) if isinstance(parsed, SummarySkipped) else parsed
+
+    def _read(
+        self,
+        request: Request,
+        kind: str,
+        parse: Callable[[str], Parsed | Unusable],
+        lacking: Callable[[Parsed], str | None] = lambda _: None,
+    ) -> Parsed | Failure:
+        """The reply as values. One that yields nothing where something was due is asked for once more.
+        Said twice, nothing is taken for an answer; what cannot be read costs the job a try."""
+        answer = self.asking.ask(request, kind)
+        if not isinstance(answer, StoredReply):
+            return answer
+        parsed = parse(answer.text)
+        fault = prompt.UNREADABLE if isinstance(parsed, Unusable) else lacking(parsed)
+        if fault is None:
+            assert not isinstance(parsed, Unusable)
+            return parsed
+        # The first answer stays kept until all is stored: after a crash the next try goes on from here.
+        repaired = self.asking.ask(prompt.repair(request, answer.text, kind, fault), REPAIR)
+        again = parse(repaired.text) if isinstance(repaired, StoredReply) else repaired
+        if not isinstance(again, Unusable | Refused):
+            return again
+        if not isinstance(parsed, Unusable):
+            return parsed
+        self.asking.unusable(answer)
+        if isinstance(repaired, StoredReply):
+            self.asking.unusable(repaired)
+        if isinstance(again, Refused):
+            return again
+        return Refused(f"the model's reply could not be used, also when asked again: {again.why}")
+
+
+def _checked(draft: ObservationDraft, turn: Turn) -> ObservationDraft:
+    grounded = ground_observation(shape_draft(draft), turn, prompt.example_fields())
+    return add_path_to_facts(grounded)
+
+
+SAMPLE = 100  # jobs of each kind
+ENOUGH_ANSWERS = 20  # of the past, to judge the future by
+# Observations for each part of a turn, by how much is to be written.
+THUMB = {"minimal": (0.0, 1.0), "normal": (1.0, 2.0), "verbose": (1.0, 4.0)}
+SPREAD = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """`found`: observations that the rules find. `sampled`: some jobs stood for all."""
+
+    requests: int
+    observing: int
+    sent: int
+    received: int
+    found: int
+    sampled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    low: int
+    high: int
+    basis: str
+
+
+def estimate_requests(
+    store: Store,
+    agents: Mapping[str, Agent],
+    jobs: Sequence[Job],
+    style: prompt.Style,
+    budget: int,
+    rules: Writer,
+) -> Needs:
+    """Each kind by a sample of its own: in the queue they alternate."""
+    kinds = [[job for job in jobs if job.kind == kind] for kind in (OBSERVE, SUMMARIZE)]
+    samples = [same[:: max(1, ceil(len(same) / SAMPLE))] for same in kinds]
+    requests, sent, received = [0.0, 0.0], 0.0, 0.0
+    found = 0.0
+    for which, (same, sample) in enumerate(zip(kinds, samples, strict=True)):
+        scale = len(same) / max(1, len(sample))
+        for job in sample:
+            session = store.sessions.get(job.session_id)
+            assert session is not None, "jobs are deleted with their session"
+            turn = build_turn(store, agents, job, session)
+            if job.kind == OBSERVE:
+                written = rules.observe(turn)
+                found += scale * len(written.drafts) if isinstance(written, Observed) else 0
+            request = build_request(turn, job.kind, style, budget)
+            if request is not None:
+                requests[which] += scale
+                sent += scale * sum(map(tokens, request.texts))
+                received += scale * _reply_size(job.kind)
+    sampled = any(len(s) < len(same) for s, same in zip(samples, kinds, strict=True))
+    observing = round(requests[0])
+    total = observing + round(requests[1])
+    return Needs(total, observing, round(sent), round(received), round(found), sampled)
+
+
+def estimate_observations(
+    needs: Needs, *, by_rules: bool, verbosity: str, past: Written, spent: Spent
+) -> tuple[Needs, Expected]:
+    """Observations; and the needs, corrected by how long past answers were."""
+    if past.answers >= ENOUGH_ANSWERS:
+        needs = replace(needs, received=spent.received * needs.requests // past.answers)
+    if by_rules:
+        # Told twice, a thing is kept once.
+        fewest = int(needs.found * (1 - SPREAD))
+        most = ceil(needs.found * (1 + SPREAD)) if needs.sampled else needs.found
+        basis = "what the rules find in a sample" if needs.sampled else "what the rules find"
+        return needs, Expected(fewest, most, basis)
+    observed = past.answers - past.summaries
+    if past.answers >= ENOUGH_ANSWERS and observed > 0:
+        each = past.observations / observed
+        low, high = each * (1 - SPREAD), each * (1 + SPREAD)
+        basis = f"{past.observations} from {observed} parts of turns so far"
+    else:
+        low, high = THUMB[verbosity]
+        basis = f"a rule of thumb: {low:.0f} to {high:.0f} for each part of a turn"
+    return needs, Expected(int(low * needs.observing), ceil(high * needs.observing), basis)
+
+
+def _reply_size(kind: str) -> int:
+    """As long as the answer in the worked example."""
+    (_, summary), (_, observations) = prompt.examples()
+    return tokens(observations if kind == OBSERVE else summary)

@@ -1,0 +1,128 @@
+"""One job, done: a turn goes in, observations or a summary come out and are stored.
+
+May run twice: the store acknowledges the job and takes the effect in one transaction, and a try that lost
+its lease has none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from aforesaid import freshness
+from aforesaid.agents.base import Agent
+from aforesaid.clock import MINUTE, SECOND, Clock
+from aforesaid.model.jobs import OBSERVE, Done, Fenced, Job, Outcome, Postponed, Retry
+from aforesaid.model.observations import ObservationDraft, SummaryDraft, Turn
+from aforesaid.model.requests import Failure, Refused
+from aforesaid.model.sessions import Session, SessionTitle
+from aforesaid.providers.base import Observed, Summarized, Writer
+from aforesaid.repository import revision
+from aforesaid.store.store import Store
+from aforesaid.synthesis import duplicates
+from aforesaid.synthesis.provenance import RULES, add_provenance, add_summary_provenance
+from aforesaid.synthesis.turn import build_turn
+from aforesaid.text import one_line
+
+TITLE_LENGTH = 80
+SUBTITLE_LENGTH = 160
+CANDIDATES = 12  # older observations that a new one is compared with
+
+
+def run(
+    store: Store,
+    agents: Mapping[str, Agent],
+    writer: Writer,
+    job: Job,
+    session: Session,
+    clock: Clock,
+) -> Outcome:
+    turn = build_turn(store, agents, job, session)
+    if job.kind == OBSERVE:
+        return _observe(store, writer, job, session, turn, clock)
+    return _summarize(store, writer, job, turn, clock)
+
+
+def _observe(
+    store: Store, writer: Writer, job: Job, session: Session, turn: Turn, clock: Clock
+) -> Outcome:
+    stamp = Stamp.of(turn, clock())
+    written = writer.observe(turn)
+    if not isinstance(written, Observed):
+        return failed(written)
+    # A long turn is processed in parts; the decision of its prompt must be recorded once.
+    recorded = store.observations.titles_for_job(job)
+    drafts = [d for d in written.drafts if d.title is None or (d.type, d.title) not in recorded]
+    composed = writer.author.provider == RULES
+    marked = [add_provenance(stamp.on(draft), turn, composed=composed) for draft in drafts]
+    placed = [_placed(store, job, session, draft) for draft in marked]
+    stored = store.jobs.finish_observations(job, writer.author, placed, turn.at, clock())
+    return stored if isinstance(stored, Fenced) else Done(stored)
+
+
+def _placed(store: Store, job: Job, session: Session, draft: ObservationDraft) -> ObservationDraft:
+    """Beside what the project knows already: saying the same again is not a new thing."""
+    known = store.observations.similar(
+        session.project_id, duplicates.search_words(draft), not_of_job=job.id, limit=CANDIDATES
+    )
+    return duplicates.link_duplicates(draft, known, session_id=session.id)
+
+
+def _summarize(store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock) -> Outcome:
+    written = writer.summarize(turn)
+    if not isinstance(written, Summarized):
+        return failed(written)
+    found = written.draft
+    composed = writer.author.provider == RULES
+    draft = (
+        add_summary_provenance(found, turn, composed=composed)
+        if isinstance(found, SummaryDraft)
+        else None
+    )
+    title = SessionTitle(_title(turn), _subtitle(draft))
+    stored = store.jobs.finish_summary(job, writer.author, draft, turn.at, clock(), title=title)
+    if isinstance(stored, Fenced):
+        return stored
+    return Done(() if stored is None else (stored,))
+
+
+def failed(failure: Failure) -> Outcome:
+    return Retry(failure.why) if isinstance(failure, Refused) else Postponed(failure)
+
+
+def _title(turn: Turn) -> str | None:
+    return one_line(turn.prompt, TITLE_LENGTH) if turn.prompt else None
+
+
+def _subtitle(draft: SummaryDraft | None) -> str | None:
+    if draft is None:
+        return None
+    done = draft.sure.completed or draft.sure.learned
+    return one_line(done, SUBTITLE_LENGTH) if done else None
+
+
+LIVE = 10 * MINUTE
+SLACK = 2 * SECOND  # a file server's clock, or a formatter that ran last
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Taken before a model is asked: its answer may take minutes."""
+
+    turn: Turn
+    live: bool
+    revision: str | None
+
+    @classmethod
+    def of(cls, turn: Turn, now: int) -> "Stamp":
+        live = turn.at >= now - LIVE
+        return cls(turn, live, revision(turn.root) if live else None)
+
+    def on(self, draft: ObservationDraft) -> ObservationDraft:
+        if not self.live:
+            return draft
+        until = self.turn.at + SLACK
+        paths = dict.fromkeys((*draft.files_modified, *draft.files_read))
+        seen = (
+            (path, freshness.unchanged_blob(self.turn.root, path, until=until)) for path in paths
+        )
+        blobs = tuple((path, blob) for path, blob in seen if blob is not None)
+        return replace(draft, revision=self.revision, blobs=blobs)

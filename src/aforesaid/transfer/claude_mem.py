@@ -1,0 +1,455 @@
+"""Reads a claude-mem database as blocks: a session each, with its prompts, observations and summaries.
+
+It is read from a copy of our own. Claude-mem may be running, so its files are opened read-only at most, and
+where even that would create a file beside them, not at all. Columns have had several names over time, and
+tables may be missing. Nothing in the columns is taken for granted.
+
+There are no events, so nothing is processed. The sessions get an agent and a name of their own: the same
+session may be known from its transcript too, and then has events, prompts and numbers of another make.
+"""
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+from aforesaid.clock import SECOND
+from aforesaid.errors import TransferError
+from aforesaid.model.observations import SUMMARY_PARTS, known_type
+from aforesaid.model.prose import parse_flat_text
+from aforesaid.model.records import (
+    DirRecord,
+    IdentityKind,
+    IdentityRecord,
+    ObservationRecord,
+    ProjectRecord,
+    PromptRecord,
+    SessionRecord,
+    SummaryRecord,
+    session_name,
+)
+from aforesaid.model.sessions import Project
+from aforesaid.repository import Repository
+from aforesaid.text import clean, one_line
+from aforesaid.transfer.importer import Block
+
+Row = Mapping[str, Any]
+Part = PromptRecord | ObservationRecord | SummaryRecord
+
+
+FOLDER = ".claude-mem"
+FILE = "claude-mem.db"
+FOLDER_VARIABLE = "CLAUDE_MEM_DATA_DIR"
+MAGIC = b"SQLite format 3\0"
+WAL_VERSION = 2
+BUSY_SECONDS = 30.0
+SECONDS_BELOW = 100_000_000_000  # in milliseconds, that is in 1973
+LARGEST = 2**53
+AGENT = PROVIDER = "claude-mem"
+PLACEHOLDER = "claude-mem:"
+USUAL_PLATFORMS = ("", "claude", "claude-code")
+MAIN_AGENT = ("main", "primary")
+UNKNOWN = "unknown"
+TITLE = 80
+LISTED = 30
+
+# The names that a column has had over time.
+MEMORY = ("memory_session_id", "sdk_session_id")
+CONTENT = ("content_session_id", "claude_session_id", "session_id", "sdk_session_id")
+NEEDED = (("sdk_sessions", CONTENT[:3]), ("sdk_sessions", MEMORY), ("observations", MEMORY))
+PARTS = ("user_prompts", "observations", "session_summaries")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a project of theirs goes: `into` one that is known, or to the one that the record names."""
+
+    record: ProjectRecord
+    into: int | None = None
+
+
+class ClaudeMem:
+    """`only`: one of their projects. `folders`: what the user says of a name."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        only: str | None,
+        folders: Mapping[str, Repository],
+        known: Iterable[Project],
+        now: int,
+    ) -> None:
+        self.done = self.total = 0
+        self._path, self._only, self._now = path, only, now
+        self._folders, self._known = folders, list(known)
+        self._copy: sqlite3.Connection | None = None
+        self.homes: dict[str, Home] = {}
+
+    def blocks(self) -> Iterator[Block]:
+        copy = self._copy = open_copy(self._path)
+        sessions = _read_sessions(copy)
+        self.total = len(sessions)
+        names = set()
+        for session in sessions:
+            self.done += 1
+            name = parse_text(session.row.get("project")) or UNKNOWN
+            names.add(name)
+            if self._only in (None, name):
+                home = self.homes.get(name) or self._home(name)
+                records = _session(copy, session, home.record)
+                if len(records) > 1:
+                    self.homes[name] = home
+                    yield Block((home.record, *records), home.record, home.into)
+        if self._only is not None and self._only not in names:
+            there = ", ".join(sorted(names)[:LISTED]) or "none"
+            raise TransferError(f"Claude-mem has no project {self._only!r}. Its projects: {there}.")
+
+    def close(self) -> None:
+        if self._copy is not None:
+            self._copy.close()
+
+    def _home(self, name: str) -> Home:
+        if repository := self._folders.get(name):
+            identities = tuple(
+                IdentityRecord(cast(IdentityKind, i.kind), i.value) for i in repository.identities
+            )
+            dirs = (DirRecord(repository.root, self._now),)
+            root = repository.root
+            return Home(ProjectRecord(name, repository.name, root, self._now, identities, dirs))
+        same = [p for p in self._known if p.name == name and not p.root.startswith(PLACEHOLDER)]
+        if len(same) == 1:
+            return Home(ProjectRecord(name, name, same[0].root, self._now), same[0].id)
+        placeholder = f"{PLACEHOLDER}{name}"
+        identity = IdentityRecord("path", placeholder)
+        return Home(ProjectRecord(name, name, placeholder, self._now, (identity,)))
+
+
+@dataclass(slots=True)
+class _Session:
+    """A row of theirs, or what is left of a session whose own row is gone; and the numbers of its parts, by
+    table."""
+
+    row: dict[str, Any]
+    ids: dict[str, list[int]] = field(default_factory=lambda: {table: [] for table in PARTS})
+
+
+def _read_sessions(copy: sqlite3.Connection) -> list[_Session]:
+    """In their order; those whose row is gone behind the others."""
+    found = [_Session(row) for row in _rows(copy, "sdk_sessions")]
+    by_id = {each.row["id"]: each for each in found}
+    by_name: dict[object, _Session] = {}
+    for names in (MEMORY, CONTENT[:3]):
+        for each in found:
+            if (name := _first(each.row, names)) is not None:
+                by_name.setdefault(name, each)
+    for table in PARTS:
+        for row in _rows(copy, table):
+            name = _first(row, CONTENT if table == "user_prompts" else MEMORY)
+            session = by_id.get(row.get("session_db_id")) or by_name.get(name)
+            if session is None:
+                session = by_name[name] = _Session({"id": None, MEMORY[0]: name, CONTENT[0]: name})
+                found.append(session)
+            if session.row.get("project") is None:
+                session.row["project"] = row.get("project")
+            session.ids[table].append(row["id"])
+    return found
+
+
+def _rows(
+    copy: sqlite3.Connection, table: str, ids: list[int] | None = None
+) -> Iterator[dict[str, Any]]:
+    """All, or these; none of a table that is not there. The tables are named by us: nothing of what the file
+    contains becomes SQL."""
+    if _columns(copy, table):
+        wanted = "" if ids is None else "WHERE id IN (SELECT value FROM json_each(?))"
+        values = () if ids is None else (json.dumps(ids),)
+        rows = copy.execute(f"SELECT * FROM {table} {wanted} ORDER BY id", values)
+        yield from map(dict, rows)
+
+
+def _first(row: Row, names: Iterable[str]) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def _session(
+    copy: sqlite3.Connection, session: _Session, project: ProjectRecord
+) -> tuple[SessionRecord | Part, ...]:
+    """The session, then its parts."""
+    row = session.row
+    ref = _ref(row)
+    name = session_name(AGENT, ref)
+    start = parse_time(row.get("started_at_epoch"), row.get("started_at"))
+    asked, observed, summed = (list(_rows(copy, table, session.ids[table])) for table in PARTS)
+    prompts = _prompts(asked, row, name, start)
+    begin = start or next((at for r in (*observed, *summed) if (at := _time(r, None))), 0)
+    observations = [_observation(r, name, n, prompts, begin) for n, r in enumerate(observed, 1)]
+    parts: list[Part] = [*prompts, *observations, *_summaries(summed, name, prompts, begin)]
+    ended = parse_time(row.get("completed_at_epoch"), row.get("completed_at"))
+    times = [begin, *(part.at for part in parts), *([ended] if ended else [])]
+    first_words = prompts[0].text if prompts else row.get("user_prompt") or ""
+    record = SessionRecord(
+        session=name,
+        project=project.project,
+        agent=AGENT,
+        ref=ref,
+        project_dir=project.root,
+        transcript=None,
+        status="completed" if row.get("status") == "completed" else "interrupted",
+        started_at=min(filter(None, times), default=0),
+        last_event_at=max(times),
+        ended_at=ended or max(times),
+        title=parse_text(row.get("custom_title")) or one_line(first_words, TITLE) or None,
+        subtitle=None,
+        prompts=max((prompt.number for prompt in prompts), default=0),
+    )
+    return (record, *parts)
+
+
+def _ref(row: Row) -> str:
+    platform = parse_text(row.get("platform_source")) or ""
+    own = "" if platform in USUAL_PLATFORMS else f"-{platform}"
+    names = (_first(row, CONTENT[:3]), _first(row, MEMORY))
+    name = next(filter(None, map(parse_text, names)), None) or row["id"]
+    return f"{name}@{AGENT}{own}"
+
+
+def _prompts(
+    rows: list[dict[str, Any]], session: Row, name: str, start: int | None
+) -> list[PromptRecord]:
+    """A release without a table of prompts kept the first one with its session."""
+    rows.sort(key=lambda row: parse_number(row.get("prompt_number")) or 0)
+    taken: set[int] = set()
+    found = []
+    for row in rows:
+        number = parse_number(row.get("prompt_number"))
+        if not number or number in taken:
+            number = max(taken, default=0) + 1
+        taken.add(number)
+        at = _time(row, start) or 0
+        found.append(PromptRecord(name, number, None, at, str(row.get("prompt_text") or "")))
+    first = session.get("user_prompt")
+    if not found and parse_text(first):
+        found.append(PromptRecord(name, 1, None, start or 0, str(first)))
+    return found
+
+
+def _observation(
+    row: Row, session: str, place: int, prompts: list[PromptRecord], begin: int
+) -> ObservationRecord:
+    at = _time(row, begin) or 0
+    kind, whole = str(row.get("type") or ""), parse_text(row.get("text"))
+    texts: dict[str, Any] = {
+        name: parse_text(row.get(name)) for name in ("title", "subtitle", "narrative")
+    }
+    facts = parse_list(row.get("facts"))
+    if whole and not (texts["title"] or texts["narrative"] or facts):
+        draft = parse_flat_text(kind, whole)
+        texts, facts = {name: getattr(draft, name) for name in texts}, draft.facts
+    elif whole and whole != texts["narrative"]:
+        texts["narrative"] = "\n\n".join(filter(None, (texts["narrative"], whole)))
+    agent = parse_text(row.get("agent_type"))
+    return ObservationRecord(
+        session=session,
+        observation=f"{session}#{place}",
+        job=None,
+        ordinal=place,
+        prompt_number=_number(row, prompts, at),
+        at=at,
+        provider=PROVIDER,
+        model=parse_text(row.get("generated_by_model")),
+        type=known_type(kind),
+        **texts,
+        subagent_type=None if agent in MAIN_AGENT else agent,
+        pinned=False,
+        edited=False,
+        facts=facts,
+        concepts=parse_list(row.get("concepts")),
+        files_read=parse_list(row.get("files_read")),
+        files_modified=parse_list(row.get("files_modified")),
+    )
+
+
+def _summaries(
+    rows: list[dict[str, Any]], session: str, prompts: list[PromptRecord], begin: int
+) -> list[SummaryRecord]:
+    """A turn has one here. A second one of theirs gets a number behind all the others: it is not lost."""
+    numbers = [_number(row, prompts, _time(row, begin) or 0) for row in rows]
+    taken: set[int] = set()
+    found = []
+    for row, own in zip(rows, numbers, strict=True):
+        number = own if own not in taken else max(*taken, *numbers) + 1
+        taken.add(number)
+        texts: dict[str, Any] = {part: parse_text(row.get(part)) for part in SUMMARY_PARTS}
+        found.append(
+            SummaryRecord(
+                session=session,
+                prompt_number=number,
+                at=_time(row, begin) or 0,
+                provider=PROVIDER,
+                model=parse_text(row.get("generated_by_model")),
+                **texts,
+                files_read=parse_list(row.get("files_read")),
+                files_edited=parse_list(row.get("files_edited")),
+            )
+        )
+    return found
+
+
+def _number(row: Row, prompts: list[PromptRecord], at: int) -> int:
+    """Where there is none: that of the last prompt before it."""
+    own = parse_number(row.get("prompt_number"))
+    if own is not None:
+        return own
+    return max((prompt.number for prompt in prompts if prompt.at <= at), default=0)
+
+
+def _time(row: Row, default: int | None) -> int | None:
+    return parse_time(row.get("created_at_epoch"), row.get("created_at")) or default
+
+
+def default_path(env: Mapping[str, str]) -> Path:
+    folder = env.get(FOLDER_VARIABLE)
+    return (Path(folder).expanduser() if folder else Path.home() / FOLDER) / FILE
+
+
+def open_copy(path: Path) -> sqlite3.Connection:
+    """Rows by name; text that is not UTF-8 is read as far as it goes."""
+    _check_header(path)
+    copy = sqlite3.connect("", check_same_thread=False)
+    try:
+        _fill(copy, path)
+        faults = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if faults != "ok":
+            raise sqlite3.DatabaseError(faults)
+        copy.row_factory = sqlite3.Row
+        copy.text_factory = lambda data: data.decode("utf-8", "replace")
+        _check_tables(copy, path)
+    except sqlite3.DatabaseError as error:
+        copy.close()
+        raise TransferError(
+            f"{path} cannot be read ({error}). If claude-mem is running, stop it and try again; if the file "
+            "is damaged, repair it with `sqlite3 old.db .recover | sqlite3 new.db` and import new.db."
+        ) from None
+    except TransferError:
+        copy.close()
+        raise
+    return copy
+
+
+def project_names(path: Path) -> list[str]:
+    """For a shell's completion, which must not wait: as the file stands, and nothing if that fails."""
+    try:
+        uri = f"{path.absolute().as_uri()}?immutable=1"
+        with closing(sqlite3.connect(uri, uri=True)) as source:
+            return [
+                str(row[0]) for row in source.execute("SELECT DISTINCT project FROM sdk_sessions")
+            ]
+    except (sqlite3.Error, ValueError):
+        return []
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
+    """Empty for a table that is not there."""
+    rows = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    return frozenset(row[0] for row in rows)
+
+
+def _check_header(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            is_sqlite = file.read(len(MAGIC)) == MAGIC
+    except FileNotFoundError:
+        raise TransferError(
+            f"There is no {path}. Give the path of claude-mem's database, or set {FOLDER_VARIABLE}."
+        ) from None
+    except OSError as error:
+        raise TransferError(f"{path} cannot be read: {error.strerror}.") from None
+    if not is_sqlite:
+        raise TransferError(f"{path} is not an SQLite database. Claude-mem's is called {FILE}.")
+
+
+def _check_tables(copy: sqlite3.Connection, path: Path) -> None:
+    for table, names in NEEDED:
+        if not _columns(copy, table).intersection(names):
+            raise TransferError(
+                f"{path} is not a claude-mem database: it has no table {table!r} as claude-mem makes it. "
+                f"Claude-mem's own is usually ~/{FOLDER}/{FILE}."
+            )
+
+
+def _fill(copy: sqlite3.Connection, path: Path) -> None:
+    log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+    if log.exists() and not shared.exists():
+        # Nobody has it open, and opening it would make files there.
+        with tempfile.TemporaryDirectory() as folder:
+            for file in (path, log):
+                shutil.copyfile(file, Path(folder, file.name))
+            _back_up(Path(folder, path.name), "mode=rw", copy)
+        return
+    with path.open("rb") as opened:
+        in_wal_mode = opened.read(20)[18:] == bytes((WAL_VERSION, WAL_VERSION))
+    # In that mode, without a log, it is closed and complete.
+    _back_up(path, "immutable=1" if in_wal_mode and not log.exists() else "mode=ro", copy)
+
+
+def _back_up(path: Path, how: str, copy: sqlite3.Connection) -> None:
+    uri = f"{path.absolute().as_uri()}?{how}"
+    with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS)) as source:
+        source.backup(copy)
+
+
+def parse_time(epoch: object, text: object) -> int | None:
+    """Milliseconds. Some releases wrote seconds; some rows have only the date in words."""
+    try:
+        number = int(float(str(epoch)))
+    except (ValueError, OverflowError):
+        number = 0
+    if 0 < number < LARGEST:
+        return number * SECOND if number < SECONDS_BELOW else number
+    try:
+        return round(datetime.fromisoformat(str(text)).timestamp() * SECOND)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def parse_number(value: object) -> int | None:
+    try:
+        number = int(str(value))
+    except ValueError:
+        return None
+    return number if 0 <= number < LARGEST else None
+
+
+def parse_text(value: object) -> str | None:
+    """Clean; None where there is nothing."""
+    if value is None:
+        return None
+    return clean(str(value)).strip() or None
+
+
+def parse_list(value: object) -> tuple[str, ...]:
+    """A JSON list, as it should be. What is no JSON is one item."""
+    if not isinstance(value, str) or not value.strip():
+        return ()
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        found = value
+    items = found if isinstance(found, list) else [found]
+    texts = (parse_text(_plain(item)) for item in items if item is not None)
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _plain(item: Any) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Mapping) and len(item) == 1:
+        return _plain(next(iter(item.values())))
+    return json.dumps(item, ensure_ascii=False)

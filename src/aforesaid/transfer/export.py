@@ -1,0 +1,81 @@
+"""Writes everything that is remembered into a file: whole, private, or not at all."""
+
+import gzip
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+from aforesaid import __version__
+from aforesaid.model.records import NAMES, Counts, Exported, MemoryRecord, ProjectRecord, Record
+from aforesaid.paths import PRIVATE_FILE
+from aforesaid.transfer.format import FORMAT, VERSION, End, Header, encoded
+
+GZIP = ".gz"
+LEVEL = 6
+
+
+class Leaving(Protocol):
+    """Curated memories, which are not in the store."""
+
+    def of_user(self) -> Iterable[MemoryRecord]: ...
+    def of(self, project: ProjectRecord) -> Iterable[MemoryRecord]: ...
+    def of_others(self, number: int) -> Iterable[ProjectRecord | MemoryRecord]:
+        """Those of projects that were not asked for, with the projects. `number`: how many there were."""
+
+
+def joined(records: Iterable[Record], memories: Leaving) -> Iterator[Exported]:
+    """The user's first, a project's behind the project, then what the store knows nothing of."""
+    projects = 0
+    yield from memories.of_user()
+    for record in records:
+        yield record
+        if isinstance(record, ProjectRecord):
+            projects += 1
+            yield from memories.of(record)
+    yield from memories.of_others(projects)
+
+
+def write(
+    records: Iterable[Exported],
+    out: BinaryIO,
+    *,
+    at: int,
+    project: str | None = None,
+    replies: bool = False,
+    ascii_only: bool = False,
+    on_record: Callable[[], None] = lambda: None,
+) -> Counts:
+    """What was written."""
+    written: Counter[str] = Counter()
+    header = Header(FORMAT, VERSION, at, __version__, project, replies)
+    out.write(encoded(header, ascii_only=ascii_only))
+    for record in records:
+        out.write(encoded(record, ascii_only=ascii_only))
+        written[NAMES[type(record)][1]] += 1
+        on_record()
+    out.write(encoded(End(written.total() + 2)))
+    return Counts(**written)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Owner only. It has its name when all of it is on the disk; before that, what had the name stays."""
+    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if path.name.endswith(GZIP):
+                # No name and no time inside: the same memory gives the same bytes.
+                with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as packed:
+                    yield cast(BinaryIO, packed)
+            else:
+                yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

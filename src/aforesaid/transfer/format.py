@@ -1,0 +1,205 @@
+"""The lines of an export: JSON objects, one per record. `docs/reference/export-format.md` describes them.
+
+A record's fields are the line's fields, so a field is declared once, in `model/records.py`. An event's body
+is the agent's own bytes, and comes back byte for byte: as JSON where writing that JSON gives the same bytes,
+else as text, else as base64.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from aforesaid.model.records import NAMES, EventRecord, Exported
+from aforesaid.payload.limits import MOST_VALUES, structure_excess
+
+FORMAT = "aforesaid-export"
+VERSION = 2  # 1 had no memories
+LARGEST_INTEGER = 2**63 - 1
+BODIES = ("body", "body_text", "body_base64")
+# How an agent writes its JSON. A body that is laid out in yet another way is text.
+SPACED, ASCII, NEWLINE = "spaced", "ascii", "newline"
+LAYOUTS: tuple[tuple[str, ...], ...] = ((), (SPACED, ASCII), (SPACED,), (ASCII,))
+
+
+class Malformed(ValueError):
+    """A line is not what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line. `project`: the name of the only one that is in it; `replies`: the ledger has them."""
+
+    format: str
+    version: int
+    at: int = 0
+    by: str = ""
+    project: str | None = None
+    replies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The last line: without it, the file was cut off. `lines` counts it too."""
+
+    lines: int
+
+
+Line = Header | Exported | End
+LINE_NAMES: Mapping[type[Line], str] = {
+    Header: "export",
+    End: "end",
+    **{kind: name for kind, (name, _) in NAMES.items()},
+}
+TYPES = {name: kind for kind, name in LINE_NAMES.items()}
+
+
+def encoded(line: Line, *, ascii_only: bool = False) -> bytes:
+    """With its newline. `ascii_only`: for a terminal, which captured text must not steer."""
+    values = {"record": LINE_NAMES[type(line)]} | _plain(line)
+    try:
+        text = json.dumps(values, ensure_ascii=ascii_only, separators=(",", ":"))
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, in a reply
+        return json.dumps(values, separators=(",", ":")).encode() + b"\n"
+
+
+def decoded(data: bytes) -> Line:
+    """Raises Malformed. Fields that are not known are left out: they are from a later release."""
+    if too_much := structure_excess(data, 2 * MOST_VALUES):
+        raise Malformed(too_much)
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"it is not JSON ({type(error).__name__})") from None
+    if not isinstance(values, dict):
+        raise Malformed("it is not a JSON object")
+    name = values.get("record")
+    kind = TYPES.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise Malformed(f"{str(name)[:40]!r} is not a record of this format")
+    if kind is EventRecord:
+        values["body"] = _body(values)
+    found: Line = READERS[kind](values)
+    return found
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
+    for part in fields(value):
+        found = getattr(value, part.name)
+        if isinstance(found, bytes):
+            plain |= _encode_body(found)
+        elif isinstance(found, tuple):
+            plain[part.name] = [_plain(item) if is_dataclass(item) else item for item in found]
+        else:
+            plain[part.name] = found
+    if plain.get("reply", "") is None:
+        del plain["reply"]
+    return plain
+
+
+def _encode_body(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body, parse_constant=_refuse)
+        ended = [NEWLINE] if body.endswith(b"\n") else []
+        for layout in LAYOUTS:
+            if _laid_out(value, [*layout, *ended]) == body:
+                return {"body": value} | ({"body_as": [*layout, *ended]} if layout or ended else {})
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return {"body_text": body.decode()}
+    except UnicodeDecodeError:
+        return {"body_base64": base64.b64encode(body).decode()}
+
+
+def _body(values: dict[str, Any]) -> bytes:
+    given = [name for name in BODIES if name in values]
+    if len(given) != 1:
+        raise Malformed(f"an event has one of {', '.join(BODIES)}")
+    value = values.pop(given[0])
+    try:
+        if given[0] == "body":
+            return _laid_out(value, _typed(values.get("body_as", []), list, "a list"))
+        text: str = _typed(value, str, "text")
+        return text.encode() if given[0] == "body_text" else base64.b64decode(text, validate=True)
+    except (UnicodeEncodeError, binascii.Error, RecursionError):
+        raise Malformed(f"`{given[0]}` cannot be read") from None
+
+
+def _laid_out(value: Any, layout: list[str]) -> bytes:
+    separators = (", ", ": ") if SPACED in layout else (",", ":")
+    text = json.dumps(value, ensure_ascii=ASCII in layout, separators=separators)
+    return text.encode() + b"\n" * (NEWLINE in layout)
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+Reader = Callable[[Any], Any]
+SIMPLE: Mapping[Any, Reader] = {
+    int: lambda value: _typed(value, int, "a whole number"),
+    str: lambda value: _typed(value, str, "text"),
+    bool: lambda value: _typed(value, bool, "true or false"),
+    bytes: lambda value: value,
+}
+
+
+def _reader(hint: Any) -> Reader:
+    """What a field's type asks of its value."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        inner = _reader(next(part for part in arguments if part is not NoneType))
+        return lambda value: None if value is None else inner(value)
+    if origin is Literal:
+        return lambda value: _one_of(value, arguments)
+    if origin is tuple:
+        item = _reader(arguments[0])
+        return lambda value: tuple(item(each) for each in _typed(value, list, "a list"))
+    if is_dataclass(hint):
+        assert isinstance(hint, type)
+        return _object_reader(hint)
+    return SIMPLE[hint]
+
+
+def _object_reader(kind: type[Any]) -> Reader:
+    hints = get_type_hints(kind)
+    readers = {part.name: _reader(hints[part.name]) for part in fields(kind)}
+    optional = {part.name for part in fields(kind) if part.default is not MISSING}
+
+    def read(values: Any) -> Any:
+        if not isinstance(values, dict):
+            raise Malformed("an object was expected")
+        found = {}
+        for name, reader in readers.items():
+            if name not in values:
+                if name in optional:
+                    continue
+                raise Malformed(f"`{name}` is missing")
+            try:
+                found[name] = reader(values[name])
+            except Malformed as error:
+                raise Malformed(f"`{name}`: {error}") from None
+        return kind(**found)
+
+    return read
+
+
+def _typed(value: Any, kind: type, expected: str) -> Any:
+    if type(value) is not kind or (isinstance(value, int) and abs(value) > LARGEST_INTEGER):
+        raise Malformed(f"{expected} was expected")
+    return value
+
+
+def _one_of(value: Any, allowed: tuple[Any, ...]) -> Any:
+    if value not in allowed:
+        raise Malformed(f"one of {', '.join(allowed)} was expected")
+    return value
+
+
+READERS: Mapping[type[Line], Reader] = {kind: _object_reader(kind) for kind in LINE_NAMES}

@@ -1,0 +1,137 @@
+"""Imports a source into the store, a block at a time, so that everything else gets its turn in between.
+
+A block is taken whole or not at all. What others exported, or another program kept, was not redacted by us:
+`Redacted` wraps such a source.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
+
+from aforesaid.english import count
+from aforesaid.errors import TransferError
+from aforesaid.model.records import (
+    Counts,
+    MemoryImportResult,
+    MemoryRecord,
+    ProjectRecord,
+    Record,
+    map_texts,
+)
+from aforesaid.privacy import payloads
+from aforesaid.privacy.redactor import Redactor
+from aforesaid.store.store import Store
+
+R = TypeVar("R", bound=Record | MemoryRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A session with its project and all its parts, or a project alone; read once. `into`: the project of the
+    store that it goes to, where the records do not say. `memories`: curated ones of the project, or of the
+    user; they are complete when the records have been read."""
+
+    records: Iterable[Record]
+    project: ProjectRecord | None = None
+    into: int | None = None
+    memories: Iterable[MemoryRecord] = ()
+
+
+class Source(Protocol):
+    """`done` of `total`: how far it has been read, in whatever it counts. A source that is broken raises
+    TransferError from `blocks`, and what it gave before is sound."""
+
+    done: int
+    total: int
+
+    def blocks(self) -> Iterator[Block]: ...
+    def close(self) -> None: ...
+
+
+class MemoryImport(Protocol):
+    """Where curated memories go, which are not in the store."""
+
+    def take(
+        self, project: ProjectRecord | None, records: Iterable[MemoryRecord], *, undo: bool
+    ) -> MemoryImportResult: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What was taken up to now, what was here already, and which projects know more than before.
+    `memories`: what is to be reported beyond their numbers."""
+
+    new: Counts = field(default_factory=Counts)
+    known: Counts = field(default_factory=Counts)
+    projects: frozenset[int] = frozenset()
+    memories: MemoryImportResult = field(default_factory=MemoryImportResult)
+
+
+def run(
+    store: Store, source: Source, memories: MemoryImport | None = None, *, undo: bool
+) -> Iterator[Progress]:
+    """A step for each block. It can be left at any time, and begun again: nothing is taken twice."""
+    progress = Progress()
+    counted: set[str | None] = set()
+    store.transfer.begin()
+    try:
+        for block in source.blocks():
+            taken = store.transfer.import_records(block.records, into=block.into, undo=undo)
+            new, known, touched = taken.new, taken.known, {taken.project_id}
+            name = block.project.project if block.project else None
+            if name in counted:  # a project is one, however many sessions it has
+                new, known = replace(new, projects=0), replace(known, projects=0)
+            counted.add(name)
+            curated = MemoryImportResult()
+            if memories is not None:
+                curated = memories.take(block.project, block.memories, undo=undo)
+                if block.project and curated.new:
+                    touched.add(store.projects.find(block.project.repository, local=False))
+            progress = Progress(
+                progress.new + new + Counts(memories=curated.new),
+                progress.known + known + Counts(memories=curated.known),
+                progress.projects
+                | (set() if undo else {key for key in touched if key is not None}),
+                progress.memories + curated,
+            )
+            yield progress
+    except TransferError as error:
+        raise TransferError(f"{error} {_describe(progress.new, undo=undo)}") from None
+    finally:
+        source.close()
+        if not undo:
+            store.transfer.end()
+
+
+def _describe(new: Counts, *, undo: bool) -> str:
+    if not any(new):
+        return "Nothing would be taken." if undo else "Nothing was taken."
+    sessions, notes = count(new.sessions, "new session"), count(new.observations, "observation")
+    memories = f", and {count(new.memories, 'memory')}" if new.memories else ""
+    what = f"{sessions} with {notes}{memories}; nothing of what follows."
+    if undo:
+        return f"What stands before that would be taken: {what} Nothing was changed."
+    again = "Run it again with a whole file: nothing is taken twice."
+    return f"What stands before that was taken: {what} {again}"
+
+
+class Redacted:
+    def __init__(self, source: Source, redactor: Redactor) -> None:
+        self.source, self.redactor = source, redactor
+        self.done, self.total = source.done, source.total
+
+    def blocks(self) -> Iterator[Block]:
+        for block in self.source.blocks():
+            self.done = self.source.done
+            records = (self._redact(each) for each in block.records)
+            memories = (self._redact(each) for each in block.memories)
+            yield replace(block, records=records, memories=memories)
+
+    def close(self) -> None:
+        self.source.close()
+
+    def _redact(self, record: R) -> R:
+        redacted: R = map_texts(
+            record, self.redactor.text, lambda body: payloads.redacted(self.redactor, body)
+        )
+        return redacted

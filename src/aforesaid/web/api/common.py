@@ -1,0 +1,178 @@
+"""Parameters, lookups, pages, times and rows that several endpoints share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+
+from aforesaid import clock, times
+from aforesaid.model.observations import TYPES
+from aforesaid.model.search import Filters
+from aforesaid.model.sessions import Cursor, EventRow, ObservationRow, Project, Session
+from aforesaid.parameters import Parameter
+from aforesaid.recall import lookup
+from aforesaid.text import one_line
+from aforesaid.web.backend import Backend, Json
+from aforesaid.web.endpoint import MAX_ID, ApiError, not_found, shape
+
+QUARTER = 15 * clock.MINUTE
+TITLE_LENGTH = 160
+PROJECT = Parameter("project", "A project's id.", "number", most=MAX_ID)
+BEFORE = Parameter("before", "`next` of the previous page.", most=100)
+AFTER = Parameter("after", "`next` of the previous page.", most=100)
+SINCE = Parameter("since", "Start: milliseconds, or a date such as `last week`.", most=200)
+UNTIL = Parameter("until", "End, included: milliseconds, or a date such as `5 October`.", most=200)
+FILTERS = (
+    PROJECT,
+    Parameter("type", "Only observations of this type; can be repeated.", "names", choices=TYPES),
+    Parameter("concept", "Only with this concept; can be repeated.", "names", most=500),
+    Parameter("file", "Only about this file; can be repeated.", "names", most=4096),
+    Parameter("agent", "Only from this agent.", most=100),
+    Parameter("session", "Only from the session with this id.", "number", most=MAX_ID),
+    SINCE,
+    UNTIL,
+)
+REVERSED_PERIOD = "`since` is later than `until`. Swap them, or leave one out."
+
+SESSION = shape(
+    "id:int ref:str agent:str project_id:int project:str title:str? subtitle:str? status:str "
+    "started_at:int last_event_at:int ended_at:int? prompts:int observations:int",
+    types={"type": "object", "additionalProperties": {"type": "integer"}},
+)
+EVENT = shape(
+    "id:int session_id:int at:int kind:str tool:str? title:str size:int prompt_number:int "
+    "healed:bool subagent:str?"
+)
+OBSERVATION_ROW = shape(
+    "id:int session_id:int project_id:int project:str prompt_number:int at:int type:str title:str? "
+    "subtitle:str? pinned:bool edited:bool doubted:bool repeats:int? follows:int?"
+)
+
+
+def limit_parameter(default: int, most: int = 200) -> Parameter:
+    return Parameter("limit", "How many.", "number", default=default, most=most)
+
+
+def page(items: list[Json], cursors: Sequence[Cursor], limit: int) -> Json:
+    """`cursors`: of the rows that were read, one more than `limit` if there is another page."""
+    more = len(cursors) > limit
+    after = ".".join(map(str, cursors[limit - 1])) if more else None
+    return {"items": items[:limit], "next": after}
+
+
+def parse_cursor(text: str | None, parts: int, field: str) -> Cursor | None:
+    if not text:
+        return None
+    found = text.split(".")
+    if len(found) != parts or not all(part.isascii() and part.isdecimal() for part in found):
+        raise bad_cursor(field)
+    return tuple(min(int(part[:19]), 2**62) for part in found)
+
+
+def bad_cursor(field: str) -> ApiError:
+    why = f"`{field}` must be `next` of the previous page, or left out."
+    return ApiError(400, "bad_cursor", why, field)
+
+
+def find_project(backend: Backend, id: int | None) -> Project | None:
+    """None where none was given."""
+    if id is None:
+        return None
+    for each in backend.store.projects.all():
+        if each.id == id:
+            return each
+    raise not_found(f"There is no project {id}. GET /api/projects lists them.")
+
+
+def project_names(backend: Backend) -> Mapping[int, str]:
+    return {each.id: each.name for each in backend.store.projects.all()}
+
+
+def find_session(backend: Backend, id: int) -> Session:
+    found = backend.store.sessions.get(id)
+    if found is None:
+        raise not_found(f"There is no session {id}. GET /api/sessions lists them.")
+    return found
+
+
+def parse_period(
+    backend: Backend, since: str | None, until: str | None
+) -> tuple[int | None, int | None]:
+    return (
+        _parse_time(times.begin, backend, since, "since"),
+        _parse_time(times.end, backend, until, "until"),
+    )
+
+
+def _parse_time(
+    parse: Callable[[str, int], int], backend: Backend, text: str | None, field: str
+) -> int | None:
+    if not text:
+        return None
+    if text.isascii() and text.isdecimal() and 10 <= len(text) <= 16:
+        return int(text)
+    try:
+        return parse(text, backend.clock())
+    except (ValueError, OverflowError, OSError) as error:
+        raise ApiError(400, "bad_time", str(error), field) from None
+
+
+def local_day(at: int) -> str:
+    """The local calendar day; empty for a time outside the calendar. No time zone changes within a quarter of
+    an hour."""
+    return _quarter_day(at // QUARTER)
+
+
+@lru_cache(maxsize=10_000)
+def _quarter_day(quarter: int) -> str:
+    try:
+        return str(clock.local(quarter * QUARTER).date())
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def observation_json(row: ObservationRow, project_name: str) -> Json:
+    return asdict(row) | {"project": project_name}
+
+
+def event_json(row: EventRow, prompts: Mapping[int, str]) -> Json:
+    """`prompts`: their texts by number. An event without a text is titled by its tool or kind."""
+    text = prompts.get(row.prompt_number, "") if row.kind == "prompt" else row.text or ""
+    if row.tool:
+        text = text.removeprefix(f"{row.tool}\n")
+    found = {name: getattr(row, name) for name in EVENT["properties"] if hasattr(row, name)}
+    title = one_line(text, TITLE_LENGTH) or row.tool or row.kind.replace("_", " ")
+    return found | {"title": title, "subagent": row.subagent_type}
+
+
+def read_filters(
+    backend: Backend,
+    *,
+    project: int | None,
+    type: tuple[str, ...],
+    concept: tuple[str, ...],
+    file: tuple[str, ...],
+    agent: str | None,
+    session: int | None,
+    since: str | None,
+    until: str | None,
+) -> Filters:
+    """Refuses filters that can never match."""
+    find_project(backend, project)
+    if session is not None:
+        find_session(backend, session)
+    if project is not None:
+        file = tuple(lookup.as_recorded(backend.store, project, path) for path in file)
+    begin, end = parse_period(backend, since, until)
+    found = Filters(
+        project_id=project,
+        types=type,
+        concepts=concept,
+        files=file,
+        agent=agent or None,
+        session_id=session,
+        since=begin,
+        until=end,
+    )
+    if found.backwards:
+        raise ApiError(400, "bad_request", REVERSED_PERIOD, "since")
+    return found

@@ -1,0 +1,300 @@
+"""Observations: lists, one with its evidence and related ones, and changes, which the worker makes."""
+
+from dataclasses import asdict
+from typing import Any
+
+from aforesaid import freshness
+from aforesaid.model.observations import (
+    TYPES,
+    Observation,
+    Unusable,
+    changes,
+    checked,
+    draft_fields,
+    draft_version,
+)
+from aforesaid.parameters import Parameter
+from aforesaid.recall import lookup
+from aforesaid.recall.results import describe_reasons
+from aforesaid.recall.search import HANDED_OVER
+from aforesaid.text import tokens
+from aforesaid.web.api import common
+from aforesaid.web.api.common import BEFORE, EVENT, FILTERS, OBSERVATION_ROW, PROJECT
+from aforesaid.web.backend import Backend, Json
+from aforesaid.web.endpoint import (
+    MAX_ID,
+    TREE,
+    ApiError,
+    endpoint,
+    many,
+    not_found,
+    page_of,
+    shape,
+)
+from aforesaid.web.markdown import parse_line
+
+RELATED = 8
+TURN_EVENTS = 50
+EDITED_MEANWHILE = (
+    "#{0} was changed meanwhile and was left as it is. GET /api/observations/{0} has its current text and "
+    "`version`; send your change with that."
+)
+COPIED = (
+    *("type", "title", "subtitle", "narrative", "concepts", "files_read", "files_modified"),
+    *("doubts", "repeats", "follows", "revision", "subagent_type"),
+)
+PATH = "/api/observations/{id}"
+OBSERVATION = shape(
+    "session_ref:str? narrative:str? concepts:[str] files_read:[str] files_modified:[str] provider:str "
+    "model:str? revision:str? confirmed:bool origins:[str] sources:[str] edits:int version:str "
+    "folded:[int] tokens:int",
+    **{n: v for n, v in OBSERVATION_ROW["properties"].items() if n != "doubted"},
+    facts=many(shape("text:str doubt:str?")),
+    content=shape(subtitle=TREE, narrative=TREE, facts=many(TREE)),
+    doubts=many(shape("part:str reason:str")),
+    freshness=shape("state:str changed:[str] gone:[str]"),
+    evidence=many(EVENT),
+    evidence_of={"enum": ["itself", "turn"]},
+    related=many(shape("id:int title:str type:str? at:int why:str")),
+    merged={"anyOf": [shape("into:int at:int"), {"type": "null"}]},
+)
+
+
+@endpoint(
+    "GET",
+    "/api/observations",
+    query=(*FILTERS, BEFORE, common.limit_parameter(50)),
+    response=page_of(OBSERVATION_ROW),
+)
+def list_observations(backend: Backend, *, before: str | None, limit: int, **given: Any) -> Json:
+    """List observations, the latest first, without duplicates."""
+    filters = common.read_filters(backend, **given)
+    cursor = common.parse_cursor(before, 2, "before")
+    found = backend.store.observations.page(filters, cursor, limit + 1)
+    names = common.project_names(backend)
+    items = [common.observation_json(row, names[row.project_id]) for row in found[:limit]]
+    return common.page(items, [(row.at, row.id) for row in found], limit)
+
+
+@endpoint("GET", PATH, response=OBSERVATION)
+def read_observation(backend: Backend, *, id: int) -> Json:
+    """Read an observation with its evidence and related observations."""
+    store = backend.store
+    found = _get(backend, id)
+    draft, fields = found.draft, asdict(found.draft)
+    session = store.sessions.get(found.session_id)
+    project = store.projects.get(found.project_id)
+    folder = freshness.directory(session.project_dir if session else project.root, project.root)
+    texts = (draft.title, draft.subtitle, *draft.facts, draft.narrative)
+    merged = store.observations.get_merge(id)
+    links = store.observations.links(id)
+    doubts = {doubt.part: doubt.reason for doubt in draft.doubts}
+    return {
+        "id": id,
+        "session_id": found.session_id,
+        "session_ref": session.ref if session else None,
+        "project_id": project.id,
+        "project": project.name,
+        "prompt_number": found.prompt_number,
+        "at": found.at,
+        **{name: fields[name] for name in COPIED},
+        "facts": [
+            {"text": fact, "doubt": doubts.get(f"facts {number}")}
+            for number, fact in enumerate(draft.facts)
+        ],
+        "content": {
+            "subtitle": parse_line(draft.subtitle),
+            "narrative": parse_line(draft.narrative),
+            "facts": [parse_line(fact) for fact in draft.facts],
+        },
+        "provider": found.provider,
+        "model": found.model,
+        "pinned": found.pinned,
+        "edited": found.edited,
+        "confirmed": found.confirmed,
+        "origins": list(draft.origins or ()),
+        "sources": list(draft.sources),
+        "edits": store.observations.count_edits(id),
+        "version": draft_version(draft),
+        "freshness": asdict(freshness.check_files(found, folder)),
+        **_evidence(backend, found),
+        "related": [
+            {name: getattr(hit, name) for name in ("id", "title", "type", "at")}
+            | {"why": describe_reasons(hit.reasons)}
+            for hit in lookup.related(backend.searcher, store, id, RELATED)
+        ],
+        "folded": [key for key, what in links if what == "same" and key != draft.repeats],
+        "merged": {"into": merged.into, "at": merged.at} if merged else None,
+        "tokens": sum(tokens(text or "") for text in texts) + HANDED_OVER,
+    }
+
+
+@endpoint(
+    "PATCH",
+    PATH,
+    body=(
+        Parameter("type", "Its type.", choices=TYPES),
+        Parameter("title", "A few words."),
+        Parameter("subtitle", "One sentence."),
+        Parameter("narrative", "The details."),
+        Parameter("facts", "All facts.", "texts"),
+        Parameter("concepts", "All concepts.", "texts"),
+        Parameter(
+            "version",
+            "The version that was read: if it has changed since, the edit is refused.",
+            most=100,
+        ),
+    ),
+    response=OBSERVATION,
+)
+def edit_observation(backend: Backend, *, id: int, version: str | None, **given: Any) -> Json:
+    """Edit an observation. Fields that are left out stay; an empty text or list removes one. An edited
+    observation is no longer doubted or replaced."""
+    before = draft_fields(_get(backend, id).draft)
+    fields = {
+        name: list(value) if isinstance(value, tuple) else value or None
+        for name, value in given.items()
+        if value is not None
+    }
+    after = checked(before | fields)
+    changed = after if isinstance(after, Unusable) else changes(before, after)
+    if isinstance(changed, Unusable):
+        why = f"The observation was left as it is: {changed.why}."
+        raise ApiError(400, "bad_request", why, changed.field)
+    if changed and _order(backend, "edit", id, version=version, **changed).get("meanwhile"):
+        raise ApiError(409, "edited_meanwhile", EDITED_MEANWHILE.format(id))
+    return read_observation(backend, id=id)
+
+
+@endpoint("POST", f"{PATH}/unedit", response=OBSERVATION)
+def undo_edit(backend: Backend, *, id: int) -> Json:
+    """Undo the last edit. `edits` is how many are left."""
+    _get(backend, id)
+    if not backend.order("unedit", id=id)["found"]:
+        raise not_found(f"#{id} has no edit that could be undone.")
+    return read_observation(backend, id=id)
+
+
+@endpoint(
+    "POST",
+    f"{PATH}/pin",
+    body=(Parameter("pinned", "Pin or unpin.", "flag", required=True),),
+    response=shape("id:int pinned:bool"),
+)
+def pin_observation(backend: Backend, *, id: int, pinned: bool) -> Json:
+    """Pin an observation, so that it comes first in every brief of its project, or unpin it. A duplicate pins
+    the observation it repeats, whose `id` is returned."""
+    _order(backend, "pin", id, pinned=pinned)
+    found = _get(backend, _get(backend, id).draft.repeats or id)
+    return {"id": found.id, "pinned": found.pinned}
+
+
+@endpoint(
+    "POST",
+    f"{PATH}/confirm",
+    body=(Parameter("confirmed", "Mark as verified, or undo that.", "flag", required=True),),
+    response=shape("id:int confirmed:bool"),
+)
+def confirm_observation(backend: Backend, *, id: int, confirmed: bool) -> Json:
+    """Mark an observation that only the web supports as verified, or undo that. A duplicate marks the
+    observation it repeats, whose `id` is returned."""
+    answer = _order(backend, "confirm", id, confirmed=confirmed)
+    return {"id": answer["id"], "confirmed": confirmed}
+
+
+@endpoint("DELETE", PATH, response=shape("id:int title:str? count:int undo:bool"))
+def hide_observation(backend: Backend, *, id: int) -> Json:
+    """Hide an observation and its duplicates. Can be undone."""
+    answer = _order(backend, "forget-observation", id)
+    return {"id": id, "title": answer["title"], "count": answer["count"], "undo": True}
+
+
+@endpoint("POST", f"{PATH}/restore", response=shape("id:int title:str?"))
+def restore_observation(backend: Backend, *, id: int) -> Json:
+    """Restore a hidden observation as it was."""
+    answer = backend.order("restore", id=id)
+    if not answer["found"]:
+        raise not_found(f"#{id} is not hidden. GET /api/hidden lists hidden observations.")
+    return {"id": id, "title": answer["title"]}
+
+
+@endpoint(
+    "GET",
+    "/api/hidden",
+    query=(PROJECT, BEFORE, common.limit_parameter(50)),
+    response=page_of(shape("id:int at:int title:str? project_id:int session_id:int")),
+)
+def list_hidden(backend: Backend, *, project: int | None, before: str | None, limit: int) -> Json:
+    """List hidden observations, the latest first."""
+    wanted = common.find_project(backend, project)
+    projects = [wanted] if wanted else backend.store.projects.all()
+    cursor = common.parse_cursor(before, 2, "before")
+    ids = [each.id for each in projects]
+    found = backend.store.observations.hidden_page(ids, cursor, limit + 1)
+    items = [
+        {
+            "id": each.observation_id,
+            "at": each.at,
+            "title": each.title,
+            "project_id": each.project_id,
+            "session_id": each.session_id,
+        }
+        for each in found[:limit]
+    ]
+    return common.page(items, [(each.at, each.observation_id) for each in found], limit)
+
+
+@endpoint(
+    "POST",
+    f"{PATH}/merge",
+    body=(Parameter("into", "The id that remains.", "number", required=True, most=MAX_ID),),
+    response=shape("id:int into:int moved:[int] undo:bool"),
+)
+def merge_observation(backend: Backend, *, id: int, into: int) -> Json:
+    """Merge an observation into another one as its duplicate. Can be undone."""
+    for number in (id, into):
+        _get(backend, number)
+    answer = backend.order("merge", id=id, into=into)
+    if why := answer.get("refused"):
+        raise ApiError(400, "cannot_merge", why, "into")
+    return {"id": id, "into": answer["into"], "moved": answer["moved"], "undo": True}
+
+
+@endpoint("POST", f"{PATH}/unmerge", response=shape("id:int into:int"))
+def undo_merge(backend: Backend, *, id: int) -> Json:
+    """Undo a merge."""
+    _get(backend, id)
+    answer = backend.order("unmerge", id=id)
+    if not answer["found"]:
+        raise not_found(f"#{id} was not merged into another observation.")
+    return {"id": id, "into": answer["into"]}
+
+
+def _get(backend: Backend, id: int) -> Observation:
+    found = backend.store.observations.get(id)
+    if found is None:
+        raise _missing(backend, id)
+    return found
+
+
+def _missing(backend: Backend, id: int) -> ApiError:
+    if backend.store.observations.get_hidden(id):
+        undo = f"POST /api/observations/{id}/restore brings it back."
+        return not_found(f"Observation #{id} is hidden. {undo}")
+    return not_found(f"There is no observation #{id}. GET /api/observations lists them.")
+
+
+def _order(backend: Backend, command: str, id: int, **given: Any) -> Json:
+    """Has the worker change an observation that must exist."""
+    answer = backend.order(command, id=id, **given)
+    if not answer["found"]:
+        raise _missing(backend, id)
+    return answer
+
+
+def _evidence(backend: Backend, found: Observation) -> Json:
+    """Observations written without a model name no events; then it is the tool calls of the turn."""
+    rows, of = backend.store.events.by_ids(found.draft.evidence), "itself"
+    if not rows and (tools := backend.store.events.tool_calls(found.id, TURN_EVENTS)):
+        rows, of = tools, "turn"
+    return {"evidence": [common.event_json(row, {}) for row in rows], "evidence_of": of}

@@ -1,0 +1,101 @@
+"""Settings, checked as `aforesaid config set` checks them. A secret is written but never sent."""
+
+from typing import Any
+
+from aforesaid import configuring, settings, wiring
+from aforesaid.errors import ConfigError
+from aforesaid.parameters import Parameter
+from aforesaid.settings import Row, Settings
+from aforesaid.web.backend import Backend, Json
+from aforesaid.web.endpoint import ApiError, endpoint, not_found, page_of, shape
+
+WHERE = "PUT /api/settings"
+KEY = Parameter("key", "Its name, such as brief.tokens.", required=True, most=100)
+VALUE = Parameter(
+    "value",
+    "A text, a whole number or a list of texts. DELETE restores the default.",
+    "json",
+    required=True,
+)
+ANY = {"type": ["string", "integer", "array", "null"]}
+ITEM = shape(
+    "key:str env:str help:str choices:[str] least:int? most:int? secret:bool set:bool restart:bool",
+    value=ANY,
+    default=ANY,
+    source={"enum": ["default", "file", "env"]},
+    kind={"enum": ["choice", "names", "number", "text"]},
+)
+
+
+@endpoint("GET", "/api/settings", response=page_of(ITEM))
+def list_settings(backend: Backend) -> Json:
+    """List all settings as stored. `restart`: the worker uses another value until it restarts."""
+    stored = _load()
+    return {"items": [_setting_json(backend, row, stored) for row in settings.ROWS], "next": None}
+
+
+@endpoint("PUT", "/api/settings/{key}", KEY, body=(VALUE,), response=ITEM)
+def change_setting(backend: Backend, *, key: str, value: Any) -> Json:
+    """Change a setting. It takes effect at once or, if `restart` is true, when the worker restarts."""
+    row = _find(key)
+    try:
+        if isinstance(value, str) and not isinstance(row.default, str):
+            configuring.set_text(key, value, WHERE)
+        else:
+            configuring.set_value(key, value, WHERE)
+    except ConfigError as error:
+        why = str(error).removeprefix(f"{WHERE}: ")
+        raise ApiError(400, "bad_setting", why, "value") from None
+    return _setting_json(backend, row, _load())
+
+
+@endpoint("DELETE", "/api/settings/{key}", KEY, response=ITEM)
+def reset_setting(backend: Backend, *, key: str) -> Json:
+    """Reset a setting to its default."""
+    row = _find(key)
+    try:
+        configuring.unset(key)
+    except ConfigError as error:
+        raise ApiError(409, "bad_setting", str(error)) from None
+    return _setting_json(backend, row, _load())
+
+
+def _load() -> Settings:
+    try:
+        return wiring.home().settings
+    except ConfigError as error:  # edited by hand since the worker started
+        raise ApiError(409, "bad_setting", str(error)) from None
+
+
+def _find(key: str) -> Row:
+    found = settings.BY_NAME.get(key)
+    if found is None:
+        raise not_found(f"There is no setting {key!r}. GET /api/settings lists them.")
+    return found
+
+
+def _setting_json(backend: Backend, row: Row, stored: Settings) -> Json:
+    value, origin = stored.values[row.name], stored.origins[row.name]
+    return {
+        "key": row.name,
+        "value": None if row.secret else value,
+        "default": None if row.secret else row.default,
+        "source": origin if origin in ("default", "file") else "env",
+        "env": row.env,
+        "help": row.help,
+        "kind": _kind(row),
+        "choices": list(row.choices),
+        "least": row.least,
+        "most": row.most,
+        "secret": row.secret,
+        "set": bool(value) if row.secret else origin != "default",
+        "restart": value != backend.home.settings.values.get(row.name, row.default),
+    }
+
+
+def _kind(row: Row) -> str:
+    if row.choices:
+        return "choice"
+    if isinstance(row.default, tuple):
+        return "names"
+    return "number" if isinstance(row.default, int) else "text"

@@ -1,0 +1,226 @@
+"""The worker: its health, queue and cost; pausing capture; erasing."""
+
+from dataclasses import asdict
+from typing import cast
+
+from aforesaid.clock import SECOND
+from aforesaid.model.jobs import JobRow
+from aforesaid.model.purge import Erasure, What
+from aforesaid.parameters import Parameter
+from aforesaid.synthesis.cost import load_costs
+from aforesaid.times import begin
+from aforesaid.web.api import common
+from aforesaid.web.api.common import PROJECT
+from aforesaid.web.backend import Backend, Json
+from aforesaid.web.endpoint import MAX_ID, ApiError, endpoint, many, not_found, shape
+
+JOB = shape("id:int kind:str session_id:int prompt_number:int why:str? tries:int")
+FIGURES = "requests:int sent:int received:int cached:int microdollars:int unpriced:int"
+SPENT_BY = {"models": "model", "projects": "project", "purposes": "purpose"}
+PAUSE = shape("scope:str since:int until:int? project:str? session:str? why:str")
+WHERE = (
+    Parameter(
+        "scope", "What is paused.", choices=("project", "session", "everything"), required=True
+    ),
+    Parameter("project", "Its id, if the scope is a project.", "number", most=MAX_ID),
+    Parameter("session", "Its id, if the scope is a session.", "number", most=MAX_ID),
+)
+ERASED = ("observation", "prompt", "session", "project", "text")
+
+
+@endpoint(
+    "GET",
+    "/health",
+    response=shape(
+        "version:str pid:int uptime_seconds:int memory_bytes:int? active_sessions:int spool:int "
+        "paused:[str] problem:str?",
+        status={"enum": ["ok", "degraded"]},
+        provider=shape("name:str why:str"),
+        queue=shape("pending:int oldest_at:int? last_done_at:int? skipped:int"),
+    ),
+)
+def read_health(backend: Backend) -> Json:
+    """Report whether the worker is healthy, and what is pending."""
+    found = backend.status()
+    queue, memory = found["queue"], found["memory_kb"]
+    return {
+        "status": "degraded" if found["problem"] else "ok",
+        "version": found["version"],
+        "pid": found["pid"],
+        "uptime_seconds": found["uptime_s"],
+        "memory_bytes": None if memory is None else memory * 1024,
+        "active_sessions": queue["active_sessions"],
+        "provider": {"name": found["provider"], "why": found["provider_why"]},
+        "queue": {
+            "pending": queue["pending"],
+            "oldest_at": queue["oldest_pending"],
+            "last_done_at": queue["last_done"],
+            "skipped": queue["skipped"],
+        },
+        "spool": found["spool"],
+        "paused": [each["why"] for each in found["paused"]],
+        "problem": found["problem"],
+    }
+
+
+@endpoint(
+    "GET",
+    "/api/queue",
+    response=shape("pending:int oldest_at:int? given_up:int", jobs=many(JOB), skipped=many(JOB)),
+)
+def read_queue(backend: Backend) -> Json:
+    """List pending and failed jobs. Long lists are cut."""
+    jobs = backend.store.jobs
+    queued = jobs.queued()
+    return {
+        "pending": queued.pending,
+        "oldest_at": queued.oldest_at,
+        "given_up": queued.skipped,
+        "jobs": [_job_json(each) | {"due_at": each.due_at} for each in jobs.pending()],
+        "skipped": [_job_json(each) for each in jobs.skipped()],
+    }
+
+
+@endpoint(
+    "POST",
+    "/api/queue/retry",
+    body=(Parameter("id", "A job's id. Default: all failed jobs.", "number", most=MAX_ID),),
+    response=shape("requeued:int"),
+)
+def retry_jobs(backend: Backend, *, id: int | None) -> Json:
+    """Retry failed jobs, and process pending ones now."""
+    answer = backend.order("retry", id=id)
+    if id is not None and not answer["requeued"]:
+        raise not_found(f"There is no failed job {id}. GET /api/queue lists them.")
+    return {"requeued": answer["requeued"]}
+
+
+@endpoint(
+    "GET",
+    "/api/cost",
+    query=(Parameter("days", "How many days back.", "number", default=30, most=3660), PROJECT),
+    response=shape(
+        "since:int",
+        days=many(shape(f"day:str {FIGURES}")),
+        **dict.fromkeys(SPENT_BY, many(shape(f"label:str {FIGURES}"))),
+        **dict.fromkeys(("total", "today"), shape(FIGURES)),
+        budget=shape("daily_tokens:int daily_cents:int left:str?"),
+        written=shape("observations:int summaries:int tokens_each:int?"),
+    ),
+)
+def read_cost(backend: Backend, *, days: int, project: int | None) -> Json:
+    """Report tokens and money by day, model, project and purpose. `unpriced`: requests of unknown price."""
+    found = common.find_project(backend, project)
+    since = begin(f"{days}d", backend.clock())
+    costs = load_costs(
+        backend.store, backend.home.settings, backend.clock, by="day", since=since, project=found
+    )
+    spent_by = backend.store.requests.spent_by
+    by_day = [asdict(each) for each in costs.days]
+    return {
+        "since": since,
+        "days": [{"day": each.pop("label"), **each} for each in by_day],
+        **{
+            name: [asdict(each) for each in spent_by(by, since, costs.until, project_id=project)]
+            for name, by in SPENT_BY.items()
+        },
+        "total": asdict(costs.total),
+        "today": asdict(costs.today),
+        "written": asdict(costs.written) | {"tokens_each": costs.each},
+        "budget": {
+            "daily_tokens": costs.budget.tokens,
+            "daily_cents": costs.budget.cents,
+            "left": costs.budget.left(costs.today),
+        },
+    }
+
+
+@endpoint(
+    "POST",
+    "/api/pause",
+    body=(
+        *WHERE,
+        Parameter("seconds", "How long. Default: until resumed.", "number", most=31_536_000),
+    ),
+    response=PAUSE,
+)
+def pause(
+    backend: Backend, *, scope: str, project: int | None, session: int | None, seconds: int | None
+) -> Json:
+    """Pause capture and injection for a project, a session or everything."""
+    folder, ref = _find_place(backend, scope, project, session)
+    length = None if seconds is None else seconds * SECOND
+    order = {"scope": scope, "dir": folder, "session": ref, "milliseconds": length}
+    return cast(Json, backend.order("pause", **order)["paused"])
+
+
+@endpoint("POST", "/api/resume", body=WHERE, response=many(PAUSE))
+def resume(backend: Backend, *, scope: str, project: int | None, session: int | None) -> list[Json]:
+    """Resume, and return the pauses that ended."""
+    folder, ref = _find_place(backend, scope, project, session)
+    order = {"dir": folder, "session": ref, "everything": scope == "everything"}
+    return cast(list[Json], backend.order("resume", **order)["ended"])
+
+
+@endpoint(
+    "POST",
+    "/api/erase",
+    body=(
+        Parameter("what", "What to erase.", choices=ERASED, required=True),
+        Parameter("id", "Its id.", "number", most=MAX_ID),
+        Parameter("text", "Erase everything that contains this text.", most=10_000),
+        Parameter("dry_run", "Only count.", "switch"),
+    ),
+    response=shape("name:str"),
+    slow=True,
+)
+def erase(backend: Backend, *, what: str, id: int | None, text: str | None, dry_run: bool) -> Json:
+    """Start to erase something permanently, with everything derived from it. Cannot be undone."""
+    if (text is None) == (what == "text") or (id is None) == (what != "text"):
+        why = "Give `text` to erase a text, and `id` to erase anything else."
+        raise ApiError(400, "bad_request", why, "what")
+    wanted = Erasure(cast(What, what), id=id, text=text or "")
+    answer = backend.order("erase-begin", wanted=asdict(wanted), dry_run=dry_run)
+    if refused := answer.get("refused"):
+        raise ApiError(400, "bad_request", refused, "text")
+    if answer.get("busy"):
+        raise ApiError(409, "busy", "Another erasure is running. Wait until it has ended.")
+    return {"name": answer["name"]}
+
+
+@endpoint(
+    "GET",
+    "/api/erase/{name}",
+    Parameter("name", "As POST /api/erase returned it.", required=True, most=64),
+    response=shape("name:str step:str done:int total:int counts:dict error:str? over:bool"),
+)
+def read_erasure(backend: Backend, *, name: str) -> Json:
+    """Report the progress of an erasure."""
+    found = backend.order("erase-progress", name=name)
+    if found.get("lost"):
+        raise not_found("There is no such erasure. POST /api/erase starts one.")
+    return found
+
+
+def _find_place(
+    backend: Backend, scope: str, project: int | None, session: int | None
+) -> tuple[str | None, list[str] | None]:
+    """A project's directory, or a session's agent and reference."""
+    if scope == "project":
+        found = common.find_project(backend, -1 if project is None else project)
+        return found.root if found else None, None
+    if scope == "session":
+        known = common.find_session(backend, -1 if session is None else session)
+        return None, [known.agent, known.ref]
+    return None, None
+
+
+def _job_json(job: JobRow) -> Json:
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "session_id": job.session_id,
+        "prompt_number": job.prompt_number,
+        "why": job.last_error,
+        "tries": job.tries,
+    }

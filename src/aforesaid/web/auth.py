@@ -1,0 +1,345 @@
+"""Access control before every route: nothing that is refused here reaches a handler.
+
+Loopback keeps other machines out, but any page in the user's browser can send requests here (CSRF), and with
+a name that resolves to 127.0.0.1 it can read the responses (DNS rebinding). So each request must have our
+Host, come from our own origin or from none, and carry the token or our cookie. Requests that change something
+must be JSON, which needs a CORS preflight, and are never GET. The cheapest check comes first, and without
+authentication nobody learns which paths exist.
+
+Programs use the token, a file that only its owner can read. A browser gets a cookie by a one-time link, since
+links end up in shell histories. The cookie is signed with the token for one port, so it outlives a restart of
+the worker. Where the system tells (Linux), connections of other users' processes are refused, even with a
+token.
+"""
+
+import asyncio
+import hmac
+import os
+import secrets
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from aforesaid.web.endpoint import ApiError, error_response
+
+BODY_SECONDS = 10.0
+MAX_HEAD_BYTES = 16 * 1024  # of request line and headers
+SINGLE_HEADERS = (  # another program may use the other of two
+    *(b"host", b"origin", b"authorization", b"cookie"),
+    *(b"content-type", b"content-length", b"sec-fetch-site"),
+)
+OUR_HEADER = "x-aforesaid"  # a foreign page cannot add it
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+OPEN = "Open the viewer with `aforesaid open`: it creates a link that works once."
+PAGE = (
+    f"<!doctype html><html lang=en><title>aforesaid</title><h1>aforesaid</h1><p>{OPEN}</p></html>"
+)
+LOGIN_PATH = "/enter"
+BY_COOKIE = "aforesaid.by_cookie"  # in the scope: authenticated by the cookie
+
+CODE_SECONDS = 60.0
+COOKIE_DAYS = 30
+DAY_SECONDS = 86_400
+MAX_CODES = 100
+
+
+class Authenticator:
+    def __init__(self, token: str, port: int, *, seconds: Callable[[], float] = time.time) -> None:
+        self._token, self._port, self._seconds = token.encode(), port, seconds
+        self._lock = threading.Lock()
+        self._codes: dict[str, float] = {}  # until when each is valid
+        self.cookie_name = f"aforesaid-{port}"
+        self.hosts = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+
+    def create_link(self, view: str = "") -> str:
+        """A URL for a browser, valid once and for a minute."""
+        code = secrets.token_urlsafe(32)
+        with self._lock:
+            now = self._seconds()
+            self._codes = {known: until for known, until in self._codes.items() if until > now}
+            while len(self._codes) >= MAX_CODES:
+                self._codes.pop(next(iter(self._codes)))
+            self._codes[code] = now + CODE_SECONDS
+        suffix = f"&view={quote(view, safe='')}" if view else ""
+        return f"http://127.0.0.1:{self._port}{LOGIN_PATH}?code={code}{suffix}"
+
+    def redeem_code(self, code: str) -> str | None:
+        """The cookie's value for a valid code, which is used up."""
+        with self._lock:
+            until = self._codes.pop(code, None)
+        if until is None or self._seconds() > until:
+            return None
+        return self._sign(f"{secrets.token_urlsafe(16)}.{int(self._seconds())}")
+
+    def accepts_token(self, given: bytes) -> bool:
+        return hmac.compare_digest(given, self._token)
+
+    def accepts_cookie(self, given: str) -> bool:
+        value, _, _ = given.rpartition(".")
+        if not hmac.compare_digest(given.encode("utf-8", "replace"), self._sign(value).encode()):
+            return False
+        created = int(value.rpartition(".")[2])  # we signed it
+        return self._seconds() - created < COOKIE_DAYS * DAY_SECONDS
+
+    def _sign(self, value: str) -> str:
+        signed = f"viewer:{self._port}:{value}".encode("utf-8", "replace")
+        return f"{value}.{hmac.new(self._token, signed, sha256).hexdigest()}"
+
+
+class Guard:
+    """ASGI middleware around the router. It also turns every ApiError into a response."""
+
+    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
+        self._app, self._authenticator = app, authenticator
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+            return
+        send = _with_headers(send, head=scope["method"] == "HEAD")
+        headers = decode_headers(scope)
+        try:
+            self._check_origin(scope, headers)
+            is_login = scope["raw_path"] == LOGIN_PATH.encode() and scope["method"] in (
+                "GET",
+                "HEAD",
+            )
+            by_cookie = not is_login and self._check_token(headers)
+            # Routes match the encoded path: a name may hold an encoded slash.
+            path = scope["raw_path"].decode("latin-1")
+            await self._app({**scope, "path": path, BY_COOKIE: by_cookie}, receive, send)
+        except ApiError as error:
+            await _refuse(error, scope)(scope, receive, send)
+
+    def _check_origin(self, scope: Scope, headers: Mapping[str, str]) -> None:
+        names = [name for name, _ in scope["headers"]]
+        size = sum(len(name) + len(value) for name, value in scope["headers"])
+        if size + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEAD_BYTES:
+            raise ApiError(
+                431, "too_large", f"At most {MAX_HEAD_BYTES} bytes of headers are accepted."
+            )
+        if doubled := next((name for name in SINGLE_HEADERS if names.count(name) > 1), None):
+            message = f"The header {doubled.decode()} is there twice. Send it once."
+            raise ApiError(403, "doubled_header", message)
+        if headers.get("host", "").lower() not in self._authenticator.hosts:
+            raise ApiError(403, "foreign_host", "Unknown host name. Use 127.0.0.1 and our port.")
+        if not scope["raw_path"].startswith(b"/"):
+            raise ApiError(403, "foreign_host", "Request a path, not an absolute URL.")
+        origin = headers.get("origin")
+        foreign = origin is not None and origin.lower() != f"http://{headers['host'].lower()}"
+        if foreign or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise ApiError(403, "foreign_origin", "Only the viewer's own pages may request this.")
+
+    def _check_token(self, headers: Mapping[str, str]) -> bool:
+        """Whether it is a browser, authenticated by its cookie."""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        token = given.strip().encode("latin-1", "replace")
+        if scheme.lower() == "bearer" and self._authenticator.accepts_token(token):
+            return False
+        # Other programs on this host may have set a cookie of this name, too.
+        pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+        cookies = [value for key, _, value in pairs if key == self._authenticator.cookie_name]
+        if any(map(self._authenticator.accepts_cookie, cookies[:10])):
+            return True
+        message = f"A token is required: the one in run/web-token. {OPEN}"
+        raise ApiError(401, "no_token", message, headers={"WWW-Authenticate": "Bearer"})
+
+
+async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
+    """The request's body, after checks of type and length. A GET has none."""
+    headers, is_get = decode_headers(scope), scope["method"] in ("GET", "HEAD")
+    max_bytes = 0 if is_get else max_bytes
+    if not is_get:
+        if not _is_json(headers.get("content-type", "")):
+            raise _close(415, "not_json", "Send JSON, with Content-Type: application/json.")
+        if scope[BY_COOKIE] and OUR_HEADER not in headers:
+            raise ApiError(403, "foreign_origin", "A page must send the header X-Aforesaid: 1.")
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length[:20]) > max_bytes:
+        raise _too_large(max_bytes)
+    if is_get and "transfer-encoding" not in headers:
+        return b""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _receive_body(receive, max_bytes)
+    except TimeoutError:
+        message = f"The body did not arrive within {BODY_SECONDS:.0f} s."
+        raise _close(408, "too_slow", message) from None
+
+
+async def _receive_body(receive: Receive, max_bytes: int) -> bytes:
+    """Counted as it arrives: a chunked body has no length."""
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ApiError(400, "cut_off", "The body was cut off.")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > max_bytes:
+            raise _too_large(max_bytes)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _close(status: int, code: str, message: str) -> ApiError:
+    """The rest of the body is not waited for."""
+    return ApiError(status, code, message, headers={"Connection": "close"})
+
+
+def _too_large(max_bytes: int) -> ApiError:
+    return _close(413, "too_large", f"At most {max_bytes} bytes are accepted here.")
+
+
+def decode_headers(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def wants_page(scope: Scope) -> bool:
+    """A browser that navigates."""
+    accepted = decode_headers(scope).get("accept", "")
+    return "text/html" in accepted and scope["method"] in ("GET", "HEAD")
+
+
+def _is_json(content_type: str) -> bool:
+    kind, *rest = (part.strip().lower() for part in content_type.split(";"))
+    return kind == "application/json" and rest in ([], ["charset=utf-8"], ['charset="utf-8"'])
+
+
+def _refuse(error: ApiError, scope: Scope) -> Response:
+    if error.status == 401 and wants_page(scope):
+        return HTMLResponse(PAGE, 401, headers=error.headers)
+    return error_response(error)
+
+
+def _with_headers(send: Send, *, head: bool) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers[name] = value
+            headers.setdefault("Cache-Control", "no-store")
+        elif message["type"] == "http.response.body" and head:
+            message = {**message, "body": b""}
+        await send(message)
+
+    return send_with_headers
+
+
+# Which user's process holds the other end of a connection. The kernel is queried for that one connection
+# (sock_diag), which takes microseconds and finds IPv6 sockets connected to an IPv4 address as well; where
+# that fails, the tables in /proc are read. Root is allowed: it can read everything anyway, and some systems
+# forward a browser's connections as root. An unknown peer is refused; only where the system tells nothing
+# at all is it left to the token.
+TABLES = (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6"))
+MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address, as the table of IPv6 has it
+ROOT = 0
+NETLINK_SECONDS = 1.0  # for the kernel, which answers at once
+OPEN_STATES = (1, 8)  # of TCP: established, and closed by the other end for sending alone
+SOCK_DIAG, BY_FAMILY, REQUEST = 4, 20, 1
+NETLINK_HEADER, QUERY, ADDRESSES, COOKIE = "=IHHII", "=BBBBI", "!HH16s16sI", b"\xff" * 8
+OWNER = struct.calcsize(NETLINK_HEADER) + 4 + struct.calcsize(ADDRESSES) + len(COOKIE) + 12
+Address = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SocketOwner:
+    """`inode`: 0 once the process has closed its socket; then the user is unknown."""
+
+    uid: int
+    inode: int
+
+    @property
+    def is_foreign(self) -> bool:
+        return self.inode == 0 or self.uid not in (os.getuid(), ROOT)
+
+
+def is_foreign_connection(link: socket.socket) -> bool:
+    """Whether the other end of this accepted IPv4 connection is another user's process, or unknown."""
+    try:
+        client, server = link.getpeername(), link.getsockname()
+        found = _of_kernel(client, server)
+        # Only while it is open the owner of the other port is surely the one who connected.
+        if not _is_open(link):
+            return True
+    except OSError:  # it was closed meanwhile
+        return True
+    if found is None:
+        tables = _tables()
+        found = _in_tables(tables, client, server)
+        return bool(tables) if found is None else found.is_foreign
+    return found.is_foreign
+
+
+def _of_kernel(client: Address, server: Address) -> SocketOwner | None:
+    """None: there is no such connection, or the kernel lacks sock_diag."""
+    ends = struct.pack(
+        ADDRESSES, client[1], server[1], socket.inet_aton(client[0]), socket.inet_aton(server[0]), 0
+    )
+    asked = struct.pack(QUERY, socket.AF_INET, socket.IPPROTO_TCP, 0, 0, 0xFFFFFFFF)
+    body = asked + ends + COOKIE
+    size = struct.calcsize(NETLINK_HEADER) + len(body)
+    if not hasattr(socket, "AF_NETLINK"):  # Linux alone has it
+        return None
+    with suppress(OSError):
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as link:
+            link.settimeout(NETLINK_SECONDS)
+            link.send(struct.pack(NETLINK_HEADER, size, BY_FAMILY, REQUEST, 1, 0) + body)
+            answer = link.recv(4096)
+        _, kind, *_ = struct.unpack_from(NETLINK_HEADER, answer)
+        if kind == BY_FAMILY and len(answer) >= OWNER + 8:
+            return SocketOwner(*struct.unpack_from("=II", answer, OWNER))
+    return None
+
+
+def _is_open(link: socket.socket) -> bool:
+    if not hasattr(socket, "TCP_INFO"):
+        return True
+    return link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] in OPEN_STATES
+
+
+def _tables() -> list[str]:
+    found = []
+    for table in TABLES:
+        with suppress(OSError, ValueError):
+            found.append(table.read_text("ascii"))
+    return found
+
+
+def _in_tables(tables: list[str], client: Address, server: Address) -> SocketOwner | None:
+    ours, theirs = _hex(server), _hex(client)
+    for wanted in (f" {theirs} {ours} ", f" {MAPPED}{theirs} {MAPPED}{ours} "):
+        for table in tables:
+            place = table.find(wanted)
+            if place >= 0:
+                fields = table[place : table.find("\n", place)].split()
+                return SocketOwner(int(fields[6]), int(fields[8]))
+    return None
+
+
+def _hex(address: Address) -> str:
+    """As in /proc: the address in host byte order, the port in network byte order."""
+    host, port = address
+    (number,) = struct.unpack("=I", socket.inet_aton(host))
+    return f"{number:08X}:{port:04X}"

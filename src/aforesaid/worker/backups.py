@@ -1,0 +1,131 @@
+"""Makes backups of the database in a thread, and notices that it is damaged."""
+
+from dataclasses import replace
+
+from aforesaid import log, wiring
+from aforesaid.backups import database_state, repository
+from aforesaid.backups.database_state import DatabaseState
+from aforesaid.clock import HOUR, SECOND
+from aforesaid.errors import BackupError, NoRoom, StoreDamaged, StoreError
+from aforesaid.store import files
+from aforesaid.worker.context import Context, Loop
+
+FRESH = HOUR  # how old the first work to back up is, and a backup that is enough before a dream
+
+
+class BackupStopped(Exception):
+    """The worker is to end; a backup is not worth waiting for. A purge ends with it, and is resumed later."""
+
+
+class BackupThread(Loop):
+    """Makes backups, and notices a damaged database (`damaged`: then a new worker has to recover it)."""
+
+    name = "backups"
+    damaged = False
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._busy = False  # nothing is due until maintenance wakes it
+        self._paths, self._settings = context.paths, context.settings
+        self._store, self._clock = context.store, context.clock
+        self._backups = wiring.backup_repository(context.home, context.clock)
+        self._log = files.WalIndex(self._paths.database)
+        known = database_state.load(self._paths)
+        self._state = DatabaseState(cleared_at=known.cleared_at if known else 0)
+        context.store.on_damage = self.suspect_damage
+
+    def record_log_position(self) -> None:
+        """How far the log reaches, so that the next worker sees if some of it got lost."""
+        reach = self._log.reach()
+        if reach is None or reach == self._state.log or self.damaged:
+            return
+        self._state = replace(
+            self._state, log=reach, events=self._store.events.newest_id(), at=self._clock()
+        )
+        database_state.save(self._paths, self._state)
+        database_state.record_pauses(self._paths, self._store.sessions.pauses(), self._clock())
+
+    def record_close(self) -> None:
+        """The store was closed, and all is well."""
+        self._log.close()
+        if not self.damaged and self._paths.database.exists():
+            database_state.save_closed(self._paths, self._state)
+
+    def suspect_damage(self, error: Exception) -> None:
+        """Called by any thread. Acts once: more errors follow until the worker ends."""
+        if self.damaged or not database_state.note_suspicion(
+            self._paths, log.cause(error), self._clock()
+        ):
+            return
+        self.damaged = True
+        log.warning("database.suspected", error=log.cause(error))
+        self.context.stopping.set()
+        self.context.wake_ingest.set()
+
+    def turn(self) -> None:
+        try:
+            if self.is_due():
+                self._make(repository.DAILY)
+        except StoreDamaged as error:
+            self.suspect_damage(error)
+        except Exception as error:  # a file that was deleted under us, most likely
+            log.warning("backup.skipped", reason=repository.DAILY, error=log.cause(error))
+
+    def is_due(self) -> bool:
+        """By the last one's age, and only if something was written since."""
+        every = self._settings.number("backup.every_hours") * HOUR
+        if every == 0:
+            return False
+        newest = next(iter(self._backups.all()), None)
+        if newest is None:
+            return (
+                self._store.events.newest_id() > 0 and self._clock() - self._first_start() >= FRESH
+            )
+        made_at = newest.manifest.made_at
+        return self._clock() - made_at >= every and self._written_at() > made_at
+
+    def make_before_dream(self) -> None:
+        newest = next(iter(self._backups.all()), None)
+        is_old = newest is None or self._clock() - newest.manifest.made_at >= FRESH
+        if is_old and self._settings.number("backup.every_hours"):
+            self._make(repository.DREAM)
+
+    def make_replacement(self) -> str | None:
+        """Makes a backup that replaces all others. Returns its name; None without space, or if they are off.
+        Any other failure is raised, so that the others stay."""
+        if not self._settings.number("backup.every_hours"):
+            return None
+        try:
+            return self._made(repository.DAILY)
+        except NoRoom as error:
+            log.warning("backup.skipped", reason=repository.DAILY, error=log.cause(error))
+            return None
+
+    def _make(self, reason: str) -> str | None:
+        """A failure is logged, and `doctor` reports how old the last backup is."""
+        try:
+            return self._made(reason)
+        except BackupStopped:
+            log.action("backup.stopped", reason=reason)
+        except StoreDamaged as error:
+            self.suspect_damage(error)
+        except (BackupError, StoreError, OSError) as error:
+            log.warning("backup.skipped", reason=reason, error=log.cause(error))
+        return None
+
+    def _made(self, reason: str) -> str:
+        keep = self._settings.number("backup.keep")
+        return self._backups.make(reason, keep, self._between).name
+
+    def _between(self, _done: int, _total: int) -> None:
+        if not self.context.go_on():
+            raise BackupStopped
+
+    def _first_start(self) -> int:
+        return self._paths.lock_file.stat().st_mtime_ns // 1_000_000
+
+    def _written_at(self) -> int:
+        # Readers touch what else belongs to it.
+        written = files.parts(self._paths.database)[:2]
+        times = [path.stat().st_mtime_ns for path in written if path.exists()]
+        return max(times, default=0) // (1_000_000_000 // SECOND)

@@ -1,0 +1,127 @@
+"""Circuit breaker for the model: open while it is unavailable, out of quota or misconfigured.
+
+A job that meets an open breaker waits without losing a try. However many jobs wait, an unavailable model
+is asked once per pause, and the pauses grow.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, assert_never
+
+from aforesaid.clock import SECOND, Clock
+from aforesaid.model.jobs import Job
+from aforesaid.model.requests import (
+    Failure,
+    Misconfigured,
+    RateLimited,
+    Refused,
+    Reply,
+    Request,
+    Unavailable,
+)
+
+if TYPE_CHECKING:
+    from aforesaid.providers.base import Model
+
+FIRST_PAUSE = 5 * SECOND
+LONGEST_PAUSE = 600 * SECOND
+Absence = Unavailable | RateLimited | Misconfigured
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """`for_user`: only the user can end it, or should know why nothing is processed."""
+
+    why: str
+    until: int
+    for_user: bool
+
+
+def pause(failures: int, luck: float) -> int:
+    """Exponential backoff; `luck` in 0..1 spreads it by half either way, so that retries do not align."""
+    doublings = min(failures - 1, 10)
+    return round(min(LONGEST_PAUSE, FIRST_PAUSE << doublings) * (0.5 + luck))
+
+
+@dataclass(slots=True)
+class CircuitBreaker:
+    """`outage`: the last one, until the model answers again."""
+
+    clock: Clock
+    luck: Callable[[], float] = random.random
+    outage: Outage | None = None
+    _failures: int = 0
+    _answered_at: int = 0
+    _first_failed: dict[int, int] = field(default_factory=dict)  # by job that waits
+    _failing: set[int] = field(default_factory=set)  # jobs, since the last answer
+
+    def blocked(self) -> Outage | None:
+        """The outage, while the model must not be asked."""
+        return self.outage if self.outage and self.clock() < self.outage.until else None
+
+    def record_answer(self) -> None:
+        self.outage, self._failures, self._answered_at = None, 0, self.clock()
+        self._failing.clear()
+
+    def record_done(self, job: Job) -> None:
+        """Perhaps without a request: that says nothing about the model."""
+        self._first_failed.pop(job.id, None)
+
+    def trip(self, absence: Absence) -> int:
+        """Returns until when the breaker stays open."""
+        self._failures += 1
+        soonest = self.clock() + pause(self._failures, self.luck())
+        match absence:
+            case Unavailable(why=why):
+                self.outage = Outage(why, soonest, for_user=False)
+            case RateLimited(why=why, until=until):
+                self.outage = Outage(why, max(until, soonest), for_user=True)
+            case Misconfigured(why=why):
+                self.outage = Outage(why, self.clock() + LONGEST_PAUSE, for_user=True)
+            case _:
+                assert_never(absence)
+        return self.outage.until
+
+    def blames(self, job: Job) -> bool:
+        """Whether the job itself, not the model, is at fault: others were answered since it failed first,
+        it fails again, and no other job does."""
+        first = self._first_failed.setdefault(job.id, self.clock())
+        self._failing.add(job.id)
+        return self._answered_at > first and self._failing == {job.id}
+
+    def reset(self) -> None:
+        """The user asks for a try now."""
+        self.outage, self._failures = None, 0
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoredModel:
+    """A model whose answers close the breaker."""
+
+    real: "Model"
+    breaker: CircuitBreaker
+
+    @property
+    def name(self) -> str:
+        return self.real.name
+
+    @property
+    def model(self) -> str:
+        return self.real.model
+
+    @property
+    def longest_seconds(self) -> float:
+        return self.real.longest_seconds
+
+    def ask(self, request: Request) -> Reply | Failure:
+        answer = self.real.ask(request)
+        if isinstance(answer, Reply | Refused):
+            self.breaker.record_answer()
+        return answer
+
+    def idle(self) -> None:
+        self.real.idle()
+
+    def close(self) -> None:
+        self.real.close()

@@ -1,0 +1,197 @@
+"""What the parts of the worker share."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from aforesaid import log, wiring
+from aforesaid.agents.base import Agent
+from aforesaid.agents.registry import AGENTS
+from aforesaid.clock import Clock
+from aforesaid.errors import StoreDamaged
+from aforesaid.paths import Paths
+from aforesaid.privacy.redactor import Redactor
+from aforesaid.recall.search import Searcher
+from aforesaid.settings import Settings
+from aforesaid.store.store import Store
+from aforesaid.wiring import Choice, Home
+from aforesaid.worker.circuit_breaker import CircuitBreaker
+from aforesaid.worker.pause import Pauses
+from aforesaid.worker.projects import ProjectFinder
+from aforesaid.worker.web import Notifier
+
+DOCTOR_PREFIX = "doctor-"  # sessions of `aforesaid doctor`: they cost nothing and are removed
+FAULT_SECONDS = 30.0  # before the next try, after the store or the disk refused
+LONGEST_WAIT = 1.0  # seconds that background work yields: a hook has given up by then
+
+
+class HookPriority:
+    """Held while a hook is answered. Background work yields to it."""
+
+    def __init__(self) -> None:
+        self._answering = 0
+        self._changed = threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._answering += 1
+            self._changed.notify_all()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._changed:
+            self._answering -= 1
+            self._changed.notify_all()
+
+    def yield_to_hooks(self, expect_seconds: float = 0.0) -> None:
+        """Returns when no hook is being answered. `expect_seconds`: one may be about to ask."""
+        if not self._answering and not expect_seconds:  # called often: without the lock
+            return
+        with self._changed:
+            if not self._answering and expect_seconds:
+                self._changed.wait_for(lambda: self._answering > 0, expect_seconds)
+            self._changed.wait_for(lambda: self._answering == 0, LONGEST_WAIT)
+
+
+class Redactions:
+    """How many secrets of each kind were redacted since the worker started."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+
+    def add(self, kind: str) -> None:
+        with self._lock:
+            self._counts[kind] += 1
+
+    def counts(self) -> dict[str, int]:
+        with self._lock:
+            return dict(self._counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`changed`: projects whose briefs have to be written again. `busy`: held while jobs are run.
+    `faults`: by thread, until it works again."""
+
+    home: Home
+    store: Store
+    clock: Clock
+    agents: Mapping[str, Agent]
+    env: Mapping[str, str]
+    redactor: Redactor
+    redactions: Redactions
+    choice: Choice
+    breaker: CircuitBreaker
+    projects: ProjectFinder
+    pauses: Pauses
+    searcher: Searcher
+    notifier: Notifier
+    priority: HookPriority = field(default_factory=HookPriority)
+    changed: set[int] = field(default_factory=set)
+    faults: dict[str, str] = field(default_factory=dict)
+    busy: threading.Lock = field(default_factory=threading.Lock)
+    stopping: threading.Event = field(default_factory=threading.Event)
+    wake_ingest: threading.Event = field(default_factory=threading.Event)
+    wake_jobs: threading.Event = field(default_factory=threading.Event)
+
+    @classmethod
+    def create(
+        cls,
+        home: Home,
+        store: Store,
+        clock: Clock,
+        *,
+        agents: Mapping[str, Agent] = AGENTS,
+        env: Mapping[str, str] | None = None,
+        choice: Choice | None = None,
+    ) -> "Context":
+        redactions = Redactions()
+        redactor = wiring.make_redactor(home, on_found=redactions.add)
+        projects = ProjectFinder(store, clock)
+        return cls(
+            home=home,
+            store=store,
+            clock=clock,
+            agents=agents,
+            env=os.environ if env is None else env,
+            redactor=redactor,
+            redactions=redactions,
+            choice=choice or wiring.provider(home, clock, redactor=redactor),
+            breaker=CircuitBreaker(clock),
+            projects=projects,
+            pauses=Pauses(store, projects, clock, lambda: home.settings.names("capture.skip_dirs")),
+            searcher=wiring.searcher(store, home.settings, clock),
+            notifier=Notifier(store, clock),
+        )
+
+    @property
+    def paths(self) -> Paths:
+        return self.home.paths
+
+    @property
+    def settings(self) -> Settings:
+        return self.home.settings
+
+    def go_on(self) -> bool:
+        """Asked between two pieces of work: a hook that waits for its answer comes first."""
+        self.priority.yield_to_hooks()
+        return not self.stopping.is_set()
+
+    def note_fault(self, thread: str, error: Exception | None) -> None:
+        """Reported until the thread works again: None."""
+        if error is None:
+            self.faults.pop(thread, None)
+            return
+        self.faults[thread] = f"{type(error).__name__}: {error}"
+        log.warning(f"{thread}.waits", error=log.cause(error))
+        self.notifier.fault(thread, log.cause(error))
+        if isinstance(error, StoreDamaged):
+            self.store.on_damage(error)
+
+
+class Loop:
+    """A thread of the worker: works, then sleeps until it is woken or for the seconds that `turn` returned.
+    What `turn` raises is reported and tried again: a thread that ended in silence would be worse."""
+
+    name = ""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._wake, self._busy = threading.Event(), True
+        self._lock = threading.Lock()  # whoever has woken it never finds it idle before its turn
+
+    def wake(self) -> None:
+        with self._lock:
+            self._busy = True
+            self._wake.set()
+
+    def idle(self) -> bool:
+        return not self._busy
+
+    def stop(self) -> None:
+        self.context.stopping.set()
+        self._wake.set()
+
+    def run(self) -> None:
+        while not self.context.stopping.is_set():
+            self._wake.clear()
+            try:
+                wait = self.turn()
+                self.context.note_fault(self.name, None)
+                with self._lock:
+                    self._busy = self._wake.is_set()
+            except Exception as error:
+                self.context.note_fault(self.name, error)
+                wait = FAULT_SECONDS
+            self._wake.wait(wait)
+
+    def turn(self) -> float | None:
+        raise NotImplementedError

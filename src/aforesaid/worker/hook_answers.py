@@ -1,0 +1,465 @@
+"""Answers to hooks.
+
+Briefs, recall for prompts and files, compaction; and the copies on disk for when no worker runs.
+"""
+
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from aforesaid import log
+from aforesaid.agents.base import Agent
+from aforesaid.briefing import ANSWERING, Briefing
+from aforesaid.clock import MINUTE, Clock
+from aforesaid.errors import AforesaidError
+from aforesaid.hook.capture import brief_head, brief_name
+from aforesaid.memory.claude_memory import (
+    SHARE_SETTING,
+    find_client_directory,
+    record_shared,
+    share_memories,
+    unshare_all,
+)
+from aforesaid.model.events import (
+    Capture,
+    CompactionBegan,
+    Event,
+    FileWanted,
+    PromptSubmitted,
+    SessionStarted,
+    Unreadable,
+    parse_capture,
+)
+from aforesaid.model.memories import OF_USER
+from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.model.sessions import Session
+from aforesaid.paths import Paths, private_dir, write_private
+from aforesaid.payload.limits import KEPT_BYTES
+from aforesaid.recall import inject
+from aforesaid.store.store import Store
+from aforesaid.text import one_line
+from aforesaid.wiring import Home, memories
+from aforesaid.worker import health
+from aforesaid.worker.context import Context
+from aforesaid.worker.memory import MemoryRecall
+from aforesaid.worker.rpc import Answer, nothing
+from aforesaid.worker.spool import redacted_capture
+
+if TYPE_CHECKING:
+    from aforesaid.worker.session_memory import SessionMemories
+
+SOON_TRIES, SOON_PAUSE = 10, 0.02  # together less than the hook's deadline for a prompt
+SILENT_SOURCES = ("resume", "fork")  # the conversation holds its brief already
+COMPACT = "compact"  # a hook, and how a session begins
+NOTHING = Answer(b"")
+UNPROVEN = (
+    "aforesaid: the git remote of this repository is {remote}. An older project has the same remote, but "
+    "this repository does not contain that project's first commit, so its notes are kept separate. If it "
+    "is a shallow clone: `git fetch --unshallow`. If both belong together, run `aforesaid project link` in "
+    "your terminal."
+)
+NOTE_EXPIRES = MINUTE  # a session whose capture has not come by then does not come
+MOST_FILES = 1000  # more would cost the hook more than they are worth
+MOST_SESSIONS = 200  # whose questions are remembered
+FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What was injected into a session, to be stored after the answer: the request may overtake the capture
+    that creates the session, and the store may be busy."""
+
+    agent: str
+    session: str
+    at: int
+    hook: str
+    told: tuple[Injection, ...] = ()
+    memories: tuple[MemoryInjection, ...] = ()
+
+
+@dataclass(slots=True)
+class FileLists:
+    paths: Paths
+    store: Store
+    _asked: dict[int, set[str]] = field(default_factory=dict)
+    _asking: set[tuple[int, str]] = field(default_factory=set)  # being answered now
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def write(self, session: Session, *, empty: bool = False) -> None:
+        """Lists files with observations, unless asked about. With an empty list the hook never asks."""
+        if not _listable(session):
+            return
+        found = [] if empty else self._known(session)
+        with self._lock:
+            asked = self._asked.get(session.id, set())
+            self._put(session, [line for line in found if line not in asked])
+
+    def first(self, session: Session, path: str) -> bool:
+        """Whether this is the session's first request for a path. The caller then reports the delivery with
+        `answered`."""
+        line = _line(path)
+        with self._lock:
+            if (session.id, line) in self._asking or line in self._asked.get(session.id, ()):
+                return False
+            self._asking.add((session.id, line))
+        return True
+
+    def answered(self, session: Session, path: str, heard: bool) -> None:
+        """Takes a path off the list once its answer was delivered."""
+        line = _line(path)
+        with self._lock:
+            self._asking.discard((session.id, line))
+            if not heard:
+                return
+            self._asked.setdefault(session.id, set()).add(line)
+            while len(self._asked) > MOST_SESSIONS:
+                self._asked.pop(next(iter(self._asked)))
+            if _listable(session):
+                self._take_off(session, line)
+
+    def forget(self, session: Session) -> None:
+        """Its conversation was compacted, and what was injected about files with it."""
+        with self._lock:
+            self._asked.pop(session.id, None)
+
+    def exists(self, session: Session) -> bool:
+        """Whether it has a list, or cannot have one."""
+        return not _listable(session) or (self.paths.file_lists / session.ref).is_file()
+
+    def _known(self, session: Session) -> list[str]:
+        root = self.store.projects.get(session.project_id).root
+        known = self.store.observations.files_to_recall(
+            session.project_id, untold_in=session.id, limit=MOST_FILES
+        )
+        found = (
+            _line(place)
+            for path in known
+            for place in inject.places(path, session.project_dir, root)
+        )
+        return list(dict.fromkeys(found))
+
+    def _take_off(self, session: Session, line: str) -> None:
+        try:
+            before = (self.paths.file_lists / session.ref).read_text("utf-8").split("\n")[:-1]
+        except (OSError, ValueError):
+            return
+        if line in before:
+            self._put(session, [other for other in before if other != line])
+
+    def _put(self, session: Session, lines: list[str]) -> None:
+        text = "".join(f"{line}\n" for line in lines).encode("utf-8", "ignore")
+        write_private(private_dir(self.paths.file_lists) / session.ref, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    home: Home
+    clock: Clock
+    env: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    def settle(self, directory: str) -> None:
+        """Shares memories with the client or removes them, as the settings say. A failure is retried."""
+        try:
+            if self.home.settings.text("memory.client") == SHARE_SETTING:
+                self._share(directory)
+            elif folders := unshare_all(self.home.paths.memory):
+                log.action("memory.withdrawn", folders=folders)
+        except (OSError, AforesaidError) as error:
+            log.warning("memory.not_shared", error=log.cause(error))
+
+    def _share(self, directory: str) -> None:
+        found = find_client_directory(directory, self.env)
+        # A folder that the client has not made is of a directory that it does not work in.
+        if found is None or not found.path.parent.is_dir():
+            return
+        known = memories(self.home, directory, self.clock, self.env).all().memories
+        if found.for_all:
+            known = tuple(each for each in known if each.scope == OF_USER)
+        record_shared(self.home.paths.memory, found.path)
+        done = share_memories(known, found.path)
+        if done.written or done.removed:
+            counts = {"written": len(done.written), "removed": len(done.removed)}
+            log.action("memory.shared", **counts, edited=len(done.edited), taken=len(done.taken))
+
+
+class HookAnswers:
+    """`problem`: what the user should know at the start of a session. `expect_question`: a session has begun,
+    so its first prompt will want to search."""
+
+    def __init__(
+        self,
+        context: Context,
+        memories: MemoryRecall,
+        *,
+        problem: Callable[[], str | None] = lambda: None,
+        expect_question: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.context, self.memories = context, memories
+        self._problem, self._expect_question = problem, expect_question
+        self._briefing = Briefing(context.store, context.searcher, memories.memories)
+        self._lists = FileLists(context.paths, context.store)
+        self.sharing = Sharing(context.home, context.clock, context.env)
+        self._notes: list[Note] = []
+        self._recording = threading.Lock()
+
+    @cached_property
+    def sessions(self) -> "SessionMemories":
+        from aforesaid.worker.session_memory import SessionMemories  # takes long to load
+
+        context = self.context
+        return SessionMemories(context.paths, context.store, context.agents, context.clock)
+
+    def write_session_memory(self, session: Session) -> None:
+        self.sessions.write(session)
+
+    def refresh_session_memory(self, session_id: int) -> None:
+        self.sessions.refresh(session_id)
+
+    def answer(self, request: bytes) -> Answer:
+        """What the hook prints for this capture. It counts as injected once it was delivered."""
+        if len(request) > KEPT_BYTES:
+            return NOTHING  # to redact it takes longer than a hook waits, and other hooks wait meanwhile
+        capture = parse_capture("asked", request, self.context.clock())
+        if isinstance(capture, Unreadable) or capture.agent not in self.context.agents:
+            return NOTHING
+        agent, pauses = self.context.agents[capture.agent], self.context.pauses
+        # Reasons quote what was asked, and a model may be asked about it.
+        capture = redacted_capture(self.context.redactor, capture)
+        if capture.hook == inject.HOOK:
+            wanted = agent.file_wanted(capture)
+            if wanted is None or pauses.why(capture.project_dir, (agent.name, wanted.session)):
+                return NOTHING
+            return self._file(agent, wanted)
+        event = agent.parse(capture)
+        if isinstance(event, Unreadable) or event is None:
+            return NOTHING
+        place = capture.project_dir or event.cwd
+        if why := pauses.why(place, (event.agent, event.session)):
+            return self._paused(agent, event, why)
+        if isinstance(event.what, SessionStarted) and event.what.source == COMPACT:
+            self._forget_files(event)  # before the note, which has them listed again
+        if isinstance(event.what, SessionStarted | PromptSubmitted):
+            self._note(event.agent, event.session, capture.hook)
+        match event.what:
+            case SessionStarted(source=source) if source not in SILENT_SOURCES:
+                with self.context.priority:
+                    return self._session_start(agent, capture, event, source)
+            case PromptSubmitted(by_machine=False, text=text):
+                return self._prompt(agent, event, text)
+            case CompactionBegan() if event.subagent is None:
+                with self.context.priority:
+                    return self._compaction(agent, event)
+            case _:
+                return NOTHING
+
+    def _paused(self, agent: Agent, event: Event, why: str) -> Answer:
+        """Injects nothing. At the start of a session the user is told why."""
+        if not isinstance(event.what, SessionStarted):
+            return NOTHING
+        note = f"aforesaid is paused here: nothing is recorded or told. {why}."
+        return Answer(agent.reply("context", "", note=note))
+
+    def prepare_brief(self, project_id: int) -> None:
+        """Writes a copy per directory of the project, as the hook prints it. A directory that now has another
+        repository gets none."""
+        project = self.context.store.projects.get(project_id)
+        known = self.context.store.projects.dirs(project_id)
+        dirs = [each for each in known if self.context.projects.find(each) == project_id]
+        for directory in set(known) - set(dirs):
+            self._drop_copy(project_id, directory)
+        if not dirs:
+            return
+        root = project.root if self.context.projects.find(project.root) == project_id else dirs[0]
+        self.sharing.settle(root)
+        text = self._briefing.write(
+            project_id, root, self.context.settings.number("brief.tokens")
+        ).text
+        for directory in dirs:
+            for agent in (each for each in self.context.agents.values() if each.has_hooks):
+                reply = agent.reply("context", text)
+                head = brief_head(directory) + b"\0\n"
+                write_private(self.context.paths.briefs / brief_name(directory), head + reply)
+        log.action("brief.prepared", project=project_id, size=len(text))
+
+    def _drop_copy(self, project_id: int, directory: str) -> None:
+        """Unless the copy there is the other project's."""
+        if self.context.store.projects.find_by_dir(directory) == project_id:
+            self.drop_brief(directory)
+
+    def drop_brief(self, directory: str) -> None:
+        (self.context.paths.briefs / brief_name(directory)).unlink(missing_ok=True)
+
+    def prepare_missing_briefs(self, project_ids: frozenset[int]) -> None:
+        for project_id in project_ids:
+            known = self.context.store.projects.dirs(project_id)
+            dirs = (each for each in known if self.context.projects.find(each) == project_id)
+            if any(not (self.context.paths.briefs / brief_name(d)).exists() for d in dirs):
+                self.prepare_brief(project_id)
+
+    def record_notes(self) -> None:
+        """Stores what was injected and lists the files to ask about, for sessions that are stored by now."""
+        with self._recording:
+            for note in list(self._notes):
+                session = self.context.store.sessions.find(note.agent, note.session)
+                if session is not None and (note.told or note.memories):
+                    self.context.store.injections.add(session.id, note.hook, note.told, note.at)
+                    self.context.store.injections.add_memories(
+                        session.id, note.hook, note.memories, note.at
+                    )
+                elif session is not None:
+                    silent = self.context.settings.number("recall.file_tokens") == 0
+                    self._lists.write(session, empty=silent)
+                    if note.hook == "context":
+                        self.sharing.settle(session.project_dir)
+                        self.memories.prepare(session.project_dir)
+                if session is not None or note.at < self.context.clock() - NOTE_EXPIRES:
+                    self._notes.remove(note)
+
+    def _session_start(self, agent: Agent, capture: Capture, event: Event, source: str) -> Answer:
+        self._expect_question()
+        directory = capture.project_dir or event.cwd
+        project_id = self.context.projects.of(directory)
+        current = self.context.store.sessions.find(event.agent, event.session)
+        resuming = current if source == COMPACT else None
+        written = self._briefing.write(
+            project_id,
+            directory,
+            self.context.settings.number("brief.tokens"),
+            seconds=ANSWERING,
+            resuming=resuming,
+            session_memory=self.sessions.handed_back(resuming) if resuming else None,
+        )
+        log.action("brief.answered", source=source, project=project_id, size=len(written.text))
+        unreported = health.count_unreported(self.context.paths)
+        reply = agent.reply("context", written.text, note=self._note_at_start(directory))
+
+        def heard(yes: bool) -> None:
+            if yes:
+                health.mark_reported(self.context.paths, unreported)
+
+        told = (written.injections, written.memories)
+        done = self._on_delivery(event.agent, event.session, "context", *told, then=heard)
+        return Answer(reply, done)
+
+    def _note_at_start(self, directory: str) -> str | None:
+        """For the user, outside of what is recalled. It names only what the repository itself does."""
+        remote = self.context.projects.unproven_remote(directory)
+        unproven = UNPROVEN.format(remote=one_line(remote, 120)) if remote else None
+        return "\n".join(filter(None, (self._problem(), unproven))) or None
+
+    def _session_soon(self, event: Event) -> Session | None:
+        """The question may overtake the capture that creates its session; the hook waits for a while."""
+        for _ in range(SOON_TRIES):
+            if found := self.context.store.sessions.find(event.agent, event.session):
+                return found
+            time.sleep(SOON_PAUSE)
+        return None
+
+    def _prompt(self, agent: Agent, event: Event, text: str) -> Answer:
+        session = self._session_soon(event)
+        budget = self.context.settings.number("recall.tokens")
+        if session is None:
+            return NOTHING
+        context = ""
+        told: list[Injection] = []
+        with self.context.priority:
+            memories, chosen = self._memories(session, text)
+            if budget:
+                context, told = inject.recall_for_prompt(
+                    self.context.searcher, self.context.store, session, text, budget
+                )
+        context = "\n".join(filter(None, (memories, context)))
+        if told or chosen:
+            items = len(told) + len(chosen)
+            log.action("recall.answered", session=session.id, items=items, size=len(context))
+        heard = self._on_delivery(agent.name, session.ref, "new", tuple(told), tuple(chosen))
+        return Answer(agent.reply("new", context), heard)
+
+    def _memories(self, session: Session, text: str) -> tuple[str, list[MemoryInjection]]:
+        try:
+            return self.memories.recall_for_prompt(session, text)
+        except (OSError, AforesaidError) as error:
+            log.warning("recall.without_memories", error=log.cause(error))
+            return "", []
+
+    def _compaction(self, agent: Agent, event: Event) -> Answer:
+        session = self.context.store.sessions.find(event.agent, event.session)
+        if session is None or self.context.settings.number("brief.tokens") == 0:
+            return NOTHING
+        kept = self.sessions.kept(session)
+        log.action("compaction.answered", session=session.id, size=len(kept.text))
+        heard = self._on_delivery(event.agent, event.session, COMPACT, kept.injections)
+        return Answer(agent.reply(COMPACT, kept.text), heard)
+
+    def _file(self, agent: Agent, wanted: FileWanted) -> Answer:
+        """The agent waits for a moment only: a session that is not stored yet gets nothing."""
+        session = self.context.store.sessions.find(agent.name, wanted.session)
+        budget = self.context.settings.number("recall.file_tokens")
+        if session is None:
+            return NOTHING
+        if not self._lists.exists(session):
+            self._note(agent.name, session.ref, inject.HOOK)
+        if budget == 0 or not self._lists.first(session, wanted.path):
+            return NOTHING
+        answered = partial(self._lists.answered, session, wanted.path)
+        try:
+            with self.context.priority:
+                context, told = inject.recall_for_file(
+                    self.context.store, session, wanted.path, budget
+                )
+        except Exception:
+            answered(False)
+            raise
+        if told:
+            sizes = {"items": len(told), "size": len(context)}
+            log.action("file.answered", session=session.id, **sizes)
+        note = self._on_delivery(agent.name, session.ref, inject.HOOK, tuple(told), then=answered)
+        return Answer(agent.reply(inject.HOOK, context), note)
+
+    def _forget_files(self, event: Event) -> None:
+        session = self.context.store.sessions.find(event.agent, event.session)
+        if session is not None:
+            self._lists.forget(session)
+
+    def _on_delivery(
+        self,
+        agent: str,
+        session: str,
+        hook: str,
+        told: tuple[Injection, ...],
+        memories: tuple[MemoryInjection, ...] = (),
+        then: Callable[[bool], None] = nothing,
+    ) -> Callable[[bool], None]:
+        """An answer that was not delivered does not count as injected."""
+
+        def done(heard: bool) -> None:
+            if heard and (told or memories):
+                self._note(agent, session, hook, told, memories)
+            then(heard)
+
+        return done
+
+    def _note(
+        self,
+        agent: str,
+        session: str,
+        hook: str,
+        told: tuple[Injection, ...] = (),
+        memories: tuple[MemoryInjection, ...] = (),
+    ) -> None:
+        self._notes.append(Note(agent, session, self.context.clock(), hook, told, memories))
+
+
+def _listable(session: Session) -> bool:
+    """The agent chooses the session's id; only a plain one can be a file name."""
+    return FILE_NAME.fullmatch(session.ref) is not None
+
+
+def _line(path: str) -> str:
+    return json.dumps(path, ensure_ascii=False)

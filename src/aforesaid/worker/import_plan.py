@@ -1,0 +1,227 @@
+"""Which transcripts an import takes, and what it would come to. Runs in the command's own process."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from aforesaid.agents.base import Agent
+from aforesaid.agents.registry import AGENTS
+from aforesaid.clock import DAY, Clock
+from aforesaid.errors import NotFound, StoreMissing
+from aforesaid.model.events import Tally, TranscriptFile
+from aforesaid.model.requests import Spent, Written
+from aforesaid.model.sessions import ACTIVE
+from aforesaid.repository import identify
+from aforesaid.store.store import ScratchStore, Store
+from aforesaid.synthesis.model import Expected, Needs, estimate_observations, estimate_requests
+from aforesaid.synthesis.prompt import Style
+from aforesaid.wiring import Choice, Home, open_for_reading, open_scratch
+from aforesaid.worker.context import Context
+from aforesaid.worker.reconcile import Reconciler, Selected, import_session
+
+Tallies = dict[str, Tally]  # by session
+NOTHING, BARELY = Tally(), Tally(sessions=1)
+NOBODY_ASKED = (Written(0, 0, 0), Spent("", 0, 0, 0, 0, 0, 0))
+NAMED = 20  # as many projects as a message can name
+Place = tuple[str, str]  # what makes it the same project, and its name
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What came of the sessions: those that are `new`, those that have `grown` since, and how many were
+    `known` as they are, or are `empty`: without anything to tell."""
+
+    new: Tally = NOTHING
+    grown: Tally = NOTHING
+    known: int = 0
+    empty: int = 0
+
+    @property
+    def all(self) -> Tally:
+        """Everything that was added; its sessions are the new ones."""
+        return self.new + replace(self.grown, sessions=0)
+
+
+def gain(before: Tallies, after: Tallies) -> Gain:
+    total = Gain()
+    for session, tally in after.items():
+        old = before.get(session, NOTHING)
+        gained = replace(tally.since(old), sessions=1)
+        if gained == BARELY:
+            known = bool(old.sessions or tally.sessions)
+            total = replace(total, known=total.known + known, empty=total.empty + (not known))
+        elif old.sessions:
+            total = replace(total, grown=total.grown + gained)
+        else:
+            total = replace(total, new=total.new + gained)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    gain: Gain
+    faulty: list[str]  # paths of transcripts that could not be read whole
+    needs: Needs
+    expected: Expected
+
+
+def reading(home: Home) -> Store | None:
+    """The real store; None if nothing was ever recorded."""
+    try:
+        return open_for_reading(home.paths)
+    except StoreMissing:
+        return None
+
+
+def tallies(store: Store | None, selected: Iterable[Selected]) -> Tallies:
+    if store is None:
+        return {}
+    return {one.file.session: store.events.count(one.agent, one.file.session) for one in selected}
+
+
+def plan(
+    home: Home,
+    choice: Choice,
+    selected: list[Selected],
+    clock: Clock,
+    show: Callable[[int, int], None],
+) -> Plan:
+    live = reading(home)
+    try:
+        with TemporaryDirectory(prefix="aforesaid-") as folder:
+            scratch = open_scratch(Path(folder))
+            try:
+                return _plan(home, choice, selected, live, scratch, clock, show)
+            finally:
+                scratch.close()
+    finally:
+        if live is not None:
+            live.close()
+
+
+def _plan(
+    home: Home,
+    choice: Choice,
+    selected: list[Selected],
+    live: Store | None,
+    scratch: ScratchStore,
+    clock: Clock,
+    show: Callable[[int, int], None],
+) -> Plan:
+    chosen = [one for one in selected if live is None or _has_more(live, one, clock)]
+    before = tallies(live, selected)
+    if live is not None:
+        known = [(one.agent, one.file.session) for one in chosen if before[one.file.session].events]
+        scratch.borrow(home.paths.database, known)
+    waiting = {job.id for job in scratch.jobs.unfinished()}
+    boring = home.settings.names("capture.boring_tools")
+    context = Context.create(home, scratch, clock, choice=choice)
+    reconciler = Reconciler(context, boring=boring, importing=True)
+    done, total = 0, sum(one.file.size for one in chosen)
+    faulty = []
+    for one in chosen:
+        for _ in import_session(reconciler, one):
+            pass
+        if reconciler.is_faulty(one.file):
+            faulty.append(one.file.path)
+        done += one.file.size
+        show(done, total)
+    jobs = [job for job in scratch.jobs.unfinished() if job.id not in waiting]
+    gained = gain(before, before | tallies(scratch, chosen))
+    style = choice.style or Style(home.settings.text("synthesis.verbosity"))
+    budget = home.settings.number("synthesis.request_tokens")
+    needed = estimate_requests(scratch, AGENTS, jobs, style, budget, choice.without_model())
+    past, spent = _past(live, clock)
+    needed, hoped = estimate_observations(
+        needed,
+        by_rules=choice.model is None,
+        verbosity=style.verbosity,
+        past=past,
+        spent=spent,
+    )
+    return Plan(gained, faulty, needed, hoped)
+
+
+def _has_more(live: Store, one: Selected, clock: Clock) -> bool:
+    """Whether its transcript tells something since the last time, or its end is still to be noticed."""
+    session = live.sessions.find(one.agent, one.file.session)
+    if session is None:
+        return True
+    if session.status == ACTIVE and session.last_event_at < clock() - DAY:
+        return True
+    mark = live.events.transcript_mark(one.agent, one.file.session)
+    return next(iter(AGENTS[one.agent].read_transcript(one.file, mark)), None) is not None
+
+
+def _past(live: Store | None, clock: Clock) -> tuple[Written, Spent]:
+    if live is None:
+        return NOBODY_ASKED
+    until = clock() + 1
+    return live.requests.written(0, until), live.requests.spent(0, until)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`chosen` are to be brought in, oldest first, out of `found` in `folder`. Of those that do not say where
+    their session was, `empty` hold none, and `unreadable` cannot be read."""
+
+    folder: Path
+    found: int
+    chosen: list[Selected]
+    empty: int
+    unreadable: list[TranscriptFile]
+
+
+def select(
+    agent: Agent,
+    env: Mapping[str, str],
+    store: Store | None,
+    *,
+    project: str | None,
+    since: int | None,
+) -> Selection:
+    """A file that does not say where its session was belongs to no project."""
+    files = list(agent.transcripts(env))
+    files.reverse()
+    recent = [file for file in files if since is None or file.modified >= since]
+    chosen = [Selected(agent.name, file) for file in recent if file.cwd]
+    unreadable = [file for file in recent if file.fault]
+    empty = len(recent) - len(chosen) - len(unreadable)
+    if project is not None:
+        place_of = cache(lambda directory: _place(store, directory))
+        wanted = _wanted(project, place_of, {one.file.cwd for one in chosen})
+        chosen = [one for one in chosen if place_of(one.file.cwd)[0] == wanted]
+        empty = 0
+    return Selection(agent.transcript_folder(env), len(files), chosen, empty, unreadable)
+
+
+def _wanted(name: str, place_of: Callable[[str], Place], directories: set[str]) -> str:
+    folder = Path(name).expanduser().absolute()
+    if folder.is_dir() or "/" in name:
+        return place_of(str(folder))[0]
+    places = sorted({place_of(directory) for directory in directories})
+    fitting = {key for key, known in places if known == name}
+    if len(fitting) == 1:
+        return fitting.pop()
+    if fitting:
+        folders = [d for d in sorted(directories) if place_of(d)[1] == name]
+        raise NotFound(f"Several projects are called {name!r}. Give the folder: {_list(folders)}.")
+    known = _list(sorted({known for _, known in places}))
+    told = f"They are of: {known}." if known else "There are none."
+    raise NotFound(f"No transcript is of a project called {name!r}. {told}")
+
+
+def _place(store: Store | None, directory: str) -> Place:
+    """As the store knows it; else by the repository."""
+    repository = identify(directory)
+    known = store.projects.find_at(directory, repository) if store is not None else None
+    if store is not None and known is not None:
+        return f"project {known}", store.projects.get(known).name
+    return repository.identities[0].value, repository.name
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

@@ -1,0 +1,114 @@
+"""Indexing that did not fit into a transaction: after an import, a new version, another encoder.
+
+Small steps, so that hooks and jobs get their turn between them.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from aforesaid.agents.base import Agent
+from aforesaid.model.events import (
+    CommandRun,
+    Event,
+    FileChanged,
+    FileRead,
+    OtherTool,
+    SubagentEnded,
+    ToolUsed,
+    TurnEnded,
+    Unreadable,
+)
+from aforesaid.model.search import ReadEvent, UnreadEvent
+from aforesaid.store.store import Store
+from aforesaid.text import clean, cut
+from aforesaid.worker.context import Context, Loop
+
+STEP = 64  # documents at a time
+EVENTS = 200
+PAUSE = 0.002  # seconds between steps
+LONGEST = 4_000  # characters of an event
+
+
+@dataclass(slots=True)
+class Indexer:
+    store: Store
+    agents: Mapping[str, Agent]
+
+    def run(self, go_on: Callable[[], bool] = lambda: True) -> int:
+        """Until nothing waits. In how many steps."""
+        return sum(1 for _ in self.steps(go_on))
+
+    def steps(self, go_on: Callable[[], bool]) -> Iterator[None]:
+        while go_on() and self.store.index.update(STEP):
+            yield
+        below: int | None = None
+        while go_on() and (below := self.store.index.encode(STEP, below=below)) is not None:
+            yield
+        yield from self._events(go_on)
+
+    def _events(self, go_on: Callable[[], bool]) -> Iterator[None]:
+        while go_on() and (unread := self.store.index.unread_events(EVENTS)):
+            self.store.index.add_event_texts([self._read(each) for each in unread])
+            yield
+
+    def _read(self, unread: UnreadEvent) -> ReadEvent:
+        from aforesaid.provenance.tracker import origin_of
+
+        agent = self.agents.get(unread.agent)
+        if agent is None:
+            return ReadEvent(unread, "")
+        event = agent.parse(replace(unread.event.capture, project_dir=unread.project_dir))
+        if event is None or isinstance(event, Unreadable):
+            return ReadEvent(unread, "")
+        origin = origin_of(event, (unread.project_dir, unread.project_root))
+        return ReadEvent(unread, "" if unread.event.boring else event_text(event), origin)
+
+
+class IndexingThread(Loop):
+    """Indexes until nothing waits, and gets the search ready when somebody is about to ask."""
+
+    name = "indexing"
+
+    def __init__(self, context: Context, indexer: Indexer | None = None) -> None:
+        super().__init__(context)
+        self._indexer = indexer or Indexer(context.store, context.agents)
+        self._asked = threading.Event()
+
+    def expect_question(self) -> None:
+        self._asked.set()
+        self.wake()
+
+    def turn(self) -> None:
+        if self._asked.is_set():
+            self._asked.clear()
+            self.context.searcher.warm()
+        for _ in self._indexer.steps(lambda: not self.context.stopping.is_set()):
+            self.context.stopping.wait(PAUSE)  # writers take turns
+            self.context.priority.yield_to_hooks()
+
+
+def event_text(event: Event) -> str:
+    """What an event says, for the index: what was done, and the begin of what came of it."""
+    match event.what:
+        case ToolUsed(name=name, action=action, failure=failure):
+            parts = [name, *_action(action), failure.error if failure else ""]
+        case TurnEnded(last_message=text) | SubagentEnded(last_message=text):
+            parts = [text]
+        case _:
+            return ""
+    return cut(clean("\n".join(part for part in parts if part)).strip(), LONGEST)
+
+
+def _action(action: CommandRun | FileChanged | FileRead | OtherTool) -> list[str]:
+    match action:
+        case CommandRun():
+            said = [action.command, action.description or "", action.stderr[:400], action.stdout]
+        case FileChanged():
+            lines = [line for hunk in action.hunks for line in (*hunk.removed, *hunk.added)]
+            said = [action.path, "\n".join(lines[:60]) or (action.after or "")]
+        case FileRead():
+            said = [action.path, action.content]
+        case OtherTool():
+            said = [action.input[:600], action.output]
+    return [part[:LONGEST] for part in said]

@@ -1,0 +1,224 @@
+"""From the spool into the store: read a batch, commit it durably, then unlink the files.
+
+A kill between commit and unlink delivers the batch again, and the store drops what it has. A file that
+cannot be read is moved to `spool/bad` with its reason and is never parsed in part.
+
+Small captures come first, in the order of time. A large tool event waits until no small capture does, and
+the store puts it into its turn as it does with events from transcripts, even if that turn has ended.
+"""
+
+import errno
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import UnionType
+
+from aforesaid import log
+from aforesaid.errors import StoreError
+from aforesaid.model.events import (
+    PAUSED,
+    Arrival,
+    Capture,
+    Event,
+    Happening,
+    Ingested,
+    SessionEnded,
+    SessionRef,
+    SessionStarted,
+    ToolUsed,
+    TurnEnded,
+    Unreadable,
+)
+from aforesaid.paths import private_dir
+from aforesaid.payload.shorten import is_cut
+from aforesaid.worker import spool
+from aforesaid.worker.context import Context
+from aforesaid.worker.spool import (
+    Entry,
+    SpoolFile,
+    has_private,
+    redacted_capture,
+    set_aside,
+    shortened,
+)
+
+BATCH_FILES = 256
+BATCH_BYTES = 16 * 1024 * 1024
+LARGE_AT_ONCE = 4  # large captures before the spool is looked at again
+# Faults of the machine, not of a file.
+OURS = (errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EROFS)
+CUT_PRIVATE = "it is so large that it would be cut, and has private parts: nothing of it is kept"
+MOST_PLACES = 256  # sessions whose directory is kept in mind
+
+
+@dataclass(slots=True)
+class Ingest:
+    """`boring`: tools whose events are stored and not processed. `thrift`: see `worker/disk.py`."""
+
+    context: Context
+    boring: tuple[str, ...] = ()
+    on_stored: Callable[[list[Arrival]], None] = lambda _: None
+    thrift: Callable[[], int] = lambda: 0
+    _places: dict[SessionRef, str] = field(default_factory=dict)
+
+    def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
+        """Store all captures that wait, while `go_on` says so before each batch."""
+        folder, stored = self.context.paths.spool_new, list[Ingested]()
+        page, before = spool.list_page(folder), None
+        while page != before:  # files that cannot be removed wait for the next time
+            for batch in _batches(folder, page.small):
+                if not go_on():
+                    return _sum(stored)
+                stored.append(self._keep(batch))
+            late_ones = page.large[:LARGE_AT_ONCE] if page.is_last else []
+            for late in _batches(folder, late_ones, most_files=1):
+                if not go_on():
+                    return _sum(stored)
+                stored.append(self._keep(late, late=True))
+            if page.is_last and len(page.large) <= LARGE_AT_ONCE:
+                break
+            page, before = spool.list_page(folder), page
+        return _sum(stored)
+
+    def _keep(self, batch: list[SpoolFile], *, late: bool = False) -> Ingested:
+        arrivals = [a for file in batch if (a := self._try_to_read(file)) is not None]
+        try:
+            result = self._add(arrivals, late=late)
+        except (StoreError, OSError):
+            raise  # nothing was unlinked: the batch waits
+        except Exception as error:
+            if len(batch) > 1:  # one of them is poison: find it without holding up the others
+                return _sum([self._keep([file], late=late) for file in batch])
+            self._quarantine(batch[0], f"it cannot be stored: {log.cause(error)}")
+            return Ingested(0, 0, 0, frozenset())
+        for file in batch:
+            file.path.unlink(missing_ok=True)
+        for arrival in arrivals:  # the capture's id leads from the hook's file to the stored row
+            event, capture = arrival.event, arrival.capture
+            log.action("ingest.event", capture=capture.id, kind=event.kind, session=event.session)
+        counts = {"added": result.added, "duplicates": result.duplicates}
+        log.action("ingest.stored", **counts, closed_turns=result.closed_turns)
+        self.on_stored(arrivals)
+        return replace(
+            result,
+            begun=_sessions(arrivals, SessionStarted),
+            ended=_sessions(arrivals, TurnEnded | SessionEnded),
+        )
+
+    def _add(self, arrivals: list[Arrival], *, late: bool) -> Ingested:
+        """`late`: later events of the same session may be stored already."""
+        if not late or not all(isinstance(each.event.what, ToolUsed) for each in arrivals):
+            return self.context.store.events.add(arrivals, self.context.clock())
+        healed = self.context.store.events.heal(arrivals, self.context.clock())
+        projects = frozenset(each.project_id for each in arrivals)
+        return Ingested(healed.added, len(arrivals) - healed.added, healed.turns, projects)
+
+    def _try_to_read(self, file: SpoolFile) -> Arrival | None:
+        """Whatever is wrong with one file must not hold up the others."""
+        try:
+            return self._read(file)
+        except (StoreError, MemoryError):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in OURS:
+                raise
+            self._quarantine(file, f"it cannot be read: {log.cause(error)}")
+            return None
+
+    def _read(self, file: SpoolFile) -> Arrival | None:
+        """None when there is nothing to store: quarantined, gone, or of no interest."""
+        try:
+            capture = spool.read(file)
+        except FileNotFoundError:
+            return None
+        if isinstance(capture, Unreadable):
+            self._quarantine(file, capture.why)
+            return None
+        if is_cut(capture.body) and has_private(file.path):
+            self._quarantine(file, CUT_PRIVATE)
+            return None
+        return self._understand(file, redacted_capture(self.context.redactor, capture))
+
+    def _understand(self, file: SpoolFile, capture: Capture) -> Arrival | None:
+        agent = self.context.agents.get(capture.agent)
+        if agent is None:
+            self._quarantine(file, f"the agent {capture.agent!r} is not known")
+            return None
+        if capture.hook == PAUSED:
+            self.context.pauses.note(capture)
+            return None
+        event = agent.parse(capture)
+        if isinstance(event, Unreadable):
+            self._quarantine(file, event.why)
+            return None
+        if event is None:
+            log.action("ingest.ignored", capture=capture.id, hook=capture.hook)
+            return None
+        capture = replace(capture, project_dir=self._directory(capture, event))
+        session = (event.agent, event.session)
+        if self.context.pauses.refuses(session, capture.project_dir, capture.at):
+            log.action("ingest.paused", capture=capture.id, session=event.session)
+            return None
+        project_id = self.context.projects.of(capture.project_dir)
+        boring = event.tool is not None and is_boring(event.tool, self.boring)
+        if isinstance(event.what, ToolUsed) and self.thrift() > (0 if boring else 1):
+            capture = replace(capture, body=shortened(capture.body))
+        return Arrival(capture, event, project_id, boring)
+
+    def _directory(self, capture: Capture, event: Event) -> str:
+        """Where it happened. An agent that says nothing of it is where its session is, if that is known:
+        it may stand before it in the spool."""
+        session = (event.agent, event.session)
+        if found := capture.project_dir or event.cwd:
+            if len(self._places) >= MOST_PLACES:
+                self._places.clear()
+            self._places.setdefault(session, found)
+            return found
+        known = self.context.store.sessions.find(*session)
+        return known.project_dir if known else self._places.get(session, str(Path.home()))
+
+    def _quarantine(self, file: SpoolFile, why: str) -> None:
+        """The row first: a kill in between leaves the file to be judged again."""
+        name, why = file.path.name, self.context.redactor.text(why)
+        self.context.store.events.quarantine(name, why, file.size, self.context.clock())
+        private_dir(self.context.paths.spool_bad)  # somebody may have tidied up
+        try:
+            set_aside(self.context.redactor, file.path, self.context.paths.spool_bad / name)
+        except FileNotFoundError:
+            return
+        log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
+
+
+def _sessions(arrivals: list[Arrival], what: type[Happening] | UnionType) -> frozenset[SessionRef]:
+    events = (arrival.event for arrival in arrivals)
+    return frozenset((e.agent, e.session) for e in events if isinstance(e.what, what))
+
+
+def is_boring(tool: str, patterns: tuple[str, ...]) -> bool:
+    return any(tool.startswith(p[:-1]) if p.endswith("*") else tool == p for p in patterns)
+
+
+def _batches(
+    folder: Path, files: list[Entry], most_files: int = BATCH_FILES
+) -> Iterator[list[SpoolFile]]:
+    batch: list[SpoolFile] = []
+    total = 0
+    for at_ns, name, size, owner in files:
+        if batch and (len(batch) == most_files or total + size > BATCH_BYTES):
+            yield batch
+            batch, total = [], 0
+        batch.append(SpoolFile(folder / name, at_ns, size, owner))
+        total += size
+    if batch:
+        yield batch
+
+
+def _sum(parts: list[Ingested]) -> Ingested:
+    return Ingested(
+        sum(p.added for p in parts),
+        sum(p.duplicates for p in parts),
+        sum(p.closed_turns for p in parts),
+        frozenset().union(*(p.projects for p in parts)),
+        frozenset().union(*(p.begun for p in parts)),
+        frozenset().union(*(p.ended for p in parts)),
+    )

@@ -1,0 +1,233 @@
+"""Runs the jobs that are due, one after the other. A failure is a value: retry, postpone, or skip."""
+
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, assert_never
+
+from aforesaid import log
+from aforesaid.clock import SECOND
+from aforesaid.errors import StoreError
+from aforesaid.model.jobs import MAX_TRIES, SUMMARIZE, Done, Fenced, Job, Outcome, Postponed, Retry
+from aforesaid.model.requests import Unavailable
+from aforesaid.model.sessions import Session
+from aforesaid.wiring import Choice
+from aforesaid.worker.circuit_breaker import MonitoredModel, Outage, pause
+from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
+from aforesaid.worker.health import has_captures
+from aforesaid.worker.reconcile import TranscriptThread
+
+if TYPE_CHECKING:
+    from aforesaid.providers.base import Model
+    from aforesaid.worker.extraction import Extractor
+
+BEHIND = SECOND  # a job that found no model comes after the others that wait
+BLAMED_PAUSE = 300 * SECOND  # time for others to show that it is the model after all
+LEAST_WAIT = 0.05  # seconds
+MODEL_CHECK_SECONDS, MODEL_CHECK_FOR_SECONDS = 30.0, 600.0
+HEAL_FIRST_SECONDS = 10.0  # how long jobs wait for the first look at the transcripts
+
+
+def lease_milliseconds(seconds: float, model: "Model | None") -> int:
+    """Long enough for a reply, and others after a repair and for memories."""
+    return round((seconds + (3 * model.longest_seconds if model else 0)) * SECOND)
+
+
+@dataclass(slots=True)
+class JobRunner:
+    """`on_summary`: called with the session whose turn was summarized. `extractor`: made when it is first
+    needed."""
+
+    context: Context
+    holder: str
+    lease: int
+    on_summary: Callable[[Session], None] = lambda _: None
+    extractor: "Callable[[], Extractor] | None" = None
+
+    def run_due(self, go_on: Callable[[], bool]) -> int:
+        """Everything that is due, while `go_on` allows. Returns how many tries were made."""
+        jobs, breaker, tries = self.context.store.jobs, self.context.breaker, 0
+        while go_on() and not self.blocked():
+            now = self.context.clock()
+            job = jobs.claim(self.holder, now, now + self.lease)
+            if job is None:
+                break
+            tries += 1
+            try:
+                if (outage := breaker.blocked()) and job.written_by:
+                    # A fallback fills gaps; it must not replace what has been written.
+                    jobs.postpone(job, outage.why, outage.until + BEHIND)
+                    continue
+                outcome = self._try(job)
+                if go_on() or not isinstance(outcome, Postponed):
+                    self._settle(job, outcome)
+                else:
+                    jobs.give_back(job)  # the request was cut off because the worker stops
+            except StoreError:
+                with suppress(StoreError):
+                    jobs.give_back(job)
+                raise
+        return tries
+
+    def blocked(self) -> Outage | None:
+        """Why the jobs wait, if they do. With a fallback they never have to."""
+        return None if self.context.choice.stands_in else self.context.breaker.blocked()
+
+    def _try(self, job: Job) -> Outcome:
+        from aforesaid.synthesis import synthesize  # takes long to load
+
+        context = self.context
+        session = context.store.sessions.get(job.session_id)
+        assert session is not None, "jobs are deleted with their session"
+        choice = self._choice(session)
+        doctor = session.ref.startswith(DOCTOR_PREFIX)
+        try:
+            if job.kind == SUMMARIZE and self.extractor and not doctor:
+                asking = choice.asking(context.store, context.clock, session.id, job.id)
+                if absence := self.extractor().run(job, session, asking):
+                    return synthesize.failed(absence)
+            writer = choice.writer(context.store, job, context.clock)
+            return synthesize.run(
+                context.store, context.agents, writer, job, session, context.clock
+            )
+        except StoreError:
+            raise  # a lock or a full disk says nothing about the job
+        except Exception as error:
+            # Whatever a provider does wrong costs a try, never the worker and never the events.
+            return Retry(f"{type(error).__name__}: {error}")
+
+    def _choice(self, session: Session) -> Choice:
+        """The model, if it may be asked now. The doctor's sessions cost nothing."""
+        choice, breaker = self.context.choice, self.context.breaker
+        if choice.model is None or session.ref.startswith(DOCTOR_PREFIX) or breaker.blocked():
+            return replace(choice, model=None)
+        return replace(choice, model=MonitoredModel(choice.model, breaker))
+
+    def _settle(self, job: Job, outcome: Outcome) -> None:
+        store, breaker = self.context.store, self.context.breaker
+        match outcome:
+            case Done() as done:
+                breaker.record_done(job)
+                log.action("job.done", job=job.id, kind=job.kind, session=job.session_id)
+                session = store.sessions.get(job.session_id)
+                if session is not None:
+                    self.context.changed.add(session.project_id)
+                    self.context.notifier.job_done(job, session, done)
+                    if job.kind == SUMMARIZE:
+                        self.on_summary(session)
+            case Postponed(absence) if isinstance(absence, Unavailable) and breaker.blames(job):
+                self._retry(job, absence.why, BLAMED_PAUSE)
+            case Postponed(absence):
+                until = breaker.trip(absence)
+                if self.context.choice.stands_in:
+                    store.jobs.give_back(job)  # the fallback takes it at once
+                else:
+                    store.jobs.postpone(job, absence.why, until + BEHIND)
+                seconds = (until - self.context.clock()) // SECOND
+                log.warning("model.away", job=job.id, seconds=seconds)
+            case Retry(why):
+                self._retry(job, why, pause(job.tries, random.random()))
+            case Fenced():
+                log.warning("job.fenced", job=job.id, kind=job.kind, tries=job.tries)
+            case _:
+                assert_never(outcome)
+
+    def _retry(self, job: Job, why: str, wait: int) -> None:
+        jobs, now = self.context.store.jobs, self.context.clock()
+        if job.tries < MAX_TRIES:
+            jobs.retry(job, why, now + wait)
+            log.warning("job.retried", job=job.id, kind=job.kind, tries=job.tries)
+        else:
+            jobs.skip(job, why, now)
+            log.warning("job.skipped", job=job.id, kind=job.kind, tries=job.tries)
+
+
+@dataclass(slots=True)
+class Idleness:
+    """`at_rest`: whether the other parts of the worker have nothing to do. `watched`: whether the viewer is
+    open, which counts as activity."""
+
+    context: Context
+    limit_seconds: float
+    at_rest: Callable[[], bool] = lambda: True
+    watched: Callable[[], bool] = lambda: False
+    _active_at: float = field(default_factory=time.monotonic)
+
+    def interrupt(self) -> None:
+        """Something happened."""
+        self._active_at = time.monotonic()
+
+    def seconds(self) -> float:
+        """For how long nothing has happened."""
+        return time.monotonic() - self._active_at
+
+    def seconds_left(self) -> float:
+        """Until nothing has happened for long enough."""
+        if self.watched():
+            self.interrupt()
+        return self.limit_seconds - self.seconds()
+
+    def is_idle(self) -> bool:
+        """Nothing waits and nothing is being done."""
+        if has_captures(self.context.paths) or not self.context.busy.acquire(blocking=False):
+            return False
+        try:
+            due = self.context.store.jobs.next_due()
+            return (due is None or due > self.context.clock()) and self.at_rest()
+        finally:
+            self.context.busy.release()
+
+    def is_over(self) -> bool:
+        """Whether the worker should end."""
+        ended = self.seconds_left() <= 0 and self.is_idle()
+        return ended and self.context.store.jobs.next_due() is None
+
+
+class JobsLoop(Loop):
+    """`after_jobs`: called while no job runs."""
+
+    name = "jobs"
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        runner: JobRunner,
+        transcripts: TranscriptThread,
+        idleness: Idleness,
+        after_jobs: Callable[[], None],
+    ) -> None:
+        super().__init__(context)
+        self._wake = context.wake_jobs
+        self.runner, self.transcripts, self.idleness = runner, transcripts, idleness
+        self.after_jobs = after_jobs
+
+    def run(self) -> None:
+        # What the last worker left incomplete is processed once, when it is complete.
+        self.transcripts.wait_for_look(HEAL_FIRST_SECONDS)
+        super().run()
+
+    def turn(self) -> float:
+        if self.context.choice.model is not None:  # a late event costs another request
+            self.transcripts.wait_for_turns()
+        with self.context.busy:
+            if self.runner.run_due(self.context.go_on):
+                self.idleness.interrupt()
+            self.after_jobs()
+        return self._seconds_until_next()
+
+    def _seconds_until_next(self) -> float:
+        """A model that was asked a while ago is told: it may close what it keeps open."""
+        wait = max(LEAST_WAIT, self.idleness.seconds_left())
+        due, model = self.context.store.jobs.next_due(), self.context.choice.model
+        if due is not None:
+            outage = self.runner.blocked()
+            until = max(due, outage.until if outage else 0)
+            wait = max(0.01, (until - self.context.clock()) / SECOND)
+        if model is not None:
+            model.idle()
+            if self.idleness.seconds() < MODEL_CHECK_FOR_SECONDS:
+                wait = min(wait, MODEL_CHECK_SECONDS)
+        return wait

@@ -1,0 +1,244 @@
+"""Periodic work: stale sessions, leftover files, retention, watchdogs for replaced files and clock skew."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from heapq import nsmallest
+from pathlib import Path
+from typing import Protocol
+
+from aforesaid import log
+from aforesaid.agents.registry import AGENTS
+from aforesaid.clock import DAY, MINUTE, SECOND, Clock
+from aforesaid.model.events import Healed
+from aforesaid.model.purge import Freed
+from aforesaid.paths import Paths
+from aforesaid.settings import Settings
+from aforesaid.store.store import Store
+from aforesaid.worker import health
+from aforesaid.worker.context import DOCTOR_PREFIX, Context
+from aforesaid.worker.disk import Housekeeper
+from aforesaid.worker.spool import PAGE
+
+LEFT_BEHIND = 10 * MINUTE
+EVERY_SECONDS = 3600.0
+ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
+DAY_SECONDS = 24 * 3600
+BAD_SECONDS, BAD_BYTES = 30 * DAY_SECONDS, 256 * 1024 * 1024  # of captures that could not be read
+REASONS_KEPT, MOST_REASONS = 90 * DAY, 10_000  # why they could not
+BRIEF_SECONDS, GONE_SECONDS = 90 * DAY_SECONDS, 7 * DAY_SECONDS
+SESSION_SECONDS = 30 * DAY_SECONDS  # a session that is resumed after that gets a new file
+AT_ONCE = 200  # events in a transaction
+AGE_OUT_SECONDS = 3600.0
+ENOUGH = MINUTE  # less is what time servers do
+
+
+class SessionReader(Protocol):
+    def session(self, agent: str, ref: str) -> Healed: ...
+
+
+class Maintenance:
+    """Runs at the start of the worker, then every hour."""
+
+    def __init__(self, context: Context, disk: Housekeeper) -> None:
+        self._context, self.disk = context, disk
+        self._next, self._skew = 0.0, ClockSkew(context.clock)
+
+    def check_clock(self) -> None:
+        """After the clock was set back, jobs would wait for a time that was past already."""
+        if self._skew.went_back():
+            due = self._context.store.jobs.make_due(self._context.clock())
+            log.warning("worker.clock_set_back", due=due)
+
+    def run_if_due(self) -> bool:
+        if time.monotonic() < self._next:
+            return False
+        run(self._context.paths, self._context.store, self._context.clock)
+        self.disk.look()
+        self._next = time.monotonic() + EVERY_SECONDS
+        return True
+
+
+def run(paths: Paths, store: Store, clock: Clock) -> None:
+    now = clock()
+    for session in store.sessions.find_by_prefix(DOCTOR_PREFIX):
+        if session.last_event_at < now - LEFT_BEHIND:  # it arrived after the doctor's clean-up
+            store.sessions.drop(session.id, session.project_id)
+    sweep(paths, store, clock)
+    sweep_session_files(paths, store)
+
+
+def sweep_session_files(paths: Paths, store: Store) -> None:
+    """Deletes session memories whose session is gone, or was silent for long."""
+    oldest, swept = time.time() - SESSION_SECONDS, 0
+    for file in sorted((paths.memory / "sessions").glob("*.md")):
+        agent = next((name for name in AGENTS if file.name.startswith(f"{name}-")), "")
+        ref = file.name.removeprefix(f"{agent}-").removesuffix(".md")
+        known = not agent or store.sessions.find(agent, ref) is not None
+        if not known or file.stat().st_mtime < oldest:
+            swept += _unlink(file)
+    if swept:
+        log.action("session_memory.swept", count=swept)
+
+
+def interrupt_stale(store: Store, reader: SessionReader, clock: Clock) -> None:
+    """Ends sessions that were silent for a day, after reading the rest of their transcripts."""
+    now = clock()
+    stale = store.sessions.stale(now - DAY)
+    for session in stale:
+        reader.session(session.agent, session.ref)
+    # No others: one that was imported meanwhile has not been read.
+    read = frozenset(session.id for session in stale)
+    if interrupted := store.sessions.interrupt_stale(now - DAY, now, read):
+        log.action("session.interrupted", count=interrupted)
+
+
+def sweep(paths: Paths, store: Store, clock: Clock) -> None:
+    for folder in (paths.spool_tmp, paths.run / "claims", paths.file_lists):
+        _log_swept(folder.name, _remove_older(folder, ORPHAN_SECONDS))
+    for folder in {paths.state, paths.data, paths.config, paths.run, paths.briefs}:
+        _log_swept("tmp", _remove_older(folder, ORPHAN_SECONDS, ".*.tmp"))
+    _log_swept("bad", _limit_quarantine(paths.spool_bad))
+    _log_swept("briefs", _sweep_briefs(paths.briefs))
+    health.forget_old_losses(paths, clock())
+    if dropped := store.events.trim_quarantine(clock() - REASONS_KEPT, MOST_REASONS):
+        log.action("quarantine.trimmed", count=dropped)
+
+
+def _log_swept(what: str, swept: int) -> None:
+    if swept:
+        log.action("spool.swept", folder=what, count=swept)
+
+
+def _remove_older(folder: Path, seconds: float, pattern: str = "*") -> int:
+    limit = time.time() - seconds
+    return sum(_unlink(path) for path, at, _ in _files(folder, pattern) if at < limit)
+
+
+def _limit_quarantine(folder: Path) -> int:
+    """By age, then by size, the oldest first. The reasons stay in the database for longer."""
+    swept = _remove_older(folder, BAD_SECONDS)
+    surplus = sum(size for _, _, size in _files(folder)) - BAD_BYTES
+    while surplus > 0:
+        before = swept
+        for _, path, size in nsmallest(PAGE, ((at, path, n) for path, at, n in _files(folder))):
+            if surplus > 0 and _unlink(path):
+                surplus -= size
+                swept += 1
+        if swept == before:  # none of them can be removed
+            break
+    return swept
+
+
+def _sweep_briefs(folder: Path) -> int:
+    """Of directories that are gone, or that nobody has worked in for long."""
+    now, swept = time.time(), 0
+    for path, at, _ in _files(folder):
+        old = now - at > BRIEF_SECONDS
+        if old or (now - at > GONE_SECONDS and not _has_directory(path)):
+            swept += _unlink(path)
+    return swept
+
+
+def _has_directory(brief: Path) -> bool:
+    """Whether the one that it was prepared for is there."""
+    try:
+        return os.path.isdir(brief.read_bytes().partition(b"\0")[0])  # noqa: PTH112 - bytes
+    except (OSError, ValueError):
+        return True  # nobody can tell
+
+
+def _files(folder: Path, pattern: str = "*") -> Iterator[tuple[Path, float, int]]:
+    """With their times and sizes; one after the other, as there may be a million."""
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                if fnmatch(entry.name, pattern) and not entry.is_dir(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    yield Path(entry.path), status.st_mtime, status.st_size
+
+
+def _unlink(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+@dataclass(slots=True)
+class Retention:
+    """Removes the content of old events. What is remembered of them stays."""
+
+    store: Store
+    settings: Settings
+    clock: Clock
+    _next: float = 0.0
+
+    def run_if_due(self, go_on: Callable[[], bool]) -> None:
+        """As `retention.days` says, once an hour."""
+        days = self.settings.number("retention.days")
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + AGE_OUT_SECONDS
+        before, count = self.clock() - days * DAY, 0
+        while days and go_on() and (freed := self.store.maintenance.age_out(before, AT_ONCE)).rows:
+            count += freed.rows
+        if count:
+            given_back = self.store.maintenance.shrink()
+            log.action("retention.aged_out", events=count, given_back=given_back)
+
+    def free_space(self, size: int, go_on: Callable[[], bool]) -> int:
+        """Up to `size` bytes, of what is older than a day: a session that goes on may need its own. Returns
+        how many bytes the disk got back."""
+        freed = 0
+        steps: tuple[Callable[[], Freed], ...] = (
+            lambda: self.store.maintenance.age_out(self.clock() - DAY, AT_ONCE, keep_texts=True),
+            lambda: self.store.maintenance.drop_old_texts(AT_ONCE),
+        )
+        for step in steps:
+            while freed < size and go_on() and (more := step()).rows:
+                freed += more.size
+        if not freed:
+            return 0
+        given_back = self.store.maintenance.shrink(at_once=True)
+        log.action("retention.let_go", freed=freed, given_back=given_back)
+        return given_back
+
+
+class FileWatchdog:
+    """Notices that a file was replaced or deleted."""
+
+    def __init__(self, *paths: Path) -> None:
+        self._known = {path: _identity(path) for path in paths}
+
+    def find_replaced(self) -> Path | None:
+        changed = (path for path, known in self._known.items() if _identity(path) != known)
+        return next(changed, None)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class ClockSkew:
+    """Notices that the clock was set back, by comparing it with a monotonic one."""
+
+    def __init__(self, clock: Clock, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._monotonic = clock, monotonic
+        self._offset = self._measure()
+
+    def went_back(self) -> bool:
+        """Since the last call."""
+        before, self._offset = self._offset, self._measure()
+        return self._offset < before - ENOUGH
+
+    def _measure(self) -> int:
+        return self._clock() - round(self._monotonic() * SECOND)

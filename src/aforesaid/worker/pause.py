@@ -1,0 +1,183 @@
+"""Pauses: what is not recorded now, and what was not recorded earlier.
+
+Every source of events (`ingest`, `reconcile`, imports) and every unasked answer (`hook_answers`) checks
+here. Pauses are stored for good, so that a transcript that is read years later brings nothing back.
+"""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aforesaid import log, switches
+from aforesaid.clock import Clock
+from aforesaid.model.events import Capture, SessionRef
+from aforesaid.model.sessions import (
+    COMMAND,
+    ENDS,
+    PROJECT,
+    SEEN,
+    SESSION,
+    Pause,
+    Where,
+    here,
+    paused,
+    place_of,
+)
+from aforesaid.store.store import Store
+from aforesaid.worker.projects import ProjectFinder
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Pauses:
+    """`skipped`: returns the directories in which the settings turn recording off."""
+
+    store: Store
+    projects: ProjectFinder
+    clock: Clock
+    skipped: Callable[[], tuple[str, ...]] = tuple
+    _known: list[Pause] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._known = self.store.sessions.pauses()
+
+    def pause(self, request: Json) -> Json:
+        """`scope` (project, session or everything), `dir` or `session` (agent and its own id), `milliseconds`
+        or None. The last request for the same scope counts."""
+        now = self.clock()
+        ends = None if request["milliseconds"] is None else now + request["milliseconds"]
+        scope = request["scope"]
+        project = self.projects.of(request["dir"]) if scope == PROJECT else None
+        session = tuple(request["session"]) if scope == SESSION else None
+        where = self._of_project(project)
+        before = [
+            each.id
+            for each in self._requested(now)
+            if each.scope == scope and each.covers(where, session)
+        ]
+        if before:
+            self.store.sessions.end_pauses(before, now)
+        added = self.store.sessions.add_pause(now, ends, project_id=project, session=session)
+        self.reload()
+        log.action("pause.began", scope=added.scope, until=ends)
+        return {"paused": self._describe(added)}
+
+    def resume(self, request: Json) -> Json:
+        """Ends what applies to `dir`, to `session`, or `everything`. Returns what was ended."""
+        now = self.clock()
+        where = self._where(request["dir"])
+        session = tuple(request["session"]) if request["session"] else None
+        ended = [
+            each
+            for each in self._requested(now)
+            if request["everything"]
+            or each.covers(where, session)
+            or self._is_within(each, where.project_id)
+        ]
+        self.store.sessions.end_pauses([each.id for each in ended], now)
+        self.reload()
+        log.action("pause.ended", count=len(ended))
+        off = switches.off_reason(request["dir"], self.skipped()) if request["dir"] else None
+        return {"ended": [self._describe(each) for each in ended], "still": off}
+
+    def reload(self) -> None:
+        """Also after a purge: a project's number may be given to another one."""
+        with self._lock:
+            self._known = self.store.sessions.pauses()
+
+    def status(self) -> list[Json]:
+        return [self._describe(each) for each in self._requested(self.clock())]
+
+    def why(self, directory: str, session: SessionRef | None = None) -> str | None:
+        """Why nothing is recorded there now, in a sentence for the user."""
+        if off := switches.off_reason(directory, self.skipped()):
+            return f"{off[0].upper()}{off[1:]}"
+        asked = self._requested(self.clock())
+        where = self._where(directory) if asked else Where()
+        found = (each for each in asked if each.covers(where, session))
+        return next(map(_sentence, found), None)
+
+    def is_off(self, directory: str) -> bool:
+        return switches.off_reason(directory, self.skipped()) is not None
+
+    def covered(self, session: SessionRef, project_id: int | None, at: int) -> bool:
+        """Whether what happened at that time must not be stored."""
+        return self._covered(session, self._of_project(project_id), at)
+
+    def _covered(self, session: SessionRef, where: Where, at: int) -> bool:
+        if any(each.covers(where, session) and each.holds(at) for each in self._known):
+            return True
+        purged = self.store.purge.purged_until(*session)
+        return purged is not None and at <= purged
+
+    def refuses(self, session: SessionRef, directory: str, at: int) -> bool:
+        """Whether a capture must not be stored. A directory that is off keeps its session off until an event
+        comes from one that is not."""
+        if self.is_off(directory):
+            self._mark_seen(session, at)
+            return True
+        if self._is_seen(session):
+            self.store.sessions.mark_resumed(*session, at)
+            self.reload()
+        return self._covered(session, self._where(directory), at)
+
+    def note(self, capture: Capture) -> None:
+        """A hook reports that recording is off for its session."""
+        try:
+            session = str(json.loads(capture.body)["session_id"])
+        except (ValueError, KeyError, TypeError):
+            return
+        if session:
+            self._mark_seen((capture.agent, session), capture.at)
+
+    def _mark_seen(self, session: SessionRef, at: int) -> None:
+        if not self._is_seen(session):
+            self.store.sessions.mark_paused(*session, at)
+            self.reload()
+
+    def _is_seen(self, session: SessionRef) -> bool:
+        return any(
+            each.origin == SEEN and each.ends_at is None and (each.agent, each.ref) == session
+            for each in self._known
+        )
+
+    def _requested(self, now: int) -> list[Pause]:
+        return [each for each in self._known if each.origin == COMMAND and each.holds(now)]
+
+    def _where(self, directory: str | None) -> Where:
+        """A directory of which nothing is known may be one of a paused project, or of one that is gone; git
+        is asked only where that would matter."""
+        if not directory or all(each.scope != PROJECT for each in self._known):
+            return Where()
+        if (project := self.projects.find(directory)) is not None:
+            return self._of_project(project)
+        return Where(None, place_of(self.projects.repository(directory).root))
+
+    def _of_project(self, project_id: int | None) -> Where:
+        if project_id is None or all(each.place is None for each in self._known):
+            return Where(project_id)
+        return Where(project_id, place_of(self.store.projects.get(project_id).root))
+
+    def _is_within(self, pause: Pause, project_id: int | None) -> bool:
+        """A session of that project."""
+        found = self.store.sessions.find(pause.agent or "", pause.ref) if pause.ref else None
+        return found is not None and found.project_id == project_id
+
+    def _describe(self, pause: Pause) -> Json:
+        names = {each.id: each.name for each in self.store.projects.all()}
+        return {
+            "scope": pause.scope,
+            "since": pause.began_at,
+            "until": pause.ends_at,
+            "project": names.get(pause.project_id or 0),
+            "session": pause.ref,
+            "why": _sentence(pause),
+        }
+
+
+def _sentence(pause: Pause) -> str:
+    return f"{paused(here(pause.scope), pause.ends_at)}; {ENDS}"

@@ -1,0 +1,481 @@
+"""Purge: deletes rows, index entries, memories with their history, files and backups for good.
+
+One purge at a time, in its own thread, and no job runs meanwhile: a job could write back what it has
+read. The request is on disk before anything is deleted and is removed last, so the next worker resumes an
+interrupted purge.
+"""
+
+import json
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from aforesaid import clock, log
+from aforesaid.backups import database_state, repository
+from aforesaid.errors import AforesaidError
+from aforesaid.memory.changes import Memories, iter_all_files
+from aforesaid.memory.files import remove_file, write_file
+from aforesaid.memory.folders import (
+    PLAIN_FOLDER,
+    PROJECT_FILE,
+    RETIRED_FOLDER,
+    find_project_folder,
+    is_memory_file,
+)
+from aforesaid.model.observations import cited_observations
+from aforesaid.model.purge import ERASED, Changing, Erasure, Matching, Needle, Reach, Rows, read
+from aforesaid.paths import Paths, walk, write_private
+from aforesaid.privacy import payloads
+from aforesaid.store import files
+from aforesaid.store.store import Store
+from aforesaid.worker.backups import BackupStopped
+from aforesaid.worker.context import Context
+from aforesaid.worker.hook_answers import HookAnswers
+from aforesaid.worker.maintenance import sweep_session_files
+from aforesaid.worker.memory import MemoryWork
+
+Json = dict[str, Any]
+SPOOL_SECONDS, PAUSE = 60.0, 0.05
+ROUNDS = 3  # what is written during a purge is found the next time
+INDEXED = 64  # rows in a step
+STOPPED = "The erasure stopped ({}; see `aforesaid worker logs`)."
+UNREADABLE = (
+    "An erasure was not finished; its order cannot be read. Erase it again with `aforesaid purge`."
+)
+UTF_16 = ("utf-16-le", "utf-16-be")
+PART, OVERLAP = 16 * 1024 * 1024, 1024 * 1024  # bytes; a longer text is not searched for
+HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`observations`: deleted ones, which memories may cite. `places`: files and folders of memories that are
+    deleted as a whole, below the folder of all memories. `names`: of deleted memories. `at`: the time of the
+    request."""
+
+    wanted: Erasure
+    at: int
+    observations: tuple[int, ...] = ()
+    places: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def save(self, paths: Paths) -> None:
+        """From here on the purge is finished, by this worker or the next."""
+        write_file(paths.erasing_file, json.dumps(asdict(self)).encode())
+
+
+def load(paths: Paths) -> Plan | None:
+    """The unfinished request. One that cannot be read is deleted, and AforesaidError raised."""
+    try:
+        saved: Json = json.loads(paths.erasing_file.read_bytes())
+        lists = {name: tuple(saved[name]) for name in ("observations", "places", "names")}
+        return Plan(read(saved["wanted"]), int(saved["at"]), **lists)
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        remove_file(paths.erasing_file)
+        raise AforesaidError(UNREADABLE) from None
+
+
+class Filter:
+    """What is left of texts and of the files of memories. `matching` and `changing` where a text or secrets
+    are purged. `deleted`: names of memories of which nothing is left."""
+
+    def __init__(
+        self, plan: Plan, matching: Matching | None = None, changing: Changing | None = None
+    ) -> None:
+        self.plan, self.matching, self._changing = plan, matching, changing
+        self.deleted: set[str] = set()
+        # A name of one word may be any word, so it is not searched for in texts.
+        names = sorted((name for name in plan.names if "-" in name), key=len, reverse=True)
+        any_of = "|".join(map(re.escape, names))
+        self._names = re.compile(rf"(?<![\w-])(?:{any_of})(?![\w-])") if names else None
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to search for in texts."""
+        return self.matching is not None or self._names is not None
+
+    def found(self, text: str) -> bool:
+        named = self._names is not None and self._names.search(text) is not None
+        return named or self._matches(text)
+
+    def changed(self, text: str) -> str:
+        changed = self._changing(text) if self._changing else text
+        return self._names.sub(ERASED, changed) if self._names else changed
+
+    def __call__(self, path: str, data: bytes) -> bytes | None:
+        """Returns the new content; None: the file is deleted. Without a path it is the reason of a change."""
+        text = data.decode("utf-8", "surrogateescape")
+        if not path or not self._is_deleted(path, text):
+            return self.changed(text).encode("utf-8", "surrogateescape")
+        file = PurePosixPath(path)
+        if is_memory_file(file.name) and not path.startswith("sessions/"):
+            self.deleted.add(file.stem)
+        return None
+
+    def _is_deleted(self, path: str, text: str) -> bool:
+        name = PurePosixPath(path).stem
+        if name in self.plan.names or self._matches(name.replace("-", " ")):
+            return True
+        if any(path == each or path.startswith(f"{each}/") for each in self.plan.places):
+            return True
+        head = HEAD.match(text)
+        if head and cited_observations(head[0]) & {*self.plan.observations}:
+            return True
+        whole = self.plan.wanted.what == "text" and not path.endswith(PROJECT_FILE)
+        return whole and self._matches(text)
+
+    def _matches(self, text: str) -> bool:
+        return self.matching is not None and self.matching(text)
+
+
+@dataclass(slots=True)
+class Run:
+    """`dry`: nothing is deleted. `counts`: what is affected, once that is known."""
+
+    name: str
+    plan: Plan
+    dry: bool
+    step: str = "waiting"
+    done: int = 0
+    total: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    error: str | None = None
+    over: bool = False
+
+
+@dataclass(slots=True)
+class Purger:
+    """`new_backup`: makes one and returns its name, None if it could not."""
+
+    context: Context
+    answers: HookAnswers
+    memories: MemoryWork
+    new_backup: Callable[[], str | None]
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _run: Run | None = None
+    _thread: threading.Thread | None = None
+
+    def at_work(self) -> bool:
+        return self._run is not None and not self._run.over
+
+    def begin(self, request: Json) -> Json:
+        """`wanted`, `dry_run`. Returns the name to ask with; the same request twice is one purge."""
+        try:
+            wanted = read(request["wanted"])
+            self._filter(Plan(wanted, self.context.clock()))
+        except AforesaidError as error:
+            return {"refused": str(error)}
+        with self._lock:
+            dry = bool(request["dry_run"])
+            first = self._run if self.at_work() else None if dry else self._resume_left()
+            if first is not None:
+                same = (first.plan.wanted, first.dry) == (wanted, dry)
+                return {"name": first.name} if same else {"busy": True}
+            plan = Plan(wanted, self.context.clock(), places=self._find_places(wanted))
+            if not dry:
+                plan.save(self.context.paths)
+            return {"name": self._start(plan, dry=dry).name}
+
+    def progress(self, request: Json) -> Json:
+        run = self._run
+        if run is None or run.name != request["name"]:
+            return {"lost": True}
+        names = ("name", "step", "done", "total", "counts", "error", "over")
+        return {each: getattr(run, each) for each in names}
+
+    def resume(self) -> None:
+        """Continues what an earlier worker did not finish, unless a request has done so already."""
+        with self._lock:
+            if not self.at_work():
+                self._resume_left()
+
+    def wait(self) -> None:
+        """When the worker ends: the current step is finished, and the request stays on disk."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _resume_left(self) -> Run | None:
+        """An unfinished purge goes first: the file holds one request, and another would replace it."""
+        try:
+            left = load(self.context.paths)
+        except AforesaidError as error:
+            self.context.note_fault("purge", error)
+            return None
+        if left is None:
+            return None
+        log.action("erase.resumed", what=left.wanted.what)
+        return self._start(left, dry=False)
+
+    def _start(self, plan: Plan, *, dry: bool) -> Run:
+        run = self._run = Run(os.urandom(8).hex(), plan, dry)
+        self._thread = threading.Thread(target=self._work, args=(run,), name="purge", daemon=True)
+        self._thread.start()
+        return run
+
+    def _work(self, run: Run) -> None:
+        try:
+            self._wait_for_spool(run.plan)
+            with self.context.busy:
+                self._look(run) if run.dry else self._purge(run)
+            if not self.context.paths.erasing_file.exists():  # a dry run resolves no fault
+                self.context.note_fault("purge", None)
+        except (WorkerEnds, BackupStopped):
+            log.action("erase.waits", what=run.plan.wanted.what)
+        except Exception as error:
+            self.context.note_fault("purge", error)
+            known = isinstance(error, AforesaidError)
+            run.error = str(error) if known else STOPPED.format(type(error).__name__)
+        run.over = True
+
+    def _wait_for_spool(self, plan: Plan) -> None:
+        """Earlier captures are stored first, so that they are found."""
+        end = time.monotonic() + SPOOL_SECONDS
+        while time.monotonic() < end and self._is_spooled(plan.at):
+            self._step()
+            self.context.wake_ingest.set()
+            time.sleep(PAUSE)
+
+    def _is_spooled(self, before: int) -> bool:
+        with os.scandir(self.context.paths.spool_new) as entries:
+            return any(_is_older(each, before) for each in entries)
+
+    def _look(self, run: Run) -> Reach:
+        run.step = "looking"
+        store, paths, wanted = self.context.store, self.context.paths, run.plan.wanted
+        matching = self._filter(run.plan).matching
+        found = store.purge.search(matching, self._progress(run)) if matching else Rows()
+        rows = store.purge.select(wanted)
+        reach = store.purge.reach(rows | found if wanted.what == "text" else rows)
+        run.plan = replace(
+            run.plan, observations=tuple({*run.plan.observations, *reach.rows.observations})
+        )
+        memories = count_memories(paths.memory, self._filter(run.plan))
+        run.counts = reach.counts | {"memories": memories}
+        if wanted.what == "secrets":
+            run.counts["rows"] = len(found)
+        if matching:
+            run.counts["files"] = sum(1 for _ in find_files(paths, matching, run.plan.at))
+        run.counts["backups"] = len(every(paths))
+        return reach
+
+    def _purge(self, run: Run) -> None:
+        store, paths = self.context.store, self.context.paths
+        reach = self._look(run)
+        projects, sessions = reach.projects, reach.sessions
+        for _ in range(ROUNDS):
+            # What memories are called has to be known before the first one is deleted.
+            kept = self._filter(run.plan)
+            self._every_memory().look(kept)
+            run.plan = replace(run.plan, names=tuple({*run.plan.names, *kept.deleted}))
+            run.plan.save(paths)
+            run.step = "erasing"
+            run.done, run.total = 0, len(reach.rows)
+            for count in store.purge.delete(reach.rows, run.plan.at):
+                run.done += count
+                self._step()
+            if run.plan.wanted.what != "text" or kept.matching is None:
+                break
+            reach = store.purge.reach(store.purge.search(kept.matching, self._progress(run)))
+            if not reach.rows:
+                break
+            projects, sessions = projects | reach.projects, sessions | reach.sessions
+        self.context.pauses.reload()
+        kept = self._filter(run.plan)
+        if kept:
+            for _ in store.purge.replace_text(kept.found, kept.changed, self._progress(run)):
+                self._step()
+        run.step = "files"
+        self._purge_derived(kept, projects, sessions)
+        run.step = "cleaning"
+        while store.index.update(INDEXED):
+            self._step()
+        store.maintenance.scrub()
+        replace_backups(paths, self.new_backup)
+        remove_file(paths.erasing_file)
+        log.action("erase.done", what=run.plan.wanted.what, **run.counts)
+
+    def _purge_derived(
+        self, kept: Filter, projects: frozenset[int], sessions: frozenset[int]
+    ) -> None:
+        """Files beside the database, and what is derived from it."""
+        store, paths = self.context.store, self.context.paths
+        self.context.projects.forget_all()
+        sweep_session_files(paths, store)
+        for session_id in sessions:
+            self.answers.sessions.refresh(session_id)
+        self._every_memory().erase(kept)
+        self.memories.forget_folders()
+        if kept:
+            purge_files(paths, store, kept, kept.plan.at)
+        for path in _below(paths.file_lists):  # a hook without its list asks
+            path.unlink(missing_ok=True)
+        for path in _below(paths.briefs):
+            directory = path.read_bytes().partition(b"\0")[0].decode("utf-8", "surrogateescape")
+            if store.projects.find_by_dir(directory) is None:
+                path.unlink(missing_ok=True)
+        known = frozenset(each.id for each in store.projects.all())
+        for project_id in known if kept.matching else known & projects:
+            self.answers.prepare_brief(project_id)
+
+    def _find_places(self, wanted: Erasure) -> tuple[str, ...]:
+        """Files and folders of memories that are deleted, relative to the folder of all memories."""
+        root, store = self.context.paths.memory, self.context.store
+        if wanted.what == "memory":
+            held = self.memories.find(wanted.directory).places
+            folders = (*held.own, *held.retired)
+            return tuple(_relative(root, folder.file(wanted.name)) for folder in folders)
+        if wanted.what == "project" and wanted.id is not None:
+            known = any(each.id == wanted.id for each in store.projects.all())
+            found = store.projects.repository(wanted.id) if known else None
+            folder = find_project_folder(root, found) if found else None
+            if folder is not None:
+                own = _relative(root, folder)
+                return own, f"{RETIRED_FOLDER}/{own}", f"{PLAIN_FOLDER}/{folder.name}"
+        return ()
+
+    def _every_memory(self) -> Memories:
+        from aforesaid.memory.transfer import user_places
+
+        return Memories(user_places(self.context.paths.memory), self.context.clock)
+
+    def _filter(self, plan: Plan) -> Filter:
+        """Raises ConfigError for a text that means nothing."""
+        match plan.wanted:
+            case Erasure(what="text", text=text):
+                needle = Needle(text)
+                return Filter(plan, needle.found, needle.changed)
+            case Erasure(what="secrets"):
+                return Filter(plan, lambda text: self._redacted(text) != text, self._redacted)
+            case _:
+                return Filter(plan)
+
+    def _redacted(self, text: str) -> str:
+        body = text.encode("utf-8", "surrogateescape")
+        return payloads.redacted(self.context.redactor, body).decode("utf-8", "surrogateescape")
+
+    def _progress(self, run: Run) -> Callable[[int, int], None]:
+        def report(done: int, total: int) -> None:
+            run.done, run.total = done, total
+            self._step()
+
+        return report
+
+    def _step(self) -> None:
+        """Between two steps. If the worker ends here, the next one continues."""
+        if not self.context.go_on():
+            raise WorkerEnds
+
+
+class WorkerEnds(Exception):
+    """The worker ends. The request is on disk, and the next worker continues."""
+
+
+def _is_older(entry: os.DirEntry[str], before: int) -> bool:
+    try:
+        return entry.is_file() and entry.stat().st_mtime_ns // 1_000_000 <= before
+    except FileNotFoundError:  # it was stored between listing it and looking at it
+        return False
+
+
+def every(paths: Paths) -> list[Path]:
+    """All backups and damaged databases."""
+    folders = (each for each in (paths.backups, paths.damaged) if each.is_dir())
+    return [each for folder in folders for each in folder.iterdir() if each.is_dir()]
+
+
+def replace_backups(paths: Paths, new_backup: Callable[[], str | None]) -> None:
+    """`new_backup`: makes one and returns its name, None if there is no room; if it raises, all stay. An
+    unfinished one is deleted too, but not while another process makes it."""
+    database_state.record_purge(paths, clock.now())
+    if not every(paths):
+        return
+    new = new_backup()
+    with repository.lock_repository(paths):
+        for each in every(paths):
+            if each.name != new:
+                shutil.rmtree(each)
+
+
+def find_files(paths: Paths, matching: Matching, before: int) -> Iterator[Path]:
+    """Those that hold a text. Captures in the spool that are newer than `before` (milliseconds) are left."""
+    for path in candidates(paths):
+        with suppress(OSError):
+            late = path.stat().st_mtime_ns // 1_000_000 > before
+            if not (late and path.is_relative_to(paths.spool)) and _holds(path, matching):
+                yield path
+
+
+def purge_files(paths: Paths, store: Store, kept: Filter | Needle, before: int) -> None:
+    """Deletes what can be made again or was only captured; in other files, replaces the text."""
+    made = (paths.spool, paths.briefs, paths.file_lists)
+    for path in find_files(paths, kept.found, before):
+        if any(path.is_relative_to(each) for each in made):
+            if path.parent == paths.spool_bad:
+                store.events.drop_quarantine(path.name)
+            path.unlink(missing_ok=True)
+        else:
+            text = path.read_bytes().decode("utf-8", "surrogateescape")
+            write_private(path, kept.changed(text).encode("utf-8", "surrogateescape"))
+    log.rewrite(paths.log_file, kept.changed)
+
+
+def candidates(paths: Paths) -> Iterator[Path]:
+    """Files that may hold what was captured. Others would break aforesaid if they were edited."""
+    database = files.parts(paths.database)
+    others = {paths.config_file, paths.erasing_file, paths.python_file, paths.redaction_key}
+    logs = paths.log_file.parent
+    elsewhere = (paths.memory, paths.backups, paths.damaged, logs, paths.installs)
+    for root in {paths.data, paths.state, paths.config}:
+        for path in _below(root):
+            if path in others or path in database or path.parent == paths.run:
+                continue
+            if not any(path.is_relative_to(each) for each in elsewhere):
+                yield path
+
+
+def _holds(path: Path, matching: Matching) -> bool:
+    """Searches in overlapping parts, as a file may have gigabytes."""
+    with path.open("rb") as file:
+        part = file.read(PART)
+        while True:
+            if any(map(matching, _decodings(part))):
+                return True
+            following = file.read(PART)
+            if not following:
+                return False
+            part = part[-OVERLAP:] + following
+
+
+def _decodings(data: bytes) -> list[str]:
+    """Data with NULs may be UTF-16."""
+    found = [data.decode("utf-8", "surrogateescape")]
+    if b"\0" in data:
+        found += [data[skip:].decode(name, "replace") for name in UTF_16 for skip in (0, 1)]
+    return found
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    return (Path(each.path) for each in walk(folder) if each.is_file(follow_symlinks=False))
+
+
+def count_memories(root: Path, kept: Filter) -> int:
+    """How many would change, retired ones included; a session's own memory does not count."""
+    found = {_relative(root, path): path for path in iter_all_files(root)}
+    data = {
+        name: path.read_bytes()
+        for name, path in found.items()
+        if is_memory_file(path.name) and not name.startswith("sessions/")
+    }
+    return sum(kept(name, each) != each for name, each in data.items())
+
+
+def _relative(root: Path, path: Path) -> str:
+    return path.relative_to(root).as_posix()

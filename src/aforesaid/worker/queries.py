@@ -1,0 +1,414 @@
+"""Queries of the command line: search, timeline, related, files, show, sessions, why, status.
+
+The running worker answers them, because it has everything loaded; without one the command does so itself,
+with the same functions. The answers are JSON: what `--json` prints, and beside it what only people read.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aforesaid import __version__, clock, wiring
+from aforesaid.english import count
+from aforesaid.errors import AforesaidError, NotFound
+from aforesaid.freshness import CHANGED, GONE, UNCHANGED
+from aforesaid.memory.curation import memory_json
+from aforesaid.memory.ranking import RankedMemory, likely_matches, rank_memories
+from aforesaid.model.memories import MEMORY
+from aforesaid.model.observations import Author, Observation, Summary
+from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
+from aforesaid.model.sessions import Session
+from aforesaid.parameters import Misused
+from aforesaid.paths import Paths
+from aforesaid.recall import lookup, resolve
+from aforesaid.recall.excerpts import BETWEEN
+from aforesaid.recall.render import (
+    FROM_WEB,
+    FULL,
+    describe_provenance,
+    is_web_only,
+    item_name,
+    list_origins,
+    render_item,
+)
+from aforesaid.recall.results import HitDetails, describe_reasons, short_id, without_marks
+from aforesaid.recall.search import Searcher
+from aforesaid.store.store import Store
+from aforesaid.terms import query_terms
+from aforesaid.text import ELLIPSIS, one_line, tokens
+from aforesaid.wiring import Home
+from aforesaid.worker import overview
+from aforesaid.worker.context import Context
+
+Json = dict[str, Any]
+RECENT = 100  # sessions whose agents are listed
+FILES = {UNCHANGED: "files unchanged", CHANGED: "files changed since", GONE: "files gone"}
+PREFIX = "AFORESAID_"
+STATUS = "status"  # answered also where there is no store
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What a question is answered from. `here`, `env`: of whoever asks."""
+
+    home: Home
+    store: Store
+    searcher: Searcher
+    here: Path
+    env: Mapping[str, str]
+
+
+def answer(request: Json, home: Home, store: Store, searcher: Searcher) -> Json:
+    """`value`, or `misused` or `error` and its `kind`."""
+    reader = Reader(home, store, searcher, Path(request["dir"]), request["env"])
+    try:
+        return {"value": QUERIES[request["name"]](reader, **request["values"])}
+    except Misused as error:
+        return {"misused": str(error)}
+    except AforesaidError as error:
+        return {"error": str(error), "kind": type(error).__name__}
+
+
+def answer_in_worker(request: Json, context: Context, status: Callable[[], Json]) -> Json:
+    """`declined`: who asks has another version or other settings than this process, and answers itself."""
+    if request["version"] != __version__ or _settings(request["env"]) != _settings(os.environ):
+        return {"declined": True}
+    home, store = context.home, context.store
+    if request["name"] == STATUS:
+        here = Path(request["dir"])
+        return {"value": overview.collect(home, request["env"], here, status(), store)}
+    return answer(request, home, store, context.searcher)
+
+
+def answer_here(request: Json) -> Json:
+    home = wiring.home()
+    if request["name"] == STATUS:
+        worker = overview.worker_status(home.paths)
+        return {"value": overview.collect(home, os.environ, Path.cwd(), worker)}
+    store = wiring.open_for_reading(Paths.of(os.environ))
+    found = answer(request, home, store, wiring.searcher(store, home.settings, clock.now))
+    value: Json = json.loads(json.dumps(found))  # lists for tuples, as the socket gives them
+    return value
+
+
+def _settings(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name.startswith(PREFIX)}
+
+
+def search(
+    reader: Reader,
+    *,
+    text: str,
+    level: str,
+    limit: int,
+    project: str | None,
+    everywhere: bool,
+    session: str | None,
+    files: list[str],
+    **given: Any,
+) -> Json:
+    store, here = reader.store, reader.here
+    found = resolve.find_session(store, session) if session else None
+    if found:
+        where: int | None = found.project_id
+    elif project:
+        where = resolve.find_project(store, project, here).id
+    else:
+        where = None if everywhere else resolve.project_at(store, here)
+    filters = Filters(
+        where,
+        types=tuple(given["types"]),
+        concepts=tuple(given["concepts"]),
+        files=tuple(resolve.file_name(store, where, file, here) for file in files),
+        agent=given["agent"],
+        session_id=found.id if found else None,
+        since=given["since"],
+        until=given["until"],
+    )
+    query = Query(text, filters, level, limit)
+    _check(query)
+    result = reader.searcher.search(query)
+    memories = _matching_memories(reader, query)
+    shown = HitDetails(store, everywhere=where is None, terms=query_terms(text))
+    nothing = not result.hits and not memories
+    return {
+        "hits": [
+            _hit(shown, hit, told_from=store if level == FULL else None) for hit in result.hits
+        ],
+        "memories": [_memory(each) for each in memories],
+        "without": result.without,
+        "total": result.total,
+        "complete": result.complete,
+        "everywhere": where is None,
+        "hints": list(_explain_nothing(store, query)) if nothing else [],
+    }
+
+
+def _check(query: Query) -> None:
+    """Refuses filters that can never match."""
+    if option := query.in_vain:
+        raise Misused(
+            f"--level {query.level} finds {query.level}, and these have no {option}. "
+            f"Leave out --{option} or --level."
+        )
+    if query.filters.backwards:
+        raise Misused("--since is later than --until. Exchange them, or leave one out.")
+
+
+def _matching_memories(reader: Reader, query: Query) -> list[RankedMemory]:
+    if not query.finds_memories:
+        return []
+    project, home = query.filters.project_id, reader.home
+    there = reader.store.projects.repository(project) if project is not None else None
+    root = there.root if there else str(reader.here)
+    memories = wiring.memories(home, root, clock.now, reader.env, repository=there).all().memories
+    return likely_matches(rank_memories(memories, query.text, wiring.encoder(home.settings)))
+
+
+def _memory(found: RankedMemory) -> Json:
+    one = found.memory.memory
+    return {
+        "json": memory_json(found.memory) | {"why": found.why},
+        "name": item_name(MEMORY, one.name),
+        "title": one_line(one.description, 200),
+        "label": found.memory.label,
+        "at": one.updated or found.memory.modified,
+        "tokens": tokens(one.text),
+    }
+
+
+def _explain_nothing(store: Store, query: Query) -> Iterator[str]:
+    filters = query.filters
+    here = Filters(project_id=filters.project_id)
+    hints = [f"Nothing found for {one_line(query.text, 200)!r}."]
+    if waiting := store.index.health().waiting:
+        hints.append(f"{count(waiting, 'entry')} not indexed yet: see `aforesaid status`.")
+    if filters != here:
+        hints.append("Fewer filters find more.")
+    if filters.project_id is not None:
+        hints.append("`--all` searches all projects.")
+    yield " ".join(hints)
+    where = "" if filters.project_id is None else " in this project"
+    for concept in filters.concepts:
+        if not store.index.filter_documents(replace(here, concepts=(concept,)), 1):
+            yield f"Nothing{where} is tagged with the concept {one_line(concept, 60)!r}."
+    if filters.agent and not store.index.filter_documents(replace(here, agent=filters.agent), 1):
+        agents = sorted({each.agent for each in store.sessions.recent(here.project_id, RECENT)})
+        known = f" Known agents: {', '.join(agents)}." if agents else ""
+        yield f"Nothing{where} is of the agent {one_line(filters.agent, 60)!r}.{known}"
+
+
+def _hit(shown: HitDetails, hit: Hit, told_from: Store | None = None) -> Json:
+    """`json`: as `--json` prints it. Matches are marked in title and excerpt; lines of the excerpt that
+    repeat the title are left out."""
+    title = hit.title.casefold()
+    lines = hit.excerpt.split(BETWEEN)
+    beyond = [line for line in lines if without_marks(line).strip(ELLIPSIS).casefold() not in title]
+    found = shown.observation(hit) or shown.summary(hit)
+    value = shown.json(hit)
+    if told_from is not None:
+        value["text"] = render_item(told_from, hit.kind, hit.id, FULL)
+    fresh = value["freshness"]
+    return {
+        "json": value,
+        "title": shown.title(hit),
+        "excerpt": BETWEEN.join(beyond),
+        "source": _source(found, hit),
+        "files": FILES.get(fresh["state"]) if fresh else None,
+        "same": [item_name(hit.kind, other) for other in hit.folded],
+        "because": describe_reasons(hit.reasons),
+    }
+
+
+def _source(found: Observation | Summary | None, hit: Hit) -> str:
+    if found is None:
+        return f"from {hit.origin}" if hit.origin else ""
+    return FROM_WEB if is_web_only(found.draft) else f"from {list_origins(found.draft.origins)}"
+
+
+def timeline(
+    reader: Reader, *, what: str | None, project: str | None, at: int, **around: int | None
+) -> Json:
+    """`sessions`: by the number that hits have."""
+    store = reader.store
+    thing = resolve.parse_id(store, what) if what else None
+    if thing:
+        _check_project(reader, thing, project)
+    hits = lookup.timeline(
+        reader.searcher,
+        store,
+        project_id=None if thing else resolve.choose_project(store, project, reader.here),
+        around=thing,
+        at=None if thing else at,
+        **around,  # type: ignore[arg-type]
+    )
+    shown = HitDetails(store)
+    sessions = {}
+    for key in {hit.session_id for hit in hits}:
+        found = store.sessions.get(key)
+        title = f"{shown.short_id(found.ref)} {found.title or 'Untitled session'}" if found else ""
+        sessions[str(key)] = title or "Session"
+    return {"hits": [_hit(shown, hit) for hit in hits], "sessions": sessions, "around": thing}
+
+
+def _check_project(reader: Reader, around: tuple[str, int], project: str | None) -> None:
+    """A thing has its project; the name of another one beside it is a mistake."""
+    store = reader.store
+    found = resolve.find_thing(store, *around)
+    if (
+        project
+        and (other := resolve.find_project(store, project, reader.here)).id != found.project_id
+    ):
+        what = "This session" if around[0] == SESSION else item_name(*around)
+        own = store.projects.get(found.project_id).name
+        raise Misused(f"{what} is of project {own}, not of {other.name}. Leave --project out.")
+
+
+def related(reader: Reader, *, number: int, limit: int) -> list[Json]:
+    resolve.find_observation(reader.store, number)
+    hits = lookup.related(reader.searcher, reader.store, number, limit)
+    shown = HitDetails(reader.store)
+    return [_hit(shown, hit) for hit in hits]
+
+
+def files(reader: Reader, *, path: str | None, project: str | None, limit: int) -> Json:
+    """`observations` about a file, or the known `files` of a directory."""
+    store, here = reader.store, reader.here
+    where = resolve.choose_project(store, project, here)
+    file = resolve.file_name(store, where, path.rstrip("/") or "/", here) if path else ""
+    # A directory of another machine is known by the files below it.
+    is_folder = (
+        not path
+        or path.endswith("/")
+        or (here / path).is_dir()
+        or lookup.is_directory(store, where, file)
+    )
+    if is_folder:
+        below = file.removeprefix("./").rstrip("/")
+        below = f"{below}/" if below not in ("", ".") else ""
+        known = store.observations.known_files(where, below, limit)
+        return {"files": [asdict(each) for each in known], "below": below}
+    shown = HitDetails(store)
+    found = [_observation(shown, each) for each in lookup.about_file(store, where, file, limit)]
+    return {"path": file, "observations": found}
+
+
+def _observation(shown: HitDetails, observation: Observation) -> Json:
+    """`json`: as `--json` prints it; `files`: the same for people."""
+    fresh = shown.freshness_of(observation)
+    return {
+        "json": asdict(observation) | {"freshness": asdict(fresh)},
+        "files": str(fresh),
+        "sure_facts": observation.draft.sure_facts,
+    }
+
+
+def show(reader: Reader, *, what: str, level: str, whole: bool) -> Json:
+    """`observation`, `session` or the `text` of a thing. `whole`: not only the text of an observation."""
+    store = reader.store
+    kind, number = resolve.parse_id(store, what)
+    session = store.sessions.get(number) if kind == SESSION else None
+    if kind == OBSERVATION and whole:
+        return _show_observation(store, number)
+    if session is not None and level == FULL:
+        return _show_session(store, session)
+    text = render_item(store, kind, number, level)
+    if text is None:
+        raise resolve.not_found(store, kind, number)
+    thing = resolve.find_thing(store, kind, number)
+    place = list(_place(store, thing.project_id, thing.session_id))
+    return {"text": {"kind": kind, "id": number, "level": level, "text": text}, "about": place}
+
+
+def _show_observation(store: Store, number: int) -> Json:
+    observation = resolve.find_observation(store, number)
+    about = [
+        *_place(store, observation.project_id, observation.session_id),
+        *([f"prompt {prompt}"] if (prompt := observation.prompt_number) else []),
+        f"written by {Author(observation.provider, observation.model)}",
+        describe_provenance(observation),
+        *([f"at commit {revision[:8]}"] if (revision := observation.draft.revision) else []),
+    ]
+    project = store.projects.get(observation.project_id).name
+    fresh = HitDetails(store).freshness_of(observation)
+    value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
+    return {"observation": value, "about": about, "files": str(fresh)}
+
+
+def _place(store: Store, project_id: int, session_id: int) -> Iterator[str]:
+    yield f"project {store.projects.get(project_id).name}"
+    if (session := store.sessions.get(session_id)) is not None:
+        yield f"session {short_id(store, session.ref)}"
+
+
+def _show_session(store: Store, session: Session) -> Json:
+    value = asdict(session) | {
+        "prompts": [asdict(each) for each in store.sessions.prompts(session.id)],
+        "observations": [asdict(each) for each in store.observations.for_session(session.id)],
+        "summaries": [asdict(each) for each in store.summaries.for_session(session.id)],
+    }
+    project = store.projects.get(session.project_id).name
+    return {"session": value, "project": project}
+
+
+def sessions(reader: Reader, *, everywhere: bool, limit: int) -> Json:
+    """`project`: the only one that was looked in."""
+    store = reader.store
+    project = None if everywhere else resolve.project_at(store, reader.here)
+    names = {each.id: each.name for each in store.projects.all()}
+    found = [
+        {
+            "json": asdict(each) | {"project": names[each.project_id]},
+            "id": short_id(store, each.ref),
+        }
+        for each in store.sessions.recent(project, limit)
+    ]
+    return {"sessions": found, "project": names[project] if project is not None else None}
+
+
+def why(reader: Reader, *, session: str | None) -> Json:
+    """What was injected, in order. `id`: by which `show` takes a row."""
+    store = reader.store
+    found = resolve.find_session(store, session) if session else _latest_session(reader)
+    observations = store.injections.for_session(found.id)
+    memories = store.injections.memories_for_session(found.id)
+    rows: list[Json] = [asdict(each) | {"id": f"memory:{each.name}"} for each in memories]
+    for each in observations:
+        key = f"#{each.source}" if each.kind == OBSERVATION else ""
+        if each.kind != OBSERVATION and each.session:
+            key = short_id(store, each.session)
+        rows.append(asdict(each) | {"id": key})
+    return {
+        "json": {
+            "session": found.ref,
+            "told": [asdict(each) for each in observations],
+            "memories": [asdict(each) for each in memories],
+            "tokens": sum(each["tokens"] for each in rows),
+        },
+        "rows": sorted(rows, key=lambda each: int(each["at"])),
+        "session": asdict(found),
+        "project": store.projects.get(found.project_id).name,
+    }
+
+
+def _latest_session(reader: Reader) -> Session:
+    fix = "Name a session: `aforesaid sessions --all` lists them."
+    project = resolve.require_project(reader.store, reader.here, fix)
+    found = reader.store.sessions.recent(project, 1)
+    if not found:
+        raise NotFound("This project has no sessions yet. `aforesaid sessions --all` lists others.")
+    return found[0]
+
+
+QUERIES: Mapping[str, Callable[..., Any]] = {
+    "search": search,
+    "timeline": timeline,
+    "related": related,
+    "files": files,
+    "show": show,
+    "sessions": sessions,
+    "why": why,
+}

@@ -1,0 +1,300 @@
+"""The running worker: one thread ingests, others run jobs, read transcripts, index and make backups, and a
+few answer hooks. It ends when idle."""
+
+import json
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aforesaid import __version__, log, wiring
+from aforesaid.backups import recovery_log
+from aforesaid.ids import lease_name
+from aforesaid.worker import maintenance
+from aforesaid.worker.backups import BackupThread
+from aforesaid.worker.commands import Commands, as_json
+from aforesaid.worker.context import Context, Loop
+from aforesaid.worker.disk import Housekeeper
+from aforesaid.worker.health import Report
+from aforesaid.worker.hook_answers import HookAnswers
+from aforesaid.worker.indexing import IndexingThread
+from aforesaid.worker.ingest import Ingest
+from aforesaid.worker.jobs import LEAST_WAIT, Idleness, JobRunner, JobsLoop, lease_milliseconds
+from aforesaid.worker.maintenance import FileWatchdog, Maintenance, Retention
+from aforesaid.worker.memory import MemoryWork
+from aforesaid.worker.purge import Purger
+from aforesaid.worker.reconcile import Backfill, Reconciler, TranscriptThread
+from aforesaid.worker.rpc import Answer, Handler
+from aforesaid.worker.web import Web
+
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEvent
+
+LOSS_SECONDS = 1.0  # how long the deletion of a home may take
+FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
+POLL_SECONDS = 2.0  # between looks, on a system that gives no file events
+SAFETY_SECONDS = 20.0  # events get dropped under load, and the folder may be deleted
+EXPECT_SECONDS = 0.01  # a hook writes its capture first, then asks
+
+
+class SpoolWatch:
+    """Sets an event for each new file. `longest_wait`: seconds after which to look all the same."""
+
+    def __init__(self, folder: Path, wake: threading.Event) -> None:
+        # Loaded when the worker answers already.
+        from watchdog.events import FileCreatedEvent, FileMovedEvent, FileSystemEventHandler
+        from watchdog.observers import Observer
+
+        class Handler(FileSystemEventHandler):
+            def on_any_event(self, event: "FileSystemEvent") -> None:  # noqa: ARG002
+                wake.set()
+
+        self.longest_wait = SAFETY_SECONDS
+        self._observer = Observer()
+        try:
+            # Our own reading and deleting makes events too, which nobody needs.
+            kinds: list[type[FileSystemEvent]] = [FileCreatedEvent, FileMovedEvent]
+            self._observer.schedule(Handler(), str(folder), event_filter=kinds)
+            self._observer.start()
+        except OSError as error:  # the system's limit of watches is used up
+            self.longest_wait = POLL_SECONDS
+            log.warning("wake.blind", error=error)
+
+    def close(self) -> None:
+        if self._observer.is_alive():
+            self._observer.stop()
+            self._observer.join(timeout=2)
+
+
+class Service:
+    must_restart = False  # once it has ended
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        settings, paths = context.settings, context.paths
+        self._watchdog = FileWatchdog(paths.lock_file, paths.database, paths.spool_new)
+        self.backups = BackupThread(context)
+        self._retention = Retention(context.store, settings, context.clock)
+        disk = Housekeeper(
+            paths,
+            settings,
+            wiring.backup_repository(context.home, context.clock),
+            age_out=lambda size: self._retention.free_space(size, context.go_on),
+        )
+        self._maintenance = Maintenance(context, disk)
+        self._report = Report(context, disk, started_at=context.clock())
+        boring = settings.names("capture.boring_tools")
+        self._ingest = Ingest(
+            context, boring=boring, on_stored=context.notifier.captured, thrift=disk.thrift
+        )
+        self._indexing = IndexingThread(context)
+        self._memories = MemoryWork(
+            context,
+            notifier=context.notifier,
+            changed=context.changed.add,
+            before_dream=self.backups.make_before_dream,
+        )
+        self._answers = HookAnswers(
+            context,
+            self._memories.recall,
+            problem=self._report.problem,
+            expect_question=self._indexing.expect_question,
+        )
+        self._reconciler = Reconciler(
+            context, boring=boring, replay_since=recovery_log.replay_since(paths)
+        )
+        self._backfill = Backfill(Reconciler(context, boring=boring, importing=True))
+        self._transcripts = TranscriptThread(
+            self._reconciler,
+            on_healed=self._healed,
+            on_looked=self._looked,
+            backfill=self._backfill,
+        )
+        self._purger = Purger(
+            context,
+            answers=self._answers,
+            memories=self._memories,
+            new_backup=self.backups.make_replacement,
+        )
+        self._commands = Commands(
+            context,
+            answers=self._answers,
+            memories=self._memories,
+            backfill=self._backfill,
+            purger=self._purger,
+            transcripts=self._transcripts,
+            indexing=self._indexing,
+        )
+        self.web = Web(
+            context, memories=self._memories, commands=self._commands.all, status=self.status
+        )
+        self._idleness = Idleness(
+            context,
+            limit_seconds=settings.number("worker.idle_minutes") * 60,
+            at_rest=self._at_rest,
+            watched=self.web.is_wanted,
+        )
+        lease = lease_milliseconds(settings.number("worker.lease_seconds"), context.choice.model)
+        self._jobs = JobsLoop(
+            context,
+            runner=JobRunner(
+                context,
+                holder=lease_name(),
+                lease=lease,
+                on_summary=self._answers.write_session_memory,
+                extractor=lambda: self._memories.extractor,
+            ),
+            transcripts=self._transcripts,
+            idleness=self._idleness,
+            after_jobs=self._after_jobs,
+        )
+        self._loops: tuple[Loop, ...] = (
+            self._jobs,
+            self._transcripts,
+            self._indexing,
+            self.backups,
+        )
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "ask": self._answer,
+            "status": lambda _: json.dumps(self.status()).encode(),
+            "query": as_json(self._query),
+            "stop": self._stop_on_request,
+            "web": as_json(self.web.open),
+            **self._commands.all(),
+        }
+
+    def run(self) -> None:
+        """Until asked to stop, or idle for long enough."""
+        watch = SpoolWatch(self.context.paths.spool_new, self.context.wake_ingest)
+        others = [threading.Thread(target=each.run, name=each.name) for each in self._loops]
+        for thread in others:
+            thread.start()
+        self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
+        self.web.begin()
+        self._purger.resume()
+        try:
+            self._run_ingest(watch)
+            self.must_restart |= self.backups.damaged
+        finally:
+            self._report.ended = list
+            self.stop()
+            self.web.close()
+            self._purger.wait()
+            for thread in others:
+                thread.join()
+            watch.close()
+
+    def stop(self) -> None:
+        """What is under way is finished; what waits stays where it is."""
+        self.context.wake_ingest.set()
+        for each in self._loops:
+            each.stop()
+        if self.context.choice.model is not None:
+            self.context.choice.model.close()  # a request may take minutes; its job is given back
+
+    def _query(self, request: dict[str, Any]) -> dict[str, Any]:
+        from aforesaid.worker import queries  # loaded by the first one
+
+        return queries.answer_in_worker(request, self.context, self.status)
+
+    def status(self) -> dict[str, object]:
+        return {
+            **self._report.status(idle=self._idleness.is_idle()),
+            "import": self._backfill.under_way(),
+            "paused": self.context.pauses.status(),
+        }
+
+    def ingest_last(self) -> None:
+        """What a hook delivered while the worker still seemed to run. One batch: the next worker, which hooks
+        start while this one holds the lock, takes the rest."""
+        self._memories.recall.close()
+        once = iter([True])
+        if not self._watchdog.find_replaced() and not self.backups.damaged:
+            self._ingest.drain(lambda: next(once, False))
+
+    def _run_ingest(self, watch: SpoolWatch) -> None:
+        pause, longest = FAULT_SECONDS
+        while not self.context.stopping.is_set():
+            self.context.wake_ingest.clear()
+            if lost := self._watchdog.find_replaced():
+                # Start again on what is there now, unless the home is gone altogether; that takes a moment.
+                log.warning("worker.lost", file=lost)
+                self.context.stopping.wait(LOSS_SECONDS)
+                self.must_restart = self.context.paths.run.exists()
+                return
+            try:
+                self.context.priority.yield_to_hooks(EXPECT_SECONDS)
+                self._maintenance.check_clock()
+                self._drain()
+                if not self.context.stopping.is_set() and self._maintenance.run_if_due():
+                    self._transcripts.look()
+                    self.backups.wake()
+                if self._idleness.is_over():
+                    log.action("worker.idle")
+                    return
+                self.context.note_fault("ingest", None)
+                pause = FAULT_SECONDS[0]
+            except Exception as error:
+                # A locked database or a full disk: the spool keeps all. A silent death would be worse.
+                self.context.note_fault("ingest", error)
+                self._maintenance.disk.look_after(error)
+                self.context.stopping.wait(pause)
+                pause = min(pause * 2, longest)
+                self.context.wake_ingest.set()
+            left = max(LEAST_WAIT, self._idleness.seconds_left())
+            self.context.wake_ingest.wait(min(watch.longest_wait, left))
+
+    def _drain(self) -> None:
+        ingested = self._ingest.drain(self.context.go_on)
+        if ingested.added or ingested.duplicates:
+            self._idleness.interrupt()
+            self._answers.prepare_missing_briefs(ingested.projects)
+            self._transcripts.after(ingested)
+            self._indexing.wake()
+        self._answers.record_notes()
+        self.backups.record_log_position()
+        # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
+        self.context.wake_jobs.set()
+
+    def _at_rest(self) -> bool:
+        return (
+            self._transcripts.idle()
+            and self._indexing.idle()
+            and not self.context.changed
+            and not self._purger.at_work()
+            and self.backups.idle()
+            and not self._commands.is_importing()
+        )
+
+    def _looked(self) -> None:
+        maintenance.interrupt_stale(self.context.store, self._reconciler, self.context.clock)
+        recovery_log.mark_replayed(self.context.paths)
+        self.context.wake_jobs.set()
+
+    def _healed(self) -> None:
+        self._idleness.interrupt()
+        self.context.wake_jobs.set()
+
+    def _after_jobs(self) -> None:
+        self._memories.run_periodic()
+        while self.context.changed:
+            self._indexing.wake()
+            self._answers.prepare_brief(self.context.changed.pop())
+        self._retention.run_if_due(self.context.go_on)
+
+    def _answer(self, request: bytes) -> Answer:
+        self._idleness.interrupt()
+        answer = self._answers.answer(request)
+
+        def done(delivered: bool) -> None:
+            answer.done(delivered)
+            self.context.wake_ingest.set()  # to record what was injected
+
+        # The version first: a newer hook replaces an older worker.
+        return Answer(f"{__version__}\n".encode() + answer.text, done)
+
+    def _stop_on_request(self, _: bytes) -> bytes:
+        log.action("worker.told_to_stop")
+        self.stop()
+        return b"stopping\n"

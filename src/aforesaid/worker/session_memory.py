@@ -1,0 +1,213 @@
+"""Keeps session memories current: written when a turn was summarised and before a compaction, removed with
+their session."""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from aforesaid import log
+from aforesaid.agents.base import Agent
+from aforesaid.clock import DAY, Clock
+from aforesaid.errors import StoreError
+from aforesaid.memory.session import (
+    MAX_TOKENS,
+    RecentEvents,
+    SessionMemory,
+    gather_session_memory,
+    render_compaction_notes,
+    render_page,
+    session_file,
+    write_session_file,
+)
+from aforesaid.model.events import (
+    Action,
+    CommandRun,
+    CompactionBegan,
+    Event,
+    Failure,
+    FileChanged,
+    FileRead,
+    Happening,
+    OtherTool,
+    PromptSubmitted,
+    ToolUsed,
+    TurnEnded,
+    Unreadable,
+)
+from aforesaid.model.search import Context
+from aforesaid.model.sessions import Session
+from aforesaid.paths import Paths
+from aforesaid.providers.extract.results import REFUSED, error_window, find_error
+from aforesaid.store.store import Store
+from aforesaid.text import one_line, tokens
+from aforesaid.worker.context import DOCTOR_PREFIX
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMemories:
+    paths: Paths
+    store: Store
+    agents: Mapping[str, Agent]
+    clock: Clock
+    _writing: threading.Lock = field(default_factory=threading.Lock)
+
+    def write(self, session: Session) -> None:
+        """The file of a session that goes on, or did lately: one of long ago that is imported needs none.
+        Whatever fails here costs the file and nothing else."""
+        if session.last_event_at < self.clock() - DAY:
+            return
+        try:
+            self.current(session)
+        except StoreError as error:
+            log.warning("session_memory.failed", session=session.id, error=log.cause(error))
+
+    def refresh(self, session_id: int) -> None:
+        """If it has a file: something in it may have been hidden, restored or edited."""
+        session = self.store.sessions.get(session_id)
+        file = session_file(self.folder, session.agent, session.ref) if session else None
+        if session is None or file is None or not file.exists():
+            return
+        try:
+            self.current(session)
+        except StoreError as error:
+            file.unlink(missing_ok=True)  # rather none than one with hidden content
+            log.warning("session_memory.failed", session=session.id, error=log.cause(error))
+
+    def handed_back(self, session: Session) -> Context | None:
+        """After a compaction: the whole of it, where it can serve as the summary."""
+        memory = self.current(session)
+        return render_page(memory, level=3) if memory.serves else None
+
+    def kept(self, session: Session) -> Context:
+        """Before a compaction: what it must keep."""
+        return render_compaction_notes(self.current(session))
+
+    def drop(self, agent: str, ref: str) -> None:
+        """With the session. `maintenance.sweep_session_files` finds those that were missed."""
+        if file := session_file(self.folder, agent, ref):
+            file.unlink(missing_ok=True)
+
+    def current(self, session: Session) -> SessionMemory:
+        """As it is now, and written down. One at a time, so that no older version is written last."""
+        with self._writing:
+            memory = gather_session_memory(
+                session,
+                self.store.sessions.prompts(session.id),
+                self.store.summaries.for_session(session.id),
+                self.store.observations.for_session(session.id),
+                read_recent(self._newest_first(session)),
+            )
+            if not session.ref.startswith(DOCTOR_PREFIX):
+                self._put(memory, self.store.projects.get(session.project_id).name)
+        return memory
+
+    def _put(self, memory: SessionMemory, project: str) -> None:
+        try:
+            write_session_file(self.folder, memory, project)
+        except OSError as error:  # a full disk; the caller still gets the text
+            log.warning("session_memory.unwritten", error=log.cause(error))
+
+    @property
+    def folder(self) -> Path:
+        return self.paths.memory / "sessions"
+
+    def _newest_first(self, session: Session) -> Iterator[Event]:
+        """Turn by turn: only as much is read as somebody asks for."""
+        agent = self.agents[session.agent]
+        for number in range(session.prompts, -1, -1):
+            for row in reversed(self.store.events.for_prompt(session.id, number)):
+                event = agent.parse(replace(row.capture, project_dir=session.project_dir))
+                if event is not None and not isinstance(event, Unreadable):
+                    yield event
+
+
+def read_recent(newest_first: Iterable[Event]) -> RecentEvents:
+    """Back to the last compaction, or to where there is more than a page can replace."""
+    read = _EventReader()
+    for event in newest_first:
+        # The compaction that is under way may be there already, or not: nothing comes behind it.
+        if isinstance(event.what, CompactionBegan) and read.messages + read.tokens:
+            break
+        read.add(event)
+        if read.tokens > MAX_TOKENS:
+            break
+    return RecentEvents(
+        tuple(read.failed[::-1]), tuple(read.touched[::-1]), read.tokens, read.messages
+    )
+
+
+@dataclass(slots=True)
+class _EventReader:
+    """Newest first. `succeeded`, `reported`: tool calls, as `_describe` writes them."""
+
+    failed: list[str] = field(default_factory=list)
+    touched: list[tuple[str, bool]] = field(default_factory=list)
+    tokens: int = 0
+    messages: int = 0
+    succeeded: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
+
+    def add(self, event: Event) -> None:
+        what = event.what
+        if isinstance(what, ToolUsed):
+            if what.failure is None and isinstance(what.action, FileChanged | FileRead):
+                self.touched.append((what.action.path, isinstance(what.action, FileChanged)))
+            if event.subagent is None:
+                self._add_outcome(what)
+        if event.subagent is None:  # what a sub-agent saw is not in this conversation
+            texts = [text for text in _texts(what) if text]
+            self.tokens += sum(map(tokens, texts))
+            self.messages += bool(texts) and not isinstance(what, ToolUsed)
+
+    def _add_outcome(self, tool: ToolUsed) -> None:
+        """The newest failure of each command counts, and whether it succeeded later."""
+        what = _describe(tool)
+        if tool.failure is None:
+            self.succeeded.add(what)
+        elif what not in self.reported and (error := _find_error(tool.failure)):
+            self.reported.add(what)
+            state = "works since" if what in self.succeeded else "has not worked since"
+            self.failed.append(f"`{one_line(what, 160)}`: {one_line(error, 200)} ({state})")
+
+
+def _describe(tool: ToolUsed) -> str:
+    match tool.action:
+        case CommandRun(command=command):
+            return one_line(command, 300)
+        case FileChanged(path=path) | FileRead(path=path):
+            return f"{tool.name} {path}"
+        case _:
+            return tool.name
+
+
+def _find_error(failure: Failure) -> str | None:
+    """None if the user interrupted or refused the call."""
+    if failure.interrupted or (failure.exit_code is None and REFUSED.search(failure.error[:600])):
+        return None
+    return find_error(error_window(failure.error))
+
+
+def _texts(what: Happening) -> Iterator[str]:
+    match what:
+        case PromptSubmitted(text=text, by_machine=False):
+            yield text
+        case TurnEnded(last_message=text):
+            yield text
+        case ToolUsed(action=action, failure=failure):
+            yield from _action_texts(action)
+            if failure is not None:
+                yield failure.error
+
+
+def _action_texts(action: Action) -> Iterator[str]:
+    """About what the model has seen of it."""
+    match action:
+        case CommandRun(command=command, stdout=stdout, stderr=stderr):
+            yield from (command, stdout, stderr)
+        case FileRead(content=content):
+            yield content
+        case FileChanged(hunks=hunks, after=after):
+            yield "\n".join(line for hunk in hunks for line in hunk.lines) or after or ""
+        case OtherTool(input=given, output=output):
+            yield from (given, output)

@@ -1,0 +1,192 @@
+"""Spool files: listing them in pages, and reading one as a redacted capture.
+
+Neither the number of files nor the size of one is bounded, so a large file is never in memory as a whole.
+A payload of up to 2 MB is kept as it is, without attachments; a larger one is cut and marked
+(`payload/cutting.py`).
+"""
+
+import heapq
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from aforesaid.model.events import HEADER_END, Capture, Unreadable, parse_capture
+from aforesaid.paths import write_private
+from aforesaid.payload.limits import PARSED_BYTES, NotJson, too_large
+from aforesaid.payload.shorten import MOST_READ, Keep, cut, fit_payload
+from aforesaid.privacy import payloads, private
+from aforesaid.privacy.redactor import Redactor
+
+NO_ROOM = "there is no room for more (`limits.home_mb`, `limits.free_mb`)"
+LITTLE = Keep(head=512, tail=256, out=4096)
+LONGEST_HEADER = 1024 * 1024  # bytes: the agent, the hook and a directory
+PAGE = 50_000  # files: 20 MB of names and times
+LARGE = 256 * 1024  # bytes; to redact more can take a second
+MOST_LARGE = 1_000  # per page
+TOOL_HOOK = b"save"
+Entry = tuple[int, str, int, int]  # mtime in nanoseconds, name, size, owner
+WHOLE = 512 * 1024  # bytes of an unreadable file that are kept; of a larger one, half from each end
+PIECE, EDGE = 4 * 1024 * 1024, 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolFile:
+    path: Path
+    at_ns: int
+    size: int
+    owner: int
+
+    @property
+    def at(self) -> int:
+        return self.at_ns // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`small`: the oldest, in the order of time. `large`: tool events that may be stored after them.
+    `is_last`: no other small ones were waiting."""
+
+    small: list[Entry]
+    large: list[Entry]
+    is_last: bool
+
+
+def list_page(folder: Path) -> Page:
+    """One look at the whole folder, in bounded memory. The order is by mtime, when the last byte was written;
+    the name breaks ties."""
+    large: list[Entry] = []
+
+    def small() -> Iterator[Entry]:
+        for entry in entries(folder):
+            if entry[2] <= LARGE or not _can_wait(folder / entry[1]):
+                yield entry
+            elif len(large) < MOST_LARGE:
+                large.append(entry)
+
+    found = heapq.nsmallest(PAGE + 1, small())
+    return Page(found[:PAGE], sorted(large), is_last=len(found) <= PAGE)
+
+
+def entries(folder: Path) -> Iterator[Entry]:
+    """The regular files of a folder, in no order. Links are no captures: they may lead anywhere."""
+    with os.scandir(folder) as found:
+        for entry in found:
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if stat.S_ISREG(status.st_mode):
+                yield status.st_mtime_ns, entry.name, status.st_size, status.st_uid
+
+
+def _can_wait(path: Path) -> bool:
+    """Whether a large capture may be stored after later ones. Prompts and ends number the turns, so they have
+    to come in order; a tool event finds its turn afterwards. So does what is no capture at all."""
+    try:
+        with path.open("rb") as file:
+            words = file.read(256).split(b" ", 3)
+    except OSError:
+        return True
+    return len(words) < 3 or words[2] == TOOL_HOOK
+
+
+def read(file: SpoolFile) -> Capture | Unreadable:
+    """Raises OSError; FileNotFoundError if the file is gone."""
+    if file.owner != os.geteuid():
+        return Unreadable(f"it belongs to another user ({file.owner}): it is none of ours")
+    try:
+        with file.path.open("rb") as source:
+            if file.size > PARSED_BYTES + LONGEST_HEADER:
+                return _read_large(file, source)
+            capture = parse_capture(file.path.name, source.read(), file.at)
+        if isinstance(capture, Unreadable):
+            return capture
+        return replace(capture, body=fit_payload(capture.body))
+    except NotJson as error:
+        return Unreadable(f"the payload is not JSON ({error}), and too much to be kept as it is")
+
+
+def shortened(body: bytes) -> bytes:
+    """What is kept of a payload where there is no room. One that takes no more than that stays whole."""
+    if len(body) <= 2 * LITTLE.out:
+        return body
+    try:
+        return cut(BytesIO(body), NO_ROOM, LITTLE)
+    except NotJson:  # in another encoding
+        return body
+
+
+def _read_large(file: SpoolFile, source: BinaryIO) -> Capture | Unreadable:
+    start = source.read(LONGEST_HEADER)
+    header, mark, _ = start.partition(HEADER_END)
+    capture = parse_capture(file.path.name, header + mark, file.at)
+    if isinstance(capture, Unreadable):
+        return capture
+    source.seek(len(header) + len(mark))
+    return replace(capture, body=cut(source, too_large(file.size - source.tell())))
+
+
+def redacted_capture(redactor: Redactor, capture: Capture) -> Capture:
+    """The same bytes if there is nothing to redact, so that the same event has the same content from every
+    source."""
+    body = payloads.redacted(redactor, capture.body)
+    directory = redactor.text(capture.project_dir)
+    if body is capture.body and directory == capture.project_dir:
+        return capture
+    return replace(capture, body=body, project_dir=directory)
+
+
+def set_aside(redactor: Redactor, path: Path, target: Path) -> None:
+    """Move a file that cannot be read, without its secrets. Raises FileNotFoundError if it is gone."""
+    with path.open("rb") as file:
+        data = file.read(WHOLE + 1)
+        shown = payloads.raw(redactor, data) if len(data) <= WHOLE else _ends(redactor, file)
+    if shown is data:
+        path.replace(target)
+        return
+    write_private(target, shown)
+    path.unlink()
+
+
+def has_private(path: Path) -> bool:
+    """Whether a tag stands in the part of a file that is read. Of a payload that is shortened, the tags may
+    be what is left out, so this must be known before."""
+    with path.open("rb") as file:
+        return _has_private(file)
+
+
+def _ends(redactor: Redactor, file: BinaryIO) -> bytes:
+    """The beginning and the end; nothing of a file that has private parts, or may have some because it is
+    too large to be searched."""
+    size = file.seek(0, 2)
+    file.seek(0)
+    if size > MOST_READ:
+        return b"[left out: %d bytes]" % size
+    if _has_private(file):
+        return private.MARK.encode()
+    file.seek(0)
+    head = payloads.raw(redactor, file.read(WHOLE // 2))
+    file.seek(size - WHOLE // 2)
+    tail = payloads.raw(redactor, file.read())
+    return head + b" [... %d bytes left out ...] " % (size - WHOLE) + tail
+
+
+def _has_private(file: BinaryIO) -> bool:
+    return any(private.has_tag(piece.decode("utf-8", "replace")) for piece in _pieces(file))
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Of the first `MOST_READ` bytes; cut at the end of a word if there is one near the end of a piece."""
+    left, read = b"", 0
+    while read < MOST_READ and (data := file.read(PIECE)):
+        read += len(data)
+        data = left + data
+        at = max(data.rfind(mark, len(data) - EDGE) for mark in (b"\n", b" ", b'"', b"\\n"))
+        left, data = (data[at:], data[:at]) if at > 0 else (b"", data)
+        yield data
+    if left:
+        yield left

@@ -1,0 +1,270 @@
+"""The API and the viewer. Nothing of them is loaded until they are opened."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from aforesaid import log
+from aforesaid.clock import Clock
+from aforesaid.errors import AforesaidError, StoreError, WorkerError
+from aforesaid.hook import capture
+from aforesaid.model.events import (
+    Arrival,
+    CommandRun,
+    FileChanged,
+    FileRead,
+    Happening,
+    PromptSubmitted,
+    SubagentEnded,
+    ToolUsed,
+    TurnEnded,
+)
+from aforesaid.model.jobs import OBSERVE, Done, Job
+from aforesaid.model.sessions import Session
+from aforesaid.privacy import payloads
+from aforesaid.store.store import Store
+from aforesaid.text import one_line
+from aforesaid.web.backend import EventBus
+
+if TYPE_CHECKING:
+    from aforesaid.memory.dream.run import DreamResult
+    from aforesaid.web.backend import Backend
+    from aforesaid.web.server import Server
+    from aforesaid.worker.context import Context
+    from aforesaid.worker.memory import MemoryWork
+
+Json = dict[str, Any]
+AGENT = b"api"
+ALWAYS = "always"
+ENDING = "The worker is just ending. Try again."
+MISSING = "The viewer cannot be loaded: {}. Install aforesaid again, or run `aforesaid doctor`."
+OFF = "The viewer is turned off. Turn it on with `aforesaid config set web.start on-demand`."
+TITLE = 200  # characters
+MOST_NAMES = 20  # memories in one event
+
+
+@dataclass(slots=True)
+class Notifier:
+    """Publishes to the viewer's event bus what the worker does, once the viewer has been opened (`on`)."""
+
+    store: Store
+    clock: Clock
+    event_bus: EventBus = field(default_factory=EventBus)
+    on: bool = False
+
+    def captured(self, arrivals: Sequence[Arrival]) -> None:
+        if not self.on or not arrivals:
+            return
+        with _log_store_errors():
+            refs = {(a.event.agent, a.event.session) for a in arrivals}
+            sessions = {ref: self.store.sessions.find(*ref) for ref in refs}
+            for arrival in arrivals:
+                event = arrival.event
+                if session := sessions[event.agent, event.session]:
+                    self._publish(
+                        "captured",
+                        arrival.capture.at,
+                        **_describe(session),
+                        what=event.kind,
+                        tool=event.tool,
+                        title=_title(event.what),
+                        subagent=event.subagent is not None,
+                        failed=isinstance(event.what, ToolUsed) and event.what.failure is not None,
+                        boring=arrival.boring,
+                    )
+
+    def job_done(self, job: Job, session: Session, outcome: Done) -> None:
+        if self.on:
+            with _log_store_errors():
+                self._job_done(job, session, outcome)
+
+    def _job_done(self, job: Job, session: Session, outcome: Done) -> None:
+        where = _describe(session) | {"prompt_number": job.prompt_number}
+        if job.kind != OBSERVE:
+            for summary in map(self.store.summaries.get, outcome.written):
+                if summary is not None:
+                    self._publish(
+                        "summary", summary.at, **where, id=summary.id, title=session.title
+                    )
+            self._publish("turn", self.clock(), **where, title=session.title)
+            return
+        for found in map(self.store.observations.get, outcome.written):
+            if found is not None:
+                draft = found.draft
+                title = one_line(draft.title or draft.subtitle or "", TITLE)
+                self._publish(
+                    "observation", found.at, **where, id=found.id, type=draft.type, title=title
+                )
+
+    def memories_written(self, project_id: int | None, names: Sequence[str], what: str) -> None:
+        """`what`: remembered or extracted."""
+        shown = [one_line(name, TITLE) for name in names[:MOST_NAMES]]
+        self._publish("memory", self.clock(), project_id=project_id, names=shown, what=what)
+
+    def observation_changed(self, what: str, key: int, project_id: int) -> None:
+        """By a person: pinned, edited, merged, hidden, or any of these undone."""
+        self._publish("changed", self.clock(), what=what, id=key, project_id=project_id)
+
+    def memory_changed(self, what: str, name: str | None, project_id: int | None) -> None:
+        """By a person or an agent. Without a name it may be any."""
+        shown = one_line(name, TITLE) if name else None
+        self._publish("changed", self.clock(), what=what, name=shown, project_id=project_id)
+
+    def dreamed(self, project_id: int | None, dream: "DreamResult") -> None:
+        self._publish(
+            "dream",
+            self.clock(),
+            project_id=project_id,
+            completed=dream.completed,
+            entry=dream.entry,
+            changes=len(dream.operations),
+        )
+
+    def fault(self, thread: str, why: str) -> None:
+        self._publish("fault", self.clock(), thread=thread, title=one_line(why, TITLE))
+
+    def _publish(self, kind: str, at: int, **data: Any) -> None:
+        if self.on:
+            self.event_bus.publish(kind, at, **data)
+
+
+class Web:
+    def __init__(
+        self,
+        context: "Context",
+        *,
+        memories: "MemoryWork",
+        commands: Callable[[], Mapping[str, Callable[[bytes], bytes]]],
+        status: Callable[[], Json],
+    ) -> None:
+        self._context, self._notifier, self._memories = context, context.notifier, memories
+        self._commands, self._status = commands, status
+        self._lock = threading.Lock()
+        self._server: Server | None = None
+        self._closed = False
+
+    @cached_property
+    def backend(self) -> "Backend":
+        from aforesaid.web.backend import Backend
+
+        context = self._context
+        return Backend(
+            home=context.home,
+            clock=context.clock,
+            store=context.store,
+            searcher=context.searcher,
+            finder=self._memories.ranker,
+            memories=self._memories.find,
+            order=self._call,
+            status=self._status,
+            capture=self._capture,
+            event_bus=self._notifier.event_bus,
+            stopping=context.stopping.is_set,
+            give_way=context.priority.yield_to_hooks,
+        )
+
+    def begin(self) -> None:
+        """Starts with the worker if the settings say so, or if the last one was cut off while in use."""
+        wanted = self._context.settings.text("web.start")
+        note = self._context.paths.web_file
+        if wanted == ALWAYS or (wanted != "off" and note.exists()):
+            with suppress(AforesaidError, OSError, ImportError):  # `open` reports it
+                self._serve()
+        else:
+            note.unlink(missing_ok=True)
+
+    def open(self, request: Json) -> Json:
+        """`view`. Returns a link to it that can be used once."""
+        if self._context.settings.text("web.start") == "off":
+            return {"refused": OFF}
+        try:
+            server = self._serve()
+        except (AforesaidError, OSError) as error:
+            return {"refused": str(error)}
+        except ImportError as error:
+            return {"refused": MISSING.format(error)}
+        return {"link": server.authenticator.create_link(request["view"]), "port": server.port}
+
+    def is_wanted(self) -> bool:
+        """Whether it is in use right now, or programs rely on it: then the worker stays."""
+        server = self._server
+        answering = server is not None and server.application.is_busy
+        always = self._context.settings.text("web.start") == ALWAYS
+        return answering or self._viewers() > 0 or always
+
+    def _viewers(self) -> int:
+        return 0 if self._server is None else self._server.application.stream.clients
+
+    def close(self) -> None:
+        """For good: later requests get the next worker's."""
+        with self._lock:
+            self._closed = True
+            if self._server is not None:
+                self._server.stop(keep_note=self._viewers() > 0)
+                self._server, self._notifier.on = None, False
+
+    def _serve(self) -> "Server":
+        with self._lock:
+            if self._closed:
+                raise WorkerError(ENDING)
+            if self._server is None:
+                from aforesaid.web.server import Server
+
+                server = Server(self.backend, self._port())
+                server.start()
+                self._server, self._notifier.on = server, True
+            return self._server
+
+    def _port(self) -> int:
+        """The last server's, if it did not end well: open pages find the new one again."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return int(json.loads(self._context.paths.web_file.read_bytes())["port"])
+        return self._context.settings.number("web.port")
+
+    def _call(self, command: str, **values: Any) -> Json:
+        answer = json.loads(self._commands()[command](json.dumps(values).encode()))
+        assert isinstance(answer, dict)
+        return answer
+
+    def _capture(self, hook: str, directory: str, body: bytes) -> str:
+        words = (AGENT, hook.encode(), directory.encode("utf-8", "surrogateescape"))
+        header = b"aforesaid/1 %s %s %s\0\n" % words
+        redacted = payloads.redacted(self._context.redactor, body)
+        return capture.write_spool(str(self._context.paths.state), header + redacted)
+
+
+@contextmanager
+def _log_store_errors() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        log.warning("announce.failed", error=log.cause(error))
+
+
+def _describe(session: Session) -> dict[str, Any]:
+    return {
+        "session_id": session.id,
+        "session": session.ref,
+        "agent": session.agent,
+        "project_id": session.project_id,
+    }
+
+
+def _title(what: Happening) -> str:
+    match what:
+        case (
+            PromptSubmitted(text=text)
+            | TurnEnded(last_message=text)
+            | SubagentEnded(last_message=text)
+        ):
+            return one_line(text, TITLE)
+        case ToolUsed(action=FileChanged(path=path) | FileRead(path=path)):
+            return one_line(path, TITLE)
+        case ToolUsed(action=CommandRun(command=command, description=description)):
+            return one_line(description or command, TITLE)
+        case _:
+            return ""

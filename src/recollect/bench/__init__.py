@@ -1,1 +1,0 @@
-"""Benchmarks: `recollect bench`, or `make bench`. They print figures and judge nothing."""

@@ -1,1 +1,0 @@
-"""Which memories a prompt needs."""

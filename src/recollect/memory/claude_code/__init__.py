@@ -1,1 +1,0 @@
-"""Beside the client's own memories."""

@@ -1,1 +1,0 @@
-"""Putting memories in order while nobody waits."""

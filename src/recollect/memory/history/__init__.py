@@ -1,1 +1,0 @@
-"""What changed when and why: by git, or by plain snapshots."""

@@ -1,1 +1,0 @@
-"""Memories for an agent loop of one's own."""

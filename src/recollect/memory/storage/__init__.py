@@ -1,1 +1,0 @@
-"""Memories on disk: files, folders, the index, and changes that are whole or not at all."""

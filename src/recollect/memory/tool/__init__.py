@@ -1,1 +1,0 @@
-"""The back end of Anthropic's memory tool."""

@@ -1,1 +1,0 @@
-"""What was read, told in plain English: titles, facts, narratives, summaries."""

@@ -1,1 +1,0 @@
-"""What an agent may ask of the memory, over MCP."""

@@ -1,1 +1,0 @@
-"""The embedded store. One process writes, everybody may read."""

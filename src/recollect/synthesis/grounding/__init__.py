@@ -1,1 +1,0 @@
-"""What a model wrote, checked against the events without a model."""

@@ -1,1 +1,0 @@
-"""A model's reply, read whatever its shape."""

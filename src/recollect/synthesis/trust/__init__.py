@@ -1,1 +1,0 @@
-"""Whose words a draft stems from."""

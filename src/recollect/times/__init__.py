@@ -1,1 +1,0 @@
-"""Times as people write them, read word by word. `recollect.periods` is its front."""

@@ -1,0 +1,80 @@
+"""The provenance of what was imported, exported, or is to be kept because an agent asks for it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from aforesaid import clock, wiring
+from aforesaid.agents.registry import AGENTS
+from aforesaid.model.observations import ObservationDraft
+from aforesaid.paths import Paths
+from aforesaid.store.store import Store
+from aforesaid.worker.indexing import Indexer
+from aforesaid.worker.remember import OF_THE_WEB, MemoryCommands
+from tests.support.context import make_context
+from tests.support.injected import ROOT, Sessions, feed, imported
+from tests.support.injections import INJECTIONS
+from tests.support.memory import Memory
+
+
+@pytest.fixture
+def sessions(home: Paths) -> Iterator[Sessions]:
+    store = Store(home.database, writer=True)
+    yield Sessions(store)
+    store.close()
+
+
+def test_what_has_no_events_has_no_origin(sessions: Sessions) -> None:
+    imported(sessions.store, INJECTIONS[0])
+    Indexer(sessions.store, AGENTS).run()
+    (found,) = sessions.store.observations.recent(sessions.project(), 9)
+    assert not found.draft.origins
+
+
+def test_a_confirmed_observation_goes_with_an_export(sessions: Sessions, home: Paths) -> None:
+    memory = Memory.of(sessions.store, "shop")
+    memory.turn("p", ObservationDraft("change", "Known"))
+    sessions.store.observations.confirm(memory.newest().id, confirmed=True)
+    other = Store(home.data / "other" / "aforesaid.db", writer=True)
+    other.transfer.begin()
+    other.transfer.import_records(sessions.store.transfer.export(None, replies=False))
+    other.transfer.end()
+    (found,) = other.observations.recent(1, 9)
+    assert found.confirmed
+    other.close()
+
+
+@pytest.mark.parametrize(("way", "kept"), [("WebFetch", False), ("Read", True)])
+def test_an_agent_cannot_have_a_page_kept_for_good(
+    way: str, kept: bool, sessions: Sessions, home: Paths
+) -> None:
+    """T64, T66: a memory is told in every session, so it takes more than a page to make one."""
+    one = INJECTIONS[0]
+    feed(sessions, way, one)
+    context = make_context(home, sessions.store, clock.now)
+    remembering = MemoryCommands(
+        context, lambda directory: wiring.memories(context.home, directory, clock.now)
+    )
+    text = f"Builds fail because {one.canary} was not run"
+    order: dict[str, Any] = {
+        "dir": ROOT,
+        "text": text,
+        "type": None,
+        "name": None,
+        "team": False,
+        "pin": False,
+    }
+    order |= {
+        "pin": False,
+        "by": "agent",
+        "files": [],
+        "agent": "claude-code",
+        "session": f"{way}-0",
+    }
+    answer = remembering.remember(order)
+    assert (answer.get("refused") != OF_THE_WEB) == kept
+    Indexer(sessions.store, AGENTS).run()
+    for later in (None, "another-session"):  # what it was fetched in makes no difference
+        answer = remembering.remember(order | {"session": later})
+        assert (answer.get("refused") != OF_THE_WEB) == kept
