@@ -130,7 +130,7 @@ LAST_NAME = _pattern(rf"{WHICH}(?P<name>{WEEKDAY_NAME}|{MONTH_NAME})")
 LAST_UNIT = _pattern(rf"{WHICH}(?P<unit>{BARE_UNIT})(?! of\b)")
 LAST_MEASURE = _pattern(rf"{WHICH}(?={MEASURE.pattern}(?! of\b))", "")
 ANY_WEEKDAY = rf"(?:{WEEKDAY_NAME},? (?:the )?)?"
-ISO_DAY = _pattern(rf"{ANY_WEEKDAY}(?={YEAR_NUMBER}){ISO_DATE}(?P<clock>T[0-9:.,Z+-]*)?")
+ISO_DAY = _pattern(rf"{ANY_WEEKDAY}{ISO_DATE}(?P<clock>T[0-9:.,Z+-]*)?")
 ISO_MONTH = _pattern(rf"(?={YEAR_NUMBER})(?P<y>[0-9]{{4}})-(?P<m>[0-9]{{2}})(?!-)")
 PACKED_DAY = _pattern(r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})")
 DAY_OF_MONTH = _pattern(rf"{ANY_WEEKDAY}{NUMBER} (?:of )?(?P<month>{MONTH_NAME}){OF_YEAR}")

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,7 @@ def test_health_says_that_something_is_wrong(home: Paths) -> None:
     browser = opened()
     status, _, body = browser.ask("/health")
     assert (status, json.loads(body)["status"]) == (200, "ok")
-    (home.state / "capture-failures").write_text("save\n")
+    (home.state / "capture-failures").write_text(f"save {int(time.time())} full\n")
     found = json.loads(browser.ask("/health")[2])
     assert found["status"] == "degraded"
     assert "could not be recorded" in found["problem"]
