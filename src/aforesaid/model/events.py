@@ -122,12 +122,21 @@ class Answered:
     offered: tuple[str, ...] = ()
 
 
+class Task(NamedTuple):
+    """An entry of the agent's own task list. `text` is empty where only the state changed."""
+
+    id: str
+    text: str
+    done: bool
+
+
 @dataclass(frozen=True, slots=True)
 class OtherTool:
     """Any tool but editing, reading and commands: its input and output as text.
 
-    `subject`: the query, address or pattern of a search, the name of an MCP server, the task of a sub-agent.
-    `paths`: the files and folders that the input names.
+    `subject`: the query, address or pattern of a search, the name of an MCP server, the task of a sub-agent,
+    the text of a plan. `paths`: the files and folders that the input names. `tasks`: entries of the task list
+    that it sets, all of them if `whole_list`.
     """
 
     input: str
@@ -137,6 +146,8 @@ class OtherTool:
     subagent_type: str = ""
     paths: tuple[str, ...] = ()
     answers: tuple[Answered, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    whole_list: bool = False
 
 
 Action = FileChanged | FileRead | CommandRun | OtherTool
@@ -183,6 +194,13 @@ class ToolUsed:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentMessage:
+    """What the agent wrote between two tool calls; only transcripts have it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     last_message: str
 
@@ -207,6 +225,7 @@ Happening = (
     SessionStarted
     | PromptSubmitted
     | ToolUsed
+    | AgentMessage
     | TurnEnded
     | SubagentEnded
     | CompactionBegan
@@ -254,6 +273,7 @@ KINDS: dict[type[Happening], str] = {
     SessionStarted: "session_start",
     PromptSubmitted: "prompt",
     ToolUsed: "tool",
+    AgentMessage: "message",
     TurnEnded: "stop",
     SubagentEnded: "subagent_stop",
     CompactionBegan: "compact",

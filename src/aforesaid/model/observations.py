@@ -288,7 +288,8 @@ class Turn:
     `before`: the session's earlier events, newest last, so that a command which failed in one turn and
     works in the next is seen as fixed. `recorded`: titles already written for this session. `observed`:
     what was written about this turn, for its summary. `goal`: the session's first prompt. `top`: the
-    project's own directory. `injected`: what aforesaid has injected into the session.
+    project's own directory. `injected`: what aforesaid has injected into the session. `messages`:
+    what the agent wrote between tool calls. `ended`: nothing more comes.
     """
 
     project: str
@@ -306,6 +307,8 @@ class Turn:
     goal: str | None = None
     top: str | None = None
     injected: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    ended: bool = True
 
     @property
     def roots(self) -> tuple[str, ...]:

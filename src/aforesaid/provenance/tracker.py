@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from aforesaid.model.events import (
+    AgentMessage,
     CommandRun,
     CompactionBegan,
     Event,
@@ -69,7 +70,7 @@ class Tracker:
                 origin = self._of_tool(used, event.cwd)
                 self._any |= origin is Origin.WEB
                 return origin
-            case TurnEnded() | SubagentEnded():
+            case TurnEnded() | SubagentEnded() | AgentMessage():
                 return Origin.AGENT
             case CompactionBegan() | SessionStarted() | SessionEnded():
                 return None

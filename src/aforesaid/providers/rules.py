@@ -8,8 +8,7 @@ from dataclasses import replace
 from aforesaid import text
 from aforesaid.model.observations import Author, Turn
 from aforesaid.providers.base import Observed, Summarized
-from aforesaid.providers.compose.observations import write_observations
-from aforesaid.providers.compose.summaries import write_summary
+from aforesaid.providers.extract.notes import write_observations, write_summary
 
 NAME_LIMIT = 40
 

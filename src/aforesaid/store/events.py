@@ -76,6 +76,11 @@ class Events(Part):
         turn = {"session_id": session_id, "prompt_number": number}
         return stored(self._db.each("events", "stops_of_prompt", **turn))
 
+    def messages(self, session_id: int, number: int) -> list[StoredEvent]:
+        """What the agent wrote between the tool calls of a turn."""
+        turn = {"session_id": session_id, "prompt_number": number}
+        return stored(self._db.each("events", "messages_of_prompt", **turn))
+
     def last_time(self, session_id: int, number: int) -> int | None:
         turn = {"session_id": session_id, "prompt_number": number}
         found: int | None = self._db.value("events", "last_time_of_prompt", **turn)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from aforesaid.model.events import (
+    AgentMessage,
     Arrival,
     Event,
     Healed,
@@ -65,6 +66,7 @@ def _heal_session(connection: sqlite3.Connection, told: list[Arrival], now: int)
     missing = _find_missing(connection, session_id, told)
     if not missing:
         return Healed(0, 0)
+    messages = sum(isinstance(each.event.what, AgentMessage) for each in missing)
     changes = _Changes()
     asked = sorted((each for each in missing if _is_users(each.event)), key=_time)
     numbers = _add_prompts(connection, session_id, asked)
@@ -78,13 +80,15 @@ def _heal_session(connection: sqlite3.Connection, told: list[Arrival], now: int)
         own = numbers.get(key_of(arrival))
         number = _prompt_number(connection, session_id, arrival) if own is None else own
         insert(connection, session_id, number, arrival)
+        if isinstance(arrival.event.what, AgentMessage):
+            continue  # no hook has it, so its turn has what it needs
         ended = isinstance(arrival.event.what, TurnEnded)
         (changes.stopped if ended else changes.grown).add(number)
     _set_status(connection, session, missing)
     session = write_one(connection, "sessions", "one", {"id": session_id}) or session
     changed = sorted(changes.grown | changes.stopped | changes.rewritten)
     queued = [_queue_turn(connection, session, number, changes, now) for number in changed]
-    return Healed(len(missing), sum(queued))
+    return Healed(len(missing) - messages, sum(queued))
 
 
 def _set_status(connection: sqlite3.Connection, session: Row, missing: list[Arrival]) -> None:

@@ -23,6 +23,11 @@ NO_BLOBS: Mapping[str, str] = {}
 
 
 class Jobs(Part):
+    def is_last_part(self, job: Job) -> bool:
+        """Whether no other job has later events of its turn."""
+        turn = {"session_id": job.session_id, "prompt_number": job.prompt_number, "id": job.id}
+        return self._db.row("jobs", "later_part", **turn) is None
+
     def claim(self, holder: str, now: int, lease_until: int) -> Job | None:
         """The next job that is due. One whose tries are used up by crashes is parked, not tried."""
         values = {"holder": holder, "now": now, "lease_until": lease_until, "lately": now - DAY}

@@ -125,8 +125,7 @@ def close(
         return 0
     # A summary that was not begun would be written twice: the later one covers more.
     write(connection, "jobs", "drop_waiting_summary", turn)
-    if waiting or not only_if_open:
-        _queue_events(connection, turn, now, waiting)
+    _queue_events(connection, turn, now, waiting)
     queue_job(connection, turn, now, SUMMARIZE)
     return 1
 

@@ -23,8 +23,8 @@ from aforesaid.model.events import (
 )
 from aforesaid.model.observations import ObservationDraft, Turn, TurnEvent
 from aforesaid.providers.extract.commands import read_command
-from aforesaid.providers.extract.messages import plain_prompt
-from aforesaid.providers.extract.story import Edit, Run, read_steps
+from aforesaid.providers.extract.passages import plain_prompt
+from aforesaid.providers.extract.work import Edit, Run, read_steps
 from aforesaid.synthesis.claims import (
     IDENTIFIER,
     Claim,

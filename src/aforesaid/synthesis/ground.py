@@ -23,13 +23,9 @@ from aforesaid.model.observations import (
     Turn,
     TurnEvent,
 )
-from aforesaid.providers.extract.messages import (
-    find_next_steps,
-    markdown_sentences,
-    plain_prompt,
-    split_sentences,
-)
-from aforesaid.providers.extract.story import relative_path
+from aforesaid.providers.extract.choose import find_open_ends
+from aforesaid.providers.extract.passages import plain_prompt, read_sentences, split_sentences
+from aforesaid.providers.extract.work import relative_path
 from aforesaid.similarity import word_overlap
 from aforesaid.synthesis.claims import (
     CLAIM_CHARACTERS,
@@ -426,10 +422,10 @@ def _changed_before(about: set[str], sources: Sources) -> bool:
 @lru_cache(maxsize=4)
 def _planned(message: str | None, prompt: str | None) -> tuple[str, ...]:
     """What the agent calls left to do, and what the user asks for at another time."""
-    sentences = markdown_sentences(text.clean((message or "")[:PLAN_CHARACTERS]))
-    asked = markdown_sentences(plain_prompt(prompt)) if prompt else []
+    sentences = read_sentences(text.clean((message or "")[:PLAN_CHARACTERS]))
+    asked = read_sentences(plain_prompt(prompt)) if prompt else []
     steps = (
-        *find_next_steps(message),
+        *find_open_ends(message),
         *filter(PROMISED.search, sentences),
         *filter(ASKED_LATER.search, asked),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from aforesaid import text
 from aforesaid.model.events import OtherTool, ToolUsed
 from aforesaid.providers.extract.commands import CHECKS
-from aforesaid.providers.extract.story import Run
+from aforesaid.providers.extract.work import Run
 from aforesaid.synthesis.claims import bounded
 from aforesaid.synthesis.evidence import NOUNS, Sources
 

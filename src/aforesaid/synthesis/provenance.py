@@ -40,7 +40,7 @@ from aforesaid.model.sessions import Session
 from aforesaid.provenance.commands import repeats_files
 from aforesaid.provenance.programs import VENDORED
 from aforesaid.provenance.tracker import Tracker, is_ours, origin_of, source_of
-from aforesaid.providers.extract.story import relative_path
+from aforesaid.providers.extract.work import relative_path
 from aforesaid.similarity import (
     COMMON_STEMS,
     WORD_TOKEN,

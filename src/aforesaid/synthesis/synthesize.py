@@ -35,8 +35,13 @@ def run(
     session: Session,
     clock: Clock,
 ) -> Outcome:
-    turn = build_turn(store, agents, job, session)
+    composed = writer.author.provider == RULES
+    turn = build_turn(store, agents, job, session, whole=composed)
     if job.kind == OBSERVE:
+        # Without a model a turn is one note, written when it is over: only then it is known what held.
+        if composed and not (turn.ended and store.jobs.is_last_part(job)):
+            stored = store.jobs.finish_observations(job, writer.author, [], turn.at, clock())
+            return stored if isinstance(stored, Fenced) else Done(stored)
         return _observe(store, writer, job, session, turn, clock)
     return _summarize(store, writer, job, turn, clock)
 

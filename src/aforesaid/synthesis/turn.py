@@ -15,6 +15,7 @@ from aforesaid.agents.base import Agent
 from aforesaid.clock import local
 from aforesaid.model.events import (
     Action,
+    AgentMessage,
     CommandRun,
     Event,
     Failure,
@@ -31,7 +32,7 @@ from aforesaid.model.events import (
 from aforesaid.model.jobs import OBSERVE, Job
 from aforesaid.model.observations import Turn, TurnEvent
 from aforesaid.model.search import OBSERVATION
-from aforesaid.model.sessions import Session
+from aforesaid.model.sessions import ACTIVE, Session
 from aforesaid.provenance.tracker import is_ours
 from aforesaid.providers.extract.patches import definition, language_of
 from aforesaid.store.store import Store
@@ -42,13 +43,21 @@ RECALLED_EVENTS = 40
 REMEMBERED_EVENTS = 200  # of the session before this turn: enough to see what failed earlier
 
 
-def build_turn(store: Store, agents: Mapping[str, Agent], job: Job, session: Session) -> Turn:
-    """The job's own events for observations, all of the turn's for a summary."""
+def build_turn(
+    store: Store,
+    agents: Mapping[str, Agent],
+    job: Job,
+    session: Session,
+    *,
+    whole: bool = False,
+) -> Turn:
+    """The job's own events for observations, all of the turn's for a summary or if `whole`."""
     project = store.projects.get(session.project_id)
     agent = agents[session.agent]
     # A long turn has many jobs: none but the summary may read all of it.
     turn = (job.session_id, job.prompt_number)
-    chosen = store.events.for_job(job.id) if job.kind == OBSERVE else store.events.for_prompt(*turn)
+    part = job.kind == OBSERVE and not whole
+    chosen = store.events.for_job(job.id) if part else store.events.for_prompt(*turn)
     own = [e for e in chosen if e.kind in TURN_KINDS and not e.boring]
     before = store.events.before(own[0], REMEMBERED_EVENTS) if own else []
     prompt = store.sessions.prompt(*turn)
@@ -76,7 +85,18 @@ def build_turn(store: Store, agents: Mapping[str, Agent], job: Job, session: Ses
         goal=strip_injected(first.text) if first else None,
         top=project.root,
         injected=tuple(_injected_texts(store, agent, session)),
+        messages=tuple(_messages(store, agent, session, turn)),
+        ended=bool(last) or job.prompt_number < session.prompts or session.status != ACTIVE,
     )
+
+
+def _messages(
+    store: Store, agent: Agent, session: Session, turn: tuple[int, int]
+) -> Iterator[str]:
+    """What the main agent wrote between its tool calls."""
+    for item in _parse_events(agent, session.project_dir, store.events.messages(*turn)):
+        if isinstance(item.event.what, AgentMessage) and item.event.subagent is None:
+            yield strip_injected(item.event.what.text)
 
 
 def _parse_events(agent: Agent, project_dir: str, stored: list[StoredEvent]) -> list[TurnEvent]:

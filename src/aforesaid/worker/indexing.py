@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from aforesaid.agents.base import Agent
 from aforesaid.model.events import (
+    AgentMessage,
     CommandRun,
     Event,
     FileChanged,
@@ -93,7 +94,7 @@ def event_text(event: Event) -> str:
     match event.what:
         case ToolUsed(name=name, action=action, failure=failure):
             parts = [name, *_action(action), failure.error if failure else ""]
-        case TurnEnded(last_message=text) | SubagentEnded(last_message=text):
+        case TurnEnded(last_message=text) | SubagentEnded(last_message=text) | AgentMessage(text=text):
             parts = [text]
         case _:
             return ""

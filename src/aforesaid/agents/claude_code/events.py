@@ -17,6 +17,7 @@ from aforesaid.agents.claude_code import tools, transcript
 from aforesaid.agents.fields import as_object, text_of
 from aforesaid.ids import digest
 from aforesaid.model.events import (
+    AgentMessage,
     Capture,
     CompactionBegan,
     Event,
@@ -75,7 +76,7 @@ class ClaudeCode(Agent):
         return Event(
             agent=NAME,
             session=session,
-            key=_key(what, prompt_id, text_of(payload, "agent_id")),
+            key=_key(what, prompt_id, text_of(payload, "agent_id"), text_of(payload, "message_id")),
             what=what,
             prompt_id=prompt_id,
             subagent=_subagent(payload),
@@ -140,6 +141,8 @@ def _happening(payload: dict[str, Any]) -> Happening | None:
             return PromptSubmitted(text, text.lstrip().startswith(MACHINE_PROMPTS))
         case "PostToolUse" | "PostToolUseFailure":
             return _tool(payload)
+        case transcript.MESSAGE_EVENT:
+            return AgentMessage(text_of(payload, "message"))
         case "Stop":
             return TurnEnded(text_of(payload, "last_assistant_message"))
         case "SubagentStop":
@@ -176,13 +179,17 @@ def _tool(payload: dict[str, Any]) -> ToolUsed:
     )
 
 
-def _key(what: Happening, prompt_id: str | None, agent_id: str) -> str | None:
+def _key(
+    what: Happening, prompt_id: str | None, agent_id: str, message_id: str
+) -> str | None:
     """The same happening has the same key, whether a hook or the transcript tells of it."""
     match what:
         case ToolUsed(use_id=use_id):
             return f"tool:{use_id}" if use_id else None
         case PromptSubmitted(text=text):
             return f"prompt:{prompt_id}:{digest(text)}" if prompt_id else None
+        case AgentMessage(text=text):
+            return f"message:{message_id}:{digest(text)}"
         case TurnEnded(last_message=text):
             return f"stop:{prompt_id}:{digest(text)}" if prompt_id else None
         case SubagentEnded():

@@ -1,6 +1,7 @@
 """Claude Code's tools: what each of them did, from its input and its result."""
 
 import json
+import re
 from typing import Any
 
 from aforesaid.agents.claude_code import questions
@@ -13,6 +14,7 @@ from aforesaid.model.events import (
     FileRead,
     Hunk,
     OtherTool,
+    Task,
     ToolKind,
 )
 
@@ -43,7 +45,9 @@ SUBJECTS = {
     "WebFetch": "url",
     "Task": "description",
     "Agent": "description",
+    "ExitPlanMode": "plan",
 }
+TASK_NUMBER = re.compile(r"#(\d+)")
 PATHS = ("path", "file_path", "notebook_path", "glob")
 COMMANDS = ("Bash", "PowerShell")
 
@@ -86,7 +90,28 @@ def _other(name: str, given: object, result: object) -> OtherTool:
         subagent_type=text_of(args, "subagent_type"),
         paths=tuple(path for field in PATHS if (path := text_of(args, field))),
         answers=questions.read_answers(given, result) if kind is ToolKind.QUESTION else (),
+        tasks=_tasks(name, args, _flat(result)),
+        whole_list=name == "TodoWrite",
     )
+
+
+def _tasks(name: str, args: dict[str, Any], output: str) -> tuple[Task, ...]:
+    done = text_of(args, "status") in ("completed", "deleted")
+    match name:
+        case "TodoWrite":
+            rows = [as_object(each) for each in as_list(args.get("todos"))]
+            return tuple(
+                Task(str(number), text_of(row, "content"), text_of(row, "status") == "completed")
+                for number, row in enumerate(rows)
+            )
+        case "TaskCreate":
+            number = TASK_NUMBER.search(output)
+            subject = text_of(args, "subject")
+            return (Task(number[1] if number else subject, subject, done),)
+        case "TaskUpdate":
+            return (Task(str(args.get("taskId", "")), text_of(args, "subject"), done),)
+        case _:
+            return ()
 
 
 def _changed(args: dict[str, Any], out: dict[str, Any]) -> FileChanged:

@@ -33,6 +33,7 @@ from aforesaid.agents.claude_code.transcript_state import (
     is_line_start,
     last_message_in,
     lines,
+    message_before_calls,
     object_of,
     outcome,
     prompt_in,
@@ -50,6 +51,7 @@ from aforesaid.payload.shorten import fit_payload
 DONE = "end_turn"
 SYNTHETIC = "<synthetic>"  # the client's own words in the model's place
 START = "SessionStart"
+MESSAGE_EVENT = "AgentMessage"  # ours: the client has no hook for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +163,31 @@ class Conversation:
         if self.agent_id and not self.agent_type:
             self.agent_type = text_of(entry, "attributionAgent")
         calls = calls_in(entry, self.state.prompt_id)
-        found = []
+        message = last_message_in(entry, self.state.prompt_id)
+        found = self._messages(entry) if message or calls else []
         for call in calls:
             self.state.open_call(call)
             if (line := self.state.results.pop(call.id, None)) is not None:
                 found += self._user(line)
-        message = last_message_in(entry, self.state.prompt_id)
         if message or calls:
             self.state.last_message, self.state.working = message, True
         # A sub-agent's last words are the end of its file: no line follows them.
         return found + (self._end() if self.agent_id and message and message.reason == DONE else [])
+
+    def _messages(self, entry: Json) -> list[Occurrence]:
+        """What was written before this line goes on: it was not the last message."""
+        before, own = self.state.last_message, message_before_calls(entry, self.state.prompt_id)
+        return [
+            self._occurrence(
+                MESSAGE_EVENT,
+                {"cwd": each.cwd, "uuid": each.uuid},
+                {"message": each.text, "message_id": each.uuid},
+                at=each.at,
+                prompt_id=each.prompt_id,
+            )
+            for each in (before, own)
+            if each is not None
+        ]
 
     def _user(self, entry: Json) -> list[Occurrence]:
         results = [b for b in blocks_of(entry) if b.get("type") == "tool_result"]
@@ -447,10 +464,10 @@ def _type(path: str) -> str:
 
 Parse = Callable[[Capture], Event | Unreadable | None]
 
-FORMAT = 2
+FORMAT = 3
 HEAD_LINES = 200  # within which a session says where it is
 NO_TRANSCRIPT = "it is not a transcript"
-HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS}
+HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS} | {MESSAGE_EVENT: "save"}
 
 _session_id = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

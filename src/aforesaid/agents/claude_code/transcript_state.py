@@ -416,13 +416,27 @@ def calls_in(entry: Json, prompt_id: str) -> list[Call]:
 
 
 def last_message_in(entry: Json, prompt_id: str) -> LastMessage | None:
-    """The last text of the line, if nothing but text comes after it."""
+    """The last text of the line, if no call comes after it."""
+    return _message(entry, prompt_id, _texts(entry)[1])
+
+
+def message_before_calls(entry: Json, prompt_id: str) -> LastMessage | None:
+    return _message(entry, prompt_id, _texts(entry)[0])
+
+
+def _texts(entry: Json) -> tuple[str, str]:
+    """The text before the last call of a line, and the last one after it."""
+    before: list[str] = []
     text = ""
     for block in blocks_of(entry):
         if block.get("type") == "text" and text_of(block, "text").strip(WHITE_SPACE):
             text = text_of(block, "text").strip(WHITE_SPACE)
         elif block.get("type") == "tool_use":
-            text = ""
+            before, text = [*before, text] if text else before, ""
+    return "\n\n".join(before), text
+
+
+def _message(entry: Json, prompt_id: str, text: str) -> LastMessage | None:
     if not text:
         return None
     reason = text_of(entry["message"], "stop_reason")

@@ -349,55 +349,48 @@ LOOKED_AT = 20_000
 PRINTED = re.compile(
     r"^\[([^\]\n]{1,100}?) (?:\(root-commit\) )?([0-9a-f]{6,40})\] (.+)$", re.MULTILINE
 )
-HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n\s*(.+)")
+HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.+?)(?:^\s*\2|\Z)", re.DOTALL | re.MULTILINE)
+TRAILER = re.compile(r"^(?:[A-Z][\w-]*-[Bb]y: .*|🤖 .*|Co-authored-by: .*)$", re.MULTILINE)
 MESSAGE = re.compile(
-    r"commit\b.*?\s(?:-\w*m|--message)[ =]?\s*(\"(?:\\.|[^\"\\])*\"|'[^']*'|\S+)", re.DOTALL
+    r"\s(?:-\w*m|--message)[ =]?\s*(\"(?:\\.|[^\"\\])*\"|'[^']*'|\S+)"
 )
 CONVENTIONAL = re.compile(r"([a-z]+)(?:\(([^)]{1,40})\))?!?: +(?=\S)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """`label` and `scope` are those of a conventional subject: `fix(pricing): …`."""
+    """`label` is that of a conventional subject: `fix: …`. `body`: the rest of the message."""
 
     subject: str
     hash: str | None
     label: str | None
-    scope: str | None
-
-    @property
-    def plain(self) -> str:
-        """The subject without its conventional prefix."""
-        return CONVENTIONAL.sub("", self.subject, count=1) if self.label else self.subject
+    body: str = ""
 
 
 def read_commits(command: str, output: str) -> tuple[Commit, ...]:
     """The commits git says it made; else the one the command asked for. For commands that worked."""
+    subject, _, body = (_message(command[:LOOKED_AT]) or "").partition("\n")
+    body = TRAILER.sub("", body).strip()
     printed = PRINTED.findall(text.ESCAPES.sub("", output[:LOOKED_AT]))
     if printed:
-        return tuple(_commit(subject, short[:7]) for _, short, subject in printed)
-    subject = _asked(command[:LOOKED_AT])
-    return (_commit(subject, None),) if subject else ()
+        one = len(printed) == 1
+        return tuple(_commit(said, short[:7], body if one else "") for _, short, said in printed)
+    return (_commit(subject, None, body),) if subject.strip() else ()
 
 
-def _asked(command: str) -> str | None:
+def _message(command: str) -> str | None:
+    """The message of `git commit -m` or of its here-document."""
     at = command.find("commit")
     if at < 0:
         return None
-    mark = MESSAGE.search(command, at)
-    if mark and "<<" not in mark[1]:
-        message = mark[1].strip("\"'").strip()
-        return message.splitlines()[0] if message else None
+    parts = [mark[1] for mark in MESSAGE.finditer(command, at)]
+    if parts and "<<" not in parts[0]:
+        return "\n\n".join(part.strip("\"'").strip() for part in parts)
     here = HEREDOC.search(command, at)
-    return here[3] if here else None
+    return here[3].strip() if here else None
 
 
-def _commit(subject: str, short: str | None) -> Commit:
+def _commit(subject: str, short: str | None, body: str) -> Commit:
     line = text.one_line(subject, SUBJECT_LIMIT)
     mark = CONVENTIONAL.match(line)
-    return Commit(
-        subject=line,
-        hash=short,
-        label=mark[1].lower() if mark else None,
-        scope=mark[2].lower() if mark and mark[2] else None,
-    )
+    return Commit(line, short, mark[1].lower() if mark else None, body)

@@ -42,6 +42,12 @@ WHERE session_id = :session_id AND kind = 'stop' AND kind <> 'tool' AND kind <> 
   AND +prompt_number = :prompt_number
 ORDER BY at, id;
 
+-- name: messages_of_prompt
+SELECT * FROM events
+WHERE session_id = :session_id AND kind = 'message' AND kind <> 'tool' AND kind <> 'subagent_stop'
+  AND +prompt_number = :prompt_number
+ORDER BY at, id;
+
 -- name: last_time_of_prompt
 SELECT max(at) FROM events WHERE session_id = :session_id AND prompt_number = :prompt_number;
 

@@ -1,3 +1,7 @@
+-- name: later_part
+SELECT 1 FROM jobs
+WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'observe' AND id > :id LIMIT 1;
+
 -- name: add_job
 INSERT INTO jobs (kind, session_id, prompt_number, due_at, created_at)
 VALUES (:kind, :session_id, :prompt_number, :now, :now)

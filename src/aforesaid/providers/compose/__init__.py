@@ -1,1 +1,0 @@
-"""Writes observations and summaries without a model."""

@@ -1,0 +1,410 @@
+"""The notes of a turn without a model: what the user and the agent said, and what the events show.
+
+Nothing is composed but the facts about files, commits and checks. The agent's sentences are chosen (`choose.py`),
+marked as quotations, said once and cut where they end.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from aforesaid import text
+from aforesaid.english import STOP_WORDS
+from aforesaid.model.observations import ObservationDraft, SummaryDraft, SummarySkipped, Turn
+from aforesaid.providers.extract.choose import (
+    BETWEEN,
+    CLOSING,
+    COMMIT,
+    Chosen,
+    choose,
+    find_open_ends,
+    find_question,
+    is_chat,
+)
+from aforesaid.providers.extract.commands import CHECKS
+from aforesaid.providers.extract.passages import (
+    PLAIN_LABEL,
+    parse_heading,
+    plain_line,
+    plain_prompt,
+    read_passages,
+    read_sentences,
+)
+from aforesaid.providers.extract.patches import Patch, Symbol
+from aforesaid.providers.extract.prompts import Decision, read_decisions
+from aforesaid.providers.extract.work import Check, Run, Work, read_work
+from aforesaid.similarity import COMMON_STEMS, content_words
+
+TITLE, SUBTITLE, FACT, REQUEST, NARRATIVE = 90, 240, 320, 300, 900  # characters
+FACTS, REASONS, FILES, NAMES, CONCEPTS, FILES_KEPT, EVIDENCE = 8, 5, 4, 4, 5, 40, 200
+LEAST_MESSAGE = 80  # characters of an answer that is worth a note by itself
+TYPES = {"fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature"}
+TYPES |= {"feature": "feature", "refactor": "refactor"}
+BUG = re.compile(r"\b(?:bug|fix(?:e[sd])?|broken|regression|crash\w*|wrong|fehler|corrig\w+)\b|修复|修正", re.I)
+REFACTOR = re.compile(
+    r"\b(?:refactor\w*|renam\w+|clean(?:ed)? ?up|simplif\w+|extract(?:ed)?|consolidat\w+|dedup\w*|move[ds]?)\b",
+    re.I,
+)
+NEW = re.compile(r"\b(?:add(?:s|ed)?|implement(?:s|ed)?|creat(?:e[sd]?)|introduc\w+|support|new)\b", re.I)
+PLANNED = re.compile(r"\s*implement the following plan:?\s*", re.I)
+LEAD = re.compile(
+    r"\A(?:(?:please|pls|now|ok(?:ay)?|great|thanks?|hey|hi|yes|then|also|and|so|but|just|can (?:you|we)|could (?:you|we)"
+    r"|would you|i want(?: you)? to|i(?:'d| would) like(?: you)? to|let'?s|go ahead and|help me)[\s,.:!-]+)+",
+    re.I,
+)
+DOES = re.compile(
+    r"^(?:i(?:'ve| have)? |we(?:'ve| have)? |this |it |now |the (?:fix|change|commit) |successfully |fix: )+(?=\w)",
+    re.I,
+)
+DID = re.compile(
+    r"(?:i(?:'ve| have)? |we(?:'ve| have)? |successfully |now |fix: )*(?:added|changed|updated|modified|removed|deleted"
+    r"|fixed|moved|renamed|refactored|extracted|implemented|created|replaced|introduced|converted|simplified"
+    r"|consolidated|split|switched|reverted|bumped|enabled|disabled|documented|restored|integrated|wrote|built"
+    r"|migrated|merged|rewrote|upgraded|configured|set up)\b",
+    re.I,
+)
+REFERENCE = re.compile(r"\b(?:it|this|that|them|these|those|one|first|second|above|same)\b", re.I)
+CLAUSE = re.compile(
+    r"(?<=[.;!?。！？])(?=\s|$)|[,:](?=\s)|\s[–—-]\s|\s\((?=[^)]*$)|\s(?:so that|because|which|instead of|when|if|by)\s"
+)
+STOPS = (".", "!", "?", "…", "。", "！", "？")
+
+
+def write_observations(turn: Turn) -> list[ObservationDraft]:
+    """The user's decisions, the main agent's work, then what sub-agents found."""
+    works = read_work(turn)
+    drafts = [_decision(each, works[0]) for each in read_decisions(turn.prompt)[:3]]
+    return drafts + [draft for work in works if (draft := _observation(work)) is not None]
+
+
+def _observation(work: Work) -> ObservationDraft | None:
+    chosen = _chosen(work)
+    if not _is_worth_a_note(work, chosen):
+        return None
+    title, source = _title(work, chosen)
+    reasons = [each for each in chosen if each.why and each.text != source]
+    rest = [each for each in chosen if not each.why and each.text != source]
+    subtitle = next((each for each in (*reasons, *rest) if len(each.text) <= SUBTITLE - 2), None)
+    quoted = [each for each in reasons if each is not subtitle][:REASONS]
+    facts = [*(quote(each.text, FACT) for each in _in_order(quoted)), *_did(work, title)]
+    told = {subtitle, *quoted}
+    return ObservationDraft(
+        type=_type(work, title),
+        title=title,
+        subtitle=quote(subtitle.text, SUBTITLE) if subtitle else None,
+        facts=tuple(dict.fromkeys(facts))[:FACTS],
+        narrative=_narrative(each for each in chosen if each not in told and each.text != source),
+        concepts=_concepts(work, title, chosen),
+        files_read=work.read[:FILES_KEPT],
+        files_modified=work.modified[:FILES_KEPT],
+        subagent_type=(text.one_line(work.agent.type, 60) or "unnamed") if work.agent else None,
+        evidence=tuple(item.id for item in work.events)[:EVIDENCE],
+    )
+
+
+def _chosen(work: Work) -> list[Chosen]:
+    messages = [(BETWEEN, said) for said in work.said]
+    commits = [(COMMIT, commit.body) for commit in work.commits if commit.body]
+    return choose([*commits, (CLOSING, work.message or ""), *messages])
+
+
+def _is_worth_a_note(work: Work, chosen: list[Chosen]) -> bool:
+    if work.patches or work.commits or work.failing or work.repaired or work.pull_requests:
+        return True
+    if any(run.good and run.command.kind in ("install", "migration", "deploy") for run in work.runs):
+        return True
+    return len(work.message or "") >= LEAST_MESSAGE and any(each.why for each in chosen)
+
+
+def quote(words: str, limit: int) -> str:
+    """Marked as somebody's words, and cut at the end of a clause."""
+    return f"“{cut_clause(words.strip().strip('“”'), limit - 2)}”"
+
+
+def cut_clause(words: str, limit: int) -> str:
+    """At most `limit` characters, ended where a clause ends if one does in the second half."""
+    if len(words) <= limit:
+        return words
+    ends = [match.start() for match in CLAUSE.finditer(words[:limit])]
+    end = next((at for at in reversed(ends) if at > limit // 2), 0)
+    return words[:end].rstrip(" ,:;–—-") + "…" if end else text.cut(words, limit)
+
+
+def _in_order(chosen: Iterable[Chosen]) -> list[Chosen]:
+    return sorted(chosen, key=lambda each: each.order)
+
+
+def _narrative(rest: Iterable[Chosen]) -> str | None:
+    """What else the agent said, in its order, as far as there is room."""
+    kept: list[Chosen] = []
+    room = NARRATIVE
+    for each in sorted(rest, key=lambda one: -one.score):
+        if len(each.text) + 2 <= room:
+            kept.append(each)
+            room -= len(each.text) + 2
+    said = " ".join(end_sentence(each.text) for each in _in_order(kept))
+    return f"“{said}”" if said else None
+
+
+def end_sentence(words: str) -> str:
+    return words if words.endswith(STOPS) else f"{words}."
+
+
+def _did(work: Work, title: str) -> list[str]:
+    """What the events show: commits, pull requests, files, checks."""
+    found = []
+    for commit in work.commits[-3:]:
+        made = f"`{commit.hash}`" if commit.hash else "a git commit"
+        same = commit.subject.startswith(title.rstrip("…")[:40])
+        found.append(f"Committed as {made}" if same else f"Commit {made}: {quote(commit.subject, 120)}")
+    found += [f"Opened pull request {address}" for address in work.pull_requests[:2]]
+    if work.patches:
+        found.append(_changed(work.patches))
+    found += [_repaired(check) for check in work.repaired if check.first.command.kind in CHECKS][:1]
+    found += [_fails(check) for check in work.failing][:2]
+    for run in _passed_checks(work)[:2]:
+        counts = run.outcome.tally
+        passed = f" ({counts.passed} tests)" if counts and counts.passed else ""
+        found.append(f"`{run.command.text}` passed{passed}")
+    found += [
+        f"Asked {quote(each.question, 140)}, the user answered {quote(each.answer, 120)}"
+        for each in work.answers[:2]
+    ]
+    if work.undone:
+        found.append(f"Changed and taken back in the same turn: {_list_paths(work.undone)}")
+    return found
+
+
+def _passed_checks(work: Work) -> list[Run]:
+    """The last good run of each check that nothing contradicts."""
+    failing = {check.last.command.program for check in work.failing}
+    failing |= {check.last.command.program for check in work.repaired}
+    last = {run.command.program: run for run in work.runs if run.command.kind in CHECKS}
+    return [
+        run for name, run in last.items() if run.good and name not in failing and run.command.text
+    ]
+
+
+def _repaired(check: Check) -> str:
+    error = check.first.outcome.error
+    failed = f" failed first ({error})" if error else " failed first"
+    return f"`{check.last.command.text}`{failed} and passes now"
+
+
+def _fails(check: Check) -> str:
+    error = check.last.outcome.error
+    return f"`{check.last.command.text}` failed the last time it ran" + (f": {error}" if error else "")
+
+
+def _changed(patches: tuple[Patch, ...]) -> str:
+    ranked = sorted(patches, key=lambda patch: -(patch.plus + patch.minus))
+    shown = [_file(patch) for patch in ranked[:FILES]]
+    more = f" and {len(ranked) - FILES} more" if len(ranked) > FILES else ""
+    return text.cut(f"Changed {', '.join(shown)}{more}", FACT)
+
+
+def _file(patch: Patch) -> str:
+    new = " (new)" if patch.created else ""
+    parts = [
+        f"{verb} {_names(symbols)}"
+        for verb, symbols in (
+            ("" if patch.created else "added", () if patch.created else patch.added),
+            ("", patch.changed),
+            ("removed", patch.removed),
+        )
+        if symbols
+    ]
+    return f"`{patch.path}`{new}" + (f" ({'; '.join(part.strip() for part in parts)})" if parts else "")
+
+
+def _names(symbols: tuple[Symbol, ...]) -> str:
+    named = [f"`{symbol.name}`" for symbol in symbols[:NAMES]]
+    return ", ".join(named) + (", …" if len(symbols) > NAMES else "")
+
+
+def _list_paths(paths: Iterable[str]) -> str:
+    found = [f"`{path}`" for path in paths]
+    return ", ".join(found[:FILES]) + (f" and {len(found) - FILES} more" if len(found) > FILES else "")
+
+
+def _title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
+    """The title, and the chosen passage that it is made of."""
+    if work.commits:
+        return text.cut(max(work.commits, key=lambda c: len(c.body)).subject, TITLE), ""
+    plan = _plan_heading(work.plan) or _plan_heading(PLANNED.sub("", work.turn.prompt or "", 1))
+    if plan and work.patches:
+        return cut_clause(plan, TITLE), ""
+    asked = _request(work)
+    if work.patches or not asked:
+        for passage in read_passages(work.message or ""):
+            if DID.match(passage.text) and _is_specific(passage.text):
+                return _shorten(passage.text), passage.whole if len(passage.text) <= TITLE else ""
+    if heading := _lead(work.message, need_name=bool(asked)):
+        return cut_clause(heading, TITLE), ""
+    if asked:
+        return asked, ""
+    if chosen:
+        return _shorten(chosen[0].text), ""
+    if work.patches:
+        return text.cut(_changed(work.patches).replace("`", ""), TITLE), ""
+    if work.runs:
+        return text.cut(f"Ran {work.runs[-1].command.text}", TITLE), ""
+    return f"Session in {work.turn.project or 'the project'}", ""
+
+
+def _plan_heading(plan: str) -> str | None:
+    first = next((line for line in plan.splitlines() if line.strip()), "")
+    heading = parse_heading(first) if first else None
+    return re.sub(r"^(?:implementation )?plan\s*[:–—-]\s*", "", heading, flags=re.I) if heading else None
+
+
+def _lead(message: str | None, *, need_name: bool) -> str | None:
+    """A heading or bold lead of the closing message that names its subject."""
+    for line in text.clean(message or "")[:4000].splitlines():
+        heading = parse_heading(line)
+        if heading and not PLAIN_LABEL.match(heading) and not is_chat(heading):
+            return heading if len(heading.split()) >= (5 if need_name else 3) else None
+    return None
+
+
+def _request(work: Work) -> str | None:
+    """The user's request, if it says by itself what it is about."""
+    if work.agent:
+        return text.one_line(work.task, TITLE) or None
+    for sentence in read_sentences(plain_prompt(work.turn.prompt or "")):
+        bare = LEAD.sub("", sentence, count=1).rstrip(" .!")
+        if _is_specific(bare) and not is_chat(bare):
+            return cut_clause(bare[:1].upper() + bare[1:], TITLE)
+    return None
+
+
+def _is_specific(words: str) -> bool:
+    """Whether it names something: enough content words beyond "fix it", or a name."""
+    content = [word for word in content_words(words) if word not in COMMON_STEMS]
+    least = 2 if not REFERENCE.search(words) else 3
+    return len(content) >= least or (not words.isascii() and len(words) >= 8)
+
+
+def _shorten(sentence: str) -> str:
+    """The first clause of a sentence, without who did it."""
+    bare = DOES.sub("", sentence).rstrip(".")
+    if len(bare) > TITLE:
+        clause = re.split(r"(?<=\w{3}[`)\w])(?:, (?:so|which|and)|;|:| – | — | so that | because | instead of )\s*", bare)
+        bare = clause[0] if len(clause[0].split()) >= 3 else bare
+    return cut_clause(bare[:1].upper() + bare[1:], TITLE)
+
+
+def _type(work: Work, title: str) -> str:
+    for commit in work.commits:
+        if commit.label:
+            return TYPES.get(commit.label, "change")
+    if not (work.patches or work.commits):
+        return "discovery"
+    about = f"{title}\n{work.turn.prompt or ''}"[:2000]
+    if any(check.repaired for check in work.repaired) or BUG.search(about):
+        return "change" if work.failing else "bugfix"
+    if REFACTOR.search(title):
+        return "refactor"
+    created = any(patch.created or patch.added for patch in work.patches)
+    return "feature" if created and NEW.search(about) else "change"
+
+
+def _concepts(work: Work, title: str, chosen: list[Chosen]) -> tuple[str, ...]:
+    """Words that recur in the note, and the folder of the file that changed most."""
+    said = " ".join([title, *(each.text for each in chosen[:6])])
+    counts = Counter(
+        word.lower()
+        for word in re.findall(r"[^\W\d_][\w-]{3,30}", said)
+        if word.lower() not in STOP_WORDS and word.lower() not in COMMON_STEMS
+    )
+    folders = [PurePosixPath(path).parent.name for path in work.modified[:1]]
+    common = [word for word, count in counts.most_common(CONCEPTS) if count > 1]
+    return tuple(dict.fromkeys(filter(None, (*folders, *common))))[:CONCEPTS]
+
+
+def _decision(decision: Decision, work: Work) -> ObservationDraft:
+    """What the user decided, in the user's words."""
+    facts = [quote(decision.quote, FACT)]
+    facts += [f"Reason: {quote(decision.reason, FACT)}"] if decision.reason else []
+    facts += [_changed(work.patches)] if work.patches else []
+    what = decision.what[:1].upper() + decision.what[1:]
+    return ObservationDraft(
+        type="decision",
+        title=text.cut(what.rstrip("."), TITLE),
+        subtitle="The user decided it.",
+        facts=tuple(facts),
+        concepts=(*_concepts(work, decision.what, [])[:4], "decisions"),
+        files_modified=work.modified[:FILES_KEPT],
+    )
+
+
+def write_summary(turn: Turn) -> SummaryDraft | SummarySkipped:
+    works = read_work(turn)
+    main = works[0]
+    chosen = _chosen(main)
+    decisions = read_decisions(turn.prompt)
+    asked = _asked(turn)
+    if not (chosen or decisions or any(_is_worth_a_note(work, []) for work in works)):
+        if not asked or not (turn.events or len(turn.last_message or "") >= LEAST_MESSAGE):
+            return SummarySkipped("Nothing was changed or found, and nothing specific was asked.")
+    reasons = _in_order([each for each in chosen if each.why][:3])
+    learned = [quote(each.text, FACT) for each in reasons]
+    learned += [f"The user decided: {quote(each.what, 200)}." for each in decisions[:2]]
+    done = [each for each in chosen if not each.why][:3]
+    completed = [quote(each.text, FACT) for each in _in_order(done)]
+    completed += [end_sentence(fact) for work in works for fact in _did(work, "")]
+    return SummaryDraft(
+        request=asked,
+        investigated=_investigated(works),
+        learned=" ".join(learned) or None,
+        completed=text.cut(" ".join(completed), 1200) or _answer(main) or None,
+        next_steps=_next_steps(works),
+        files_read=tuple(dict.fromkeys(path for work in works for path in work.read))[:FILES_KEPT],
+        files_edited=tuple(dict.fromkeys(p for work in works for p in work.modified))[:FILES_KEPT],
+        notes=_notes(works),
+    )
+
+
+def _asked(turn: Turn) -> str | None:
+    """The first sentences of the prompt, as many as fit."""
+    chosen = ""
+    for sentence in read_sentences(plain_prompt(turn.prompt or "")):
+        if chosen and len(chosen) + len(sentence) + 2 > REQUEST:
+            break
+        chosen = f"{chosen} {end_sentence(sentence)}".strip()
+    return text.cut(chosen, REQUEST) or None
+
+
+def _answer(work: Work) -> str | None:
+    """Nothing was changed: the answer itself is what was done."""
+    sentences = (plain_line(each) for each in read_sentences(work.message or ""))
+    said = next((each for each in sentences if not is_chat(each) and len(each) > 20), None)
+    return quote(said, FACT) if said else None
+
+
+def _investigated(works: list[Work]) -> str | None:
+    read = [path for work in works for path in work.read]
+    return f"Read {_list_paths(dict.fromkeys(read))}." if read else None
+
+
+def _next_steps(works: list[Work]) -> str | None:
+    main = works[0]
+    found = [end_sentence(_fails(check)) for work in works for check in work.failing][:3]
+    found += [quote(step, FACT) for step in find_open_ends(main.message)[:5]]
+    if tasks := main.open_tasks[:5]:
+        found.append(f"Open in the agent's task list: {'; '.join(quote(t, 120) for t in tasks)}.")
+    asked = find_question(main.message)
+    if asked and not any(asked[:60] in step for step in found):
+        found.append(f"The agent asked: {quote(asked, FACT)}")
+    if main.turn.interrupted:
+        found.append("The turn was interrupted before it ended.")
+    return " ".join(found) or None
+
+
+def _notes(works: list[Work]) -> str | None:
+    agents = [quote(w.task, 80) if w.task else w.agent.type for w in works if w.agent]
+    found = [f"Sub-agents: {', '.join(agents[:4])}."] if agents else []
+    if refused := [r for w in works for r in w.runs if r.outcome.verdict == "refused"]:
+        found.append(f"Not allowed to run: `{text.one_line(refused[-1].command.text, 80)}`.")
+    return " ".join(found) or None

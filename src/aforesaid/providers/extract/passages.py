@@ -1,0 +1,168 @@
+"""Markdown that an agent or a user wrote, as passages: sentences, and lead-ins with their list items.
+
+A passage can stand alone: a list that follows "This causes:" is one passage with its lead-in, and an item keeps the
+label or heading it stands under. Code blocks, tables and rules are left out.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aforesaid import text
+from aforesaid.model.prose import BULLET, SENTENCE_END, split
+
+FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+TRACE = re.compile(
+    r"^(?:[ \t]*File \".*\", line \d+.*|Traceback \(most.*|[ \t]+at \S+.*\(.*\)?|[ \t]+at \S+:\d+.*"
+    r"|E[ ]{2,}.*|[ \t]*\^+[ \t]*|[ \t]*(?:[\w.]+\.)?\w+(?:Error|Exception): .*|goroutine \d+.*"
+    r"|[ \t]+[│|].*|[ \t]{4,}\S.*|(?:FAILED|PASSED|ERROR) \S+.*|\[?\d{4}-\d\d-\d\d[T ]\d\d:.*)$",
+    re.MULTILINE,
+)
+MACHINE = re.compile(
+    r"<(system-reminder|local-command-[a-z]+|command-message|bash-std[a-z]+|task-notification"
+    r"|ide_[a-z_]+|aforesaid[\w-]*)\b[^>]*>.*?(?:</\1>|\Z)",
+    re.DOTALL,
+)
+SLASH = re.compile(r"<command-name>\s*(/?\S+)\s*</command-name>")
+ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+EMPHASIS = re.compile(r"\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
+HEADING = re.compile(r"^\s*#{1,6}\s+(.+?)\s*#*$")
+BOLD_LINE = re.compile(r"^\s*(?:\d{1,2}[.)]\s+)?(?:\*\*|__)([^*_\n]{2,80}?):?(?:\*\*|__):?\s*$")
+BOLD_LEAD = re.compile(r"^(?:\*\*|__)([^*\n]{2,60}?):?(?:\*\*|__):?\s*[-–—]?\s*(?=\S)")
+SYMBOLS = re.compile(r"^[^\w`\"'“(\[/@$.<-]+\s*")  # check marks and other pictures before the words
+LOOKED_AT = 24_000
+LONGEST = 320  # characters of a passage
+LABEL_LENGTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """`label`: the bold lead-in or heading it stands under; `joined`: a lead-in with its list items."""
+
+    text: str
+    label: str = ""
+    item: bool = False
+    joined: bool = False
+
+    @property
+    def whole(self) -> str:
+        """With its label, unless that is part of it or says nothing."""
+        if not self.label or PLAIN_LABEL.match(self.label) or self.label in self.text:
+            return self.text
+        return f"{self.label}: {self.text}" if self.item else self.text
+
+
+PLAIN_LABEL = re.compile(
+    r"(?:key |main |the |my |all |code |files? |test |final |quick |proposed |suggested |recommended )*"
+    r"(?:summary|overview|findings?|details?|results?|changes?|changed|what|conclusion|answer|notes?|files|how"
+    r"|why|implementation|next|tests?|verification|in short|tl;?dr|background|done|completed|problem|issue"
+    r"|solution|fix|root cause|cause|options?|steps?|analysis|behaviou?r|status|benefits|location|example"
+    r"|context|scenario|impact|approach|plan|modified|created|updated|added|removed)\b",
+    re.IGNORECASE,
+)
+
+
+def plain_prompt(prompt: str) -> str:
+    """What the user wrote, without pasted code and traces and without what the client added."""
+    raw = text.clean(prompt[:LOOKED_AT])
+    if raw.lstrip().startswith("<task-notification>"):
+        return ""
+    called = SLASH.search(raw)
+    if called:
+        said = ARGUMENTS.search(raw)
+        raw = f"{called[1]} {said[1] if said else ''}"
+    raw = MACHINE.sub("\n", raw)
+    lines = TRACE.sub("", FENCE.sub("\n", raw)).splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith(">")).strip()
+
+
+def plain_line(line: str) -> str:
+    """One line of Markdown as text; code keeps its backticks."""
+    return " ".join(EMPHASIS.sub("", LINK.sub(r"\1", line)).split())
+
+
+def parse_heading(line: str) -> str | None:
+    """The words of a heading, or of a bold line that stands for one."""
+    mark = HEADING.match(line) or BOLD_LINE.match(line)
+    return SYMBOLS.sub("", plain_line(BULLET.sub("", mark[1]))).rstrip(":") if mark else None
+
+
+def read_passages(source: str) -> list[Passage]:
+    found: list[Passage] = []
+    for label, lead, items in _blocks(source):
+        found += _join(label, lead, items) if items else _sentences(lead, label)
+    return found
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    return [part for part in split(paragraph, SENTENCE_END) if part.strip(" .!-*_")]
+
+
+def read_sentences(source: str) -> list[str]:
+    """The sentences of some Markdown in order; a list item is one or more."""
+    parts = (part for _, lead, items in _blocks(source) for part in (lead, *items))
+    return [sentence for part in parts for sentence in split_sentences(plain_line(part))]
+
+
+def _blocks(source: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Paragraphs and lists with the heading above them: (label, lead-in or paragraph, items)."""
+    label, lead, items = "", "", list[str]()
+    gap = True
+    for line in FENCE.sub("\n\n", text.clean(source[:LOOKED_AT])).splitlines():
+        heading, bullet = parse_heading(line), BULLET.match(line)
+        bare = line.strip()
+        if heading is not None or _is_table(bare):
+            if lead or items:
+                yield label, lead, items
+            label, lead, items = heading or label, "", []
+        elif not bare:
+            gap = True
+            continue
+        elif bullet:
+            if gap and items and lead:
+                yield label, lead, items
+                lead, items = "", []
+            items.append(BULLET.sub("", line).strip())
+        elif items and not gap:
+            items[-1] = f"{items[-1]} {bare}"
+        elif gap or items:
+            if lead or items:
+                yield label, lead, items
+            lead, items = bare, []
+        else:
+            lead = f"{lead} {bare}"
+        gap = False
+    if lead or items:
+        yield label, lead, items
+
+
+def _is_table(line: str) -> bool:
+    return line.startswith("|") or (bool(line) and not line.strip("-=_*| "))
+
+
+def _sentences(paragraph: str, label: str, *, item: bool = False) -> list[Passage]:
+    """The sentences of a paragraph or an item. A bold lead-in is their label."""
+    paragraph = SYMBOLS.sub("", paragraph)
+    if lead := BOLD_LEAD.match(paragraph):
+        label, item = SYMBOLS.sub("", plain_line(lead[1])), True
+        paragraph = paragraph[lead.end() :]
+    return [
+        Passage(sentence, label[:LABEL_LENGTH], item)
+        for sentence in split_sentences(plain_line(paragraph))
+    ]
+
+
+def _join(label: str, lead: str, items: list[str]) -> list[Passage]:
+    """A lead-in with a colon and its items are one passage if they are short enough."""
+    before = _sentences(lead, label)
+    if not before or not before[-1].text.endswith(":"):
+        return [*before, *(p for each in items for p in _sentences(each, label, item=True))]
+    last = before.pop()
+    flat = [SYMBOLS.sub("", plain_line(item)).rstrip(".;") for item in items]
+    whole = f"{last.text} {'; '.join(flat)}"
+    if len(whole) <= LONGEST:
+        return [*before, Passage(whole, last.label, last.item, joined=True)]
+    above = last.text.rstrip(":")
+    label = above if len(above) <= LABEL_LENGTH else last.label
+    return [*before, *(p for each in items for p in _sentences(each, label, item=True))]
