@@ -90,9 +90,7 @@ def build_turn(
     )
 
 
-def _messages(
-    store: Store, agent: Agent, session: Session, turn: tuple[int, int]
-) -> Iterator[str]:
+def _messages(store: Store, agent: Agent, session: Session, turn: tuple[int, int]) -> Iterator[str]:
     """What the main agent wrote between its tool calls."""
     for item in _parse_events(agent, session.project_dir, store.events.messages(*turn)):
         if isinstance(item.event.what, AgentMessage) and item.event.subagent is None:

@@ -94,7 +94,11 @@ def event_text(event: Event) -> str:
     match event.what:
         case ToolUsed(name=name, action=action, failure=failure):
             parts = [name, *_action(action), failure.error if failure else ""]
-        case TurnEnded(last_message=text) | SubagentEnded(last_message=text) | AgentMessage(text=text):
+        case (
+            TurnEnded(last_message=text)
+            | SubagentEnded(last_message=text)
+            | AgentMessage(text=text)
+        ):
             parts = [text]
         case _:
             return ""

@@ -179,9 +179,7 @@ def _tool(payload: dict[str, Any]) -> ToolUsed:
     )
 
 
-def _key(
-    what: Happening, prompt_id: str | None, agent_id: str, message_id: str
-) -> str | None:
+def _key(what: Happening, prompt_id: str | None, agent_id: str, message_id: str) -> str | None:
     """The same happening has the same key, whether a hook or the transcript tells of it."""
     match what:
         case ToolUsed(use_id=use_id):

@@ -1,13 +1,13 @@
 """Which of the agent's own sentences are worth keeping: causes, constraints, findings, decisions, open ends.
 
-A sentence is scored by what it says (cues), where it stands (its label, the closing message, a commit message) and
-how specific it is (code, names, numbers). What only accompanies the work, repeats a better sentence or needs its
-neighbours to be understood is left out.
+A sentence is scored by what it says (cues.txt), where it stands (label, closing message, commit) and how specific it is (code, names, numbers). What only accompanies the work, repeats a better sentence or needs
+its neighbours to be understood is left out.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from aforesaid.providers.extract.passages import LONGEST, Passage, read_passages
 from aforesaid.similarity import content_words, word_overlap
@@ -15,99 +15,45 @@ from aforesaid.similarity import content_words, word_overlap
 CLOSING, COMMIT, BETWEEN = "closing", "commit", "between"  # where a passage stands
 
 
-def _cue(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+def _load_cues() -> dict[str, re.Pattern[str]]:
+    """The patterns of cues.txt by kind. Scripts without spaces have no word boundaries."""
+    rows: dict[str, list[tuple[str, str]]] = {}
+    where: dict[str, str] = {}
+    section = ""
+    for line in (Path(__file__).parent / "cues.txt").read_text("utf-8").splitlines():
+        if line.startswith("["):
+            section, where[section] = line.strip("[]").split()[0], line.strip("[]").split()[1]
+            rows[section] = []
+        elif line and not line.startswith("#"):
+            language, _, row = line.partition(": ")
+            rows[section] += [(language, each.strip()) for each in row.split(" | ")]
+    return {name: _compile(found, where[name]) for name, found in rows.items()}
 
 
-CAUSE = _cue(
-    r"\b(?:because|due to|root cause|caused? by|causes\b|turn(?:s|ed) out|the reason|reasons? (?:is|was|for|why)"
-    r"|stems? from|result(?:s|ed)? (?:from|in)|leads? to|led to|which means|meaning (?:that )?|that'?s why"
-    r"|this is why|therefore|since (?:the|it|we|this|there|git|no)|so that|thus\b|hence\b"
-    r"|the (?:\w+ )?(?:problem|issue|bug|culprit|failure|error|difference) (?:was|is|came|lies|comes|here)"
-    r"|wurde? (?:durch|von)|weil|ursache|deshalb|daher|denn|parce que|puisque|à cause|porque|debido a|ya que)\b"
-    r"|, so (?!far\b|i'?ll\b|let)|因为|由于|原因|所以|导致|ため|ので|原因|だから"
+def _compile(rows: list[tuple[str, str]], where: str) -> re.Pattern[str]:
+    spaced = "|".join(pattern for language, pattern in rows if language not in UNSPACED)
+    other = "".join(f"|{pattern}" for language, pattern in rows if language in UNSPACED)
+    if where == "whole":
+        return re.compile(rf"(?:{spaced}{other})[\s.!:—-]*", re.IGNORECASE)
+    front = r"\b" if where == "anywhere" else ""
+    return re.compile(rf"{front}(?:{spaced})\b{other}", re.IGNORECASE)
+
+
+UNSPACED = ("zh", "ja", "en+")  # `en+`: begins with a mark
+CUES = _load_cues()
+CAUSE, CONSTRAINT, FINDING, DECISION = (
+    CUES[name] for name in ("cause", "constraint", "finding", "decision")
 )
-CONSTRAINT = _cue(
-    r"\b(?:must(?:n't)?|cannot|can't|won't|never|always|only (?:if|when|works?|the|one|for|has|on)|requires?|needs? to"
-    r"|has to|have to|not allowed|no longer|unless|otherwise|instead of|rather than|expects?|assumes?|does(?:n't| not)"
-    r"|do(?:n't| not)|is(?:n't| not)|are(?:n't| not)|limit(?:ed|s)? to|at most|at least|careful|note that|gotcha|caveat"
-    r"|important|beware|deprecated|incompatible|by design|intentional(?:ly)?|on purpose|edge case|even (?:if|though)"
-    r"|however|but|although|without|missing|lacks?|fails?|failed|breaks?|muss|nur|nicht|kein\w*|doit|ne .{1,20} pas"
-    r"|sans|debe|solo|nunca|sin)\b|必须|不能|只能|不要|没有|しかし|必要|できない|ない"
+VERIFIED, CHANGED, DID, OPEN, ASKS, CHAT = (
+    CUES[name] for name in ("verified", "changed", "did", "open", "asks", "chat")
 )
-FINDING = _cue(
-    r"\b(?:found|discovered|noticed|confirmed|verified|reproduced|actually|in fact|already|currently|exists?|uses?"
-    r"|handled|stored|returns?|calls?|triggers?|happens? when|when (?:the|a|you|it)|key (?:difference|point|insight)"
-    r"|means|indicates?|shows? that|by default|equals?|corresponds|gefunden|bestätigt|trouvé|confirmé|encontr\w+"
-    r"|confirm\w+)\b|发现|确认|其实|実は|確認"
+WHY_LABEL, CAVEAT_LABEL, CHANGE_LABEL, NEXT_LABEL = (
+    CUES[name] for name in ("why_label", "caveat_label", "change_label", "next_label")
 )
-DECISION = _cue(
-    r"\b(?:decided|decision|chose|choos(?:e|ing)|opted|prefer(?:red)?|kept?|keeping|went with|go(?:ing)? with|trade-?off"
-    r"|(?:better|simpler|safer|cleaner|faster|consistent) (?:than|to|with|because|since)|avoid(?:s|ing)?|prevents?"
-    r"|ensures?|preserves?|matches|entschieden|décidé|decid\w+)\b|决定|選"
+POINTING = CUES["pointing"]  # such a sentence needs the one before it
+CODE = re.compile(
+    r"`[^`]+`|\b\w+(?:[._/]\w+)+\b|\b[a-z]+[A-Z]\w+|\b[A-Z]\w*[a-z]\w*[A-Z]\w*|\w+\(\)"
 )
-VERIFIED = _cue(
-    r"\b(?:tests? (?:now )?pass(?:es|ed)?|all \w+ pass|passes|works (?:now|correctly|as)|no (?:errors|failures|issues)"
-    r"|lint(?:er)? (?:is )?clean|builds?)\b"
-)
-CHANGED = _cue(
-    r"(?:i(?:'ve| have)? |we(?:'ve| have)? |successfully |now )*(?:add(?:s|ed)?|chang(?:es?|ed)|updat(?:es?|ed)"
-    r"|modif(?:y|ies|ied)|remov(?:es?|ed)|delet(?:es?|ed)|fix(?:es|ed)?|mov(?:es?|ed)|renam(?:es?|ed)"
-    r"|refactor(?:s|ed)?|extract(?:s|ed)?|implement(?:s|ed)?|creat(?:es?|ed)|replac(?:es?|ed)|introduc(?:es?|ed)"
-    r"|wrapp?(?:s|ed)?|convert(?:s|ed)?|simplif(?:y|ies|ied)|consolidat(?:es?|ed)|split|wir(?:es?|ed)|us(?:es?|ed)"
-    r"|switch(?:es|ed)?|revert(?:s|ed)?|bump(?:s|ed)?|enabl(?:es?|ed)|disabl(?:es?|ed)|document(?:s|ed)?"
-    r"|restor(?:es?|ed)|return(?:s|ed)?|pass(?:es|ed)|check(?:s|ed)|call(?:s|ed)?)\b"
-)
-WHY_LABEL = _cue(
-    r"(?:the )?(?:root )?(?:causes?|problems?|issues?|bugs?|why|reasons?|findings?|analysis|explanation|insights?"
-    r"|background|rationale|key (?:points?|differences?|insights?|findings?)|how it works|what (?:happens|happened|was wrong"
-    r"|went wrong)|ursache|grund|problem|cause|raison|problème|causa|motivo|problema)\b|原因|问题|理由|問題"
-)
-CAVEAT_LABEL = _cue(
-    r"(?:important|notes?|caveats?|limitations?|gotchas?|warnings?|constraints?|trade-?offs?|edge cases?|risks?|decisions?"
-    r"|hinweis|attention|nota|注意)\b"
-)
-CHANGE_LABEL = _cue(
-    r"(?:the |my )?(?:fix|fixes|solutions?|changes?|what (?:i )?(?:changed|did)|implementation|changed|modified|updated"
-    r"|created|added|lösung|änderung\w*|solution|correction|cambios?|solución)\b|修复|修改|変更|修正"
-)
-NEXT_LABEL = _cue(
-    r"(?:suggested |possible |recommended |open |remaining )*(?:next steps?|next\b|remaining|to-?dos?|follow[- ]?ups?"
-    r"|what'?s (?:left|next|missing)|still (?:to do|open|needed|missing)|open (?:questions|points|issues|items)"
-    r"|not (?:yet )?(?:done|implemented)|outstanding|future work|left to do|known (?:issues|limitations)|nächste schritte"
-    r"|offen|prochaines? étapes?|à faire|próximos pasos|pendiente)|下一步|待办|次のステップ|残り"
-)
-OPEN = _cue(
-    r"\b(?:next steps? (?:is|are|would|could)|you(?:'ll| will)? (?:still )?(?:need|have) to|remains? to be"
-    r"|(?:is|are|was|were) (?:still|not yet)\b|still (?:needs?|to do|open|missing|fails?|failing|broken|unresolved)"
-    r"|(?:has|have)(?:n't| not) (?:been|yet|run|tested)|not yet\b|left (?:to do|as is|out|untouched|open|for)|follow-?up"
-    r"|to-?do\b|in a later|(?:did(?:n't| not)) (?:run|touch|test)|not (?:tested|verified)|untested"
-    r"|noch (?:nicht|offen)|reste à|falta\b|todavía no)\b|尚未|还没|まだ"
-)
-ASKS = _cue(
-    r"(?:would you like|do you want|want me to|shall i|should (?:i|we)|which (?:option|approach|one)|let me know"
-    r"|i can (?:also )?\w+ .{3,80} if you)"
-)
-CHAT = _cue(
-    r"(?:(?:all )?done|perfect|great|excellent|good|nice|sure|certainly|of course|absolutely|exactly|yes|no|ok(?:ay)?"
-    r"|got it|all set|finished|hmm+|wait|you'?re (?:absolutely )?right|thanks.*|hope .*|feel free.*"
-    r"|good (?:question|catch|point).*|great question.*|here(?:'s| is| are)\b.{0,60}:?|.*\blet me know\b.*"
-    r"|(?:now |first,? |next,? |so |ok(?:ay)?,? |and )*(?:let me|let's|i'?ll|i will|i'?m going to|i need to|i should"
-    r"|i want to|i can see|i see|i understand|we need to|lass mich|ich werde|je vais|voy a|我来|让我)\b.*"
-    r"|(?:the |your |all )*(?:fix|changes?|work|implementation|tests?|task|code|refactoring|feature|build|lint\w*"
-    r"|everything)s? (?:is|are|has been|have been|now)?\s*(?:now )?(?:complete|completed|done|ready|pass(?:es|ing)?"
-    r"|implemented|working|finished|in place|clean|good)\b.{0,40}"
-    r"|(?:i'?ve|i have|we'?ve) (?:now )?(?:successfully )?(?:completed|finished|made|done|implemented) "
-    r"(?:all |the |these |both |your )*(?:changes?|fix(?:es)?|work|tasks?|implementation|refactoring|plan|steps)\b.{0,30}"
-    r"|(?:what|how) (?:i|was|changed).{0,40}|changes made.*)[\s.!:—-]*"
-)
-# A sentence that begins so needs the one before it.
-POINTING = _cue(
-    r"(?:it|this|that|these|those|they|he|she|both|which|such|then|also|and|but|first|next|finally|additionally"
-    r"|however|otherwise|here|there|above|below)\b(?! (?:\w+ )?(?:file|function|module|method|test|field|flag|repo|branch|"
-    r"command|package|hook|check|class|error|means?|is because))"
-)
-CODE = re.compile(r"`[^`]+`|\b\w+(?:[._/]\w+)+\b|\b[a-z]+[A-Z]\w+|\b[A-Z]\w*[a-z]\w*[A-Z]\w*|\w+\(\)")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w])")
 SAME = 0.6  # of the words of the shorter one
 LEAST_WORDS = 4
@@ -165,7 +111,7 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
 
 
 def choose(texts: Iterable[tuple[str, str]], *, after: Sequence[str] = ()) -> list[Chosen]:
-    """The passages of some texts, each with its place, best first and each thing once. `after`: said already."""
+    """The passages of some texts with their places, best first, each thing once. `after`: said already."""
     found: list[Chosen] = []
     order = 0
     for place, source in texts:
@@ -202,8 +148,10 @@ def without_repetitions(found: Iterable[Chosen], said: Sequence[str] = ()) -> li
 
 
 def _repeats(own: set[str], other: set[str]) -> bool:
-    return bool(other) and len(own & other) >= SAME * min(len(own), len(other)) and (
-        len(own) <= len(other) * 1.5 or word_overlap(own, other) >= SAME
+    return (
+        bool(other)
+        and len(own & other) >= SAME * min(len(own), len(other))
+        and (len(own) <= len(other) * 1.5 or word_overlap(own, other) >= SAME)
     )
 
 

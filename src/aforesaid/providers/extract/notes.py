@@ -1,7 +1,7 @@
 """The notes of a turn without a model: what the user and the agent said, and what the events show.
 
-Nothing is composed but the facts about files, commits and checks. The agent's sentences are chosen (`choose.py`),
-marked as quotations, said once and cut where they end.
+Nothing is composed but the facts about files, commits and checks. The agent's sentences are chosen
+(`choose.py`), marked as quotations, said once and cut where they end.
 """
 
 import re
@@ -12,10 +12,12 @@ from pathlib import PurePosixPath
 from aforesaid import text
 from aforesaid.english import STOP_WORDS
 from aforesaid.model.observations import ObservationDraft, SummaryDraft, SummarySkipped, Turn
+from aforesaid.model.prose import LOOSE_ENDS
 from aforesaid.providers.extract.choose import (
     BETWEEN,
     CLOSING,
     COMMIT,
+    DID,
     Chosen,
     choose,
     find_open_ends,
@@ -41,32 +43,31 @@ FACTS, REASONS, FILES, NAMES, CONCEPTS, FILES_KEPT, EVIDENCE = 8, 5, 4, 4, 5, 40
 LEAST_MESSAGE = 80  # characters of an answer that is worth a note by itself
 TYPES = {"fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature"}
 TYPES |= {"feature": "feature", "refactor": "refactor"}
-BUG = re.compile(r"\b(?:bug|fix(?:e[sd])?|broken|regression|crash\w*|wrong|fehler|corrig\w+)\b|修复|修正", re.I)
+BUG = re.compile(
+    r"\b(?:bug|fix(?:e[sd])?|broken|regression|crash\w*|wrong|fehler|corrig\w+)\b|修复|修正", re.I
+)
 REFACTOR = re.compile(
-    r"\b(?:refactor\w*|renam\w+|clean(?:ed)? ?up|simplif\w+|extract(?:ed)?|consolidat\w+|dedup\w*|move[ds]?)\b",
+    r"\b(?:refactor\w*|renam\w+|clean(?:ed)? ?up|simplif\w+|extract(?:ed)?|consolidat\w+|dedup\w*)\b",
     re.I,
 )
-NEW = re.compile(r"\b(?:add(?:s|ed)?|implement(?:s|ed)?|creat(?:e[sd]?)|introduc\w+|support|new)\b", re.I)
+NEW = re.compile(
+    r"\b(?:add(?:s|ed)?|implement(?:s|ed)?|creat(?:e[sd]?)|introduc\w+|support|new)\b", re.I
+)
 PLANNED = re.compile(r"\s*implement the following plan:?\s*", re.I)
 LEAD = re.compile(
-    r"\A(?:(?:please|pls|now|ok(?:ay)?|great|thanks?|hey|hi|yes|then|also|and|so|but|just|can (?:you|we)|could (?:you|we)"
-    r"|would you|i want(?: you)? to|i(?:'d| would) like(?: you)? to|let'?s|go ahead and|help me)[\s,.:!-]+)+",
+    r"\A(?:(?:please|pls|now|ok(?:ay)?|great|thanks?|hey|hi|yes|then|also|and|so|but|just|can (?:you|we)"
+    r"|could (?:you|we)|would you|i want(?: you)? to|i(?:'d| would) like(?: you)? to|let'?s|go ahead and|help me)[\s,.:!-]+)+",
     re.I,
 )
 DOES = re.compile(
-    r"^(?:i(?:'ve| have)? |we(?:'ve| have)? |this |it |now |the (?:fix|change|commit) |successfully |fix: )+(?=\w)",
-    re.I,
-)
-DID = re.compile(
-    r"(?:i(?:'ve| have)? |we(?:'ve| have)? |successfully |now |fix: )*(?:added|changed|updated|modified|removed|deleted"
-    r"|fixed|moved|renamed|refactored|extracted|implemented|created|replaced|introduced|converted|simplified"
-    r"|consolidated|split|switched|reverted|bumped|enabled|disabled|documented|restored|integrated|wrote|built"
-    r"|migrated|merged|rewrote|upgraded|configured|set up)\b",
+    r"^(?:i(?:'ve| have)? |we(?:'ve| have)? |this |it |now |the (?:fix|change|commit) |successfully |fix: )+"
+    r"(?=\w)",
     re.I,
 )
 REFERENCE = re.compile(r"\b(?:it|this|that|them|these|those|one|first|second|above|same)\b", re.I)
 CLAUSE = re.compile(
-    r"(?<=[.;!?。！？])(?=\s|$)|[,:](?=\s)|\s[–—-]\s|\s\((?=[^)]*$)|\s(?:so that|because|which|instead of|when|if|by)\s"
+    r"(?<=[.;!?。！？])(?=\s|$)|[,:](?=\s)|\s[–—-]\s|\s\((?=[^)]*$)"
+    r"|\s(?:so that|because|which|instead of|when|if|by)\s"
 )
 STOPS = (".", "!", "?", "…", "。", "！", "？")
 
@@ -112,7 +113,9 @@ def _chosen(work: Work) -> list[Chosen]:
 def _is_worth_a_note(work: Work, chosen: list[Chosen]) -> bool:
     if work.patches or work.commits or work.failing or work.repaired or work.pull_requests:
         return True
-    if any(run.good and run.command.kind in ("install", "migration", "deploy") for run in work.runs):
+    if any(
+        run.good and run.command.kind in ("install", "migration", "deploy") for run in work.runs
+    ):
         return True
     return len(work.message or "") >= LEAST_MESSAGE and any(each.why for each in chosen)
 
@@ -128,7 +131,12 @@ def cut_clause(words: str, limit: int) -> str:
         return words
     ends = [match.start() for match in CLAUSE.finditer(words[:limit])]
     end = next((at for at in reversed(ends) if at > limit // 2), 0)
-    return words[:end].rstrip(" ,:;–—-") + "…" if end else text.cut(words, limit)
+    if end:
+        return words[:end].rstrip(" ,:;–—-") + "…"
+    kept = text.cut(words, limit).rstrip("…").split(" ")
+    while len(kept) > 3 and kept[-1].lower() in LOOSE_ENDS:
+        kept.pop()
+    return " ".join(kept) + "…"
 
 
 def _in_order(chosen: Iterable[Chosen]) -> list[Chosen]:
@@ -157,7 +165,9 @@ def _did(work: Work, title: str) -> list[str]:
     for commit in work.commits[-3:]:
         made = f"`{commit.hash}`" if commit.hash else "a git commit"
         same = commit.subject.startswith(title.rstrip("…")[:40])
-        found.append(f"Committed as {made}" if same else f"Commit {made}: {quote(commit.subject, 120)}")
+        found.append(
+            f"Committed as {made}" if same else f"Commit {made}: {quote(commit.subject, 120)}"
+        )
     found += [f"Opened pull request {address}" for address in work.pull_requests[:2]]
     if work.patches:
         found.append(_changed(work.patches))
@@ -194,7 +204,9 @@ def _repaired(check: Check) -> str:
 
 def _fails(check: Check) -> str:
     error = check.last.outcome.error
-    return f"`{check.last.command.text}` failed the last time it ran" + (f": {error}" if error else "")
+    return f"`{check.last.command.text}` failed the last time it ran" + (
+        f": {error}" if error else ""
+    )
 
 
 def _changed(patches: tuple[Patch, ...]) -> str:
@@ -215,7 +227,9 @@ def _file(patch: Patch) -> str:
         )
         if symbols
     ]
-    return f"`{patch.path}`{new}" + (f" ({'; '.join(part.strip() for part in parts)})" if parts else "")
+    return f"`{patch.path}`{new}" + (
+        f" ({'; '.join(part.strip() for part in parts)})" if parts else ""
+    )
 
 
 def _names(symbols: tuple[Symbol, ...]) -> str:
@@ -225,7 +239,9 @@ def _names(symbols: tuple[Symbol, ...]) -> str:
 
 def _list_paths(paths: Iterable[str]) -> str:
     found = [f"`{path}`" for path in paths]
-    return ", ".join(found[:FILES]) + (f" and {len(found) - FILES} more" if len(found) > FILES else "")
+    return ", ".join(found[:FILES]) + (
+        f" and {len(found) - FILES} more" if len(found) > FILES else ""
+    )
 
 
 def _title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
@@ -256,7 +272,11 @@ def _title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
 def _plan_heading(plan: str) -> str | None:
     first = next((line for line in plan.splitlines() if line.strip()), "")
     heading = parse_heading(first) if first else None
-    return re.sub(r"^(?:implementation )?plan\s*[:–—-]\s*", "", heading, flags=re.I) if heading else None
+    return (
+        re.sub(r"^(?:implementation )?plan\s*[:–—-]\s*", "", heading, flags=re.I)
+        if heading
+        else None
+    )
 
 
 def _lead(message: str | None, *, need_name: bool) -> str | None:
@@ -288,9 +308,12 @@ def _is_specific(words: str) -> bool:
 
 def _shorten(sentence: str) -> str:
     """The first clause of a sentence, without who did it."""
-    bare = DOES.sub("", sentence).rstrip(".")
+    bare = DOES.sub("", sentence).rstrip(".:")
     if len(bare) > TITLE:
-        clause = re.split(r"(?<=\w{3}[`)\w])(?:, (?:so|which|and)|;|:| – | — | so that | because | instead of )\s*", bare)
+        clause = re.split(
+            r"(?<=\w{3}[`)\w])(?:, (?:so|which|and)|;|:| – | — | so that | because | instead of )\s*",
+            bare,
+        )
         bare = clause[0] if len(clause[0].split()) >= 3 else bare
     return cut_clause(bare[:1].upper() + bare[1:], TITLE)
 
@@ -345,9 +368,10 @@ def write_summary(turn: Turn) -> SummaryDraft | SummarySkipped:
     chosen = _chosen(main)
     decisions = read_decisions(turn.prompt)
     asked = _asked(turn)
-    if not (chosen or decisions or any(_is_worth_a_note(work, []) for work in works)):
-        if not asked or not (turn.events or len(turn.last_message or "") >= LEAST_MESSAGE):
-            return SummarySkipped("Nothing was changed or found, and nothing specific was asked.")
+    busy = chosen or decisions or any(_is_worth_a_note(work, []) for work in works)
+    answered = turn.events or len(turn.last_message or "") >= LEAST_MESSAGE
+    if not busy and not (asked and answered):
+        return SummarySkipped("Nothing was changed or found, and nothing specific was asked.")
     reasons = _in_order([each for each in chosen if each.why][:3])
     learned = [quote(each.text, FACT) for each in reasons]
     learned += [f"The user decided: {quote(each.what, 200)}." for each in decisions[:2]]

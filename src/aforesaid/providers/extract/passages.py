@@ -1,7 +1,7 @@
 """Markdown that an agent or a user wrote, as passages: sentences, and lead-ins with their list items.
 
-A passage can stand alone: a list that follows "This causes:" is one passage with its lead-in, and an item keeps the
-label or heading it stands under. Code blocks, tables and rules are left out.
+A passage can stand alone: a list that follows "This causes:" is one passage with its lead-in, and an item keeps
+the label or heading it stands under. Code blocks, tables and rules are left out.
 """
 
 import re

@@ -308,44 +308,14 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def swaps(hunk: Hunk) -> tuple[tuple[str, str], ...]:
-    """The places where exactly one line became one other line."""
-    found: list[tuple[str, str]] = []
-    removed: list[str] = []
-    added: list[str] = []
-    for line in (*hunk.lines[:LINES_READ], " "):
-        if line.startswith("-") and added:
-            removed, added = _take(removed, added, found)
-        if line.startswith("-"):
-            removed.append(line[1:].strip())
-        elif line.startswith("+"):
-            added.append(line[1:].strip())
-        else:
-            removed, added = _take(removed, added, found)
-    return tuple(found)
-
-
-def _take(
-    removed: list[str], added: list[str], found: list[tuple[str, str]]
-) -> tuple[list[str], list[str]]:
-    if len(removed) == len(added) == 1 and removed[0] and added[0] and removed != added:
-        found.append((removed[0], added[0]))
-    return [], []
-
-
 CHARACTERS_READ = 300_000
-SWAPS_KEPT = 4
-REMARK = re.compile(r"\s*(?:[rRuU]?(?:\"\"\"|''')|#(?![\[!])|//|/\*|\*(?:\s|/|$)|--\s|<!--)")
-TRAILING_REMARK = re.compile(r"\s+(?:#|//)\s.*$")
-
-Swap = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
     """All changes of one file: which symbols came, changed and went, and how many lines.
 
-    `swaps`: places where one line became another. `undone`: at the end the file was as before.
+    `undone`: at the end the file was as before.
     """
 
     path: str
@@ -355,33 +325,7 @@ class Patch:
     removed: tuple[Symbol, ...]
     plus: int
     minus: int
-    swaps: tuple[Swap, ...] = ()
     undone: bool = False
-
-    @property
-    def renamed(self) -> tuple[tuple[Symbol, Symbol], ...]:
-        """Symbols that only changed their name."""
-        return tuple(
-            (old, new)
-            for old in self.removed
-            for new in self.added
-            if old.kind == new.kind
-            and any(_only_name(swap, old.name, new.name) for swap in self.swaps)
-        )
-
-
-def is_remark(swap: Swap) -> bool:
-    """Only a comment or a docstring differs: the program does the same as before."""
-    return all(map(REMARK.match, swap)) or _code(swap[0]) == _code(swap[1])
-
-
-def _code(line: str) -> str:
-    return TRAILING_REMARK.sub("", line)
-
-
-def _only_name(swap: Swap, old: str, new: str) -> bool:
-    was, now = old.rpartition(".")[2], new.rpartition(".")[2]
-    return was in swap[0] and swap[0].replace(was, now) == swap[1]
 
 
 def read_patch(change: FileChanged, path: str) -> Patch:
@@ -394,9 +338,7 @@ def read_patch(change: FileChanged, path: str) -> Patch:
         return _new(change.after, path, change.created, language)
     plus = sum(len(hunk.added) for hunk in change.hunks)
     minus = sum(len(hunk.removed) for hunk in change.hunks)
-    found = tuple(swap for hunk in change.hunks for swap in swaps(hunk))
-    found = tuple(sorted(found, key=is_remark))[:SWAPS_KEPT]
-    empty = Patch(path, change.created, (), (), (), plus, minus, found)
+    empty = Patch(path, change.created, (), (), (), plus, minus)
     return _with_symbols(empty, change, language) if language else empty
 
 
@@ -445,7 +387,6 @@ def _together(pairs: list[tuple[FileChanged, Patch]]) -> Patch:
             removed=_without(total.removed + patch.removed, patch.added, total.added),
             plus=total.plus + patch.plus,
             minus=total.minus + patch.minus,
-            swaps=_follow(total.swaps, patch.swaps),
         )
     return replace(total, undone=_undone([change for change, _ in pairs]))
 
@@ -457,18 +398,6 @@ def _once(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
 def _without(symbols: Iterable[Symbol], *others: Iterable[Symbol]) -> tuple[Symbol, ...]:
     left_out = {symbol for other in others for symbol in other}
     return _once(symbol for symbol in symbols if symbol not in left_out)
-
-
-def _follow(earlier: tuple[Swap, ...], later: tuple[Swap, ...]) -> tuple[Swap, ...]:
-    """A line that was changed twice counts from its first to its last form."""
-    found = list(earlier)
-    for old, new in later:
-        at = next((at for at, swap in enumerate(found) if swap[1] == old), None)
-        if at is None:
-            found.append((old, new))
-        else:
-            found[at] = (found[at][0], new)
-    return tuple(swap for swap in found if swap[0] != swap[1])[:SWAPS_KEPT]
 
 
 def _undone(changes: list[FileChanged]) -> bool:

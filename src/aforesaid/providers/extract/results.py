@@ -351,9 +351,7 @@ PRINTED = re.compile(
 )
 HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.+?)(?:^\s*\2|\Z)", re.DOTALL | re.MULTILINE)
 TRAILER = re.compile(r"^(?:[A-Z][\w-]*-[Bb]y: .*|🤖 .*|Co-authored-by: .*)$", re.MULTILINE)
-MESSAGE = re.compile(
-    r"\s(?:-\w*m|--message)[ =]?\s*(\"(?:\\.|[^\"\\])*\"|'[^']*'|\S+)"
-)
+MESSAGE = re.compile(r"\s(?:-\w*m|--message)[ =]?\s*(\"(?:\\.|[^\"\\])*\"|'[^']*'|\S+)")
 CONVENTIONAL = re.compile(r"([a-z]+)(?:\(([^)]{1,40})\))?!?: +(?=\S)", re.IGNORECASE)
 
 

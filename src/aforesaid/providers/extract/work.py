@@ -226,9 +226,7 @@ def _assemble(work: Work) -> Work:
     before = read_steps(work.turn.before, work.turn.root) if work.agent is None else ()
     work = replace(work, steps=steps)
     edits = [
-        step
-        for step in steps
-        if isinstance(step, Edit) and not SCRATCH.search(step.change.path)
+        step for step in steps if isinstance(step, Edit) and not SCRATCH.search(step.change.path)
     ]
     merged = merge((edit.change, edit.patch) for edit in edits)
     undone = {patch.path for patch in merged if patch.undone} | _thrown_away(edits, work.runs)
@@ -287,7 +285,9 @@ def covers(good: Run, red: Run) -> bool:
 def _thrown_away(edits: list[Edit], runs: list[Run]) -> set[str]:
     """Files whose edits git was told to discard. A stash that is popped again discards nothing."""
     gone: set[str] = set()
-    stash_popped = any(run.command.text.startswith(("git stash pop", "git stash apply")) for run in runs)
+    stash_popped = any(
+        run.command.text.startswith(("git stash pop", "git stash apply")) for run in runs
+    )
     for run in runs:
         stash = run.command.program == "git stash"
         if run.command.kind != "undo" or not run.good or (stash and stash_popped):
