@@ -30,8 +30,9 @@ def turn(
     number: int = 1,
     recorded: tuple[str, ...] = (),
     interrupted: bool = False,
+    messages: tuple[str, ...] = (),
 ) -> Turn:
-    """A turn of the project `shop`. `said` is the agent's last message."""
+    """A turn of the project `shop`. `said` is the agent's last message, `messages` those before it."""
     return Turn(
         project="shop",
         root=ROOT,
@@ -44,6 +45,7 @@ def turn(
         recorded=recorded,
         last_message=said,
         interrupted=interrupted,
+        messages=messages,
     )
 
 

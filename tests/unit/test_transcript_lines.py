@@ -215,7 +215,7 @@ def test_an_older_turn_ends_when_the_next_prompt_comes(tmp_path: Path) -> None:
     w.says("\n\nThere is b.txt.")
     open_ = w.write(tmp_path)
     assert messages(open_) == []
-    assert [e.kind for e in events(open_, quiet=True)] == ["prompt", "tool", "stop"]
+    assert [e.kind for e in events(open_, quiet=True)] == ["prompt", "message", "tool", "stop"]
 
     w.prompt("Second")
     assert messages(w.write(tmp_path)) == ["There is b.txt."]

@@ -1,7 +1,8 @@
 """Which of the agent's own sentences are worth keeping: causes, constraints, findings, decisions, open ends.
 
-A sentence is scored by what it says (cues.txt), where it stands (label, closing message, commit) and how specific it is (code, names, numbers). What only accompanies the work, repeats a better sentence or needs
-its neighbours to be understood is left out.
+A sentence is scored by what it says (cues.txt), where it stands (label, closing message, commit) and how
+specific it is (code, names, numbers). What only accompanies the work, repeats a better sentence or needs its
+neighbours to be understood is left out.
 """
 
 import re
@@ -50,6 +51,7 @@ VERIFIED, CHANGED, DID, OPEN, ASKS, CHAT = (
 WHY_LABEL, CAVEAT_LABEL, CHANGE_LABEL, NEXT_LABEL = (
     CUES[name] for name in ("why_label", "caveat_label", "change_label", "next_label")
 )
+NEXT_LEAD = re.compile(rf"(?:{NEXT_LABEL.pattern})\s*(?::|[–—-]\s|,)\s*(?=\S)", re.IGNORECASE)
 POINTING = CUES["pointing"]  # such a sentence needs the one before it
 CODE = re.compile(
     r"`[^`]+`|\b\w+(?:[._/]\w+)+\b|\b[a-z]+[A-Z]\w+|\b[A-Z]\w*[a-z]\w*[A-Z]\w*|\w+\(\)"
@@ -157,11 +159,12 @@ def _repeats(own: set[str], other: set[str]) -> bool:
 
 def find_open_ends(message: str | None) -> list[str]:
     """What the agent says is left to do: items under such a heading, and sentences that say so."""
-    return [
-        passage.text
-        for passage in read_passages(message or "")
-        if is_open(passage) and not is_chat(passage.text) and len(passage.text) > 3
-    ]
+    found = []
+    for passage in read_passages(message or ""):
+        label = NEXT_LEAD.match(passage.text)
+        if label or (is_open(passage) and not is_chat(passage.text) and len(passage.text) > 3):
+            found.append(passage.text[label.end() :] if label else passage.text)
+    return found
 
 
 def find_question(message: str | None) -> str | None:

@@ -39,7 +39,7 @@ from aforesaid.providers.extract.work import Check, Run, Work, read_work
 from aforesaid.similarity import COMMON_STEMS, content_words
 
 TITLE, SUBTITLE, FACT, REQUEST, NARRATIVE = 90, 240, 320, 300, 900  # characters
-FACTS, REASONS, FILES, NAMES, CONCEPTS, FILES_KEPT, EVIDENCE = 8, 5, 4, 4, 5, 40, 200
+FACTS, REASONS, FILES, NAMES, CONCEPTS, FILES_KEPT = 8, 5, 4, 4, 5, 40
 LEAST_MESSAGE = 80  # characters of an answer that is worth a note by itself
 TYPES = {"fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature"}
 TYPES |= {"feature": "feature", "refactor": "refactor"}
@@ -56,7 +56,8 @@ NEW = re.compile(
 PLANNED = re.compile(r"\s*implement the following plan:?\s*", re.I)
 LEAD = re.compile(
     r"\A(?:(?:please|pls|now|ok(?:ay)?|great|thanks?|hey|hi|yes|then|also|and|so|but|just|can (?:you|we)"
-    r"|could (?:you|we)|would you|i want(?: you)? to|i(?:'d| would) like(?: you)? to|let'?s|go ahead and|help me)[\s,.:!-]+)+",
+    r"|could (?:you|we)|would you|i want(?: you)? to|i(?:'d| would) like(?: you)? to|let'?s"
+    r"|go ahead and|help me)[\s,.:!-]+)+",
     re.I,
 )
 DOES = re.compile(
@@ -88,7 +89,8 @@ def _observation(work: Work) -> ObservationDraft | None:
     rest = [each for each in chosen if not each.why and each.text != source]
     subtitle = next((each for each in (*reasons, *rest) if len(each.text) <= SUBTITLE - 2), None)
     quoted = [each for each in reasons if each is not subtitle][:REASONS]
-    facts = [*(quote(each.text, FACT) for each in _in_order(quoted)), *_did(work, title)]
+    facts = [quote(each.text, FACT) for each in _in_order(quoted)]
+    facts += [*_answers(work), *_did(work, title)]
     told = {subtitle, *quoted}
     return ObservationDraft(
         type=_type(work, title),
@@ -100,7 +102,6 @@ def _observation(work: Work) -> ObservationDraft | None:
         files_read=work.read[:FILES_KEPT],
         files_modified=work.modified[:FILES_KEPT],
         subagent_type=(text.one_line(work.agent.type, 60) or "unnamed") if work.agent else None,
-        evidence=tuple(item.id for item in work.events)[:EVIDENCE],
     )
 
 
@@ -113,11 +114,14 @@ def _chosen(work: Work) -> list[Chosen]:
 def _is_worth_a_note(work: Work, chosen: list[Chosen]) -> bool:
     if work.patches or work.commits or work.failing or work.repaired or work.pull_requests:
         return True
+    if work.undone or work.answers:
+        return True
     if any(
         run.good and run.command.kind in ("install", "migration", "deploy") for run in work.runs
     ):
         return True
-    return len(work.message or "") >= LEAST_MESSAGE and any(each.why for each in chosen)
+    spoke = len(work.message or "") >= LEAST_MESSAGE or any(c.place == BETWEEN for c in chosen)
+    return spoke and any(each.why for each in chosen)
 
 
 def quote(words: str, limit: int) -> str:
@@ -172,18 +176,21 @@ def _did(work: Work, title: str) -> list[str]:
     if work.patches:
         found.append(_changed(work.patches))
     found += [_repaired(check) for check in work.repaired if check.first.command.kind in CHECKS][:1]
-    found += [_fails(check) for check in work.failing][:2]
+    found += [_fails(work, check) for check in work.failing][:2]
     for run in _passed_checks(work)[:2]:
         counts = run.outcome.tally
         passed = f" ({counts.passed} tests)" if counts and counts.passed else ""
         found.append(f"`{run.command.text}` passed{passed}")
-    found += [
-        f"Asked {quote(each.question, 140)}, the user answered {quote(each.answer, 120)}"
-        for each in work.answers[:2]
-    ]
     if work.undone:
         found.append(f"Changed and taken back in the same turn: {_list_paths(work.undone)}")
     return found
+
+
+def _answers(work: Work) -> list[str]:
+    return [
+        f"To {quote(each.question, 140)} the user answered {quote(each.answer, 120)}."
+        for each in work.answers[:3]
+    ]
 
 
 def _passed_checks(work: Work) -> list[Run]:
@@ -202,8 +209,11 @@ def _repaired(check: Check) -> str:
     return f"`{check.last.command.text}`{failed} and passes now"
 
 
-def _fails(check: Check) -> str:
+def _fails(work: Work, check: Check) -> str:
     error = check.last.outcome.error
+    if work.was_edited_after(check.last):
+        failed = f" failed ({error})" if error else " failed"
+        return f"`{check.last.command.text}`{failed} and was not run again after the last edit"
     return f"`{check.last.command.text}` failed the last time it ran" + (
         f": {error}" if error else ""
     )
@@ -252,21 +262,27 @@ def _title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
     if plan and work.patches:
         return cut_clause(plan, TITLE), ""
     asked = _request(work)
+    if work.undone and not work.patches:
+        return cut_clause(f"Tried and taken back: {asked or _list_paths(work.undone)}", TITLE), ""
+    if work.failing and not work.patches:
+        return cut_clause(_fails(work, work.failing[-1]).replace("`", ""), TITLE), ""
     if work.patches or not asked:
         for passage in read_passages(work.message or ""):
-            if DID.match(passage.text) and _is_specific(passage.text):
-                return _shorten(passage.text), passage.whole if len(passage.text) <= TITLE else ""
-    if heading := _lead(work.message, need_name=bool(asked)):
-        return cut_clause(heading, TITLE), ""
-    if asked:
-        return asked, ""
-    if chosen:
-        return _shorten(chosen[0].text), ""
+            for said in (passage.label, passage.text):
+                if DID.match(said) and _is_specific(said):
+                    return _shorten(said), passage.whole if len(said) <= TITLE else ""
+    heading = _lead(work.message, need_name=bool(asked))
+    found = heading or asked or (_shorten(chosen[0].text) if chosen else "") or _activity(work)
+    return cut_clause(found, TITLE), ""
+
+
+def _activity(work: Work) -> str:
+    """Where nobody said anything that names the work."""
     if work.patches:
-        return text.cut(_changed(work.patches).replace("`", ""), TITLE), ""
+        return _changed(work.patches).replace("`", "")
     if work.runs:
-        return text.cut(f"Ran {work.runs[-1].command.text}", TITLE), ""
-    return f"Session in {work.turn.project or 'the project'}", ""
+        return f"Ran {work.runs[-1].command.text}"
+    return f"Session in {work.turn.project or 'the project'}"
 
 
 def _plan_heading(plan: str) -> str | None:
@@ -294,7 +310,7 @@ def _request(work: Work) -> str | None:
         return text.one_line(work.task, TITLE) or None
     for sentence in read_sentences(plain_prompt(work.turn.prompt or "")):
         bare = LEAD.sub("", sentence, count=1).rstrip(" .!")
-        if _is_specific(bare) and not is_chat(bare):
+        if _is_specific(bare) and not is_chat(bare) and not bare.endswith(":"):
             return cut_clause(bare[:1].upper() + bare[1:], TITLE)
     return None
 
@@ -374,6 +390,7 @@ def write_summary(turn: Turn) -> SummaryDraft | SummarySkipped:
         return SummarySkipped("Nothing was changed or found, and nothing specific was asked.")
     reasons = _in_order([each for each in chosen if each.why][:3])
     learned = [quote(each.text, FACT) for each in reasons]
+    learned += _answers(main)
     learned += [f"The user decided: {quote(each.what, 200)}." for each in decisions[:2]]
     done = [each for each in chosen if not each.why][:3]
     completed = [quote(each.text, FACT) for each in _in_order(done)]
@@ -414,7 +431,7 @@ def _investigated(works: list[Work]) -> str | None:
 
 def _next_steps(works: list[Work]) -> str | None:
     main = works[0]
-    found = [end_sentence(_fails(check)) for work in works for check in work.failing][:3]
+    found = [end_sentence(_fails(work, each)) for work in works for each in work.failing][:3]
     found += [quote(step, FACT) for step in find_open_ends(main.message)[:5]]
     if tasks := main.open_tasks[:5]:
         found.append(f"Open in the agent's task list: {'; '.join(quote(t, 120) for t in tasks)}.")

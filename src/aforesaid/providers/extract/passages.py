@@ -1,7 +1,7 @@
 """Markdown that an agent or a user wrote, as passages: sentences, and lead-ins with their list items.
 
-A passage can stand alone: a list that follows "This causes:" is one passage with its lead-in, and an item keeps
-the label or heading it stands under. Code blocks, tables and rules are left out.
+A passage can stand alone: a list that follows "This causes:" is one passage with its lead-in, and an item
+keeps the label or heading it stands under. Code blocks, tables and rules are left out.
 """
 
 import re
@@ -30,7 +30,9 @@ EMPHASIS = re.compile(r"\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^\s*#{1,6}\s+(.+?)\s*#*$")
 BOLD_LINE = re.compile(r"^\s*(?:\d{1,2}[.)]\s+)?(?:\*\*|__)([^*_\n]{2,80}?):?(?:\*\*|__):?\s*$")
 BOLD_LEAD = re.compile(r"^(?:\*\*|__)([^*\n]{2,60}?):?(?:\*\*|__):?\s*[-–—]?\s*(?=\S)")
-SYMBOLS = re.compile(r"^[^\w`\"'“(\[/@$.<-]+\s*")  # check marks and other pictures before the words
+SYMBOLS = re.compile(
+    r"^[^\w`\"'“(\[/@$.<*-]+\s*"
+)  # check marks and other pictures before the words
 LOOKED_AT = 24_000
 LONGEST = 320  # characters of a passage
 LABEL_LENGTH = 60

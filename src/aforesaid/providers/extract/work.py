@@ -191,6 +191,9 @@ class Work:
     def repaired(self) -> list[Check]:
         return [check for check in self.checks if check.repaired]
 
+    def was_edited_after(self, run: Run) -> bool:
+        return any(isinstance(step, Edit) and step.place > run.place for step in self.steps)
+
     @cached_property
     def failing(self) -> list[Check]:
         """What failed the last time it ran: the work is not done."""
