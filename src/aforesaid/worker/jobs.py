@@ -210,8 +210,7 @@ class JobsLoop(Loop):
         super().run()
 
     def turn(self) -> float:
-        if self.context.choice.model is not None:  # a late event costs another request
-            self.transcripts.wait_for_turns()
+        self.transcripts.wait_for_turns()  # the agent's words are in the transcript alone
         with self.context.busy:
             if self.runner.run_due(self.context.go_on):
                 self.idleness.interrupt()

@@ -38,7 +38,7 @@ from aforesaid.worker.spool import redacted_capture
 # A transaction is cut where a turn ends, once it has enough; it may hold one long turn, but not any.
 ENOUGH_EVENTS, MOST_EVENTS = 200, 1_000
 MOST_BYTES = 16 * 1024 * 1024
-YOUNG = SECOND  # the hook of an event that is no older may still be under way
+YOUNG = SECOND // 2  # the hook of an event that is no older may still be under way
 PREVIOUS = 5  # sessions of a project that are looked at when a new one begins
 COARSE = 2 * SECOND  # file times may lag behind the clock
 LOOK = ""  # stands for a session in the marks: when all transcripts were looked at last
