@@ -101,7 +101,7 @@ def test_a_turn_that_was_worked_up_in_parts_only_still_gets_its_summary(
             assert store.sessions.interrupt_stale(told.at + 1, START) == 1
         case _:
             assert add(store, getattr(told, closer)()) == 1
-    assert work(store) == [(OBSERVE, 1, BATCH_EVENTS), (SUMMARIZE, 1, 0)]
+    assert work(store) == [(OBSERVE, 1, BATCH_EVENTS), (OBSERVE, 1, 0), (SUMMARIZE, 1, 0)]
     assert add(store, told.end()) == 0
     assert work(store) == []
 

@@ -220,13 +220,13 @@ def test_a_forgotten_observation_is_gone_and_comes_back(project: Path) -> None:
     assert title in done.stdout
     assert "forget 1 --undo" in done.stdout
     assert aforesaid("show", "1", cwd=project).returncode == 1
-    assert title not in aforesaid("context", "--json", cwd=project).stdout
+    assert "- #1 " not in aforesaid("context", "--json", cwd=project).stdout
     assert title in aforesaid("forget", cwd=project).stdout
     listed = json.loads(aforesaid("forget", "--json", cwd=project).stdout)
     assert [each["id"] for each in listed] == [1]
     assert "Restored: #1" in aforesaid("forget", "1", "--undo", cwd=project).stdout
     assert aforesaid("show", "1", "--json", cwd=project).stdout == before
-    assert title in aforesaid("context", "--json", cwd=project).stdout
+    assert "- #1 " in aforesaid("context", "--json", cwd=project).stdout
     assert "Nothing was forgotten" in aforesaid("forget", cwd=project).stdout
 
 

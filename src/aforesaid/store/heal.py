@@ -79,8 +79,9 @@ def _heal_session(connection: sqlite3.Connection, told: list[Arrival], now: int)
     for arrival in missing:
         own = numbers.get(key_of(arrival))
         number = _prompt_number(connection, session_id, arrival) if own is None else own
-        insert(connection, session_id, number, arrival)
-        if isinstance(arrival.event.what, AgentMessage):
+        is_message = isinstance(arrival.event.what, AgentMessage)
+        insert(connection, session_id, number, replace(arrival, healed=not is_message))
+        if is_message:
             continue  # no hook has it, so its turn has what it needs
         ended = isinstance(arrival.event.what, TurnEnded)
         (changes.stopped if ended else changes.grown).add(number)

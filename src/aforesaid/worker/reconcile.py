@@ -19,7 +19,6 @@ from aforesaid.agents.base import Agent
 from aforesaid.clock import DAY, MINUTE, SECOND
 from aforesaid.errors import StoreError
 from aforesaid.model.events import (
-    AgentMessage,
     Arrival,
     Event,
     Healed,
@@ -249,8 +248,7 @@ class Reconciler:
     def _arrival(self, told: TranscriptEvent, project_id: int) -> Arrival:
         tool = told.event.tool
         boring = tool is not None and is_boring(tool, self.boring)
-        healed = not isinstance(told.event.what, AgentMessage)
-        return Arrival(told.capture, told.event, project_id, boring, healed=healed)
+        return Arrival(told.capture, told.event, project_id, boring, healed=True)
 
     def _file(self, agent: str, ref: str) -> TranscriptFile | None:
         """Where the hooks said that it is; else where the agent keeps such files."""

@@ -90,6 +90,11 @@ def relative_path(path: str, root: str) -> str:
     return str(PurePosixPath(clean)) if clean else "an unnamed file"
 
 
+def is_scratch(path: str, root: str) -> bool:
+    """A temporary file, or one of the client's own, outside the project."""
+    return SCRATCH.search(path) is not None and not path.startswith(root.rstrip("/") + "/")
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """A command that failed: its first and its last failure, and the run that repaired it, if any."""
@@ -146,7 +151,8 @@ class Work:
             if isinstance(each, ToolUsed) and isinstance(each.action, FileRead) and not each.failure
         )
         root = self.turn.root
-        return tuple(dict.fromkeys(relative_path(p, root) for p in paths if not SCRATCH.search(p)))
+        kept = (relative_path(path, root) for path in paths if not is_scratch(path, root))
+        return tuple(dict.fromkeys(kept))
 
     @cached_property
     def modified(self) -> tuple[str, ...]:
@@ -228,9 +234,8 @@ def _assemble(work: Work) -> Work:
     steps = read_steps(work.events, work.turn.root)
     before = read_steps(work.turn.before, work.turn.root) if work.agent is None else ()
     work = replace(work, steps=steps)
-    edits = [
-        step for step in steps if isinstance(step, Edit) and not SCRATCH.search(step.change.path)
-    ]
+    root = work.turn.root
+    edits = [s for s in steps if isinstance(s, Edit) and not is_scratch(s.change.path, root)]
     merged = merge((edit.change, edit.patch) for edit in edits)
     undone = {patch.path for patch in merged if patch.undone} | _thrown_away(edits, work.runs)
     return replace(
