@@ -147,7 +147,10 @@ def test_a_prompt_is_told_what_it_needs_once_per_session_and_else_nothing(
 ) -> None:
     remember_in(installed.paths, installed.client.project)
 
-    session = installed.client.run(NEEDED).session_id
+    for _ in range(4):  # on a busy machine the hook gives up at its deadline
+        session = installed.client.run(NEEDED).session_id
+        if inject.PROMPT_LEAD in last_request(api, NEEDED):
+            break
     installed.client.run(f"{NEEDED} still", resume=session)
     installed.client.run(UNRELATED)
 
