@@ -11,8 +11,7 @@ HOOKS = ("context", "new", "file", "compact", "save", "summary", "end")
 PAUSED = "paused"
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
+class Capture(NamedTuple):
     """One spool file: the header that the writer put in front, and the agent's own bytes."""
 
     id: str
@@ -46,8 +45,7 @@ def parse_capture(name: str, data: bytes, at: int) -> Capture | Unreadable:
     return Capture(name, agent, hook, project_dir, body, at)
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(NamedTuple):
     """One run of changed lines; each line keeps its ' ', '-' or '+' mark."""
 
     old_start: int
@@ -63,8 +61,7 @@ class Hunk:
         return tuple(line[1:] for line in self.lines if line.startswith("-"))
 
 
-@dataclass(frozen=True, slots=True)
-class FileChanged:
+class FileChanged(NamedTuple):
     """A file was written or edited. `before` is None when it was created or is not known."""
 
     path: str
@@ -74,8 +71,7 @@ class FileChanged:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class FileRead:
+class FileRead(NamedTuple):
     path: str
     first_line: int
     lines: int
@@ -83,8 +79,7 @@ class FileRead:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandRun:
+class CommandRun(NamedTuple):
     command: str
     description: str | None
     stdout: str
@@ -113,8 +108,7 @@ OUR_TOOLS = ("mcp__aforesaid__", "mcp__plugin_aforesaid_aforesaid__")
 SEARCH_KINDS = (ToolKind.SEARCH, ToolKind.WEB_SEARCH, ToolKind.WEB_FETCH)
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """The user's answer to a question of the agent. `offered`: the labels to choose from, if known."""
 
     question: str
@@ -122,8 +116,7 @@ class Answered:
     offered: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OtherTool:
+class OtherTool(NamedTuple):
     """Any tool but editing, reading and commands: its input and output as text.
 
     `subject`: the query, address or pattern of a search, the name of an MCP server, the task of a sub-agent.
@@ -142,8 +135,7 @@ class OtherTool:
 Action = FileChanged | FileRead | CommandRun | OtherTool
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Why a tool failed. `exit_code` is set when a command gave one."""
 
     error: str
@@ -151,30 +143,26 @@ class Failure:
     interrupted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Subagent:
+class Subagent(NamedTuple):
     id: str
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionStarted:
+class SessionStarted(NamedTuple):
     """`source`: startup, resume, clear, compact or fork."""
 
     source: str
     model: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSubmitted:
+class PromptSubmitted(NamedTuple):
     """`by_machine`: the client spoke (a task notification), not the user."""
 
     text: str
     by_machine: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUsed:
+class ToolUsed(NamedTuple):
     name: str
     use_id: str
     action: Action
@@ -182,24 +170,20 @@ class ToolUsed:
     duration_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(NamedTuple):
     last_message: str
 
 
-@dataclass(frozen=True, slots=True)
-class SubagentEnded:
+class SubagentEnded(NamedTuple):
     last_message: str
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionBegan:
+class CompactionBegan(NamedTuple):
     trigger: str
     instructions: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEnded:
+class SessionEnded(NamedTuple):
     reason: str
 
 
@@ -214,8 +198,7 @@ Happening = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FileWanted:
+class FileWanted(NamedTuple):
     """The agent is about to read or change a file. A question, and never stored: what came of it is an
     event of its own. `session` is the agent's own id."""
 
@@ -224,8 +207,7 @@ class FileWanted:
     tool: str
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One thing that happened in one session.
 
     `key` names the happening itself, so that it is stored once however often it is delivered. It is
@@ -265,8 +247,7 @@ SessionRef = tuple[str, str]  # the agent, and its own id of the session
 NOBODY: frozenset[SessionRef] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """`healed`: it is in the transcript, and no hook delivered it."""
 
     capture: Capture
@@ -276,8 +257,7 @@ class Arrival:
     healed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ingested:
+class Ingested(NamedTuple):
     """What storing a batch came to. `begun` and `ended`: sessions that started, or that ended a turn."""
 
     added: int
@@ -295,8 +275,7 @@ class Healed(NamedTuple):
     turns: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
+class StoredEvent(NamedTuple):
     id: int
     session_id: int
     kind: str
@@ -343,8 +322,7 @@ class TranscriptFile:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptEvent:
+class TranscriptEvent(NamedTuple):
     """One event as a transcript has it.
 
     `capture` is what the hook would have left in the spool, at the time of the happening and with an id

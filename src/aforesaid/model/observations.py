@@ -281,8 +281,7 @@ class TurnEvent(NamedTuple):
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """Everything a provider may know when it writes about one turn.
 
     `before`: the session's earlier events, newest last, so that a command which failed in one turn and

@@ -31,8 +31,7 @@ class Request:
         return digest(f"{self.static_digest}\0{self.message}", 32)
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """`sent` counts all input tokens; `cached` of them were read from the provider's cache and `written`
     of them were put there. `microdollars`: the cost that the provider reported. `estimated`: it did
     not count, so we did."""
@@ -45,8 +44,7 @@ class Usage:
     estimated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """`complete` is false when the token limit cut it off."""
 
     text: str
@@ -55,8 +53,7 @@ class Reply:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(NamedTuple):
     """Overloaded, unreachable or broken just now: worth another try after a pause. `partial` is what had
     arrived before the connection was cut, with its usage; `usage`, what was paid where no text is known."""
 
@@ -65,8 +62,7 @@ class Unavailable:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimited:
+class RateLimited(NamedTuple):
     """A quota or a rate limit: nothing will be answered before `until`. `usage`: what was paid for."""
 
     why: str
@@ -74,15 +70,13 @@ class RateLimited:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Misconfigured:
+class Misconfigured(NamedTuple):
     """Only the user can fix it: a key, a model's name, a package. `why` names the fix."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """This one request cannot be answered, however often it is sent. `usage`: what the refusal cost."""
 
     why: str
@@ -111,8 +105,7 @@ ANSWERED, UNUSABLE, FAILED = "answered", "unusable", "failed"
 GROUPINGS = ("day", "model", "project", "session", "purpose")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One request. `microdollars` is None when the price is not known."""
 
     at: int

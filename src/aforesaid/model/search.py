@@ -8,8 +8,7 @@ from aforesaid.model.events import StoredEvent
 from aforesaid.model.observations import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
+class Injection(NamedTuple):
     """Something that is handed to an agent: an observation, a summary or a prompt (`kind`, as in
     `model/search.py`) by its number. `tokens` are about right."""
 
@@ -46,8 +45,7 @@ class InjectionRow:
     origins: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryInjection:
+class MemoryInjection(NamedTuple):
     """A curated memory that is handed to an agent, by its name and where it stands (`model/memories.py`).
     `size`: bytes of its text; a session gets so many and no more."""
 
@@ -83,8 +81,7 @@ HAVE_NOT = {  # of what filters ask for, what is found at a level
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """All of them must hold; an empty one holds for everything. `kinds`: observation, summary, prompt or
     session. `since` and `until`: milliseconds, the second one exclusive."""
 
@@ -103,8 +100,7 @@ class Filters:
         return self.since is not None and self.until is not None and self.since >= self.until
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     text: str
     filters: Filters = Filters()
     level: str = "titles"
@@ -200,8 +196,7 @@ class StoredVector(NamedTuple):
     vector: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """What one part of the ranking gave a finding, and because of what."""
 
     name: str
@@ -209,8 +204,7 @@ class Reason:
     because: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One finding. `doubted`: the events do not bear it out; `superseded`: a later one carries its story
     on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same;
     `origin`: of an event, whose words it brought."""
@@ -244,8 +238,7 @@ class Answer(NamedTuple):
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class IndexHealth:
+class IndexHealth(NamedTuple):
     documents: int
     vectors: int
     waiting: int
