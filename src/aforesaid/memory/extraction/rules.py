@@ -19,6 +19,7 @@ from aforesaid.memory.extraction.sentences import (
     PLACES,
     SYMPTOM,
     TAG,
+    UNSURE,
     any_of,
     is_hearsay,
     is_joke,
@@ -86,16 +87,33 @@ _DONE = any_of(
     "answer feature fix"
 )
 STANDING = re.compile(
-    r"\b(?:always|never|ever|whenever|(?:every|each|any) ?time|from (?:now|here) on(?:wards)?|(?:going|moving) forward"
+    r"\b(?:always|never|ever|(?:whenever|(?:every|each|any) ?time)(?! i\b)|from (?:now|here) on(?:wards)?|(?:going|moving) forward"
     r"|henceforth|in (?:the )?future|as a (?:general )?rule|in general|no longer|nowadays|these days"
     rf"|(?:don't|doesn't) .*\bany ?more|no matter|without exception|(?:before|after|on|with|for|in) (?:each|every|any) {_DONE})\b"
 )
 FIRM = re.compile(r"\bfrom (?:now|here) on|(?:going|moving) forward|henceforth|in (?:the )?future")
 CONTRAST = re.compile(
-    r"\b(?:instead of|rather than|in place of|instead)\b|(?:,| and| but|\bis|\bare) not (?!yet|sure|only)\w|, no \w|, just the| not \w+\W*$"
+    r"\b(?:instead of|rather than|in place of)\b|(?:,| and| but|\bis|\bare) not (?!yet|sure|only)\w|, no \w|, just the| not \w+\W*$|\bprefer .* (?:over|to) \w"
 )
 BEHAVIOUR = re.compile(r"\b(?:instead of|rather than) (?:\w+ )?\w+ing\b")
 ONLY = re.compile(r"\b(?:only|exactly one|just one|a single|at most|at least|every(?:where|thing))\b")
+ONE = re.compile(r"\b(?:only (?:ever )?(?:be |want |have |need )?one|exactly one|a single)\b")
+# What a program shows and does.
+PROGRAM = re.compile(
+    r"\b"
+    + any_of(
+        "buttons? pages? rows? forms? menus? headers? footers? sidebars? dialogs? modals? players? games? carts? "
+        "screens? icons? dashboards? placeholders? fields? popups? (?:the|an?)_users? titles? lists? returns? shows? display\\w* "
+        "redirect\\w* render\\w* visible hidden blue red green submit\\w* clicks?"
+    )
+    + r"\b"
+)
+TASK_BEHIND = re.compile(rf", (?:so |and |please )*{VERB} (?:it|that|this|them)\b")
+MOMENTARY = re.compile(
+    r"(?:please )?(?:run|show|list|find|count|check|look|open|start|give|print|delete|remove|rename|fix|replace"
+    r"|convert|switch|move)\b"
+)
+EMBEDDED = re.compile(r"\b(?:why|how|what|whether|where|that|which)\b")
 REASON = re.compile(r"\b(?:because|since (?!yesterday)|so that|otherwise|due to)\b")
 CONDITION = re.compile(
     r"\b(?:without (?:asking|my|permission|approval|telling|being|a review)|unless|before (?:you|\w+ing|each|every)|if the)\b"
@@ -124,14 +142,14 @@ CHANGED = re.compile(
     r"\b(?:moved|switched|migrated|upgraded|dropped|stopped|decided|agreed|quit) \w+"
 )
 DEICTIC = re.compile(
-    rf"(?:it|this|that|these|those|they|he|she|them|here|there)(?:'s|'re)?\b(?! {PLACES}| should)"
+    rf"(?:it|this|that|these|those|they|he|she|them|here|there(?! should| must))(?:'s|'re)?\b(?! {PLACES})"
 )
 POINTS_AT = re.compile(
     rf"\b(?:those|these|this) (?!{PLACES}|is|are|was|we|i|you|the|they|it|means)\w+s?\b"
 )
 _THING = r"(?:it|this|that|them|these|those|so|one|again|mind)"
 POINTLESS = re.compile(
-    rf"{VERB} {_THING}(?:\W*$| (?:again|any ?more|please|either|here|there|like)\b)|\bnever mind\b"
+    rf"(?:{VERB}|\w+ed) {_THING}(?:\W*$| (?:again|any ?more|please|either|here|there|like)\b)|\bnever mind\b"
 )
 DEFINITE = re.compile(r"(?:(?:to|in|on) )?(?:the|your|its|my)\b")
 DURATIVE = re.compile(r"(?:please )?(?:avoid|stay|stick|keep|prefer|follow|respect|favou?r) \w")
@@ -157,10 +175,10 @@ PATH = re.compile(rf"\w/|/\w|\w\.\w{{1,4}}\b|{MASK}")
 ROLE = r"(?:\w+(?:er|or|ist|ian|ant|ect)|dev|dba|sre|nurse|student|novice|newbie|cto|ceo)"
 _VERY = any_of("really strongly much generally usually always also still do definitely mostly")
 SELF = re.compile(
-    rf"i(?:'d| would)?(?: {_VERY})* (?:prefer|rather)\b(?! (?:the|that|this|it|option|b\b|\d|take))"
+    rf"i(?:'d| would)?(?: {_VERY})* (?:prefer|rather (?:that |have )?(?:you|we))\b(?! (?:the|that|this|it|an?|option|b\b|\d) )(?! (?:this|it|option)\b)"
     rf"|i (?:{_VERY} )*(?:like|love) (?!the|this|that|it|your|how).+? (?:better|more) than (?!the|before)"
     r"|i(?:'m)? ?(?:really |just )?(?:hate|dislike|don't (?:like|need|want)|not a fan of|a fan of)"
-    r" (?!the|this|that|it|your|how|to|you|any\b|these|those)(?:[\w-]+ ){0,2}?\w+(?:s|ing)\b"
+    r" (?!the|this|that|it|your|how|to|you|any?\b|an\b|these|those)(?:[\w-]+ ){0,2}?\w+(?:s|ing)\b"
     rf"|i(?:'m| am| work as) (?:also )?an? (?!bit|little|lot)(?:[\w-]+ ){{0,3}}?{ROLE}\b(?!.*\bbut\b)"
     r"|i(?:'m| am) (?:also )?(?:colou?r-?blind|dyslexic|deaf|blind|left-handed|based in|fluent in|new to (?!this)"
     r"|more comfortable|used to (?!this|it)|on (?:windows|mac\w*|a mac|linux|ubuntu|debian|fedora|arch|nixos|wsl))"
@@ -181,7 +199,7 @@ YOU = (
 )
 ORDER = re.compile(
     rf"{YOU}(?:(?:always|never|don't|don't ever|avoid|stop|no more|never,? ever),? )*(?:{VERB}\b|(?<=avoid )\w|(?<=stop )\w+ing|(?<=more )\w)"
-    r"|(?:please )?(?:don't|never) \w+|stop \w+ing|avoid\b"
+    r"|(?:please )?(?:don't|never|always) \w+|stop \w+ing|avoid\b"
 )
 NONE_OF = re.compile(r"no (?!need|idea|problem|one\b|longer|more\b|matter|worries|that|the)(?:[\w-]+ ){0,2}?\w+s\b")
 
@@ -194,18 +212,27 @@ _LEAD = any_of(
 )
 _NO = (
     r"(?:no|nope|nah)(?=\W*[,.!:—–-]|\s+(?:use|we|it|not|don't|always|never|i|the|that's|this|you|our)\b)[,.!:]?(?: that's wrong)?"
-    r"|actually|wrong|not quite|(?:this|that|it)(?:'s| is) (?:not (?:fully |quite |really |entirely )?(?:true|right|correct)|wrong)"
+    r"|actually|wrong(?=[,.!:])|not quite|(?:this|that|it)(?:'s| is) (?:not (?:fully |quite |really |entirely )?(?:true|right|correct)|wrong)"
     r"|i mean\b[^:,]{0,30}[:,]"
 )
-CORRECTS = re.compile(rf"(?:\W|(?:{_LEAD})\b)*(?:{_NO})(?:\W+|$)")
-OPENING = re.compile(rf"(?:\W|(?:{_LEAD}|{_NO})(?!\w))+")
+_SIGN = rf"[^\w{MASK}`\"'“„«@#/.-]"
+CORRECTS = re.compile(rf"(?:{_SIGN}|(?:{_LEAD})\b)*(?:{_NO})(?:{_SIGN}+|$)")
+OPENING = re.compile(rf"(?:{_SIGN}|(?:{_LEAD}|{_NO})(?!\w))+")
 SCOPED = re.compile(r"(?:for|in|within|under|inside) (?:the )?[^,:]{2,40}[,:] ")
 SCOPES = re.compile(
     rf"(?:(?:{PLACE.pattern}|{FIRM.pattern}|{SCOPED.pattern}"
     r"|(?:when(?:ever)?|if|(?:before|after|every|each|any) ?(?:time|each|every|any)?)\b[^,]*,(?= )),? ?)+"
 )
-JOINT = re.compile(r"(?:[,:]|\s[-–—])\s+(?:(?:and|but|so|also|please|then)\s+)*|\s(?:and|but|so)\s+")
+JOINT = re.compile(
+    r"(?:[,:]|\s[-–—])\s+(?:(?:and|but|so|also|please|then)\s+)*"
+    r"|\s(?:and|but|so)\s+(?=(?:please )?(?:we|i|you|don't|never|always|the|our|no|only|use)\b)"
+)
 POLITE = re.compile(r"(?:can|could|would|will) you (?P<please>please )?(?P<rest>.*?)\??\W*$")
+BUILDS = re.compile(
+    r"(?:(?:can|could|would) you |please |i (?:want|need|would like|'d like)(?: you to)? |let's )*"
+    r"(?:build|create|write|implement|design|develop|generate|make|add|draft)? ?(?:me )?an? \w"
+)
+THINKS = re.compile(r"(?:\W|(?:and|but|so|also|basically|well|yeah|hmm?) )*i (?:think|guess|feel like|believe),? (?:that )?")
 MIN_POINTS = 2
 
 
@@ -222,16 +249,19 @@ class Reading:
         return self.why is None and self.points >= MIN_POINTS
 
 
-def read(sentence: str, *, alone: bool = True) -> Reading:
-    """`alone`: the message has no task beside it, which an order could be about."""
+def read(sentence: str, *, alone: bool = True, spec: bool = False) -> Reading:
+    """`alone`: the message has no task beside it, which an order could be about. `spec`: it asks for something to
+    be built, so that the rest are requirements."""
     plain = masked(sentence)
-    text = ASIDE.sub("", normalize(plain))
+    text = normalize(plain)
+    thinks = THINKS.match(text)
+    text = text[thinks.end() :] if thinks else text
     corrects = CORRECTS.match(text) is not None
     text = _bare(TAG.sub("", text) if corrects else text)
-    if polite := POLITE.match(text):
-        # "can you always rely on it?" asks; "could you please always run it?" does not.
-        if polite["please"] and (STANDING.search(text) or TO_ME.search(text)):
-            text = polite["rest"]
+    polite = POLITE.match(text)
+    # "can you always rely on it?" asks; "could you please always run it?" does not.
+    if polite and polite["please"] and (STANDING.search(text) or TO_ME.search(text)):
+        text = polite["rest"]
     if kind := _remembered(text, plain):
         return Reading(kind, MIN_POINTS)
     if why := passing(text):
@@ -241,7 +271,13 @@ def read(sentence: str, *, alone: bool = True) -> Reading:
     for start, clause in _clauses(text):
         if is_hearsay(clause):
             break
+        if is_task(clause) and f"{clause}:" in text:
+            break
+        if UNSURE.search(text[start : text.index(clause) + len(clause)]):
+            return Reading(why="not decided")
         found = _weigh(text[start:], clause, plain, hard=hard, alone=alone, corrects=corrects)
+        less = bool(thinks) + 2 * (spec and not re.match(r"we\b|i\b|this ", clause))
+        found = replace(found, points=found.points - less)
         best = max(best, found, key=lambda each: each.points)
         if best.lasts:
             break
@@ -274,13 +310,13 @@ def _weigh(
     place = PLACE.search(text) is not None or bool(SCOPED.match(text))
     standing, work = STANDING.search(text) is not None, WORK.search(text) is not None
     points = 2 * standing + bool(CONTRAST.search(text)) + bool(BEHAVIOUR.search(text))
-    points += sum(bool(cue.search(text)) for cue in (ONLY, REASON, CONDITION))
+    points += sum(bool(cue.search(text)) for cue in (ONLY, ONE, REASON, CONDITION))
     points += place + corrects + hard - deictic
     points -= 2 * bool(POINTS_AT.search(clause))
-    points -= 2 * bool(re.search(r"\bwill\b", clause))
+    points -= 2 * bool(re.search(r"\bwill\b", clause) or TASK_BEHIND.search(text))
     in_project = place or PATH.search(plain) is not None
     if SELF.match(clause):
-        return Reading(PROJECT if in_project else USER, points + 2)
+        return Reading(FEEDBACK if in_project else USER, points + 2)
     if re.search(r"\b(?:imh?o|in my opinion)\b", clause):
         return Reading(USER, points + 1)
     symptom = SYMPTOM.search(clause) is not None
@@ -292,22 +328,26 @@ def _weigh(
     if PRACTICE.match(clause) and not symptom:
         points += 1 + bool(FORBIDS.search(clause)) + bool(CHANGED.search(clause))
         return Reading(PROJECT, points)
-    if NONE_OF.match(clause):
+    if NONE_OF.match(clause) and not symptom:
         return Reading(FEEDBACK, points + 2 - (not alone))
     if ORDER.match(clause):
         return _weigh_order(text, clause, points, work=work, alone=alone, in_project=in_project)
+    located = ADDRESS.search(plain) is not None and KEPT_AT.search(plain) is not None
+    points += located - 2 * bool(PROGRAM.search(clause) and not located)
     subject = bool(GENERIC.match(clause)) or bool(SPECIFIC.match(clause))
     if OURS.search(clause):
         points += 1
     if NORM.search(clause):
+        subject |= clause.startswith("we ")
         points += subject + bool(FORBIDS.search(clause)) + bool(STATUS.search(text))
         return Reading(FEEDBACK, points + bool(re.match("all|every|any|each", clause)))
     if symptom:
         return Reading()
     if STATES.search(clause):
         points += subject + bool(STATUS.search(text)) + bool(FOLLOWS.search(text))
+        points -= bool(re.match(r"the \w+ (?:is|are)\b", clause) and not located)
         return Reading(_fact_type(plain), points)
-    points += (work and subject) + bool(FORBIDS.search(text))
+    points += (work and subject) + bool(FORBIDS.search(text)) - corrects
     return Reading(FEEDBACK, points if len(text.split()) > 2 or not text.isascii() else 0)
 
 
@@ -315,15 +355,21 @@ def _weigh_order(
     text: str, clause: str, points: int, *, work: bool, alone: bool, in_project: bool
 ) -> Reading:
     """Most orders are for this turn."""
-    if HASTY.search(clause) or (clause.startswith("let's") and not STANDING.search(text)):
+    if HASTY.search(clause) or ", just " in text or (clause.startswith("let's") and not STANDING.search(text)):
         return Reading()
     points += work - (not alone) - (not re.match("you (?:must|have|need|should)", clause))
     points += bool(DURATIVE.match(clause)) + bool(GROUND.search(text))
     points += bool(FORBIDS.search(clause)) and not STANDING.search(clause)
+    points -= 2 * bool(PROGRAM.search(clause) and not work)
     found = ORDER.match(clause)
+    embedded = EMBEDDED.search(clause)
+    lead = clause[: embedded.start()] if embedded else clause
+    if embedded and not (STANDING.search(lead) or FORBIDS.search(lead)):
+        return Reading()
     rest = clause[found.end() :].lstrip() if found else ""
-    points += bool(GENERIC_OBJECT.match(rest)) - bool(DEFINITE.match(rest) and not work)
-    points += bool(FIRM.search(text))
+    points += bool(GENERIC_OBJECT.match(rest) and rest.split()[0] not in KINDS) - bool(DEFINITE.match(rest) and not work)
+    points += bool(FIRM.search(text)) - bool(ONLY.search(clause) and "only" not in clause[:12])
+    points -= bool(MOMENTARY.match(clause) and not STANDING.search(text))
     if TO_ME.search(text):
         return Reading(FEEDBACK if in_project else USER, points + 2)
     return Reading(FEEDBACK, points)
@@ -390,13 +436,12 @@ MIN_WORDS = 3
 
 
 def _guess_type(text: str, plain: str) -> str:
-    if (found := read(text)).lasts:
-        return found.type
-    if ADDRESS.search(plain) or PRODUCT.search(plain):
-        return REFERENCE
-    if FIRST_PERSON.search(text):
-        return USER
-    return FEEDBACK if ORDER.match(text) else PROJECT
+    """By how it begins."""
+    if SELF.match(text) or TO_ME.search(text) or FIRST_PERSON.search(text):
+        return FEEDBACK if PLACE.search(text) else USER
+    if ORDER.match(text) or NONE_OF.match(text):
+        return FEEDBACK
+    return REFERENCE if ADDRESS.search(plain) or PRODUCT.search(plain) else _fact_type(plain)
 
 
 MAX_LINE, MAX_BODY = 200, 2_000
@@ -694,10 +739,11 @@ class Statement:
 def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> list[Statement]:
     """Of a user's message; `before`: the assistant's last message. Sentences with a secret are left out, even
     if it is redacted: they say nothing without it."""
-    own = own_sentences(prompt)
+    own = [ASIDE.sub("", sentence) for sentence in own_sentences(prompt)]
     if is_joke("\n".join(map(masked, own))):
         return []
     tasks = [is_task(normalize(masked(sentence))) for sentence in own]
+    spec = bool(own) and BUILDS.match(_bare(normalize(own[0]))) is not None
     found: dict[str, Statement] = {}
     for number, sentence in enumerate(own):
         last = own[number - 1] if number else ""
@@ -706,7 +752,7 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
             kept = _statement(asked, last) if asked.lasts and not tasks[number - 1] else None
         else:
             alone = not any(tasks[:number] + tasks[number + 1 :])
-            kept = _stated(sentence, own[number + 1 :], before, alone=alone)
+            kept = _stated(sentence, own[number + 1 :], before, alone=alone, spec=spec)
             kept = None if kept and _unfit(sentence, redactor) else kept
         if kept:
             found.setdefault(kept.said, kept)
@@ -719,10 +765,12 @@ def _unfit(sentence: str, redactor: Redactor) -> str | None:
     return None
 
 
-def _stated(sentence: str, after: list[str], before: str, *, alone: bool) -> Statement | None:
+def _stated(
+    sentence: str, after: list[str], before: str, *, alone: bool, spec: bool
+) -> Statement | None:
     if f" {' '.join(words(sentence))} " in f" {' '.join(words(before))} ":
         return None  # quoted from the answer
-    found = read(sentence, alone=alone)
+    found = read(sentence, alone=alone, spec=spec)
     short = None if found.why else read_short(sentence, before)
     if short:
         made = _statement(found, sentence)

@@ -61,7 +61,7 @@ _HANDLE = any_of(
     "received from mean"
 )
 HANDED_OVER = re.compile(
-    rf"\b{_HANDLE}\b.*\b(?:this|these|following|below|it)\b[^.,]{{0,20}}$", re.IGNORECASE
+    rf"\b{_HANDLE}\b.*\b(?:this|these|following|below|it)\b[^.,]{{0,20}}\W*$", re.IGNORECASE
 )
 # People begin sentences with small letters, too.
 LOOSE_END = re.compile(r"(?<=[^\W_]{2}[.!?])\s+(?=\S)|(?<=[`\"'”][.!?])\s+(?=\S)|;\s+")
@@ -215,9 +215,10 @@ _ASKED = any_of(
 )
 QUESTION = re.compile(
     rf"[?？][\"')\]\s]*$|^(?:and |but |so |ok |hmm? |or )?{_QUESTION} {_ASKED}\b|^why\b|^can you\b|\bwonder(?:ing)?\b"
+    r"|^(?:please )?(?:explain|tell|show|describe|check|find out)\b.* (?:why|how|what|where|which|whether|if)\b"
     r"|\bcould you (?:check|confirm|tell|explain|verify|find out)\b|吗|(?:ます|です)か"
 )
-ASIDE = re.compile(rf",\s+(?:so |and |but )?{_QUESTION}\b[^,]*[?:]\W*$|,? right, can we\b.*$")
+ASIDE = re.compile(rf",\s+(?:so |and |but )?(?!can you (?:check|look|verify|confirm|take)|why){_QUESTION}\b[^,]*[?:]\W*$|,? right, can we\b.*$", re.IGNORECASE)
 TAG = re.compile(r",? (?:or|right|no|ok|correct|isn't it)\?\W*$")
 _TURN = any_of(
     "file function method class module line part ticket issue pr mr pull-request branch commit change step "
@@ -226,7 +227,7 @@ _TURN = any_of(
 )
 _ORDINAL = any_of("current new next last first second third other same previous old two three")
 _WHILE = any_of(
-    "right_away today tonight tomorrow temporarily meanwhile in_the_meantime currently yet for_now this_time "
+    "right_away today tonight tomorrow yesterday since_last this_week temporarily meanwhile in_the_meantime currently yet for_now this_time "
     "for_(?:that|these|those|the_(?:moment|time_being|demo|day|rest|next|current)) (?:at|in)_the_moment "
     "at_this_point for_a_(?:while|moment|second|minute|bit|day|week) for_once as_long_as at_some_point "
     "next_(?:week|time|month|sprint)"
@@ -246,14 +247,14 @@ _PERHAPS = any_of(
     "no_idea i_don't_know one_day some_?day would_be_(?:nice|good|great|cool) seems? looks_like consider"
 )
 UNSURE = re.compile(
-    rf"\b{_PERHAPS}\b|\bif (?:we|i|you|it|they|one) (?:\w+ )?(?:\w+ed|were|had|did|would|always|never)\b"
+    rf"\b{_PERHAPS}\b|\b(?:we|that|they|you|there) would\b|^as an? \w+,? i |\bif (?:we|i|you|it|they|one) (?:\w+ )?(?:\w+ed|were|had|did|would|always|never)\b"
 )
 # How people report a fault: it will be fixed, and then it is no longer true.
 _FAULT = any_of(
     "fail(?:s|ed|ing)? crash(?:es|ing)? broken breaks errors? exceptions? times_out hangs? stuck "
     "(?:doesn't|don't|didn't|can't|not)_(?:work\\w*|see|find|open|log|reach|come|start|load|compile|build|exist) "
-    "wrong flickers? slow missing null throws? overflows? leaks? drifts? flaky still again empty blank bug "
-    "problem nothing issue undefined worked was were had i_(?:always_)?get i_got never_(?:finish\\w*|stop\\w*|work\\w*|end\\w*)"
+    "wrong flickers? slow missing null throws? overflows? leaks? drifts? flaky still again down empty blank bug "
+    "problem nothing output passe?s? issue undefined worked was were had i_(?:always_)?get i_got never_(?:finish\\w*|stop\\w*|work\\w*|end\\w*)"
 )
 SYMPTOM = re.compile(rf"\b{_FAULT}\b")
 # Somebody else may have said what follows.
@@ -299,7 +300,6 @@ def passing(text: str) -> str | None:
     checks = (
         (QUESTION, "a question"),
         (TEMPORARY, "for this moment only"),
-        (UNSURE, "not decided"),
     )
     return next((why for pattern, why in checks if pattern.search(text)), None)
 
