@@ -11,7 +11,8 @@ HOOKS = ("context", "new", "file", "compact", "save", "summary", "end")
 PAUSED = "paused"
 
 
-class Capture(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Capture:
     """One spool file: the header that the writer put in front, and the agent's own bytes."""
 
     id: str
@@ -45,7 +46,8 @@ def parse_capture(name: str, data: bytes, at: int) -> Capture | Unreadable:
     return Capture(name, agent, hook, project_dir, body, at)
 
 
-class Hunk(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hunk:
     """One run of changed lines; each line keeps its ' ', '-' or '+' mark."""
 
     old_start: int
@@ -61,7 +63,8 @@ class Hunk(NamedTuple):
         return tuple(line[1:] for line in self.lines if line.startswith("-"))
 
 
-class FileChanged(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileChanged:
     """A file was written or edited. `before` is None when it was created or is not known."""
 
     path: str
@@ -71,7 +74,8 @@ class FileChanged(NamedTuple):
     after: str | None
 
 
-class FileRead(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileRead:
     path: str
     first_line: int
     lines: int
@@ -79,7 +83,8 @@ class FileRead(NamedTuple):
     content: str
 
 
-class CommandRun(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CommandRun:
     command: str
     description: str | None
     stdout: str
@@ -108,7 +113,8 @@ OUR_TOOLS = ("mcp__aforesaid__", "mcp__plugin_aforesaid_aforesaid__")
 SEARCH_KINDS = (ToolKind.SEARCH, ToolKind.WEB_SEARCH, ToolKind.WEB_FETCH)
 
 
-class Answered(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Answered:
     """The user's answer to a question of the agent. `offered`: the labels to choose from, if known."""
 
     question: str
@@ -116,7 +122,8 @@ class Answered(NamedTuple):
     offered: tuple[str, ...] = ()
 
 
-class OtherTool(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OtherTool:
     """Any tool but editing, reading and commands: its input and output as text.
 
     `subject`: the query, address or pattern of a search, the name of an MCP server, the task of a sub-agent.
@@ -135,7 +142,8 @@ class OtherTool(NamedTuple):
 Action = FileChanged | FileRead | CommandRun | OtherTool
 
 
-class Failure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Failure:
     """Why a tool failed. `exit_code` is set when a command gave one."""
 
     error: str
@@ -143,26 +151,30 @@ class Failure(NamedTuple):
     interrupted: bool
 
 
-class Subagent(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Subagent:
     id: str
     type: str
 
 
-class SessionStarted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
     """`source`: startup, resume, clear, compact or fork."""
 
     source: str
     model: str | None
 
 
-class PromptSubmitted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PromptSubmitted:
     """`by_machine`: the client spoke (a task notification), not the user."""
 
     text: str
     by_machine: bool
 
 
-class ToolUsed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ToolUsed:
     name: str
     use_id: str
     action: Action
@@ -170,20 +182,24 @@ class ToolUsed(NamedTuple):
     duration_ms: int | None
 
 
-class TurnEnded(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
     last_message: str
 
 
-class SubagentEnded(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SubagentEnded:
     last_message: str
 
 
-class CompactionBegan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CompactionBegan:
     trigger: str
     instructions: str
 
 
-class SessionEnded(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
     reason: str
 
 
@@ -198,7 +214,8 @@ Happening = (
 )
 
 
-class FileWanted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileWanted:
     """The agent is about to read or change a file. A question, and never stored: what came of it is an
     event of its own. `session` is the agent's own id."""
 
@@ -207,7 +224,8 @@ class FileWanted(NamedTuple):
     tool: str
 
 
-class Event(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Event:
     """One thing that happened in one session.
 
     `key` names the happening itself, so that it is stored once however often it is delivered. It is
@@ -247,7 +265,8 @@ SessionRef = tuple[str, str]  # the agent, and its own id of the session
 NOBODY: frozenset[SessionRef] = frozenset()
 
 
-class Arrival(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Arrival:
     """`healed`: it is in the transcript, and no hook delivered it."""
 
     capture: Capture
@@ -257,7 +276,8 @@ class Arrival(NamedTuple):
     healed: bool = False
 
 
-class Ingested(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ingested:
     """What storing a batch came to. `begun` and `ended`: sessions that started, or that ended a turn."""
 
     added: int
@@ -275,7 +295,8 @@ class Healed(NamedTuple):
     turns: int
 
 
-class StoredEvent(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
     id: int
     session_id: int
     kind: str
@@ -322,7 +343,8 @@ class TranscriptFile:
     fault: str = ""
 
 
-class TranscriptEvent(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TranscriptEvent:
     """One event as a transcript has it.
 
     `capture` is what the hook would have left in the spool, at the time of the happening and with an id

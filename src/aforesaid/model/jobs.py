@@ -9,7 +9,8 @@ OBSERVE, SUMMARIZE = "observe", "summarize"
 MAX_TRIES = 3
 
 
-class Job(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Job:
     """`tries` counts this try too and fences it: a later claim has a higher number. `written_by`: whose
     work this try is to replace."""
 
@@ -44,7 +45,8 @@ class QueueState(NamedTuple):
     oldest_at: int | None
 
 
-class Again(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Again:
     """Which finished jobs to do again: those whose result `author` did not write. None: no limit."""
 
     author: str
@@ -53,13 +55,15 @@ class Again(NamedTuple):
     since: int | None = None
 
 
-class Done(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Done:
     """The effect is stored and the job acknowledged, in one transaction. `written`: ids of what is new."""
 
     written: tuple[int, ...] = ()
 
 
-class Retry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Retry:
     why: str
 
 
@@ -68,7 +72,8 @@ class Fenced:
     """Another worker has taken the job over; this try had no effect."""
 
 
-class Postponed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Postponed:
     """Nobody was there to do it. The job is as good as before, and the try does not count."""
 
     absence: Unavailable | RateLimited | Misconfigured

@@ -281,7 +281,8 @@ class TurnEvent(NamedTuple):
     event: Event
 
 
-class Turn(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Turn:
     """Everything a provider may know when it writes about one turn.
 
     `before`: the session's earlier events, newest last, so that a command which failed in one turn and

@@ -31,7 +31,8 @@ class Request:
         return digest(f"{self.static_digest}\0{self.message}", 32)
 
 
-class Usage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Usage:
     """`sent` counts all input tokens; `cached` of them were read from the provider's cache and `written`
     of them were put there. `microdollars`: the cost that the provider reported. `estimated`: it did
     not count, so we did."""
@@ -44,7 +45,8 @@ class Usage(NamedTuple):
     estimated: bool = False
 
 
-class Reply(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reply:
     """`complete` is false when the token limit cut it off."""
 
     text: str
@@ -53,7 +55,8 @@ class Reply(NamedTuple):
     complete: bool = True
 
 
-class Unavailable(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unavailable:
     """Overloaded, unreachable or broken just now: worth another try after a pause. `partial` is what had
     arrived before the connection was cut, with its usage; `usage`, what was paid where no text is known."""
 
@@ -62,7 +65,8 @@ class Unavailable(NamedTuple):
     usage: Usage | None = None
 
 
-class RateLimited(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RateLimited:
     """A quota or a rate limit: nothing will be answered before `until`. `usage`: what was paid for."""
 
     why: str
@@ -70,13 +74,15 @@ class RateLimited(NamedTuple):
     usage: Usage | None = None
 
 
-class Misconfigured(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Misconfigured:
     """Only the user can fix it: a key, a model's name, a package. `why` names the fix."""
 
     why: str
 
 
-class Refused(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refused:
     """This one request cannot be answered, however often it is sent. `usage`: what the refusal cost."""
 
     why: str
@@ -105,7 +111,8 @@ ANSWERED, UNUSABLE, FAILED = "answered", "unusable", "failed"
 GROUPINGS = ("day", "model", "project", "session", "purpose")
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Entry:
     """One request. `microdollars` is None when the price is not known."""
 
     at: int

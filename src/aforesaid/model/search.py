@@ -8,7 +8,8 @@ from aforesaid.model.events import StoredEvent
 from aforesaid.model.observations import Origin
 
 
-class Injection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Injection:
     """Something that is handed to an agent: an observation, a summary or a prompt (`kind`, as in
     `model/search.py`) by its number. `tokens` are about right."""
 
@@ -45,7 +46,8 @@ class InjectionRow:
     origins: str | None = None
 
 
-class MemoryInjection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MemoryInjection:
     """A curated memory that is handed to an agent, by its name and where it stands (`model/memories.py`).
     `size`: bytes of its text; a session gets so many and no more."""
 
@@ -81,7 +83,8 @@ HAVE_NOT = {  # of what filters ask for, what is found at a level
 }
 
 
-class Filters(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Filters:
     """All of them must hold; an empty one holds for everything. `kinds`: observation, summary, prompt or
     session. `since` and `until`: milliseconds, the second one exclusive."""
 
@@ -100,7 +103,8 @@ class Filters(NamedTuple):
         return self.since is not None and self.until is not None and self.since >= self.until
 
 
-class Query(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Query:
     text: str
     filters: Filters = Filters()
     level: str = "titles"
@@ -196,7 +200,8 @@ class StoredVector(NamedTuple):
     vector: bytes
 
 
-class Reason(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reason:
     """What one part of the ranking gave a finding, and because of what."""
 
     name: str
@@ -204,7 +209,8 @@ class Reason(NamedTuple):
     because: str = ""
 
 
-class Hit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hit:
     """One finding. `doubted`: the events do not bear it out; `superseded`: a later one carries its story
     on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same;
     `origin`: of an event, whose words it brought."""
@@ -238,7 +244,8 @@ class Answer(NamedTuple):
     complete: bool = True
 
 
-class IndexHealth(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class IndexHealth:
     documents: int
     vectors: int
     waiting: int

@@ -35,7 +35,8 @@ class Session:
     prompts: int
 
 
-class SessionTitle(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SessionTitle:
     """A title stays, a subtitle follows the work; None changes nothing."""
 
     title: str | None
@@ -66,7 +67,8 @@ class Where(NamedTuple):
     place: str | None = None
 
 
-class Pause(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pause:
     """`origin`: `command` is one that a user asked for; `seen` is a session whose hooks report that it is not
     to be recorded. `ends_at` None: until it is ended. Of a project that is gone there is only the `place`."""
 

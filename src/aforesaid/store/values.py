@@ -33,7 +33,7 @@ FLAGS = ("pinned", "edited", "confirmed", "doubted", "boring", "healed", "estima
 
 def columns(value: Any) -> dict[str, Any]:
     """The fields of a draft, a record or the like by name: its columns."""
-    return {name: getattr(value, name) for name in _field_names(type(value))}
+    return {part.name: getattr(value, part.name) for part in fields(value)}
 
 
 def read_row(row: Row) -> dict[str, Any]:
