@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aforesaid.grounding import KnownText, contradicts_source, stands_in
-from aforesaid.memory.extraction.rules import FIRM, FIRST_PERSON, STANDING, describe, is_task, read
+from aforesaid.memory.extraction.rules import describe, is_task, read
 from aforesaid.memory.extraction.sentences import (
-    PLACE,
-    SYMPTOM,
+    CUES,
+    has,
     is_hearsay,
     is_joke,
-    masked,
     normalize,
     orders_the_memory,
     own_sentences,
@@ -210,7 +209,7 @@ def _sources(dialogue: Sequence[Message]) -> Iterator[list[Source]]:
             asked = message.text
             continue
         own = [text for text in own_sentences(message.text) if not text.endswith(":")]
-        joking = is_joke(masked("\n".join(own)))
+        joking = is_joke(own)
         agreed = sentences(asked) if user_agreed(message.text) else []
         yield [
             *(Source(text, joking=joking) for text in own),
@@ -232,9 +231,9 @@ def _nearest(text: str, sources: Sequence[Source]) -> Source | None:
 def _not_to_keep(source: Source, text: str) -> str | None:
     if contradicts_source(text, source.text):
         return "the user said the contrary"
-    plain = normalize(masked(source.text))
+    plain = normalize(source.text)
     if source.agreed:
-        lasting = STANDING.search(plain) or PLACE.search(plain) or "stop" in plain
+        lasting = has("standing", plain) or has("place", plain) or "stop" in plain
         return None if lasting else "for this turn"
     found = read(source.text)
     if source.joking or found.why:
@@ -245,7 +244,7 @@ def _not_to_keep(source: Source, text: str) -> str | None:
         return None
     if is_task(plain):
         return "a task for this turn"
-    if SYMPTOM.search(normalize(text)) or SYMPTOM.search(plain.partition(", ")[0]):
+    if has("symptom", normalize(text)) or has("symptom", plain.partition(", ")[0]):
         return "a fault, not a fact"
     return "what a program is to do" if OF_A_PROGRAM.match(plain) else None
 
@@ -255,7 +254,7 @@ def _grounded_type(kind: str, source: Source) -> str:
     found = read(source.text)
     if found.lasts:
         return found.type
-    about_user = FIRST_PERSON.search(normalize(masked(source.text)))
+    about_user = has("first_person", normalize(source.text))
     return FEEDBACK if kind == USER and not about_user else kind
 
 
@@ -277,7 +276,7 @@ def _says_text(memory: Memory, text: str) -> bool:
     if not words(text):  # signs alone
         return text.strip() in (memory.description.strip(), memory.body.strip())
     known = parse_sentences(f"{memory.description}\n{memory.body}")
-    new = parse_sentences(re.sub(FIRM.pattern, " ", text, flags=re.IGNORECASE))
+    new = parse_sentences(CUES["firm"].sub(" ", text))
     return all(any(includes_sentence(old, each) for old in known) for each in new)
 
 

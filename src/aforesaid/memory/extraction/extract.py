@@ -27,31 +27,25 @@ from aforesaid.memory.extraction.drafts import (
     subject_words,
     user_agreed,
 )
+from aforesaid.memory.extraction.corrections import (
+    Correction,
+    contradicted,
+    drop_sentences,
+    read_correction,
+    replace_term,
+)
 from aforesaid.memory.extraction.rules import (
     MIN_WORDS,
-    STANDING,
-    Correction,
     Statement,
-    contradicted,
     describe,
-    drop_sentences,
     format_body,
     guess_type,
     is_task,
     make_name,
-    read_correction,
-    replace_term,
+    passing,
     statements,
 )
-from aforesaid.memory.extraction.sentences import (
-    SYMPTOM,
-    is_joke,
-    masked,
-    normalize,
-    own_sentences,
-    own_words,
-    passing,
-)
+from aforesaid.memory.extraction.sentences import has, is_joke, normalize, own_sentences, own_words
 from aforesaid.memory.format import fold_name, slugify
 from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable
@@ -448,18 +442,18 @@ def may_teach(dialogue: Sequence[Message]) -> bool:
     """Whether the newest message may hold something to keep; only then a model is asked."""
     prompt, before = _newest(dialogue)
     own = own_sentences(prompt)
-    if is_joke(masked("\n".join(own))):
+    if is_joke(own):
         return False
-    if user_agreed(prompt) and STANDING.search(normalize(before)):
+    if user_agreed(prompt) and has("standing", normalize(before)):
         return True
     return any(map(_may_last, own)) or bool(statements(prompt, before))
 
 
 def _may_last(sentence: str) -> bool:
-    text = normalize(masked(sentence))
+    text = normalize(sentence)
     if len(text.split()) < MIN_WORDS or is_task(text):
         return False
-    return passing(text) is None and SYMPTOM.search(text) is None
+    return passing(text) is None and not has("symptom", text)
 
 
 def _newest(dialogue: Sequence[Message]) -> tuple[str, str]:
