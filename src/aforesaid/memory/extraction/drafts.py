@@ -10,53 +10,43 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aforesaid.grounding import KnownText, contradicts_source, stands_in
-from aforesaid.memory.extraction.rules import describe, stated_type
+from aforesaid.memory.extraction.rules import describe, is_task, read
 from aforesaid.memory.extraction.sentences import (
-    FUTURE,
-    LASTING,
-    OWN_SAYING,
+    CUES,
+    has,
+    is_hearsay,
     is_joke,
-    is_task,
-    masked,
+    normalize,
     orders_the_memory,
     own_sentences,
-    passing,
-    unopened,
 )
-from aforesaid.memory.extraction.words import any_of
 from aforesaid.memory.replies import Unusable, json_values
 from aforesaid.model.memories import FEEDBACK, PROJECT, REFERENCE, TYPES, USER, Memory, Message
 from aforesaid.model.prose import sentences
 from aforesaid.privacy.redactor import RULES, Redactor
-from aforesaid.similarity import (
-    Sentence,
-    includes_sentence,
-    parse_sentences,
-    text_words,
-    word_overlap,
-)
+from aforesaid.similarity import includes_sentence, parse_sentences, text_words, word_overlap
 from aforesaid.text import clean, cut, one_line, words
 
 MAX_DRAFTS = 5  # of one reply; whoever finds more repeats itself
 MAX_REPLY = 20_000  # characters of a reply that are looked at
-MAX_DRAFT_LINE, MAX_DRAFT_TEXT = 200, 1_200
-FIELDS = ("type", "name", "description", "body", "why", "how", "updates")
-OTHER_NAMES = {
-    "how": ("how_to_apply", "how to apply", "apply"),
-    "description": ("summary", "title"),
-    "body": ("content", "text", "statement", "memory", "fact"),
-    "updates": ("update", "replaces"),
-    "why": ("reason",),
-    "name": ("id", "slug"),
+MAX_DRAFT_LINE, MAX_DRAFT_TEXT, MAX_DRAFT_NAME = 200, 1_200, 80
+# The fields of a draft, each with the names that models give it.
+FIELDS = {
+    "type": ("type",),
+    "name": ("name", "id", "slug"),
+    "description": ("description", "summary", "title"),
+    "body": ("body", "content", "text", "statement", "memory", "fact"),
+    "why": ("why", "reason"),
+    "how": ("how", "how_to_apply", "how to apply", "apply"),
+    "updates": ("updates", "update", "replaces"),
 }
 LIKE = (
     dict.fromkeys(words("preference person"), USER)
     | dict.fromkeys(words("rule instruction constraint guideline convention correction"), FEEDBACK)
     | dict.fromkeys(words("link location pointer"), REFERENCE)
+    | {kind: kind for kind in TYPES}
 )
-TAGGED = re.compile(
-    r"<(?P<tag>memory|item|draft)\b[^<>]*>(?P<inner>.*?)</(?P=tag)>", re.DOTALL | re.IGNORECASE
-)
+TAGGED = re.compile(r"<(memory|item|draft)\b[^<>]*>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 TAG = re.compile(r"<(?P<tag>\w+)>(?P<text>.*?)</(?P=tag)>", re.DOTALL)
 NOTHING = re.compile(
     r"\W*(?:none|null|nothing(?: (?:new|to (?:remember|keep|add)).*)?|no (?:new )?memor(?:y|ies).*|n/a)\W*",
@@ -85,107 +75,78 @@ def read_extraction(reply: str) -> tuple[Draft, ...] | Unusable:
     found = [draft for each in _objects(text) if (draft := _draft(each))]
     if found:
         return tuple(dict.fromkeys(found))[:MAX_DRAFTS]
-    if re.search(r"\[\s*\]", text) or NOTHING.fullmatch(text.strip("`")):
-        return () if text else Unusable("it is empty")
+    if re.search(r"\[\s*\]", text) or (text and NOTHING.fullmatch(text.strip("`"))):
+        return ()
     return Unusable("there is neither a memory nor an empty list in it")
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects of a reply, or else its `<memory>` tags."""
-    values = list(json_values(text.replace("“", '"').replace("”", '"')))
-    found = [each for value in values for each in _flatten(value)]
-    yield from found
-    for block in () if found else TAGGED.finditer(text):
-        yield {each["tag"].lower(): each["text"] for each in TAG.finditer(block["inner"])}
-
-
-def _flatten(value: Any) -> Iterator[Mapping[str, Any]]:
-    """An object that holds lists of memories stands for them."""
-    if isinstance(value, list):
-        yield from (each for each in value if isinstance(each, Mapping))
-    elif isinstance(value, Mapping):
-        lists = [v for v in value.values() if isinstance(v, list) and v]
-        lists = [v for v in lists if all(isinstance(each, Mapping) for each in v)]
-        yield from (each for v in lists for each in v) if lists else (value,)
+    """The JSON objects of a reply, or else its `<memory>` tags. An object that holds lists of memories stands
+    for them."""
+    tagged = True
+    for value in json_values(text.replace("“", '"').replace("”", '"')):
+        lists = value.values() if isinstance(value, Mapping) else (value,)
+        inner = [each for many in lists if isinstance(many, list) for each in many]
+        for each in inner or [value]:
+            if isinstance(each, Mapping):
+                tagged = False
+                yield each
+    for block in TAGGED.finditer(text) if tagged else ():
+        yield {each["tag"].lower(): each["text"] for each in TAG.finditer(block[2])}
 
 
 def _draft(value: Mapping[str, Any]) -> Draft | None:
     known = {str(key).lower().strip(): each for key, each in value.items()}
-    read = {field: _field(known, field) for field in FIELDS}
-    line = one_line(read["description"] or read["body"], MAX_DRAFT_LINE)
+    got = {field: _field(known, names) for field, names in FIELDS.items()}
+    line = one_line(got["description"] or got["body"], MAX_DRAFT_LINE)
     if not line:
         return None
+    kinds = [LIKE[each] for each in words(got["type"].lower().replace("_", " ")) if each in LIKE]
     return Draft(
-        type=_draft_type(read["type"]),
-        name=one_line(read["name"], 80),
+        # In one project alone, a wrong guess harms least.
+        type=kinds[0] if kinds else PROJECT,
+        name=one_line(got["name"], MAX_DRAFT_NAME),
         description=line,
-        body=cut(read["body"] or read["description"], MAX_DRAFT_TEXT),
-        why=one_line(read["why"], MAX_DRAFT_LINE),
-        how=one_line(read["how"], MAX_DRAFT_LINE),
-        updates=one_line(read["updates"], 80),
+        body=cut(got["body"] or got["description"], MAX_DRAFT_TEXT),
+        why=one_line(got["why"], MAX_DRAFT_LINE),
+        how=one_line(got["how"], MAX_DRAFT_LINE),
+        updates=one_line(got["updates"], MAX_DRAFT_NAME),
     )
 
 
-def _field(known: Mapping[str, Any], field: str) -> str:
-    for name in (field, *OTHER_NAMES.get(field, ())):
-        value = known.get(name)
+def _field(known: Mapping[str, Any], names: Sequence[str]) -> str:
+    for value in map(known.get, names):
         if isinstance(value, list):
-            value = " ".join(str(each) for each in value if isinstance(each, str))
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
-            text = str(value).strip()
-            if not EMPTY.fullmatch(text):
-                return text
+            value = " ".join(each for each in value if isinstance(each, str))
+        if isinstance(value, str | int | float) and not EMPTY.fullmatch(text := str(value).strip()):
+            return text
     return ""
 
 
-def _draft_type(said: str) -> str:
-    """`project` for an unknown type: in one project alone, a wrong guess harms least."""
-    names = words(said.lower().replace("_", " "))
-    plain = next((each for each in names if each in TYPES), None)
-    return plain or next((LIKE[each] for each in names if each in LIKE), PROJECT)
-
-
-SAME_REASON = 0.75  # likeness of a reason that is none
-MIN_SIMILARITY = 0.4  # likeness of a proposal to the sentence it rests on
-_YES = any_of(
-    "yes yep yeah yup exactly correct right agreed sure absolutely definitely of_course please_do "
-    "do_(?:that|so|it) sounds_good that's_right true indeed"
+SAME_REASON = 0.75  # word overlap of a reason that is none
+MIN_SIMILARITY = 0.4  # word overlap of a proposal with the sentence it rests on
+MIN_DESCRIPTION_SHARE, MIN_DESCRIPTION_WORDS = 0.5, 3  # of the sentence's words, in a description
+MAX_AGREEMENT = 8  # words; whoever says more says it themselves
+AGREES = re.compile(
+    r"\W*(?:(?:oh|ok|okay|ah),?\s+)?(?:yes|yep|yeah|yup|exactly|correct|right|agreed|sure|absolutely|definitely"
+    r"|of course|please do|do (?:that|so|it)|sounds good|that's right|true|indeed)\b",
+    re.IGNORECASE,
 )
-AGREES = re.compile(rf"\W*(?:(?:oh|ok|okay|ah),?\s+)?{_YES}\b", re.IGNORECASE)
 OFFER = re.compile(
     r"^.*?\b(?:should|shall|can|may) (?:i|we)\s+|^.*?\b(?:want|like) me to\s+", re.IGNORECASE
 )
-MIN_DESCRIPTION_SHARE = 0.5  # of the sentence's words, in a description
-LEAST_WORDS = 3  # of a description
-LONGEST_AGREEMENT = 8  # words; whoever says more says it themselves
-_SAY = any_of(
-    "says said saying wrote keeps?_(?:telling|saying|asking) according_to told_(?:me|us) claims "
-    "recommends suggests prefers thinks contains apparently supposedly"
-)
-REPORTED = re.compile(rf"\b{_SAY}\b", re.IGNORECASE)
-# How people report a bug: it will be fixed, and then it is no longer true.
-_WRONG = any_of(
-    "fails? failing crashes crashing is_broken breaks errors? exceptions? timeouts? times_out hangs? "
-    "is_stuck doesn't_work not_working is_wrong flickers? is_slow is_missing is_null throws? overflows? "
-    "leaks? invalidated drifts? can't_(?:see|find|open|log|reach) is_flaky i_(?:always_)?get"
-)
-SYMPTOM = re.compile(rf"\b{_WRONG}\b", re.IGNORECASE)
 # If the rules do not take it for a rule of work, it is a requirement for a program.
-OF_A_PROGRAM = re.compile(r"^(?:always|never|whenever|every ?time|by default)\b", re.IGNORECASE)
-FIRST_PERSON = re.compile(r"\b(?:i|i'm|i'd|i've|me|my|mine)\b", re.IGNORECASE)
+OF_A_PROGRAM = re.compile(r"(?:always|never|whenever|every ?time|by default)\b")
 USER_WORD = re.compile(r"\b(?:The )?Users?\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A sentence that may be remembered. `agreed`: it is the assistant's, and the user said yes to it.
-    `newest`: of this turn; the others were processed in theirs."""
+    """A sentence of the newest turn. `agreed`: it is the assistant's, and the user said yes to it."""
 
     text: str
-    said: Sentence
-    agreed: bool
-    joking: bool
-    newest: bool
+    agreed: bool = False
+    joking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,102 +165,100 @@ def ground_draft(
         return DroppedDraft(draft, "it looks like a secret")
     if orders_the_memory(whole):
         return DroppedDraft(draft, "it gives orders to the memory")
-    sources = list(_sources(dialogue))
-    text = KnownText(*(source.text for source in sources))
+    turns = list(_sources(dialogue))
+    sources = turns[-1] if turns else []
+    text = KnownText(*(source.text for turn in turns for source in turn))
     line, body = (USER_WORD.sub("the user", each) for each in (draft.description, draft.body))
     stand = [each for each in (line, body) if stands_in(each, text)]
-    rests_on = _nearest(stand[0], sources) if stand else None
-    if rests_on is None:
+    source = _nearest(stand[0], sources) if stand else None
+    if source is None:
         return DroppedDraft(draft, "the user did not say it")
-    if why := _not_to_keep(rests_on, stand[0]):
+    if why := _not_to_keep(source, stand[0]):
         return DroppedDraft(draft, why)
-    about = rests_on.said.about
+    about = frozenset(word for each in parse_sentences(source.text) for word in each.about)
     # The line has to say most of the sentence: half of it may be the less important half.
     tells = (
         line in stand
         and len(text_words(line) & about) >= MIN_DESCRIPTION_SHARE * len(about)
-        and len(line.split()) >= LEAST_WORDS
+        and len(line.split()) >= MIN_DESCRIPTION_WORDS
     )
-    described = describe(OFFER.sub("", rests_on.text) if rests_on.agreed else rests_on.text)
+
+    def given(reason: str) -> str:
+        """A reason that was given. Small models repeat the statement instead, or give another one."""
+        near = _nearest(reason, sources)
+        other = near is not source and near is not None and read(near.text).lasts
+        same = any(word_overlap(text_words(reason), text_words(e)) >= SAME_REASON for e in stand)
+        return "" if near is None or other or same or not stands_in(reason, text) else reason
+
+    described = describe(OFFER.sub("", source.text) if source.agreed else source.text)
     return replace(
         draft,
-        type=_grounded_type(draft.type, rests_on),
+        type=_grounded_type(draft.type, source),
         description=draft.description if tells else described,
-        body=f"Agreed to: {rests_on.text}" if rests_on.agreed else rests_on.text,
-        why=_more(draft.why, stand, sources, text),
-        how=_more(draft.how, stand, sources, text),
+        body=f"Agreed to: {source.text}" if source.agreed else source.text,
+        why=given(draft.why),
+        how=given(draft.how),
     )
 
 
-def _more(part: str, stand: Sequence[str], sources: Sequence[Source], text: KnownText) -> str:
-    """A reason that was given. Small models repeat the statement instead, or give another one."""
-    nearest = _nearest(part, sources)
-    if nearest is None or not stands_in(part, text):
-        return ""
-    same = any(word_overlap(text_words(part), text_words(each)) >= SAME_REASON for each in stand)
-    other = stated_type(nearest.text) is not None and nearest is not _nearest(stand[0], sources)
-    return "" if same or other else part
-
-
-def _sources(dialogue: Sequence[Message]) -> Iterator[Source]:
-    newest = max((n for n, each in enumerate(dialogue) if each.role == "user"), default=-1)
+def _sources(dialogue: Sequence[Message]) -> Iterator[list[Source]]:
+    """For each of the user's messages, the sentences that may be remembered."""
     asked = ""
-    for number, message in enumerate(dialogue):
+    for message in dialogue:
         if message.role != "user":
             asked = message.text
             continue
-        own = own_sentences(message.text)
-        joking = is_joke(masked("\n".join(own)))
-        for text, is_agreed in (
-            *((text, False) for text in own if not text.endswith(":")),
-            *((text, True) for text in sentences(asked) if user_agreed(message.text)),
-        ):
-            for one in parse_sentences(text):
-                yield Source(text, one, is_agreed, joking, newest=number == newest)
+        own = [text for text in own_sentences(message.text) if not text.endswith(":")]
+        joking = is_joke(own)
+        agreed = sentences(asked) if user_agreed(message.text) else []
+        yield [
+            *(Source(text, joking=joking) for text in own),
+            *(Source(text, agreed=True) for text in agreed),
+        ]
         asked = ""
 
 
 def user_agreed(text: str) -> bool:
-    return AGREES.match(text) is not None and len(text.split()) <= LONGEST_AGREEMENT
+    return AGREES.match(text) is not None and len(text.split()) <= MAX_AGREEMENT
 
 
 def _nearest(text: str, sources: Sequence[Source]) -> Source | None:
-    near = [(word_overlap(text_words(text), s.said.words), s) for s in sources if s.newest]
+    near = [(word_overlap(text_words(text), text_words(each.text)), each) for each in sources]
     score, source = max(near, key=lambda pair: pair[0], default=(0.0, None))
     return source if score >= MIN_SIMILARITY else None
 
 
 def _not_to_keep(source: Source, text: str) -> str | None:
-    if contradicts_source(text, source.said.text):
+    if contradicts_source(text, source.text):
         return "the user said the contrary"
+    plain = normalize(source.text)
     if source.agreed:
-        return None if LASTING.search(source.text) or "stop" in source.text else "for this turn"
-    plain = masked(source.text)
-    if source.joking:
-        return "a joke"
-    if why := passing(plain):
-        return why
-    if REPORTED.search(plain) and not OWN_SAYING.search(plain):
+        lasting = has("standing", plain) or has("place", plain) or "stop" in plain
+        return None if lasting else "for this turn"
+    found = read(source.text)
+    if source.joking or found.why:
+        return found.why or "a joke"
+    if is_hearsay(plain):
         return "somebody else's words"
+    if found.lasts:
+        return None
     if is_task(plain):
         return "a task for this turn"
-    if stated_type(source.text):
-        return None
-    if SYMPTOM.search(text) or SYMPTOM.search(plain.partition(", ")[0]):
+    if has("symptom", normalize(text)) or has("symptom", plain.partition(", ")[0]):
         return "a fault, not a fact"
-    return "what a program is to do" if OF_A_PROGRAM.match(unopened(plain)) else None
+    return "what a program is to do" if OF_A_PROGRAM.match(plain) else None
 
 
 def _grounded_type(kind: str, source: Source) -> str:
     """By the rules, if they apply. What is told in all projects must be about the person."""
-    if stated := stated_type(source.text):
-        return stated
-    if kind == USER and not FIRST_PERSON.search(masked(source.text)):
-        return FEEDBACK
-    return kind
+    found = read(source.text)
+    if found.lasts:
+        return found.type
+    about_user = has("first_person", normalize(source.text))
+    return FEEDBACK if kind == USER and not about_user else kind
 
 
-SAME_SUBJECT = 0.4  # likeness of a memory and of what is to take its place
+SAME_SUBJECT = 0.4  # word overlap of a memory and of what is to take its place
 
 
 def covers(memory: Memory, new: Memory) -> bool:
@@ -317,15 +276,14 @@ def _says_text(memory: Memory, text: str) -> bool:
     if not words(text):  # signs alone
         return text.strip() in (memory.description.strip(), memory.body.strip())
     known = parse_sentences(f"{memory.description}\n{memory.body}")
-    new = parse_sentences(FUTURE.sub(" ", text))
+    new = parse_sentences(CUES["firm"].sub(" ", text))
     return all(any(includes_sentence(old, each) for old in known) for each in new)
 
 
 def may_update(old: Memory, new: Memory) -> bool:
     """Whether they are about the same subject, and do not say the same."""
-    return word_overlap(subject_words(old), subject_words(new)) >= SAME_SUBJECT and not covers(
-        old, new
-    )
+    near = word_overlap(subject_words(old), subject_words(new)) >= SAME_SUBJECT
+    return near and not covers(old, new)
 
 
 def subject_words(memory: Memory) -> frozenset[str]:

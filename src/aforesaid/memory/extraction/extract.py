@@ -27,28 +27,25 @@ from aforesaid.memory.extraction.drafts import (
     subject_words,
     user_agreed,
 )
-from aforesaid.memory.extraction.rules import (
+from aforesaid.memory.extraction.corrections import (
     Correction,
-    Statement,
     contradicted,
-    describe,
     drop_sentences,
-    format_body,
-    make_name,
     read_correction,
     replace_term,
+)
+from aforesaid.memory.extraction.rules import (
+    MIN_WORDS,
+    Statement,
+    describe,
+    format_body,
+    guess_type,
+    is_task,
+    make_name,
+    passing,
     statements,
 )
-from aforesaid.memory.extraction.sentences import (
-    LASTING,
-    POLITE,
-    is_joke,
-    is_task,
-    masked,
-    own_sentences,
-    own_words,
-)
-from aforesaid.memory.extraction.words import any_of
+from aforesaid.memory.extraction.sentences import has, is_joke, normalize, own_sentences, own_words
 from aforesaid.memory.format import fold_name, slugify
 from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable
@@ -381,11 +378,6 @@ def remember(memories: Memories, wanted: RememberRequest, directory: str) -> Rem
     raise MemoryRefused(f"It was not kept: {', '.join(each.why for each in done.skipped)}.")
 
 
-def guess_type(text: str) -> str:
-    found = statements(text) or statements(f"Remember that {text[:1].lower()}{text[1:]}")
-    return found[0].type if found else PROJECT
-
-
 def _confirm(memories: Memories, stored: StoredMemory, wanted: RememberRequest) -> StoredMemory:
     """It was said again: pins it if asked to."""
     old = stored.memory
@@ -429,16 +421,6 @@ LONGEST_ANSWER = 300  # of the assistant's: what it says counts only if the user
 LEAST_ROOM = 80  # for one more message
 KNOWN_ROOM, KNOWN_LINE = 3_000, 160
 REPLY_TOKENS = 700
-LEAST_WORDS = 3
-_HINTS = any_of(
-    "we our us my mine i'm i_am i've i'd i prefer\\w* better worse nicer hate should must don't do_not "
-    "never always because since conventions? rules? policy style instead rather actually not no "
-    "deadline customers? clients? team legal audit prod production every each all only again stop "
-    "nobody everybody everyone lives? belongs? goes?_in decided agreed settled versions? moved switched "
-    "https? call_me by_default has_to have_to supposed_to jira linear notion confluence figma grafana "
-    "sentry slack"
-)
-HINTS = re.compile(rf"\b{_HINTS}\b|#[a-z]", re.IGNORECASE)
 ASK = "Which memories are to be written? Answer with a JSON array alone, [] if there is nothing to keep."
 EXAMPLES = ("extract_example_correction", "extract_example_task", "extract_example_quote")
 
@@ -460,21 +442,18 @@ def may_teach(dialogue: Sequence[Message]) -> bool:
     """Whether the newest message may hold something to keep; only then a model is asked."""
     prompt, before = _newest(dialogue)
     own = own_sentences(prompt)
-    if not own or is_joke(masked("\n".join(own))):
+    if is_joke(own):
         return False
-    if user_agreed(prompt) and before and LASTING.search(before):
+    if user_agreed(prompt) and has("standing", normalize(before)):
         return True
-    if statements(prompt, before):
-        return True
-    return any(_may_last(masked(each)) for each in own)
+    return any(map(_may_last, own)) or bool(statements(prompt, before))
 
 
 def _may_last(sentence: str) -> bool:
-    if len(sentence.split()) < LEAST_WORDS:
+    text = normalize(sentence)
+    if len(text.split()) < MIN_WORDS or is_task(text):
         return False
-    if POLITE.match(sentence) and LASTING.search(sentence):
-        return True
-    return not is_task(sentence) and HINTS.search(sentence) is not None
+    return passing(text) is None and not has("symptom", text)
 
 
 def _newest(dialogue: Sequence[Message]) -> tuple[str, str]:

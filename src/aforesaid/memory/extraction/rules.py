@@ -1,42 +1,257 @@
-"""Finds statements to remember in a user's message, by rules: description, reason, scope and corrections.
+"""Finds statements to remember in a user's message, by rules.
 
-A description is reworded only where it is safe; the body keeps the sentence itself.
+A clause is an order, a norm, a fact, a practice of the team or a word of the user about themselves; each cue
+that it is meant to last (`always`, `instead of`, a reason, a name of a tool …) gives a point, and what speaks
+for the moment takes one. `MIN_POINTS` are needed. In doubt a sentence is not kept: users repeat what they want
+remembered. The body keeps the whole sentence, so that its scope and reason stay with it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from aforesaid.english import STOP_WORDS
-from aforesaid.memory.extraction.phrases import ROWS
+from aforesaid.memory.extraction.corrections import Correction, read_correction, read_short
 from aforesaid.memory.extraction.sentences import (
-    FUTURE,
-    OPENING,
-    PLACE,
-    PLACES,
-    POLITE,
-    Clause,
-    clauses,
+    CUES,
+    KINDS,
+    MASK,
+    PERSONAL,
+    begins,
+    has,
+    is_hearsay,
     is_joke,
-    is_task,
     masked,
+    normalize,
     orders_the_memory,
     own_sentences,
-    passing,
-    unopened,
 )
-from aforesaid.memory.extraction.words import VERB, any_of, is_tool, same_kind, tool_kinds
 from aforesaid.memory.format import slugify
-from aforesaid.model.memories import FEEDBACK, PROJECT, REFERENCE, USER, Memory
-from aforesaid.model.prose import sentences
+from aforesaid.model.memories import FEEDBACK, PROJECT, REFERENCE, USER
 from aforesaid.privacy.redactor import RULES, Redactor
-from aforesaid.similarity import parse_sentences, text_words
 from aforesaid.text import one_line, words
 
-MAX_LINE = 200
-MAX_BODY = 2_000
-MOST_WORDS = 8  # of a name
-LEAST_WORDS = 3  # `so yes` is no way to apply anything
+MIN_POINTS = 2
+MIN_WORDS = 3
+MAX_LINE, MAX_BODY = 200, 2_000
+MAX_SENTENCE, MAX_STATEMENTS = 500, 8  # characters of a sentence; statements of one message
+NAME_WORDS = 8
+VAGUE = set("just task make got rest fetch requests teams main merge linear".split())
+ADDRESS = re.compile(r"https?://\S+")
+PATH = re.compile(rf"\w/|/\w|\w\.\w{{1,4}}\b|{MASK}")
+_WIDE = r"[\u2e80-\uffef]"
+# Numbers, paths, code and names.
+HARD = re.compile(
+    rf"{PATH.pattern}|\d|\w_\w|[a-z][A-Z]|\b[A-Z]{{2,}}\b|#\w|(?<=[a-z] )[A-Z][a-z]+"
+    rf"|[A-Za-z]{{2,}} ?(?={_WIDE})|(?<={_WIDE}) ?[A-Za-z]{{2,}}"
+)
+DENIED = re.compile(r"\bnot (?:an? |the )?[\"“`](?P<term>[^\"”`]+)[\"”`]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a sentence is worth. `type`: of the memory, if it has enough points. `why`: why it does not last."""
+
+    type: str = PROJECT
+    points: int = 0
+    why: str | None = None
+
+    @property
+    def lasts(self) -> bool:
+        return self.why is None and self.points >= MIN_POINTS
+
+
+def read(sentence: str, *, alone: bool = True, spec: bool = False) -> Reading:
+    """`alone`: the message has no task beside it, which an order could be about. `spec`: it asks for something
+    to be built, so that the rest are requirements."""
+    text = normalize(sentence)
+    thinks = CUES["thinks"].match(text)
+    text = text[thinks.end() :] if thinks else text
+    corrects = begins("corrects", text)
+    text = _bare(CUES["tag"].sub("", text) if corrects else text)
+    polite = CUES["polite"].match(text)
+    # "can you always rely on it?" asks; "could you please always run it?" does not.
+    if polite and polite["please"] and (has("standing", text) or has("to_me", text)):
+        text = polite["rest"]
+    plain = masked(sentence)
+    if kind := _remembered(text, plain):
+        return Reading(kind, MIN_POINTS)
+    if why := passing(text):
+        return Reading(why=why)
+    best = Reading()
+    for start, clause in _clauses(text):
+        if is_hearsay(clause) or (is_task(clause) and f"{clause}:" in text):
+            break
+        if has("unsure", text[start : text.index(clause) + len(clause)]):
+            return Reading(why="not decided")
+        found = _weigh(Clause(clause, text[start:], plain, alone=alone, corrects=corrects))
+        less = bool(thinks) + 2 * (spec and not re.match(r"we\b|i\b|this ", clause))
+        best = max(best, replace(found, points=found.points - less), key=lambda each: each.points)
+        if best.lasts:
+            break
+    return best
+
+
+def passing(text: str) -> str | None:
+    """Why a sentence in normal form is not meant to last, or None."""
+    if has("question", text):
+        return "a question"
+    return "for this moment only" if has("temporary", text) else None
+
+
+def is_task(text: str) -> bool:
+    """Of a sentence in normal form: a question, or an order for this turn alone."""
+    bare = _bare(text)
+    order = begins("order", bare) and not begins("none_of", bare) and not has("standing", text)
+    return order or has("question", text)
+
+
+def is_tool(name: str) -> bool:
+    return name in KINDS and name not in VAGUE
+
+
+def _bare(text: str) -> str:
+    found = CUES["opening"].match(text)
+    return text[found.end() :] if found else text
+
+
+def _clauses(text: str) -> Iterator[tuple[int, str]]:
+    """Where each begins with its scope or condition, and its text up to the next."""
+    scope = CUES["scopes"].match(text)
+    begin = scope.end() if scope else 0
+    joints = list(CUES["joint"].finditer(text, begin))
+    starts = [begin, *(joint.end() for joint in joints)]
+    ends = [*(joint.start() for joint in joints), len(text)]
+    for start, end in zip(starts, ends, strict=True):
+        yield (0 if start == begin else start), text[start:end]
+
+
+class Clause:
+    """`text`: in normal form; `rest`: with all that follows it in its sentence, `plain`: the sentence as typed,
+    masked. `points`: for the cues that count whatever it is."""
+
+    def __init__(
+        self, text: str, rest: str, plain: str, *, alone: bool, corrects: bool
+    ) -> None:
+        self.text, self.rest, self.plain = text, rest, plain
+        self.alone, self.corrects = alone, corrects
+        tools = {word for word in words(rest) if is_tool(word)}
+        self.hard = bool(tools) or HARD.search(plain) is not None
+        self.deictic = begins("deictic", text)
+        self.work = has("work", rest)
+        self.symptom = has("symptom", text)
+        place = has("place", rest) or begins("scoped", rest)
+        self.in_project = place or PATH.search(plain) is not None
+        self.project_tool = bool(tools - PERSONAL)
+        cues = ("contrast", "behaviour", "only", "one", "reason", "condition")
+        self.points = 2 * has("standing", rest) + sum(has(cue, rest) for cue in cues)
+        self.points += place + corrects + self.hard - self.deictic
+        self.points -= 2 * has("points_at", text) + 2 * has("to_come", rest)
+
+
+def _weigh(clause: Clause) -> Reading:
+    text, rest, points = clause.text, clause.rest, clause.points
+    if has("pointless", text) or (clause.deictic and not clause.corrects):
+        return Reading()
+    if begins("self", text) or has("opinion", text):
+        tool = clause.project_tool and has("prefers", text)
+        return Reading(FEEDBACK if clause.in_project or tool else USER, points + 2)
+    if begins("wish", text):
+        kind = USER if has("to_me", rest) else PROJECT
+        return Reading(kind, points - clause.hard + has("single", text))
+    if begins("of_one", text):
+        return Reading()
+    if begins("practice", text) and not clause.symptom:
+        return Reading(PROJECT, points + 1 + has("forbids", text) + has("changed", text))
+    if begins("none_of", text) and not clause.symptom:
+        return Reading(FEEDBACK, points + 2 - (not clause.alone))
+    if begins("order", text):
+        return _weigh_order(clause)
+    return _weigh_statement(clause)
+
+
+def _weigh_order(clause: Clause) -> Reading:
+    """Most orders are for this turn."""
+    text, rest, points = clause.text, clause.rest, clause.points
+    standing = has("standing", text)
+    if has("hasty", text) or ", just " in rest:
+        return Reading()
+    if text.startswith("let's") and not has("standing", rest):
+        return Reading()
+    embedded = CUES["embedded"].search(text)
+    lead = text[: embedded.start()] if embedded else text
+    if embedded and not (has("standing", lead) or has("forbids", lead)):
+        return Reading()
+    found = CUES["order"].match(text)
+    thing = text[found.end() :].lstrip() if found else ""
+    points += clause.work - (not clause.alone) - (not begins("obliged", text))
+    points += begins("durative", text) + has("ground", rest) + has("firm", rest)
+    points += has("forbids", text) and not standing
+    points += begins("any_object", thing) and thing.split()[0] not in KINDS
+    if not clause.work:
+        points -= begins("the_object", thing) + 2 * has("program", text)
+    points -= has("only", text) and "only" not in text[:12]
+    points -= begins("momentary", text) and not has("standing", rest)
+    if has("to_me", rest):
+        return Reading(FEEDBACK if clause.in_project else USER, points + 2)
+    return Reading(FEEDBACK, points)
+
+
+def _weigh_statement(clause: Clause) -> Reading:
+    """A norm, a fact, or a sentence without a verb that we know."""
+    text, rest, points = clause.text, clause.rest, clause.points
+    located = ADDRESS.search(clause.plain) is not None and has("located", clause.plain)
+    points += located - 2 * (has("program", text) and not located)
+    subject = begins("generic", text) or begins("specific", text)
+    points += has("ours", text)
+    if has("norm", text):
+        points += (subject or text.startswith("we ")) + begins("universal", text)
+        return Reading(FEEDBACK, points + has("forbids", text) + has("status", rest))
+    if clause.symptom:
+        return Reading()
+    if has("states", text):
+        points += subject + has("status", rest) + has("consequence", rest)
+        points -= begins("bare_subject", text) and not located
+        return Reading(_fact_type(clause.plain), points)
+    points += (clause.work and subject) + has("forbids", rest) - clause.corrects
+    says_enough = len(rest.split()) >= MIN_WORDS or not rest.isascii()
+    return Reading(FEEDBACK, points if says_enough else 0)
+
+
+def _fact_type(plain: str) -> str:
+    there = ADDRESS.search(plain) or PATH.search(plain) or has("product", plain)
+    return REFERENCE if there and has("located", plain) else PROJECT
+
+
+def _remembered(text: str, plain: str) -> str | None:
+    """The type of what is to be remembered in so many words. `note` is said in passing, too."""
+    found = CUES["remember"].match(text)
+    if not found or text.rstrip().endswith(("?", "？")):
+        return None
+    how, what = found["how"], found["what"]
+    if len(what.split()) < MIN_WORDS and what.isascii():
+        return None
+    weak = not how.startswith(("remember", "memori", "don't forget", "make", "take"))
+    if weak and (begins("deictic", what) or begins("points_at", what) or has("wanted", what)):
+        return None
+    in_passing = how in ("note", "be aware", "fyi", "mind")
+    if in_passing and not any(has(cue, what) for cue in ("standing", "place", "weighty")):
+        return None
+    return _guess_type(what, plain)
+
+
+def guess_type(text: str) -> str:
+    """Of something that is remembered in any case."""
+    return _guess_type(_bare(normalize(text)), masked(text))
+
+
+def _guess_type(text: str, plain: str) -> str:
+    if begins("self", text) or has("to_me", text) or has("first_person", text):
+        return FEEDBACK if has("place", text) else USER
+    if begins("order", text) or begins("none_of", text):
+        return FEEDBACK
+    return REFERENCE if ADDRESS.search(plain) or has("product", plain) else _fact_type(plain)
+
+
 LEAVE_OUT = re.compile(
     r"\b(?:the user(?:'s)?|the|an?|is|are|be|to|you|your|that|of|from now on|please|it|we|in this (?:repo"
     r"|project)|and|so|also|i(?:'[dm]|'ve|'ll)?(?![/'])|my|me)\b",
@@ -48,25 +263,14 @@ REMEMBER_OPENING = re.compile(
     r"(?:\s*[:,]\s*(?:that )?|\s[–—-]+\s| that | to |(?<!note)(?<!aware)\s)",
     re.IGNORECASE,
 )
-# `First names are`, `OK responses have`: a part of what is spoken of, and no opening.
-SUBJECT = re.compile(
-    r"(?:first|second|ok|okay|so|well|please|right|now|actually|yes|also)\s+(?:(?!(?:i|we|you|it|always|never|do"
-    r"|don't|use|please|that|the|this|these|our|my|your|all|every|no)\b)\w+\s+){0,2}"
-    r"(?:is|are|was|were|has|have|last|live|lives)\b",
-    re.IGNORECASE,
-)
-ADDRESS = re.compile(r"https?://\S+")
-PLEASE = re.compile(r",? (?:please|pls|thanks|thank you)$", re.IGNORECASE)
+PLEASE = re.compile(r",? (?:please|pls|plz|thanks|thank you)$", re.IGNORECASE)
 WHY = re.compile(
     r",?\s+(?:because|so that|since(?= (?:we|i|it|the|they|our|that|this|you|there|my)\b)"
     r"|otherwise)\s+(?P<why>\S.*)$|\s+\((?:because|since)\s+(?P<inner>[^)]+)\)",
     re.IGNORECASE,
 )
 SO = re.compile(r",\s+so\s+(?!that\b)(?P<how>\S.*)$", re.IGNORECASE)
-RECURRING = re.compile(
-    r"^(?P<when>(?:whenever|every ?time|each time|any ?time|(?:before|after) (?:each|every|any))\b[^,]*),",
-    re.IGNORECASE,
-)
+WHEN = re.compile(r"^(?P<when>(?:whenever|(?:every|each|any) ?time)\b[^,]*),", re.IGNORECASE)
 A_REASON = re.compile(
     r"^(?:because|the reason is(?: that)?|reason:|that's because|otherwise)\s+(?P<why>\S.*)$",
     re.IGNORECASE,
@@ -81,8 +285,7 @@ THIRD = tuple(
     (re.compile(rf"^{first}\b", re.IGNORECASE), third)
     for first, third in (
         (rf"i{_MORE}{_OFTEN}{_MORE} prefer", r"The user\g<often> prefers"),
-        (rf"i(?:'d| would){_MORE} prefer", "The user would prefer"),
-        (rf"i(?:'d| would){_MORE} rather", "The user would rather"),
+        (rf"i(?:'d| would){_MORE} (?P<would>prefer|rather)", r"The user would \g<would>"),
         (rf"i{_MORE}{_OFTEN}{_MORE} like", r"The user\g<often> likes"),
         (r"i(?:'m| am)(?: also)?", "The user is"),
         ("my", "The user's"),
@@ -96,14 +299,13 @@ def describe(sentence: str) -> str:
     for part in (SO, WHY):
         if found := part.search(masked(line)):
             line = line[: found.start()] + line[found.end() :]
-    plain = masked(line)
-    for opening in (OPENING, REMEMBER_OPENING, OPENING):
-        found = opening.match(plain)
-        if found and not (opening is OPENING and SUBJECT.match(plain)):
-            line, plain = line[found.end() :], plain[found.end() :]
-    if asked := POLITE.match(plain):
+    for opening in (CUES["opening"], REMEMBER_OPENING, CUES["opening"]):
+        found = opening.match(masked(line))
+        if found and (opening is REMEMBER_OPENING or not begins("subject", line)):
+            line = line[found.end() :]
+    if asked := CUES["polite"].match(masked(line)):
         line = line[asked.start("rest") : asked.end("rest")]
-    line = PLEASE.sub("", line.strip(" ,;:-").rstrip(" .!?"))
+    line = PLEASE.sub("", line.strip(" ,;:-").rstrip(" .!?。"))
     for pattern, put in THIRD:
         found = pattern.match(line)
         if found and not TWO_THINGS.search(line, found.end()):
@@ -114,7 +316,7 @@ def describe(sentence: str) -> str:
 
 def make_name(description: str) -> str:
     telling = words(LEAVE_OUT.sub(" ", ADDRESS.sub(" ", description)).replace("'", ""))
-    return slugify(" ".join(telling[:MOST_WORDS]) or description)
+    return slugify(" ".join(telling[:NAME_WORDS]) or description)
 
 
 def find_reasons(sentence: str, after: str = "") -> tuple[str, str]:
@@ -126,16 +328,15 @@ def find_reasons(sentence: str, after: str = "") -> tuple[str, str]:
         why = sentence[found.start(group) : found.end(group)]
     elif found := A_REASON.match(masked(after)):
         why = after[found.start("why") :]
-    if (found := SO.search(plain)) and len(found["how"].split()) >= LEAST_WORDS:
+    if (found := SO.search(plain)) and len(found["how"].split()) >= MIN_WORDS:
         how = sentence[found.start("how") :]
-    elif found := RECURRING.search(bare := unopened(plain)):
-        start = len(plain) - len(bare)
-        how = sentence[start : start + found.end("when")]
+    elif found := WHEN.search(plain):
+        how = found["when"]
     return _sentence(why), _sentence(how)
 
 
 def _sentence(text: str) -> str:
-    text = FUTURE.sub("", text).strip(" ,;:")
+    text = CUES["firm"].sub("", text).strip(" ,;:")
     text = one_line(text[:1].upper() + text[1:], MAX_LINE)
     return text if not text or text[-1] in ".!?…" else f"{text}."
 
@@ -143,254 +344,6 @@ def _sentence(text: str) -> str:
 def format_body(statement: str, why: str = "", how: str = "") -> str:
     labels = [f"**Why:** {why}"] * bool(why) + [f"**How to apply:** {how}"] * bool(how)
     return "\n\n".join(filter(None, (statement.strip()[:MAX_BODY], "\n".join(labels))))
-
-
-_WORD = r"[`\"'“]?[\w@#][\w@./+#-]*[`\"'”%]?"
-_TERM = rf"{_WORD}(?:\s+{_WORD}){{0,3}}?"
-_ENDS = any_of(
-    "in for on when whenever because since from here everywhere now please so as to at if by and but or "
-    "going any_?more any_longer instead last this though a_while ages already some months weeks years"
-)
-_END = rf"(?=\s*(?:$|[.,;!)]|\s{_ENDS}\b))"
-_LEAD = (
-    r"^(?:\W|(?:no|nope|nah|actually|sorry|wrong|wait|please|well|hm+|ok|okay|but|it(?:'s| is)|that(?:'s| is)"
-    r"|should be|make it)\b)*"
-)
-_USED = r"\b(?:use|using|uses|prefer|prefers|want|run|like)\s+"
-REPLACED = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_USED}(?P<new>{_TERM})\s*,?\s+(?:instead of|rather than|in place of|over|and not)\s+"
-        rf"(?P<old>{_TERM}){_END}",
-        rf"{_USED}(?P<new>{_TERM}),\s+not\s+(?P<old>{_TERM}){_END}",
-        r"\b(?:moved|switched|migrated|upgraded|changed|went)\b(?:\s+(?!from\b|to\b)[\w'-]+){0,4}?\s+from\s+"
-        rf"(?P<old>{_TERM})\s+(?:over\s+)?to\s+(?P<new>{_TERM}){_END}",
-        rf"\b(?:don't|do not) use\s+(?P<old>{_TERM})\b.*?,\s*(?:but )?use\s+(?P<new>{_TERM})"
-        rf"(?:\s+instead)?{_END}",
-    )
-)
-_LEFT = any_of(
-    "no_longer_(?:use|support|run|need) (?:stopped|quit)_(?:using|supporting) dropped(?:_support_for)?"
-)
-GONE = re.compile(
-    rf"\b{_LEFT}\s+(?P<old>{_TERM}){_END}"
-    rf"|\b(?:don't|do not) (?:use|support)\s+(?P<left>{_TERM})\s+(?:any ?more|any longer)\b",
-    re.IGNORECASE,
-)
-ARRIVED = re.compile(
-    rf"\b(?:moved|switched|migrated|upgraded)(?: over)? to\s+(?P<new>{_TERM}){_END}"
-    rf"|^(?:\W|(?:no|nope|nah|actually)\b)+(?:we use|we're using|use|it's)\s+(?P<used>{_TERM}){_END}",
-    re.IGNORECASE,
-)
-# Too short to be understood alone: what it is about was said before.
-SHORT = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_LEAD}not\s+(?P<old>{_TERM})\s*(?:,\s*(?:but\s+)?|\s+but\s+)(?P<new>{_TERM})\W*$",
-        rf"{_LEAD}(?P<new>{_TERM}),?\s+(?:and )?not\s+(?P<old>{_TERM})\W*$",
-    )
-)
-# What it takes the place of stands in a memory.
-INSTEAD = re.compile(
-    rf"^\W*(?:no|nope|nah|actually)\b\W*(?:please )?use\s+(?P<new>{_TERM})\s+instead\W*$",
-    re.IGNORECASE,
-)
-_TIMES = any_of(
-    "january february march april may june july august september october november december spring "
-    "summer autumn fall "
-    r"winter \d{4}"
-)
-# `for sessions`; but neither `for this repo` nor `in January`.
-LIMIT = re.compile(
-    rf"\s+(?:for|in|on|to|with)\s+(?!(?:this|our|the|all|my) (?:\w+ )?{PLACES}\b|{_TIMES}\b)(?P<to>[^,.;!]+)",
-    re.IGNORECASE,
-)
-ARTICLE = re.compile(r"^(?:the|an?|our|my|your)\s+", re.IGNORECASE)
-TERM_REST = re.compile(r"\s+(?:for|in|on|when|here|as|to|everywhere|with)\b.*$", re.IGNORECASE)
-VERSION = re.compile(r"^(?P<name>[A-Za-z][\w.+#-]*)\s+v?(?P<number>\d+(?:\.\d+)*)$")
-CORRECTED_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-# A memory that says what is used, and not merely names it.
-_USES = any_of(
-    "use uses used using prefers? with via through on in to is are by only supports? runs?"
-)
-_AFTER = any_of("to for in as when over not and or from on under at with by instead here")
-LEAST_ECHO = 0.5  # of the memory's words, in what the assistant had said
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """`old` or `new` is empty if it was not said. `about`: the assistant's sentence that a short correction
-    refers to. `where`: what it is limited to."""
-
-    old: str
-    new: str
-    about: str = ""
-    where: str = ""
-
-
-def read_correction(sentence: str) -> Correction | None:
-    for pattern in REPLACED:
-        if found := pattern.search(sentence):
-            return _make_correction(found["old"], found["new"], sentence[found.end() :])
-    if found := GONE.search(sentence):
-        return _make_correction(found["old"] or found["left"], "", sentence[found.end() :])
-    if found := ARRIVED.search(sentence):
-        return _make_correction("", found["new"] or found["used"], sentence[found.end() :])
-    return None
-
-
-def read_short(sentence: str, before: str) -> Correction | None:
-    """`not 80 columns, 100` corrects what the assistant has just said; `no, use spaces instead` a memory."""
-    if (found := INSTEAD.match(sentence)) and is_tool(found["new"]):
-        return _make_correction("", found["new"], "")
-    for pattern in SHORT:
-        if found := pattern.match(sentence):
-            made = _make_correction(found["old"], found["new"], "")
-            for line in sentences(before):
-                if has_word(line, made.old) and made.old.lower() not in STOP_WORDS:
-                    return Correction(made.old, made.new, line)
-    return None
-
-
-def _make_correction(old: str, new: str, rest: str) -> Correction:
-    def bare(term: str) -> str:
-        name = TERM_REST.sub("", term.strip(" `\"'“”,"))
-        return ARTICLE.sub("", name).strip("`\"'“” .")
-
-    limit = LIMIT.match(rest)
-    return Correction(bare(old), bare(new), where=limit["to"] if limit else "")
-
-
-def contradicted(correction: Correction, memories: Iterable[Memory]) -> tuple[Memory, str] | None:
-    """The one memory that says the old, and the old as it is written there; None if there are several."""
-    found = [(memory, old) for memory in memories if (old := _old_in(memory, correction))]
-    return found[0] if len(found) == 1 else None
-
-
-def _old_in(memory: Memory, correction: Correction) -> str | None:
-    text = f"{memory.description}\n{memory.body.partition('**Why:**')[0]}"
-    if correction.new and has_word(text, correction.new):
-        return None
-    limits = {word for each in parse_sentences(correction.where) for word in each.telling}
-    if limits and limits.isdisjoint(text_words(text)):
-        return None
-    if correction.about:
-        words = {word for each in parse_sentences(memory.description) for word in each.about}
-        echoed = text_words(correction.about)
-        near = len(words & echoed) >= LEAST_ECHO * len(words)
-        return correction.old if near and has_word(text, correction.old) else None
-    if correction.old:
-        return correction.old if _uses_term(text, correction.old) else None
-    return _other_version(text, correction.new) or _other_tool(text, correction.new)
-
-
-def has_word(text: str, word: str) -> bool:
-    return bool(word) and _whole_word(word).search(text) is not None
-
-
-def _whole_word(word: str) -> re.Pattern[str]:
-    pattern = rf"(?<![\w-])(?<!\d[.,]){re.escape(word)}(?![\w-])(?![.,]\d)"
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def _uses_term(text: str, word: str) -> bool:
-    named = rf"(?:the |an? |our )?[`\"']?{re.escape(word)}[`\"']?"
-    pattern = rf"\b{_USES}\s+{named}(?=\s*$|\s*[.,;:!)]|\s+{_AFTER}\b)"
-    return re.search(pattern, text, re.IGNORECASE | re.MULTILINE) is not None
-
-
-def _other_version(text: str, new: str) -> str | None:
-    version = VERSION.match(new)
-    if not version:
-        return None
-    pattern = rf"(?<![\w-]){re.escape(version['name'])}\s+v?\d+(?:\.\d+)*(?![\w-])"
-    found = set(re.findall(pattern, text, re.IGNORECASE))
-    return found.pop() if len(found) == 1 else None
-
-
-def _other_tool(text: str, new: str) -> str | None:
-    """The only tool that it names, of the same kind."""
-    tool = new.lower().partition(" ")[0]
-    others = {word for word in re.findall(r"[\w-]+", text.lower()) if same_kind(word, tool)}
-    if tool not in tool_kinds() or len(others) != 1:
-        return None
-    (other,) = others
-    return other if _uses_term(text, other) else None
-
-
-def replace_term(text: str, old: str, new: str) -> str:
-    """Replaces the old by the new. Of `80 columns` and `100`, only the number is replaced."""
-    numbers = CORRECTED_NUMBER.findall(old), CORRECTED_NUMBER.findall(new)
-    units = (CORRECTED_NUMBER.sub("", each).strip().lower() for each in (old, new))
-    if len(numbers[0]) == len(numbers[1]) == 1 and len(set(units)) == 2:
-        old, new = numbers[0][0], numbers[1][0]
-    return _whole_word(old).sub(lambda _: new, text)
-
-
-def drop_sentences(text: str, old: str, put: str) -> str:
-    """Replaces the first line or sentence that has the old by `put`, and drops the others that have it."""
-    parts, joint = (text.split("\n"), "\n") if "\n" in text else (sentences(text), " ")
-    kept: list[str] = []
-    for part in parts:
-        if not has_word(part, old):
-            kept.append(part)
-        elif put not in kept:
-            kept.append(put)
-    return joint.join(kept if put in kept else [put, *kept])
-
-
-MAX_SENTENCE = 500  # characters of a sentence; whoever says more says more than one thing
-MAX_STATEMENTS = 8  # of one message
-REMEMBER = re.compile(
-    r"(?:remember|keep in mind|bear in mind|(?:don't|do not) forget|memori[sz]e|(?:make|take) (?:a )?note)"
-    r"(?: this| the following)?"
-    r"(?:\s*[:,-]\s*(?:that\s+)?|\s+that\s+|\s+(?=(?:we|i|i'm|our|my|always|never)\b))"
-    rf"(?!(?:this|that|these|those|it|there|here)\b(?! {PLACES}))(?=\S)",
-    re.IGNORECASE,
-)
-# Said in passing more often than to be kept.
-PUTS_RIGHT = re.compile(r"\W*(?:no|nope|nah)\b\W", re.IGNORECASE)
-NOTE = re.compile(
-    r"(?:note|be aware|fyi|mind)(?:\s*[:,-]\s*(?:that\s+)?|\s+that\s+)(?!i\b|i'|you\b)(?=\S)",
-    re.IGNORECASE,
-)
-HOLDS = re.compile(
-    rf"\b(?:always|never|must|only|all|every|each|our|we)\b|{PLACE.pattern}", re.IGNORECASE
-)
-WANTED = re.compile(r"\b(?:needs?|wants?|should|has to|have to|would like) ", re.IGNORECASE)
-# "I'm new to Rust, what is a lifetime?" tells and asks.
-ASIDE = re.compile(
-    r",\s+(?:so |and |but )?(?:what|how|why|where|which|who|can|could|should|would|is|are|do|does)\b"
-    r"[^,]*\?\W*$",
-    re.IGNORECASE,
-)
-POINTS_BACK = re.compile(
-    r"(?:please )?(?:remember|keep|memori[sz]e|save|note|don't forget) (?:that|this|it)"
-    r"(?: down| in mind| in (?:your )?memory| to (?:your )?memory)?(?:,? please)?\W*$|"
-    r"(?:please )?(?:remember|keep in mind)[.!]*$",
-    re.IGNORECASE,
-)
-_STATES = any_of(
-    "is are was were has have must should can can't cannot needs? don't doesn't won't will uses? runs? "
-    "lives? goes go gets? only never always prefers? wants? takes? expects? requires? supports? means? "
-    "belongs? comes?"
-)
-# `the QA team tests on Windows`: somebody does something somewhere.
-_DOES = (
-    r"^(?:the|our|my|all) [\w-]+(?: [\w-]+)? \w+s (?:on|in|at|to|with|for|by|from|the|an?|our)\b"
-)
-SAYS_SOMETHING = re.compile(rf"\b(?:{_STATES}|{VERB})\b|{_DOES}", re.IGNORECASE)
-OF_THE_USER = re.compile(r"\b(?:i|i'm|i'd|me|my|mine)\b", re.IGNORECASE)
-AN_ORDER = re.compile(
-    rf"(?:you |please |always |never |only |don't |do not )*{VERB}", re.IGNORECASE
-)
-AN_ADDRESS = re.compile(
-    r"https?://\S+|\b(?:linear|jira|notion|confluence|figma|grafana|sentry|slack)\b", re.IGNORECASE
-)
-NOWADAYS = re.compile(
-    r"\bwe(?:'re| are|'ve| have)? (?:use|using|on|run|moved|switched|upgraded|migrated)\b.*\bnow\W*$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,103 +361,42 @@ class Statement:
 def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> list[Statement]:
     """Of a user's message; `before`: the assistant's last message. Sentences with a secret are left out, even
     if it is redacted: they say nothing without it."""
-    own = [ASIDE.sub("", sentence) for sentence in own_sentences(prompt)]
-    if is_joke(masked("\n".join(own))):
+    own = [CUES["aside"].sub("", sentence) for sentence in own_sentences(prompt)]
+    if not own or is_joke(own):
         return []
-    tasks = [is_task(masked(sentence)) for sentence in own]
-    wanted = [_may_be_kept(sentence, redactor) for sentence in own]
+    normal = [normalize(sentence) for sentence in own]
+    tasks = [is_task(text) for text in normal]
+    spec = begins("builds", _bare(normal[0]))
     found: dict[str, Statement] = {}
     for number, sentence in enumerate(own):
-        kept = None
-        if POINTS_BACK.match(unopened(masked(sentence))):
-            last = number - 1
-            if number and wanted[last] and own[last] not in found:
-                kept = _taken(own[last])
-        elif wanted[number]:
+        if number and begins("points_back", _bare(normal[number])) and not tasks[number - 1]:
+            sentence = own[number - 1]
+            reading = Reading(guess_type(sentence), MIN_POINTS)
+        else:
             alone = not any(tasks[:number] + tasks[number + 1 :])
-            kept = _stated(sentence, "".join(own[number + 1 : number + 2]), before, alone=alone)
-        if kept:
-            found[kept.said] = kept
+            reading = read(sentence, alone=alone, spec=spec)
+        unfit = len(sentence) > MAX_SENTENCE or orders_the_memory(sentence)
+        if unfit or redactor.has_secret(sentence) or _is_quoted(sentence, before):
+            continue
+        after = own[number + 1] if number + 1 < len(own) else ""
+        if made := _statement(reading, sentence, after, before):
+            found.setdefault(sentence, made)
     return list(found.values())[:MAX_STATEMENTS]
 
 
-def _stated(sentence: str, after: str, before: str, *, alone: bool) -> Statement | None:
-    if kind := stated_type(sentence, alone=alone):
-        return _statement(kind, sentence, after)
-    short = None if passing(masked(sentence)) else read_short(sentence, before)
-    if short is None and PUTS_RIGHT.match(masked(sentence)):
-        whole = read_correction(sentence)
-        short = whole if whole and whole.old else None
-    return replace(_statement(PROJECT, sentence), correction=short, stands=False) if short else None
+def _is_quoted(sentence: str, before: str) -> bool:
+    """From the assistant's message."""
+    return f" {' '.join(words(sentence))} " in f" {' '.join(words(before))} "
 
 
-def _may_be_kept(sentence: str, redactor: Redactor) -> bool:
-    unwanted = len(sentence) > MAX_SENTENCE or orders_the_memory(sentence)
-    return not unwanted and not redactor.has_secret(sentence)
-
-
-def _statement(kind: str, sentence: str, after: str = "") -> Statement:
-    why, how = find_reasons(sentence, after)
-    return Statement(
-        kind,
-        describe(sentence),
-        format_body(sentence, why, how),
-        read_correction(sentence),
-        sentence,
-    )
-
-
-def _taken(sentence: str) -> Statement | None:
-    """Of a sentence that the next one asks to remember."""
-    plain = masked(sentence)
-    if passing(plain) or not SAYS_SOMETHING.search(plain):
+def _statement(reading: Reading, sentence: str, after: str, before: str) -> Statement | None:
+    short = None if reading.why else read_short(sentence, before)
+    denied = DENIED.search(sentence)
+    # The user denies what the assistant has just called something.
+    denies = denied is not None and denied["term"].lower() in before.lower()
+    if not (short or reading.lasts or denies):
         return None
-    return _statement(stated_type(sentence) or _guess_statement_type(unopened(plain)), sentence)
-
-
-def stated_type(sentence: str, *, alone: bool = True) -> str | None:
-    """The type of memory that a sentence makes; None if it is not meant to last. `alone`: the message has no
-    task beside it."""
-    plain = masked(sentence)
-    if polite := POLITE.match(unopened(plain)):
-        # "can you always rely on it?" asks; "could you please always run it?" does not.
-        if not (polite["please"] or FUTURE.search(plain)):
-            return None
-        plain = polite["rest"]
-    if passing(NOWADAYS.sub("", plain)):
-        return None
-    return next(filter(None, map(_clause_type, clauses(plain, alone=alone))), None)
-
-
-def _clause_type(clause: Clause) -> str | None:
-    if clause.leads and (kind := _remembered(clause)):
-        return kind
-    for row in ROWS:
-        if (clause.leads or row.anywhere) and row.fits(clause):
-            in_project = row.type == USER and clause.place
-            return FEEDBACK if in_project else row.type
-    return None
-
-
-def _remembered(clause: Clause) -> str | None:
-    text = clause.text
-    found = REMEMBER.match(text) or NOTE.match(text)
-    if not found:
-        return None
-    rest = text[found.end() :]
-    if NOTE.match(text) and (WANTED.search(rest) or not HOLDS.search(rest)):
-        return None
-    return _guess_statement_type(rest) if SAYS_SOMETHING.search(rest) else None
-
-
-def _guess_statement_type(text: str) -> str:
-    """The type of what is to be remembered in any case."""
-    for clause in clauses(text, alone=True):
-        for row in ROWS:
-            if clause.leads and row.fits(clause):
-                return row.type
-    if AN_ADDRESS.search(text):
-        return REFERENCE
-    if OF_THE_USER.search(text):
-        return USER
-    return FEEDBACK if AN_ORDER.match(text) else PROJECT
+    body = format_body(sentence, *find_reasons(sentence, after))
+    if short:
+        return Statement(PROJECT, describe(sentence), body, short, sentence, stands=False)
+    return Statement(reading.type, describe(sentence), body, read_correction(sentence), sentence)

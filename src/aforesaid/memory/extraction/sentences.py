@@ -1,327 +1,119 @@
-"""The user's own sentences in a message, and whether they are meant to last: questions, tasks for this turn,
-wishes, jokes and hearsay are not.
+"""The user's own sentences in a message, in a normal form in which cues are looked for (cues.txt).
 
-Pasted text and quotations are removed or masked first. In doubt a sentence is not kept: users repeat what
-they want remembered.
+Pasted text is told from talk by the structure of its lines; quotations are masked. The normal form has small
+letters, no misspellings of the words that matter, and English words for those of other languages.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
 
-from aforesaid.memory.extraction.words import any_of
 from aforesaid.model.prose import sentences, split
 from aforesaid.text import clean
 
-_DOING = any_of(
-    "add fix implement write create build make refactor update change rename remove delete move run "
-    "check look find show explain investigate debug figure try do generate convert port migrate upgrade "
-    "review clean help let's bump revert commit push merge deploy rebase squash open close finish "
-    "continue proceed go drop extract split inline simplify optimi[sz]e document translate summari[sz]e "
-    "test install publish release tell give list compare replace restore rewrite reformat format draft "
-    "prepare set put get read start stop restart wire hook connect mock stub apply undo redo retry "
-    "render display print return compute parse store skip ignore use take"
-)
-_ASKING = any_of(
-    "should shall do does did is are was were can could would will why how what where which who whose "
-    "whether am has have isn't aren't don't_you doesn't didn't won't wouldn't couldn't shouldn't "
-    "any_(?:idea|reason|chance)"
-)
-_ASKED = any_of(
-    "i we you he she it they the this that there these those our my an? someone anyone to do does did "
-    "is are can could would should true exactly about come"
-)
-QUESTION = re.compile(
-    rf"\?[\"')\]\s]*$|^{_ASKING} {_ASKED}\b"
-    r"|\b(?:can|could|would) you (?:check|confirm|tell|explain|verify|find out)\b"
-    r"|\bi(?:'m| am)? wonder(?:ing)?\b",
-    re.IGNORECASE,
-)
-PLACES = (
-    any_of(
-        "project repo repository code_?base monorepo team company org organi[sz]ation workspace house shop"
-    )
-    + "s?"
-)
-_OF_THIS_TURN = any_of(
-    "file function method class module line part ticket issue pr mr pull-request branch commit change "
-    "step task turn session round once one run case test time week morning afternoon evening sprint "
-    "month component page view script migration conversation chat feature fix bug release demo"
-)
-_FOR_A_WHILE = any_of(
-    "right_away today tonight tomorrow temporarily meanwhile in_the_meantime currently until till for_now "
-    "for_(?:that|these|those|the_(?:moment|time_being|demo|day|rest|next|current)) (?:at|in)_the_moment "
-    "at_this_point for_a_(?:while|moment|second|minute|bit|day|week) yet for_once as_long_as "
-    "next_(?:week|time|month|sprint)"
-)
-TEMPORARY = re.compile(
-    rf"\b(?:(?<!from )now(?! on\b)|{_FOR_A_WHILE}|for this(?! (?:\w+ )?{PLACES}\b))\b"
-    rf"|\b(?:this|that|these|those|the (?:current|new|next|last)) {_OF_THIS_TURN}s?\b"
-    rf"|\bin (?:this|that|the) (?!{PLACES})\w+\.(?:\w+)\b|\bwhile (?:i|we|you|it|the|they)\b",
-    re.IGNORECASE,
-)
-HASTY = re.compile(r"^(?:\W*\w+\W+){0,3}?just\b(?! so you know)", re.IGNORECASE)
-_PERHAPS = any_of(
-    "suppose supposing imagine assuming maybe perhaps not_sure might what_if let'?s_say hypothetically "
-    "in_theory could wonder\\w* i_guess probably thinking_(?:about|of) considering i_think i_suppose "
-    "unsure undecided no_idea i_don't_know_if one_day some_?day would_be_(?:nice|good|great|cool)"
-)
-UNSURE = re.compile(
-    rf"\b(?:{_PERHAPS}|if (?:we|i|you|it|they|one) (?:\w+ )?(?:\w+ed|were|had|did|would|always|never))\b",
-    re.IGNORECASE,
-)
-# Somebody else may have said what follows.
-HEARSAY = re.compile(
-    r"\b"
-    + any_of(
-        "says? said saying wrote writes? reads told tells? telling claims? claimed mentions? mentioned "
-        "suggests? suggested recommends? recommended states? stated insists? wants thinks? prefers "
-        "according_to apparently supposedly as_per per_the docs? readme guide manual linter comment "
-        "boss colleagues? co-?workers? manager client customers? reviewer teacher friend he she they "
-        "people everyone everybody somebody someone contains?"
-    )
-    + r"\b",
-    re.IGNORECASE,
-)
-OWN_SAYING = re.compile(
-    r"\bi(?:'ve| have)? (?:\w+ )?(?:said|say|told|wrote|mentioned)\b", re.IGNORECASE
-)
-JOKE = re.compile(
-    r"\b(?:yeah,? (?:right|sure|great)|(?:great|brilliant|genius|wonderful) (?:idea|plan|move)"
-    r"|oh,? (?:sure|great|yeah|yes|wow|joy)|sure,? (?:why not|always|never|let's)"
-    r"|what could (?:possibly )?go wrong"
-    r"|who needs|haha+|lol|lmao|rofl|as if|just kidding|jk|kidding)\b|(?:^|\s)/s\b|[🙄😂🤣🤡😏]",
-    re.IGNORECASE,
-)
-_BEFORE = any_of(
-    "ok okay now then so and also please pls next first finally great good thanks hi hey yes no"
-)
-TASK = re.compile(
-    rf"^(?:\W|{_BEFORE}\b)*(?:(?:can|could|would|will) you\b|we need\b|i'm (?:getting|seeing|trying)|help me"
-    rf"|i(?:'d| would)? (?:need|want|like) (?:you to|to|a|an|the|some)\b|{_DOING}\b)",
-    re.IGNORECASE,
-)
-LASTING = re.compile(
-    r"\b"
-    + any_of(
-        "always never from_now_on from_here_on going_forward moving_forward henceforth "
-        "in_(?:the_)?future whenever every_?time each_time any_?time by_default as_a_(?:general_)?rule "
-        "in_general generally ever prefer\\w* rather remember keep_in_mind bear_in_mind"
-    )
-    + r"\b|\b(?:in|on|for|across|throughout) (?:this|our|my|all|every|the (?:whole|entire)) (?:\w+ )?"
-    + rf"{PLACES}\b",
-    re.IGNORECASE,
-)
-NOT_LASTING = (
-    (QUESTION, "a question"),
-    (TEMPORARY, "for this moment only"),
-    (HASTY, "for this moment only"),
-    (UNSURE, "not decided"),
-)
+LONGEST, END = 6_000, 1_500  # characters; of a longer text only the ends are read
+LONGEST_TALK = 250  # characters of a line that addresses nobody; a longer one is a document
+LIKENESS = 0.85  # of a misspelt word
+MASK = "¤"
 
 
-def is_joke(message: str) -> bool:
-    return JOKE.search(message) is not None
+def _load() -> tuple[dict[str, re.Pattern[str]], dict[str, str], dict[str, int], set[str]]:
+    """The cues, the English of foreign words, the kind of each tool, and the tools of a person."""
+    text = Path(__file__).with_name("cues.txt").read_text("utf-8")
+    text = re.sub(r"\n[ ]+", "", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE))
+    cues, languages, tools = re.split(r"\[(?:cues|languages|tools)\]\n", text)[1:]
+    english = {
+        word.replace("_", " "): meaning
+        for meaning, _, row in (line.partition(": ") for line in languages.split("\n"))
+        for word in row.split()
+    }
+    kinds: dict[str, int] = {}
+    for number, row in enumerate(re.split(r"[|\n*]", tools)):
+        kinds |= dict.fromkeys(row.split(), number)
+    personal = set(tools.partition("*")[2].replace("|", " ").split())
+    rows = {"personal": "|".join(personal)}
+    for name, _, row in (line.partition(" ") for line in cues.split("\n") if line):
+        rows[name] = re.sub(r"\{([a-z_]+)\}", lambda each: f"(?:{rows[each[1]]})", row)
+    return {n: re.compile(r, re.IGNORECASE) for n, r in rows.items()}, english, kinds, personal
 
 
-def is_task(sentence: str) -> bool:
-    """A question, or an order for this turn alone."""
-    if QUESTION.search(sentence):
-        return True
-    return TASK.match(sentence) is not None and LASTING.search(sentence) is None
+CUES, ENGLISH, KINDS, PERSONAL = _load()
 
 
-def passing(sentence: str) -> str | None:
-    """Why a sentence is not meant to last, or None."""
-    return next((why for pattern, why in NOT_LASTING if pattern.search(sentence)), None)
+def has(cue: str, text: str) -> bool:
+    return CUES[cue].search(text) is not None
 
 
-def is_hearsay(before: str) -> bool:
-    """Whether the text before a statement attributes it to somebody else."""
-    return HEARSAY.search(before) is not None and OWN_SAYING.search(before) is None
+def begins(cue: str, text: str) -> bool:
+    return CUES[cue].match(text) is not None
 
 
-_WORDS = any_of(
-    "please pls plz and also so ok okay nope nah hey hi hello btw by_the_way well right yes yep yeah "
-    "but oh ah fyi again actually hm+ thanks thank_you sorry great good nice perfect cool fine "
-    "looks_good lgtm seriously honestly as_i_said like_i_said i_said i_told_you(?:_to)? "
-    "as_(?:i_)?(?:mentioned|said)(?:_before|_earlier)? one_(?:more_|last_)?(?:thing|note|rule|request) "
-    "a_(?:quick_)?(?:note|reminder) quick_note reminder important rule nb ps for_the_record heads_up "
-    "another_thing ground_rule just_so_you_know first second third finally personally"
+_TAGS = (
+    "paste|file|log|output|document|content|context|example|quote|transcript|e?mail|message|system|tool|command"
+    "|local|user|stdin|stdout|diff|code|text"
 )
-# `no` opens `no, use pnpm` and is a part of `no emojis in commit messages`.
-_NO = r"no(?=\W*[,.!:—–-]|\s+(?:use|we|it|not|don't|always|never|i)\b)"
-OPENING = re.compile(rf"(?:\W|(?:{_WORDS}|{_NO})\b)+", re.IGNORECASE)
-_FUTURE = any_of(
-    "from_now_on(?:wards)? from_here_on(?:_out)? going_forward moving_forward henceforth in_(?:the_)?future "
-    "for_future_reference by_default as_a_(?:general_)?rule(?:_of_thumb)? in_general"
+PASTED = (
+    re.compile(r"\[(?:Request interrupted|Pasted text|Image)[^\]\n]*\]"),
+    re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE),
+    re.compile(r"```.*?(?:```|\Z)", re.DOTALL),
+    re.compile(r"<([a-z][\w-]*)\b[^<>\n]*>.*?</\1>", re.DOTALL | re.IGNORECASE),
+    re.compile(rf"<(?:{_TAGS})[\w-]*[^<>\n]*>.*", re.DOTALL | re.IGNORECASE),
+    re.compile(r"^#{1,6} \S.*", re.DOTALL | re.MULTILINE),
 )
-FUTURE = re.compile(rf"\b{_FUTURE}\b[,:]?", re.IGNORECASE)
-PLACE = re.compile(
-    r"\b(?:in|on|for|across|throughout|at) (?:this|our|my|all(?: of)? (?:our|my)|the (?:whole|entire)) "
-    rf"(?:\w+ )?{PLACES}\b[,:]?",
-    re.IGNORECASE,
+SHELL = re.compile(r"\s*[$❯%➜]\s")
+# Logs, diffs, tables, code, aligned columns, positions in files: a line that nobody types.
+MACHINE = re.compile(
+    r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d|at \S+\(|File \"|[$❯%➜>]\s|\d+\s*[+|:]|# ?\d|diff --|@@|[+✓✗●✖]"
+    r"|---|===|\||-->|\s{4}|\t|[{}\]]|\"\w+\":|\w*(?:Error|Exception|Warning):|Traceback|(?:INFO|WARN|WARNING"
+    r"|ERROR|DEBUG|TRACE|FATAL|FAIL|PASS)\b|(?:error|warning|fatal|hint|panic)\b.{0,20}[:[(]|npm (?:ERR|error)"
+    r"|[\w.-]+ +\| |\S+:\d+:)|.*(?:[{;]|\)\s*:|=>|\S {8,})\s*$|\S+(?: \S+)? {2,}\S.* {2,}\S"
 )
-POLITE = re.compile(
-    r"^(?:can|could|would|will) you (?P<please>please )?(?P<rest>.*?)\??\W*$", re.IGNORECASE
-)
-JOINT = re.compile(
-    r"(?:[,:]|\s[-–—])\s+(?:(?:and|but|so|also|please)\s+)*|\s(?:and|but)\s+(?:also\s+|please\s+)?"
-)
-USE = re.compile(r"(?:but |please )*use\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """`text`: `whole` in lower case without its opening and scopes. `future`: from now on; `place`: in this
-    project. `alone`: there is no task that it could be about. `leads`: it begins the sentence."""
-
-    text: str
-    whole: str
-    future: bool
-    place: bool
-    alone: bool
-    leads: bool
-
-    @property
-    def scoped(self) -> bool:
-        return self.future or self.place
-
-
-def clauses(plain: str, *, alone: bool) -> Iterator[Clause]:
-    """The whole of a masked sentence, then the parts that begin within it, up to one that is hearsay."""
-    joints = list(JOINT.finditer(plain))
-    starts = [0, *(joint.end() for joint in joints)]
-    ends = [*(joint.start() for joint in joints), len(plain)]
-    tasks = (_orders(plain[joint.end() :]) for joint in joints if joint[0].startswith(","))
-    alone = alone and not any(tasks)
-    for start, end in zip(starts, ends, strict=True):
-        if start and is_hearsay(plain[:start]):
-            return
-        # A scope belongs to its own clause, not to the one before.
-        own = plain[start : end if start else len(plain)]
-        scopes = FUTURE.search(own) is not None, PLACE.search(own) is not None
-        whole = plain[start:].lower()
-        yield Clause(_unscoped(whole), whole, *scopes, alone, leads=start == 0)
-
-
-def _orders(rest: str) -> bool:
-    """`don't use this, use that` is no task."""
-    return TASK.match(rest) is not None and not USE.match(rest)
-
-
-def _unscoped(text: str) -> str:
-    """Removes openings and scopes, in any order."""
-    while True:
-        bare = unopened(text)
-        for scope in (FUTURE, PLACE):
-            if found := scope.match(bare):
-                bare = bare[found.end() :]
-        if bare == text:
-            return text
-        text = bare
-
-
-def unopened(text: str) -> str:
-    found = OPENING.match(text)
-    return text[found.end() :] if found else text
-
-
-LONGEST = 6_000  # characters; a longer text is hardly typed, and only its ends are read
-END = 1_500
-FENCE = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-INLINE_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-BLOCK = re.compile(r"<([a-z][\w-]*)\b[^<>\n]*>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_TAGS = any_of(
-    "paste file log output document content context example quote transcript e?mail message system tool "
-    "command local user stdin stdout diff code text"
-)
-OPENED = re.compile(rf"<{_TAGS}[\w-]*[^<>\n]*>.*", re.DOTALL | re.IGNORECASE)
-MARKER = re.compile(r"\[(?:Request interrupted|Pasted text|Image)[^\]\n]*\]")
-# Written by a program in the user's name, or the prompt of a script.
-NOT_SPOKEN = re.compile(
-    r"\s*(?:/\w|This session is being continued|Caveat:|Base directory for this skill|\w+ hook feedback:"
-    r"|Another Claude|The USER performed|You are (?:an?|the|my|our|now)\b|Act as\b|Your task is\b"
-    r"|Implement (?:the following plan|task \d))",
-    re.IGNORECASE,
-)
-# A line that ends with a colon and introduces a quotation, or a text that is to be worked on.
-_SAYING = any_of(
-    "says? said wrote writes reads got gets? getting output prints? printed errors? logs? traceback "
-    "trace readme contributing docs e?mail slack comments? review(?:er)? issue ticket thread quote text "
-    "snippet pasted? documents? contents? prompt transcript response results? section page description "
-    "shows? showed i_see i_ran running"
-)
-QUOTES = re.compile(rf"\b{_SAYING}\b", re.IGNORECASE)
-_WANTED = any_of(
-    "requirements? criteria specs? specification following steps todos? tasks? examples? features? "
-    "behaviou?r cases should must need want here's here_is here_are this_is these_are"
-)
-_MAKE = any_of(
-    "write create implement build generate draft translate summari[sz]e explain add make fix change "
-    "update refactor rename convert rewrite"
-)
-TO_BE_BUILT = re.compile(rf"\b{_WANTED}\b|^\W*(?:please )?{_MAKE}\b", re.IGNORECASE)
-# "can you polish this?" and then the text.
-_HANDLE = any_of(
-    "polish translate review summari[sz]e proof-?read answer reply rewrite shorten improve check "
-    "look_at read fix explain format correct see think_(?:of|about) thoughts_on got get getting paste "
-    "send sent wrote received from"
-)
-TO_BE_WORKED_ON = re.compile(
-    rf"\b{_HANDLE}\b.*\b(?:this|these|following|below|it)\b[^.,]{{0,20}}$", re.IGNORECASE
-)
-_RULES = any_of(
-    "rules? conventions? guidelines? preferences? principles remember keep_in_mind bear_in_mind from_now_on "
-    "going_forward habits"
-)
-RULES = re.compile(rf"\b{_RULES}\b", re.IGNORECASE)
-WRITTEN_BY_A_MACHINE = re.compile(
-    r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d|at \S+\(|File \"|\$ |# ?\d|%|diff --|@@|\+|---|===|\||\s{4}|\t"
-    r"|\w*(?:Error|Exception|Warning):|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)[:\]( ]|(?:error"
-    r"|warning)[:[(]|npm (?:ERR|WARN|error|warn)|Traceback)"
-)
-QUOTED_LINE = re.compile(r"\s*>")
-HEADING = re.compile(r"^#{1,6} \S.*", re.DOTALL | re.MULTILINE)
 # People begin sentences with small letters, too.
 LOOSE_END = re.compile(r"(?<=[^\W_]{2}[.!?])\s+(?=\S)|(?<=[`\"'”][.!?])\s+(?=\S)|;\s+")
 QUOTATION = re.compile(
     r"`[^`\n]+`|\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|„[^“\n]+“|(?<![\w])'[^'\n]+'(?![\w])"
 )
-MASK = "¤"
 
 
 def own_words(text: str) -> str:
-    if NOT_SPOKEN.match(text):
+    if begins("not_spoken", text):
         return ""
     if len(text) > LONGEST:
         first, last = text[:END].rpartition("\n\n")[0], text[-END:].partition("\n\n")[2]
         text = f"{first}\n\n{last}"
-    text = MARKER.sub(" ", clean(text))
-    for pasted in (FENCE, INLINE_FENCE, BLOCK, OPENED, HEADING):
+    text = clean(text)
+    for pasted in PASTED:
         text = pasted.sub("\n", text)
-    return "\n".join(_spoken(text.split("\n"))).strip()
+    return "\n".join(_spoken(re.split(r"\n[ \t]*\n", text))).strip()
 
 
-def _spoken(lines: list[str]) -> Iterator[str]:
-    by_machine = False
-    for number, line in enumerate(lines):
-        if not line.strip():
-            by_machine = False
-        elif WRITTEN_BY_A_MACHINE.match(line):
-            by_machine = True
-        elif not by_machine and not QUOTED_LINE.match(line):
-            yield line
-            if _hands_over(line, more=any(each.strip() for each in lines[number + 1 :])):
-                return
+def _spoken(paragraphs: list[str]) -> Iterator[str]:
+    """Behind a text that was introduced, the user speaks again after lines of a machine, if at all."""
+    introduced = output_seen = False
+    for number, paragraph in enumerate(paragraphs):
+        lines = paragraph.strip("\n").split("\n")
+        addressed = has("talk", paragraph)
+        if introduced and not (output_seen and addressed and not MACHINE.match(lines[0])):
+            output_seen |= any(map(MACHINE.match, lines))
+            continue
+        introduced = False
+        for at, line in enumerate(lines):
+            if MACHINE.match(line):
+                introduced = output_seen = SHELL.match(line) is not None
+                break
+            if addressed or len(line) <= LONGEST_TALK:
+                yield line
+            more = at + 1 < len(lines) or number + 1 < len(paragraphs)
+            if more and _introduces(line):
+                introduced, output_seen = True, any(map(MACHINE.match, lines[at + 1 :]))
+                break
 
 
-def _hands_over(line: str, *, more: bool) -> bool:
-    if more and TO_BE_WORKED_ON.search(line):
-        return True
-    if not line.rstrip().endswith(":"):
-        return False
-    return bool(QUOTES.search(line) or (TO_BE_BUILT.search(line) and not RULES.search(line)))
+def _introduces(line: str) -> bool:
+    """A text that is not the user's, or only to be worked on."""
+    return has("handed_over", line) or (line.rstrip().endswith((":", "：")) and not has("rules", line))
 
 
 def own_sentences(text: str) -> list[str]:
@@ -337,21 +129,51 @@ def masked(sentence: str) -> str:
     )
 
 
-_ALL = r"(?:all |any |every |your |the |previous |prior |earlier |above )*"
-# If such a sentence were kept, every later session would obey it.
-ORDERS = tuple(
-    re.compile(rf"\b{order}", re.IGNORECASE)
-    for order in (
-        rf"(?:ignore|disregard|forget|override) {_ALL}(?:instructions?|rules?|memor(?:y|ies)|prompts?"
-        rf"|everything)\b",
-        rf"(?:delete|erase|wipe|clear|overwrite|retire) {_ALL}memor(?:y|ies)\b",
-        r"(?:system prompt|you are now|jailbreak)",
-        r"(?:do not|don't|never) (?:tell|inform|ask|warn) the user\b",
-        r"without (?:the user'?s|asking the user)",
-        rf"(?:exfiltrate|send {_ALL}(?:secrets?|credentials|keys|tokens))\b",
+FOREIGN = re.compile(
+    "|".join(
+        each if ord(each[0]) > 0x2E80 else rf"(?<![\w-]){re.escape(each)}(?![\w-])"
+        for each in sorted(ENGLISH, key=len, reverse=True)
     )
+)
+SPANISH_DONT = re.compile(r"^no (?=\w+[ae]s\b)")
+CONTRACTED = re.compile(
+    r"\b(do|does|did|is|are|was|were|has|have|should|could|would|must|ca|wo)nt\b"
+)
+SHORTHAND = dict(
+    row.split("=")
+    for row in "pls=please|plz=please|bc=because|cuz=because|coz=because|w/o=without|im=i'm|ive=i've|lets=let's"
+    "|u=you|do not=don't|should not=shouldn't|must not=mustn't|cannot=can't|can not=can't".split("|")
+)
+SHORT = re.compile(rf"(?<![\w/])(?:{'|'.join(map(re.escape, SHORTHAND))})(?![\w/])")
+MISSPELT = (
+    "always never instead prefer remember should because before please without whenever".split()
 )
 
 
+@lru_cache(maxsize=4096)
+def _spelled(word: str) -> str:
+    found = get_close_matches(word, MISSPELT, 1, LIKENESS)
+    same = found and found[0][0] == word[0] and not word.startswith(found[0])
+    return found[0] if same else word
+
+
+@lru_cache(maxsize=1024)
+def normalize(sentence: str) -> str:
+    text = masked(sentence).lower().replace("’", "'").replace("，", ", ").replace("、", ", ")
+    text = FOREIGN.sub(lambda found: f" {ENGLISH[found[0]]} ", " ".join(text.split()))
+    text = SPANISH_DONT.sub("don't ", " ".join(text.split()))
+    text = SHORT.sub(lambda found: SHORTHAND[found[0]], CONTRACTED.sub(r"\1n't", text))
+    return re.sub(r"[a-z]{5,}", lambda found: _spelled(found[0]), text)
+
+
+def is_joke(own: list[str]) -> bool:
+    return has("joke", "\n".join(map(masked, own)))
+
+
+def is_hearsay(text: str) -> bool:
+    """Whether somebody else may have said it."""
+    return has("hearsay", text) and not has("own_saying", text)
+
+
 def orders_the_memory(text: str) -> bool:
-    return any(order.search(text) for order in ORDERS)
+    return has("orders", text)
