@@ -522,7 +522,7 @@ class Memories:
     def _finish(self) -> None:
         if left := load_journal(self.places.root):
             log.action("memory.change_finished", files=len(left.files))
-            apply_journal(self.places.root, left, again=True)
+            apply_journal(self.places.root, left)
             for folder in {each.path.parent for each in left.files}:
                 remove_temporaries(folder)
 

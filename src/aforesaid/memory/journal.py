@@ -126,30 +126,29 @@ def _decode(value: str | None) -> bytes | None:
     return None if value is None else value.encode("utf-8", "surrogateescape")
 
 
-def apply_journal(
-    root: Path, journal: Journal, *, again: bool = False
-) -> tuple[tuple[Path, ...], str | None]:
-    """Makes the change and records it. Can be interrupted anywhere and applied again, with `again`.
+def apply_journal(root: Path, journal: Journal) -> tuple[tuple[Path, ...], str | None]:
+    """Makes the change and records it. Can be interrupted anywhere and applied again.
 
     Returns the files that were edited meanwhile and not changed, and the id of the history's entry; None if
     nothing changed."""
     groups: dict[str, list[FileSwap]] = {}
     for file in journal.files:
-        private = _is_own(root, file.path)
-        swap = FileSwap(file.path, file.before, file.after, journal.number, private=private)
+        swap = FileSwap(file, journal.number, private=_is_own(root, file.path))
         groups.setdefault(file.group, []).append(swap)
     swaps = [each for group in groups.values() for each in group]
-    kept = _apply_groups(root, list(groups.values()), again=again)
+    kept = _apply_groups(root, list(groups.values()))
+    for each in swaps:
+        with _log_unwritable(root, each.path):
+            if not each.finish(reverted=each.path in kept) and each.path not in kept:
+                kept.append(each.path)
+    if kept:
+        log.action("memory.kept_by_hand", files=len(kept))
     done = [each for each in journal.files if each.path not in kept]
     touched = {each.path.parent for each in done}
     for folder in sorted(touched | {(root / path).parent for path in journal.by_hand}):
         with _log_unwritable(root, folder):
             rebuild_index(root, folder)
     entry = _record_history(root, journal, done)
-    for each in swaps:
-        with _log_unwritable(root, each.path):
-            if not each.finish() and each.path not in kept:
-                kept.append(each.path)
     _sync_directories(root, swaps)
     remove_file(root / JOURNAL_FILE)
     return tuple(kept), entry
@@ -175,19 +174,16 @@ def rebuild_index(root: Path, folder: Path) -> None:
         remove_file(path)
 
 
-def _apply_groups(root: Path, groups: list[list["FileSwap"]], *, again: bool) -> list[Path]:
+def _apply_groups(root: Path, groups: list[list["FileSwap"]]) -> list[Path]:
     """Writes all new contents to the disk, then swaps the files. Returns the files of the groups that were
     edited by hand, which are as they were."""
-    ready = [g for g in groups if _all_done(root, g, lambda each: each.prepare(again=again))]
+    ready = [group for group in groups if _all_done(root, group, FileSwap.prepare)]
     made = [group for group in ready if _swap_group(root, group)]
-    _sync_directories(root, [each for group in made for each in group])
-    complete = [group for group in made if not any(each.is_edited_late() for each in group)]
-    kept = [each for group in groups if group not in complete for each in group]
+    kept = [each for group in groups if group not in made for each in group]
     for each in kept:
         with _log_unwritable(root, each.path):
             each.revert()
-    if kept:
-        log.action("memory.kept_by_hand", files=len(kept))
+    _sync_directories(root, [each for group in groups for each in group])
     return [each.path for each in kept]
 
 
@@ -246,28 +242,24 @@ def _is_own(root: Path, path: Path) -> bool:
 class FileSwap:
     """Replaces one file without losing an edit by hand, under the write lock.
 
-    The old file is moved aside (`.old`) and the new one linked to the free name; an edit that comes in
-    between takes the name first, and one to the old file is found aside. `number`: of the change. `private`:
+    The old file is set aside (`.old`) and the new one linked to the free name; an edit that comes in between
+    takes the name first, and one to the old file is found aside. `number`: of the change. `private`:
     readable by its owner alone."""
 
-    def __init__(
-        self, path: Path, before: bytes | None, after: bytes | None, number: int, *, private: bool
-    ) -> None:
-        self.path, self.before, self.after = path, before, after
+    def __init__(self, change: FileChange, number: int, *, private: bool) -> None:
+        path = change.path
+        self.path, self.before, self.after = path, change.before, change.after
         self._private = private
         hidden = f".{path.name[:40]}.{digest(f'{number} {path.name}')}"
         self._old = path.with_name(hidden + OLD_SUFFIX)
         self._reverted = path.with_name(hidden + NEW_SUFFIX)
         self._temporary: Path | None = None  # the new content, written
-        self._is_ours = False  # the file is the one that we have put there
 
-    def prepare(self, *, again: bool) -> bool:
-        """Writes the new content beside the file. `again`: after a crash."""
-        if again:
-            self._recover()
-        content = _read(self.path)
-        self._is_ours = again and content == [self.after]
-        if content == [self.before] and self.after is not None:
+    def prepare(self) -> bool:
+        """Puts back what a crash left aside, and writes the new content beside the file."""
+        _return_aside(self._reverted, self.path, self.after)
+        _return_aside(self._old, self.path, self.before)
+        if self.after is not None and _read(self.path) == [self.before]:
             self._temporary = write_temporary(self.path, self.after, private=self._private)
         return True
 
@@ -276,86 +268,66 @@ class FileSwap:
 
     def swap(self) -> bool:
         """False if the file is being edited; it is as it was left."""
-        content = _read(self.path)
-        if content == [self.after]:
-            return True
-        if content != [self.before] or not self._set_aside(self._old, self.before):
-            return False
-        self._is_ours = self.after is None or self._link(self.after)
-        return self._is_ours
-
-    def is_edited_late(self) -> bool:
-        """By somebody who had opened the file before it was moved aside."""
-        return os.path.lexists(self._old) and _read(self._old) != [self.before]
+        return _swap(self.path, self.before, self._temporary, self.after, self._old)
 
     def revert(self) -> None:
-        """Puts the old file back, unless the new one was edited."""
-        self._discard_temporary()
-        if not self._is_ours:
-            if os.path.lexists(self._old):  # interrupted before the new file was linked
-                _link_if_free(self._old, self.path)
+        """Puts the old content back, unless the new one was edited."""
+        if self.before == self.after or _read(self.path) != [self.after]:
             return
-        if not self._set_aside(self._reverted, self.after):
-            return
-        self._is_ours = False
-        if os.path.lexists(self._old):
-            _link_if_free(self._old, self.path)
-        elif self.before is not None:
-            self._link(self.before)
-        self._reverted.unlink(missing_ok=True)
+        old = None
+        if self.before is not None:
+            old = write_temporary(self.path, self.before, private=self._private)
+        _swap(self.path, self.after, old, self.before, self._reverted)
 
-    def finish(self) -> bool:
-        """Removes the old file. False if it was edited after all; then it is back."""
-        self._discard_temporary()
-        late = self.is_edited_late()
-        if late:
-            self._is_ours = True
-            self.revert()
-        if self.is_edited_late():  # both were edited
-            _keep_beside(self._old, self.path)
-        self._old.unlink(missing_ok=True)
-        return not late
-
-    def _recover(self) -> None:
-        for aside, known in ((self._reverted, self.after), (self._old, self.before)):
-            if not os.path.lexists(aside):
-                continue
-            edited = _read(aside) != [known]
-            if _is_same_file(aside, self.path):
-                aside.unlink()
-            elif not os.path.lexists(self.path) and (edited or aside is self._old):
-                _link_if_free(aside, self.path)
-            elif aside is self._reverted and edited:
-                _keep_beside(aside, self.path)
-            elif aside is self._reverted:
-                aside.unlink()
-
-    def _set_aside(self, aside: Path, known: bytes | None) -> bool:
-        if known is None:
-            return not os.path.lexists(self.path)
-        try:
-            self.path.rename(aside)
-        except FileNotFoundError:
-            return False
-        if _read(aside) == [known]:
-            return True
-        if not _link_if_free(aside, self.path):
-            _keep_beside(aside, self.path)
-        return False
-
-    def _link(self, data: bytes) -> bool:
-        """Gives the content its name; False if the name is taken."""
-        temporary = self._temporary or write_temporary(self.path, data, private=self._private)
-        self._temporary = None
-        if _link_if_free(temporary, self.path):
-            return True
-        temporary.unlink(missing_ok=True)
-        return False
-
-    def _discard_temporary(self) -> None:
+    def finish(self, *, reverted: bool) -> bool:
+        """Removes what was set aside. False if somebody who had the old file open has edited it: then it is
+        back."""
         if self._temporary:
             self._temporary.unlink(missing_ok=True)
-            self._temporary = None
+        _return_aside(self._reverted, self.path, self.after, edited_only=True)
+        edited = os.path.lexists(self._old) and _read(self._old) != [self.before]
+        if edited and self.after is not None and _read(self.path) == [self.after]:
+            self._old.replace(self.path)
+        _return_aside(self._old, self.path, self.before, edited_only=not reverted)
+        return not edited
+
+
+def _swap(
+    path: Path, before: bytes | None, new: Path | None, after: bytes | None, aside: Path
+) -> bool:
+    """Gives the file `new` the name, if the content is `before`; None stands for no file."""
+    try:
+        content = _read(path)
+        if content != [before] or (new is None and after is not None):
+            return content == [after]
+        if before is not None:
+            path.rename(aside)
+            if _read(aside) != [before]:
+                _return_aside(aside, path, before)
+                return False
+        return new is None or _link_if_free(new, path)
+    except FileNotFoundError:  # just deleted
+        return False
+    finally:
+        if new is not None:
+            new.unlink(missing_ok=True)
+
+
+def _return_aside(
+    aside: Path, path: Path, known: bytes | None, *, edited_only: bool = False
+) -> None:
+    """Gives a file that was set aside its name again, if that is free. If not, it is removed; with an edit it
+    stays beside the other one, under a visible name: both were saved at the same time."""
+    if not os.path.lexists(aside):
+        return
+    content = _read(aside)
+    edited = content != [known]
+    if (edited or not edited_only) and _link_if_free(aside, path):
+        return
+    if edited and content != _read(path):
+        aside.rename(path.with_name(f"{path.name[:50]}{EDITED_SUFFIX}{os.urandom(3).hex()}"))
+    else:
+        aside.unlink()
 
 
 def _read(path: Path) -> list[bytes | None]:
@@ -372,24 +344,10 @@ def _link_if_free(file: Path, path: Path) -> bool:
         os.link(file, path, follow_symlinks=False)
     except FileExistsError:
         return False
-    except (
-        OSError,
-        NotImplementedError,
-    ):  # no hard links on this file system, or not a regular file
+    except (OSError, NotImplementedError):  # no hard links here, or not a regular file
         if os.path.lexists(path):
             return False
         file.rename(path)
     else:
         file.unlink(missing_ok=True)
     return True
-
-
-def _keep_beside(aside: Path, path: Path) -> None:
-    """Of two versions saved at the same time, the first stays beside the last, under a visible name."""
-    aside.rename(path.with_name(f"{path.name[:50]}{EDITED_SUFFIX}{os.urandom(3).hex()}"))
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
-    with suppress(OSError):
-        return os.path.samestat(one.lstat(), other.lstat())
-    return False
