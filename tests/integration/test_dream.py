@@ -13,9 +13,9 @@ from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory import changes
 from aforesaid.memory.changes import Change, Memories
 from aforesaid.memory.dream import run
-from aforesaid.memory.dream.duplicates import add_stale_mark
 from aforesaid.memory.dream.gates import DREAM_LOCK_FILE, last_dream_at
 from aforesaid.memory.dream.plan import Plan
+from aforesaid.memory.dream.rules import add_stale_mark
 from aforesaid.memory.dream.run import (
     DreamContext,
     DreamResult,

@@ -4,7 +4,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -17,7 +16,6 @@ from aforesaid.memory.claude_memory import client_folder
 from aforesaid.memory.conversation import read_dialogue, wrote_memory
 from aforesaid.memory.dream.gates import (
     DREAM_LOCK_FILE,
-    GateState,
     closed_gate,
     last_dream_at,
     lock_held_since,
@@ -47,7 +45,7 @@ from aforesaid.memory.selection import (
     select_memories,
 )
 from aforesaid.memory.tool import MemoryTool
-from aforesaid.model.memories import OF_PROJECT, OF_USER, Broken, Message, StoredMemory
+from aforesaid.model.memories import Broken, Message, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable, Usage
 from aforesaid.paths import PRIVATE_FILE, Paths
 from aforesaid.providers.base import Model
@@ -268,17 +266,13 @@ class Memory:
         root, now = self._memories.places.root, self._memories.clock()
         lock = root / DREAM_LOCK_FILE
         last = last_dream_at(lock)
-        state = GateState(
-            last=last,
-            checked=self._checked,
-            sessions=count_sessions(root, last or 0),
-            held_since=lock_held_since(lock),
-        )
-        if why := closed_gate(now, state):
+        sessions, held_since = count_sessions(root, last or 0), lock_held_since(lock)
+        if why := closed_gate(
+            now, last=last, checked=self._checked, sessions=sessions, held_since=held_since
+        ):
             return why
         self._checked = now
-        count = sum(each.scope in (OF_USER, OF_PROJECT) for each in self._listing().memories)
-        return closed_gate(now, replace(state, memories=count))
+        return closed_gate(now, memories=sum(each.is_ours for each in self._listing().memories))
 
 
 def _up_to_prompt(dialogue: tuple[Message, ...]) -> tuple[Message, ...]:

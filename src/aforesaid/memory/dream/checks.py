@@ -19,16 +19,6 @@ from itertools import combinations, permutations
 
 from aforesaid import clock
 from aforesaid.grounding import KnownText, invented_facts, lost_sentences
-from aforesaid.memory.dream.duplicates import (
-    drop_repeated_reasons,
-    last_stated,
-    merge_memories,
-    merge_obstacle,
-    normalize_text,
-    quality,
-    remove_stale_mark,
-    replace_obstacle,
-)
 from aforesaid.memory.dream.plan import (
     MERGE,
     RETIRE,
@@ -37,6 +27,17 @@ from aforesaid.memory.dream.plan import (
     Operation,
     Plan,
     Proposal,
+    Refusal,
+)
+from aforesaid.memory.dream.rules import (
+    drop_repeated_reasons,
+    last_stated,
+    merge_memories,
+    merge_obstacle,
+    normalize_text,
+    quality,
+    remove_stale_mark,
+    replace_obstacle,
 )
 from aforesaid.model.memories import Memory, StoredMemory
 from aforesaid.similarity import Sentence, parse_sentences, sentences_conflict
@@ -62,43 +63,35 @@ def apply_proposal(plan: Plan, proposal: Proposal) -> None:
     }
     total = len(plan.standing)
     if going and len(going) > MAX_RETIRED_SHARE * total:
-        plan.refuse(
-            f"all {len(proposal.operations)} proposals",
-            f"they would take away {len(going)} of {total} memories, "
-            f"and {MAX_RETIRED_SHARE:.0%} may go at once",
-        )
+        why = f"they would take away {len(going)} of {total} memories, and "
+        why += f"{MAX_RETIRED_SHARE:.0%} may go at once"
+        plan.refused.append(Refusal(f"all {len(proposal.operations)} proposals", why))
         return
     check = _ProposalCheck(plan)
     for proposed in proposal.operations:
         try:
             check.carry_out(proposed)
         except Unsafe as unsafe:
-            plan.refuse(str(proposed), str(unsafe))
+            plan.refused.append(Refusal(str(proposed), str(unsafe)))
 
 
 class _ProposalCheck:
-    """`changed`: memories in a proposal that was carried out. `needed`: those that replace another."""
-
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._stored = plan.stored
-        self._changed: dict[str, str] = {}
-        self._needed: set[str] = set()
+        self._changed: dict[str, str] = {}  # memories in a proposal that was carried out
+        self._needed: set[str] = set()  # those that replace another
 
     def carry_out(self, proposed: Operation) -> None:
         for name in proposed.names:
             if before := self._changed.get(name):
                 raise Unsafe(f"{name} is in “{before}” already")
         sources = [self._stored[name] for name in proposed.names]
-        if proposed.kind == MERGE:
-            self._merge(proposed, sources)
-        elif proposed.kind == RETIRE:
-            self._retire(proposed, sources[0])
-        else:
-            self._rewrite(proposed, sources[0])
+        steps = {MERGE: self._merge, RETIRE: self._retire, REWRITE: self._rewrite}
+        steps[proposed.kind](proposed, *sources)
         self._changed |= dict.fromkeys(proposed.names, str(proposed))
 
-    def _merge(self, merge: Operation, sources: list[StoredMemory]) -> None:
+    def _merge(self, merge: Operation, *sources: StoredMemory) -> None:
         ordered = sorted(sources, key=quality, reverse=True)
         obstacles = (merge_obstacle(*pair) for pair in permutations(sources, 2))
         if why := next(filter(None, obstacles), None):
@@ -276,13 +269,11 @@ def _listed_reason(lost: Sentence, listed: Sequence[DroppedFact]) -> str | None:
 
 
 def _refuse_invented(description: str, body: str, sources: Sequence[StoredMemory]) -> None:
-    known = KnownText(*(f"{each.memory.text}\n{_dates(each.memory)}" for each in sources))
+    times = [at for each in sources for at in (each.memory.created, each.memory.updated) if at]
+    dates = (f"{clock.local(at):%Y-%m-%d}" for at in times)
+    known = KnownText(*(each.memory.text for each in sources), *dates)
     for fact in invented_facts(f"{description}\n{body}", known):
         raise Unsafe(f"{_quote(fact)} stands in none of its sources")
-
-
-def _dates(memory: Memory) -> str:
-    return " ".join(f"{clock.local(at):%Y-%m-%d}" for at in (memory.created, memory.updated) if at)
 
 
 def _refuse_contradiction(sources: Sequence[StoredMemory], new: KnownText) -> None:

@@ -8,7 +8,6 @@ import fcntl
 import json
 import os
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from aforesaid import locks
@@ -26,31 +25,30 @@ DREAM_LOCK_FILE = ".dream"
 DREAM_TIMES_FOLDER = ".dreams"
 
 
-@dataclass(frozen=True, slots=True)
-class GateState:
-    """Of all projects, or of one. `last`: the last completed dream; `checked`: last check; None for never.
-    `sessions` since the last dream and `memories`: None if not counted, then not judged. `held_since`: when
-    a dream began that is still running."""
-
-    last: int | None = None
-    checked: int | None = None
-    sessions: int | None = None
-    memories: int | None = None
-    held_since: int | None = None
-
-
-def closed_gate(now: int, state: GateState) -> str | None:
-    """The reason why no dream may run now, or None."""
-    if state.last is not None and _within(now, state.last, INTERVAL):
-        return f"the last dream was {age(state.last, now=now)} ago, and a day is between two"
-    if state.checked is not None and _within(now, state.checked, THROTTLE):
-        return f"it was checked {age(state.checked, now=now)} ago, and {THROTTLE // MINUTE} min are between"
-    if state.sessions is not None and state.sessions < MIN_SESSIONS:
-        return f"{count(state.sessions, 'session')} since the last dream, and {MIN_SESSIONS} are needed"
-    if state.held_since is not None and _within(now, state.held_since, LOCK_EXPIRES):
-        return f"another dream began {age(state.held_since, now=now)} ago"
-    if state.memories is not None and state.memories < MIN_MEMORIES:
-        return f"{count(state.memories, 'memory')}, and {MIN_MEMORIES} are needed"
+def closed_gate(
+    now: int,
+    *,
+    last: int | None = None,
+    checked: int | None = None,
+    sessions: int | None = None,
+    memories: int | None = None,
+    held_since: int | None = None,
+) -> str | None:
+    """The reason why no dream may run now, or None. `last`: the last completed dream; `checked`: the last
+    check; None for never. `sessions` since the last dream and `memories`: None if not counted, then not
+    judged. `held_since`: when a dream began that is still running."""
+    if last is not None and _within(now, last, INTERVAL):
+        return f"the last dream was {age(last, now=now)} ago, and a day is between two"
+    if checked is not None and _within(now, checked, THROTTLE):
+        return (
+            f"it was checked {age(checked, now=now)} ago, and {THROTTLE // MINUTE} min are between"
+        )
+    if sessions is not None and sessions < MIN_SESSIONS:
+        return f"{count(sessions, 'session')} since the last dream, and {MIN_SESSIONS} are needed"
+    if held_since is not None and _within(now, held_since, LOCK_EXPIRES):
+        return f"another dream began {age(held_since, now=now)} ago"
+    if memories is not None and memories < MIN_MEMORIES:
+        return f"{count(memories, 'memory')}, and {MIN_MEMORIES} are needed"
     return None
 
 

@@ -7,6 +7,7 @@ forget what they read a page ago. What does not fit is not shown, and what was n
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from aforesaid import clock, log
 from aforesaid.english import count
@@ -14,7 +15,6 @@ from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory.changes import Change, Memories, UndoResult, undo_change
 from aforesaid.memory.curation import files_freshness
 from aforesaid.memory.dream.checks import apply_proposal
-from aforesaid.memory.dream.duplicates import last_stated
 from aforesaid.memory.dream.gates import (
     DREAM_LOCK_FILE,
     DreamLock,
@@ -34,6 +34,7 @@ from aforesaid.memory.dream.plan import (
 from aforesaid.memory.dream.rules import (
     fix_dates,
     fix_links,
+    last_stated,
     mark_stale,
     merge_duplicates,
     set_updated,
@@ -235,16 +236,17 @@ def _build_result(plan: Plan, memories: Memories, change: Change) -> DreamResult
     return DreamResult(
         operations=tuple(done.operations),
         refused=tuple(done.refused),
-        before={path: _decode(each.before) or "" for path, each in files.items()},
-        after={path: _decode(each.after) for path, each in files.items()},
+        before={
+            path: (each.before or b"").decode("utf-8", "replace") for path, each in files.items()
+        },
+        after={
+            path: None if each.after is None else each.after.decode("utf-8", "replace")
+            for path, each in files.items()
+        },
         noticed=tuple(done.noticed),
         entry=change.entry,
         kept_by_hand=names,
     )
-
-
-def _decode(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _change_message(plan: Plan) -> str:
@@ -255,8 +257,7 @@ def _change_message(plan: Plan) -> str:
     return "\n".join([head, "", *describe_operations(plan.operations)])
 
 
-@dataclass(frozen=True, slots=True)
-class DreamRequest:
+class DreamRequest(NamedTuple):
     request: Request
     names: tuple[str, ...]
 
