@@ -15,10 +15,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid import log
 from aforesaid.clock import DAY
@@ -41,8 +40,7 @@ Names = dict[str, str | None]
 Keep = Callable[[str, bytes], bytes | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One change. `paths`: below the folder of all memories, sorted."""
 
     id: str
@@ -51,12 +49,8 @@ class Entry:
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """An entry as it is stored. `files`: the names of the contents before and after, by path."""
-
-    entry: Entry
-    files: dict[str, tuple[str | None, str | None]]
+Pair = tuple[str | None, str | None]  # the names of the contents before and after
+Record = tuple[Entry, dict[str, Pair]]  # an entry as it is stored, with its files by path
 
 
 class History:
@@ -66,7 +60,7 @@ class History:
     def log(self, limit: int | None = LATEST, folders: Iterable[str] = ()) -> list[Entry]:
         """Newest first. `folders` (such as `user`): only the changes that touched one of them."""
         within = tuple(f"{folder}/" for folder in folders)
-        entries = (record.entry for n in self._numbers() if (record := self._load(n)))
+        entries = (record[0] for n in self._numbers() if (record := self._load(n)))
         found = (
             each
             for each in entries
@@ -76,11 +70,11 @@ class History:
 
     def entry(self, entry_id: str) -> Entry:
         """Raises NotFound."""
-        return self._find(entry_id).entry
+        return self._find(entry_id)[0]
 
     def contents(self, entry_id: str) -> tuple[Contents, Contents]:
         """The files of an entry before and after it. Raises NotFound."""
-        files = self._find(entry_id).files
+        _, files = self._find(entry_id)
         try:
             return (
                 {path: self._content(before) for path, (before, _) in files.items()},
@@ -104,7 +98,7 @@ class History:
             return {str(k): None if v is None else str(v) for k, v in stored.items()}
         except (OSError, ValueError, AttributeError):
             records = [record for n in reversed(self._numbers()) if (record := self._load(n))]
-            return {path: after for each in records for path, (_, after) in each.files.items()}
+            return {path: after for _, files in records for path, (_, after) in files.items()}
 
     def next_number(self) -> int:
         return max(self._numbers(), default=0) + 1
@@ -142,7 +136,7 @@ class History:
             record = self._load(number)
             if record is None:
                 return  # which contents it needs is unknown
-            needed.update(name for pair in record.files.values() for name in pair)
+            needed.update(name for pair in record[1].values() for name in pair)
         contents = self._folder / CONTENTS
         for folder in (self._folder, contents):
             remove_temporaries(folder)
@@ -160,15 +154,15 @@ class History:
                 remove_file(self._folder / f"s{number}.json")
                 count += 1
                 continue
+            entry, old = record
             files = {
                 path: (self._purged(path, before, keep), self._purged(path, after, keep))
-                for path, (before, after) in record.files.items()
+                for path, (before, after) in old.items()
                 if keep(path, b"") is not None
             }
-            entry = record.entry
             reason = keep("", entry.reason.encode("utf-8", "surrogatepass")) or b"erased"
             text = reason.decode("utf-8", "replace")
-            if (files, text) != (record.files, entry.reason):
+            if (files, text) != (old, entry.reason):
                 self._write_entry(number, entry.at, text, files)
                 count += 1
         known = self.known()
@@ -186,12 +180,12 @@ class History:
         """Calls `keep` for every content, as `erase` would, and changes nothing."""
         for number in self._numbers():
             record = self._load(number)
-            for path, pair in record.files.items() if record else ():
+            for path, pair in record[1].items() if record else ():
                 for name in filter(None, pair):
                     with suppress(OSError):
                         keep(path, self._content(name) or b"")
 
-    def _find(self, entry_id: str) -> _Record:
+    def _find(self, entry_id: str) -> Record:
         found = ENTRY.fullmatch(f"{entry_id}.json")
         if record := self._load(int(found[1])) if found else None:
             return record
@@ -200,7 +194,7 @@ class History:
     def _outdated(self, now: int) -> list[int]:
         """Oldest first."""
         older = [(n, self._load(n)) for n in self._numbers()[KEPT_ENTRIES:]]
-        return [n for n, each in older[::-1] if each is None or each.entry.at < now - KEPT_TIME]
+        return [n for n, each in older[::-1] if each is None or each[0].at < now - KEPT_TIME]
 
     def _purged(self, path: str, name: str | None, keep: Keep) -> str | None:
         try:
@@ -234,14 +228,13 @@ class History:
             return []
         return sorted((int(m[1]) for name in names if (m := ENTRY.fullmatch(name))), reverse=True)
 
-    def _load(self, number: int) -> _Record | None:
+    def _load(self, number: int) -> Record | None:
         """None if it is missing or damaged."""
         try:
             stored = json.loads((self._folder / f"s{number}.json").read_bytes())
             files = {path: (before, after) for path, (before, after) in stored["files"].items()}
-            paths = tuple(sorted(files))
-            entry = Entry(f"s{number}", int(stored["at"]), str(stored["reason"]), paths)
-            return _Record(entry, files)
+            at, reason = int(stored["at"]), str(stored["reason"])
+            return Entry(f"s{number}", at, reason, tuple(sorted(files))), files
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 

@@ -108,6 +108,8 @@ def gather_session_memory(
     ]
     goal = [one_line(each.text, MAX_POINT) for each in (*prompts[:1], *prompts[-1:])]
     leads = ("Asked: ",) if len(set(goal)) == 1 else ("Asked at first: ", "Asked last: ")
+    errors = [_point(each) for each in sure if each.draft.type == "bugfix"]
+    errors += [Point(line) for line in recent.failed]
     # Next steps of the last turn that has some: earlier ones are done, or named again.
     steps = [(each.draft.sure.next_steps, each.id) for each in summaries]
     next_steps = [
@@ -123,10 +125,7 @@ def gather_session_memory(
         decisions=tuple(_point(each) for each in sure if each.draft.type == "decision"),
         limits=tuple(_rules(prompts, sure))[-MAX_RULES:],
         files=_files(session.project_dir, summaries, sure, recent.touched),
-        errors=(
-            *(_point(each) for each in sure if each.draft.type == "bugfix"),
-            *map(Point, recent.failed),
-        )[-MAX_ERRORS:],
+        errors=tuple(errors[-MAX_ERRORS:]),
         next_steps=tuple(next_steps[-1:]),
         tokens=recent.tokens,
         messages=recent.messages,

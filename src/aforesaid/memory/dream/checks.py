@@ -87,11 +87,15 @@ class _ProposalCheck:
             if before := self._changed.get(name):
                 raise Unsafe(f"{name} is in “{before}” already")
         sources = [self._stored[name] for name in proposed.names]
-        steps = {MERGE: self._merge, RETIRE: self._retire, REWRITE: self._rewrite}
-        steps[proposed.kind](proposed, *sources)
+        if proposed.kind == MERGE:
+            self._merge(proposed, sources)
+        elif proposed.kind == RETIRE:
+            self._retire(proposed, sources[0])
+        else:
+            self._rewrite(proposed, sources[0])
         self._changed |= dict.fromkeys(proposed.names, str(proposed))
 
-    def _merge(self, merge: Operation, *sources: StoredMemory) -> None:
+    def _merge(self, merge: Operation, sources: list[StoredMemory]) -> None:
         ordered = sorted(sources, key=quality, reverse=True)
         obstacles = (merge_obstacle(*pair) for pair in permutations(sources, 2))
         if why := next(filter(None, obstacles), None):
