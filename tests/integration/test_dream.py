@@ -25,7 +25,7 @@ from aforesaid.memory.dream.run import (
 )
 from aforesaid.memory.folders import Folder, find_places
 from aforesaid.memory.format import blob_id
-from aforesaid.memory.journal import Journal, save_journal
+from aforesaid.memory.history import Journal, save_journal
 from aforesaid.model.memories import OF_CLIENT, Memory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable
 from aforesaid.paths import Paths

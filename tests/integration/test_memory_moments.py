@@ -12,7 +12,7 @@ import pytest
 
 from aforesaid.errors import Edited, MemoryRefused
 from aforesaid.memory.changes import Memories, undo_change
-from aforesaid.memory.journal import FileChange, FileSwap
+from aforesaid.memory.history import FileChange, FileSwap
 from aforesaid.model.memories import Memory
 from tests.support.memory_crash import memories_in, stepping
 

@@ -62,11 +62,15 @@ from aforesaid.memory.format import (
     set_times,
     slugify,
 )
-from aforesaid.memory.history import HISTORY_FOLDER, Contents, Entry, History, Keep
-from aforesaid.memory.journal import (
+from aforesaid.memory.history import (
+    HISTORY_FOLDER,
     JOURNAL_FILE,
+    Contents,
+    Entry,
     FileChange,
+    History,
     Journal,
+    Keep,
     apply_journal,
     load_journal,
     rebuild_index,

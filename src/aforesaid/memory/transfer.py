@@ -296,7 +296,7 @@ class MemoryExport:
                     if why := name_problem(name):
                         raise InvalidMemory(f"its name cannot be used, {why}: rename it")
                     data = read_file(each.file(name))
-                    if data is not None:  # it was just deleted
+                    if data is not None:  # else it was just deleted
                         text = decode_text(data)
                         found.append(MemoryRecord(None, name, each is retired, text))
                 except (InvalidMemory, OSError) as error:
