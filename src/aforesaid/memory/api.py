@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -37,7 +38,6 @@ from aforesaid.memory.files import make_directory
 from aforesaid.memory.folders import Listing, find_places, render_index
 from aforesaid.memory.ranking import MemoryRanker, RankedMemory
 from aforesaid.memory.selection import (
-    Answer,
     LateSelection,
     build_selection_request,
     fit_session_budget,
@@ -238,13 +238,10 @@ class Memory:
             each for each in self._listing().memories if _memory_key(each) not in self._injected
         ]
         late = self._late.result() if self._late and self._late.done() else None
-        model, ask = self._model, None
-        if model is not None:
+        ask = None
+        if self._model is not None:
             request = build_selection_request(render_catalog(fresh), dialogue)
-
-            def ask() -> Answer:
-                return model.ask(request)
-
+            ask = partial(self._model.ask, request)
         chosen = select_memories(fresh, dialogue[-1].text, ask, self._patience, self._ranker.near)
         self._late = chosen.late
         both = {_memory_key(each): each for each in (*chosen.memories, *(late or ()))}
@@ -326,9 +323,7 @@ class FunctionModel:
         self.model = str(getattr(ask, "__name__", type(ask).__name__))
 
     def ask(self, request: Request) -> Reply | Failure:
-        examples = [
-            f"Example:\n{asked}\n\nAnswer:\n{answer}\n" for asked, answer in request.examples
-        ]
+        examples = (f"Example:\n{one}\n\nAnswer:\n{other}\n" for one, other in request.examples)
         user = "\n".join([*examples, request.message])
         try:
             answer: object = self._ask(request.system, user)
@@ -352,13 +347,12 @@ def _load_encoder(name: str) -> Encoder | None:
     from aforesaid.encoders.minilm import MiniLm
     from aforesaid.encoders.static_table import StaticTable
 
-    match name:
-        case "none":
-            return None
-        case "static":
-            return Lazy(StaticTable.name, instant=StaticTable.instant, load=StaticTable)
-        case "minilm":
-            return Lazy(MiniLm.name, instant=MiniLm.instant, load=MiniLm)
+    if name == "none":
+        return None
+    if name == "static":
+        return Lazy(StaticTable.name, instant=StaticTable.instant, load=StaticTable)
+    if name == "minilm":
+        return Lazy(MiniLm.name, instant=MiniLm.instant, load=MiniLm)
     raise ConfigError(f"encoder is {name!r}. Use 'static', 'minilm' or 'none'.")
 
 
@@ -380,12 +374,10 @@ def record_session(root: Path, now: int) -> None:
         make_directory(root)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(root / SESSIONS_FILE, flags, PRIVATE_FILE)
-        try:
+        with os.fdopen(descriptor, "ab", buffering=0) as file:
             if os.fstat(descriptor).st_size > MAX_SESSIONS_BYTES:
-                os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{now}\n".encode())
-        finally:
-            os.close(descriptor)
+                file.truncate(0)
+            file.write(f"{now}\n".encode())
 
 
 def count_sessions(root: Path, at: int) -> int:

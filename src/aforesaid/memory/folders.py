@@ -33,7 +33,6 @@ from aforesaid.model.memories import (
     OF_TEAM,
     OF_USER,
     Broken,
-    Memory,
     StoredMemory,
 )
 from aforesaid.paths import Paths
@@ -90,17 +89,15 @@ class Folder:
         for path in sorted(paths, key=lambda each: (each.name != each.name.lower(), each.name)):
             first.setdefault(fold_name(path.name), path)
         found = [path for path in paths if first[fold_name(path.name)] is path]
-        clashes = [
+        broken = [
             Broken(path, f"{used.name} has the same name: rename one of them")
             for path in paths
             if (used := first[fold_name(path.name)]) is not path
         ]
         read = [self._read(path) for path in found[:most]]
-        return Listing(
-            tuple(each for each in read if isinstance(each, StoredMemory)),
-            (*clashes, *(each for each in read if isinstance(each, Broken))),
-            max(0, len(found) - len(read)),
-        )
+        broken += [each for each in read if isinstance(each, Broken)]
+        memories = tuple(each for each in read if isinstance(each, StoredMemory))
+        return Listing(memories, tuple(broken), len(found) - len(read))
 
     def get(self, name: str) -> StoredMemory | Broken | None:
         """By name, without reading the others."""
@@ -212,16 +209,21 @@ def find_places(
     )
     if not (name := settings.text("memory.team_folder").strip()):
         return found
-    match _team_folder(Path(repository.root), name):
-        case Folder() as team:
-            return replace(found, team=team)
-        case problem:
-            return replace(found, problems=(problem,))
+    # A repository must not make us read or write outside of it, by a link.
+    why = ""
+    try:
+        top, real = Path(repository.root).resolve(), (Path(repository.root) / name).resolve()
+        if not real.is_relative_to(top) or real == top or ".git" in real.relative_to(top).parts:
+            why = "the team's folder is outside of the repository"
+    except (OSError, RuntimeError):
+        why = "the team's folder is a circular link"
+    if not why:
+        return replace(found, team=Folder(real, OF_TEAM))
+    why += ": set memory.team_folder to a folder inside the repository"
+    return replace(found, problems=(Broken(Path(repository.root) / name, why),))
 
 
-@lru_cache(maxsize=CACHED_FILES)
-def _parse_cached(data: bytes, path: Path) -> Memory | Broken:
-    return parse_memory(data, path)
+_parse_cached = lru_cache(maxsize=CACHED_FILES)(parse_memory)
 
 
 def is_memory_file(name: str) -> bool:
@@ -239,19 +241,6 @@ def list_plain_files(folder: Path) -> list[Path]:
     """At any depth, without links and hidden files."""
     found = (Path(path, name) for path, _, names in os.walk(folder) for name in names)
     return sorted(each for each in found if not each.name.startswith(".") and not each.is_symlink())
-
-
-def _team_folder(root: Path, name: str) -> Folder | Broken:
-    """A repository must not make us read or write outside of it, by a link."""
-    path = root / name
-    fix = "set memory.team_folder to a folder inside the repository"
-    try:
-        top, real = root.resolve(), path.resolve()
-    except (OSError, RuntimeError):
-        return Broken(path, f"the team's folder is a circular link: {fix}")
-    if not real.is_relative_to(top) or real == top or ".git" in real.relative_to(top).parts:
-        return Broken(path, f"the team's folder is outside of the repository: {fix}")
-    return Folder(real, OF_TEAM)
 
 
 MAX_INDEX_LINES, MAX_INDEX_BYTES = 200, 25_000

@@ -291,17 +291,15 @@ def _file_diff(old: str, new: str, before: bytes | None, after: bytes | None) ->
         "/dev/null" if before is None else f"a/{old}",
         "/dev/null" if after is None else f"b/{new}",
     )
-    lines = list(difflib.unified_diff(_lines(before), _lines(after), *names))
+    # Split at line feeds alone, as git does.
+    texts = ((data or b"").decode("utf-8", "replace") for data in (before, after))
+    one, other = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in texts)
+    lines = list(difflib.unified_diff(one, other, *names))
     if not lines:  # an empty file, or one that moved unchanged
         return f"--- {names[0]}\n+++ {names[1]}\n"
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
-
-
-def _lines(data: bytes | None) -> list[str]:
-    """Split at line feeds alone, as git does."""
-    return re.findall(r"[^\n]*\n|[^\n]+", (data or b"").decode("utf-8", "replace"))
 
 
 JOURNAL_FILE, JOURNAL_FORMAT = ".change", 2

@@ -89,6 +89,8 @@ class _ProposalCheck:
         sources = [self._stored[name] for name in proposed.names]
         if proposed.kind == MERGE:
             self._merge(proposed, sources)
+        elif sources[0].memory.pinned:
+            raise Unsafe("it is pinned")
         elif proposed.kind == RETIRE:
             self._retire(proposed, sources[0])
         else:
@@ -143,8 +145,6 @@ class _ProposalCheck:
         self._plan.merge(kept.memory, gone, merge.why, tuple(dropped))
 
     def _retire(self, retire: Operation, gone: StoredMemory) -> None:
-        if gone.memory.pinned:
-            raise Unsafe("it is pinned")
         if gone.memory.name in self._needed:
             raise Unsafe("it replaces another one in this dream")
         by = self._find_successor(retire, gone)
@@ -180,8 +180,6 @@ class _ProposalCheck:
 
     def _rewrite(self, rewrite: Operation, source: StoredMemory) -> None:
         old = source.memory
-        if old.pinned:
-            raise Unsafe("it is pinned")
         description = rewrite.description or old.description
         body = drop_repeated_reasons(remove_stale_mark(rewrite.body))
         texts = f"{description} {body}", f"{old.description} {old.body}"
@@ -231,45 +229,33 @@ def _find_dropped(
     statements = [(r, each) for r in rivals for each in parse_sentences(_memory_text(r))]
     for lost in kept.lost(gone.memory):
         rival = next((pair for pair in statements if sentences_conflict(lost, pair[1])), None)
-        why = _contradiction_reason(gone, *rival) if rival else _listed_reason(lost, listed)
-        if why is None:
+        # The reason given for dropping the sentence, or the reasons for all of its facts.
+        reasons = [each.why for each in listed if KnownText(each.fact).keeps(lost)][:1]
+        if not reasons and KnownText(*(each.fact for each in listed)).keeps(lost):
+            reasons = [each.why for each in listed]
+        why = _contradiction_reason(gone, *rival) if rival else "; ".join(dict.fromkeys(reasons))
+        if not why:
             raise Unsafe(f"it loses {_quote(lost.text)} and does not say so")
         found[normalize_text(lost.text)] = DroppedFact(lost.text, why)
     return list(found.values())
 
 
 def _contradiction_reason(gone: StoredMemory, rival: StoredMemory, sentence: Sentence) -> str:
+    """Of two that contradict each other, the user's word wins over an agent's note; else the later day; on
+    one day, the better evidenced."""
     old, new = gone.memory, rival.memory
-    if not _outweighs(new, old):
-        if new.by_agent and not old.by_agent:
-            why = f"{old.name} is the user's word, and {new.name}, which it contradicts, an agent's"
-            raise Unsafe(why)
+    if new.by_agent and not old.by_agent:
+        why = f"{old.name} is the user's word, and {new.name}, which it contradicts, an agent's"
+        raise Unsafe(why)
+    if old.by_agent and not new.by_agent:
+        return f"{new.name} is the user's word and says {_quote(sentence.text)}"
+    days = [clock.local(last_stated(each)).date() for each in (new, old)]
+    weights = [(len(each.evidence), last_stated(each)) for each in (new, old)]
+    if days[0] < days[1] or (days[0] == days[1] and weights[0] < weights[1]):
         raise Unsafe(
             f"{old.name} is newer or better evidenced than {new.name}, which it contradicts"
         )
-    how = "the user's word" if old.by_agent and not new.by_agent else "newer"
-    return f"{new.name} is {how} and says {_quote(sentence.text)}"
-
-
-def _outweighs(one: Memory, other: Memory) -> bool:
-    """Of two that contradict each other: the user's word over an agent's note; else the later day; on one
-    day, the better evidenced."""
-    if one.by_agent != other.by_agent:
-        return other.by_agent
-    mine, theirs = last_stated(one), last_stated(other)
-    if clock.local(mine).date() != clock.local(theirs).date():
-        return mine > theirs
-    return (len(one.evidence), mine) >= (len(other.evidence), theirs)
-
-
-def _listed_reason(lost: Sentence, listed: Sequence[DroppedFact]) -> str | None:
-    """The reason given for dropping a sentence, or the reasons for all of its facts."""
-    for each in listed:
-        if KnownText(each.fact).keeps(lost):
-            return each.why
-    if KnownText(*(each.fact for each in listed)).keeps(lost):
-        return "; ".join(dict.fromkeys(each.why for each in listed))
-    return None
+    return f"{new.name} is newer and says {_quote(sentence.text)}"
 
 
 def _refuse_invented(description: str, body: str, sources: Sequence[StoredMemory]) -> None:

@@ -181,37 +181,30 @@ def _ask_model(plan: Plan, around: DreamContext) -> tuple[str | None, bool]:
 
 
 def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool, held: DreamLock) -> DreamResult:
+    given_up = "memories were edited again and again"
     for _ in range(WRITE_ATTEMPTS):
-        plan = plan.without(_edited_names(plan, memories))
-        reason = _change_message(plan)
-        preview = dry_run or not plan.operations
+        # Memories that take part, also as a replacement, and were changed since they were read.
+        names = {name for one in plan.operations for name in one.touched}
+        now = {name: memories.get(name, plan.read[name].scope) for name in names}
+        same = {
+            n for n, stored in now.items() if stored and stored.checksum == plan.read[n].checksum
+        }
+        plan = plan.without(names - same)
+        message, preview = _change_message(plan), dry_run or not plan.operations
         try:
-            with memories.trial() if preview else memories.change(reason, forgiving=True) as change:
+            opened = memories.trial() if preview else memories.change(message, forgiving=True)
+            with opened as change:
                 if not held.is_mine():
                     raise MemoryRefused("another dream has taken over")
                 _stage_plan(change, plan)
         except Edited:
             continue
         except MemoryRefused as refused:
-            return _abandoned(plan, str(refused))
+            given_up = str(refused)
+            break
         return _build_result(plan, memories, change)
-    return _abandoned(plan, "memories were edited again and again")
-
-
-def _abandoned(plan: Plan, why: str) -> DreamResult:
-    refused = (Refusal(str(one), "the whole dream was given up") for one in plan.operations)
-    return DreamResult(refused=(*plan.refused, *refused), given_up=why, completed=False)
-
-
-def _edited_names(plan: Plan, memories: Memories) -> list[str]:
-    """Memories that take part, also as a replacement, and were changed since they were read."""
-    names = {name for one in plan.operations for name in one.touched}
-    now = {name: memories.get(name, plan.read[name].scope) for name in names}
-    return [
-        name
-        for name, stored in now.items()
-        if stored is None or stored.checksum != plan.read[name].checksum
-    ]
+    dropped = (Refusal(str(one), "the whole dream was given up") for one in plan.operations)
+    return DreamResult(refused=(*plan.refused, *dropped), given_up=given_up, completed=False)
 
 
 def _stage_plan(change: Change, plan: Plan) -> None:
@@ -271,39 +264,33 @@ def build_dream_request(
     """`stale`: by memory, the state of the files that it names."""
     blocks: dict[str, str] = {}
     for memory in _group_similar([each for each in memories if len(each.body) <= MAX_BODY]):
-        block = _memory_block(memory, (stale or {}).get(memory.name, ""))
+        about = [memory.type]
+        if at := last_stated(memory):
+            about.append(f"{clock.local(at):%Y-%m-%d}")
+        if number := len(memory.evidence):
+            about.append(f"{number} {'piece' if number == 1 else 'pieces'} of evidence")
+        about += [NOTED_BY_AGENT] * memory.by_agent + ["pinned"] * memory.pinned
+        about += filter(None, [(stale or {}).get(memory.name)])
+        body = [f"  {line}" for line in memory.body.splitlines() if line.strip()]
+        lines = [f"## {memory.name} ({', '.join(about)})", memory.description, *body]
+        block = fenced("\n".join(lines)).rstrip()
         if (cost := tokens(block)) <= room:
             room -= cost
             blocks[memory.name] = block
-    message = "\n\n".join(["Memories:", *blocks.values(), _signal_lines(signals), QUESTION])
+    lately: list[str] = []
+    left = MAX_SIGNAL_TOKENS
+    for signal in dict.fromkeys(signals):
+        line = f"- {fenced(one_line(signal, MAX_SIGNAL))}"
+        left -= tokens(line)
+        if left < 0:
+            lately.append(f"- and {count(len(signals) - len(lately), 'other thing')}")
+            break
+        lately.append(line)
+    done = "\n".join(["What was done lately:", *(lately or ["- nothing that is known"])])
+    message = "\n\n".join(["Memories:", *blocks.values(), done, QUESTION])
     examples = prompt_examples("dream_example")
     request = Request(prompt_text("dream"), examples, message, REPLY_TOKENS)
     return DreamRequest(request, tuple(blocks))
-
-
-def _memory_block(memory: Memory, stale: str) -> str:
-    about = [memory.type]
-    if at := last_stated(memory):
-        about.append(f"{clock.local(at):%Y-%m-%d}")
-    if number := len(memory.evidence):
-        about.append(f"{number} {'piece' if number == 1 else 'pieces'} of evidence")
-    about += [NOTED_BY_AGENT] * memory.by_agent + ["pinned"] * memory.pinned
-    about += [stale] * bool(stale)
-    body = "\n".join(f"  {line}" for line in memory.body.splitlines() if line.strip())
-    return fenced(f"## {memory.name} ({', '.join(about)})\n{memory.description}\n{body}").rstrip()
-
-
-def _signal_lines(signals: Sequence[str]) -> str:
-    lines: list[str] = []
-    room = MAX_SIGNAL_TOKENS
-    for signal in dict.fromkeys(signals):
-        line = f"- {fenced(one_line(signal, MAX_SIGNAL))}"
-        room -= tokens(line)
-        if room < 0:
-            lines.append(f"- and {count(len(signals) - len(lines), 'other thing')}")
-            break
-        lines.append(line)
-    return "\n".join(["What was done lately:", *(lines or ["- nothing that is known"])])
 
 
 def _group_similar(memories: Sequence[Memory]) -> list[Memory]:
