@@ -6,7 +6,7 @@ A file is Markdown with YAML front matter. Known keys become fields of `Memory`,
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -226,10 +226,6 @@ def _parse_scalar(event: ScalarEvent) -> Any:
 
 MAX_FILE_BYTES = 256 * 1024
 INDEX_FILE, SUFFIX = "MEMORY.md", ".md"
-KNOWN_KEYS = (
-    *("name", "description", "type", "pinned", "created", "updated", "evidence", "commit", "files"),
-    *("replaces", "replaced_by"),
-)
 TEXT_KEYS = ("name", "description", "evidence", "commit", "files", "replaces", "replaced_by")
 TITLE_KEY = "title"  # keeps a `name` that differs from the file's
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -250,15 +246,12 @@ def render_memory(memory: Memory) -> str:
     """The file's text, without empty fields."""
     tidy = normalize(memory)
     head: dict[str, Any] = {"name": tidy.name, "description": tidy.description, "type": tidy.type}
-    later: dict[str, Any] = {
-        "pinned": tidy.pinned,
+    later = {key: getattr(tidy, key) for key in FIELDS} | {
         "created": _format_time(tidy.created),
         "updated": _format_time(tidy.updated),
         "evidence": list(tidy.evidence),
-        "commit": tidy.commit,
         "files": dict(tidy.files),
         "replaces": list(tidy.replaces),
-        "replaced_by": tidy.replaced_by,
     }
     head |= {key: value for key, value in later.items() if value}
     body = f"\n{tidy.body}\n" if tidy.body else ""
@@ -329,22 +322,9 @@ def _parse_text(text: str, name: str) -> Memory:
     title = _get_line(values, "name")
     if title and title != _one_line(name):
         extra.setdefault(TITLE_KEY, title)
-    return Memory(
-        name=name,
-        description=description,
-        # The least harmful guess: it applies in one project and claims nothing about the user.
-        type=kind or PROJECT,
-        body=body,
-        pinned=_get_flag(values, "pinned"),
-        created=_get_time(values, "created"),
-        updated=_get_time(values, "updated"),
-        evidence=_get_lines(values, "evidence"),
-        commit=_get_line(values, "commit") or None,
-        files=_get_files(values),
-        replaces=_get_lines(values, "replaces"),
-        replaced_by=_get_line(values, "replaced_by") or None,
-        extra=extra,
-    )
+    # The least harmful type: it applies in one project and claims nothing about the user.
+    read = {key: get(values, key) for key, get in FIELDS.items()}
+    return Memory(name, description, kind or PROJECT, body, extra=extra, **read)
 
 
 def _get_line(values: Mapping[str, Any], key: str) -> str:
@@ -355,9 +335,8 @@ def _get_line(values: Mapping[str, Any], key: str) -> str:
 
 
 def _to_line(value: Any) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+    text = "" if value is None else str(value)
+    return text.lower() if isinstance(value, bool) else " ".join(text.split())
 
 
 def _get_lines(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -391,16 +370,30 @@ def _get_time(values: Mapping[str, Any], key: str) -> int:
         ) from None
 
 
-def _get_files(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _get_files(values: Mapping[str, Any], key: str) -> tuple[tuple[str, str], ...]:
     """Path and blob id; a plain list of paths has no ids."""
-    value = values.get("files")
+    value = values.get(key)
     if not isinstance(value, dict):
-        return tuple((path, "") for path in dict.fromkeys(_get_lines(values, "files")))
+        return tuple((path, "") for path in dict.fromkeys(_get_lines(values, key)))
     if any(isinstance(each, dict | list) for each in value.values()):
         raise InvalidMemory(
             "`files` is not a list: write `path: content` lines, as git names contents"
         )
     return tuple((path, _to_line(each)) for path, each in value.items() if path)
+
+
+# Keys of the front matter that are fields of `Memory`, in the order of the file, and how they are read.
+FIELDS: dict[str, Callable[[Mapping[str, Any], str], Any]] = {
+    "pinned": _get_flag,
+    "created": _get_time,
+    "updated": _get_time,
+    "evidence": _get_lines,
+    "commit": lambda values, key: _get_line(values, key) or None,
+    "files": _get_files,
+    "replaces": _get_lines,
+    "replaced_by": lambda values, key: _get_line(values, key) or None,
+}
+KNOWN_KEYS = ("name", "description", "type", *FIELDS)
 
 
 def _format_time(at: int) -> str:
@@ -486,12 +479,10 @@ def retired_order(retired: StoredMemory) -> tuple[str, int, str]:
 def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
     """Fills in a missing `created`, and `updated` if something else changed."""
     tidy = normalize(memory)
-    if old is None:
-        return replace(tidy, created=tidy.created or now)
-    tidy = replace(tidy, created=tidy.created or old.created)
-    if tidy.updated in (0, old.updated):
-        return replace(tidy, updated=old.updated if equal_except_updated(tidy, old) else now)
-    return tidy
+    tidy = replace(tidy, created=tidy.created or (old.created if old else now))
+    if old is None or tidy.updated not in (0, old.updated):
+        return tidy
+    return replace(tidy, updated=old.updated if equal_except_updated(tidy, old) else now)
 
 
 def equal_except_updated(one: Memory, other: Memory) -> bool:

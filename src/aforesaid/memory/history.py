@@ -398,7 +398,8 @@ def apply_journal(root: Path, journal: Journal) -> tuple[tuple[Path, ...], str |
         swap = FileSwap(file, journal.number, private=_is_own(root, file.path))
         groups.setdefault(file.group, []).append(swap)
     swaps = [each for group in groups.values() for each in group]
-    kept = _apply_groups(root, list(groups.values()))
+    kept = _swap_groups(root, list(groups.values()))
+    _sync_directories(root, swaps)
     for each in swaps:
         with _log_unwritable(root, each.path):
             if not each.finish(reverted=each.path in kept) and each.path not in kept:
@@ -441,33 +442,26 @@ def rebuild_index(root: Path, folder: Path) -> None:
         remove_file(path)
 
 
-def _apply_groups(root: Path, groups: list[list["FileSwap"]]) -> list[Path]:
+def _swap_groups(root: Path, groups: list[list["FileSwap"]]) -> list[Path]:
     """Writes all new contents to the disk, then swaps the files. Returns the files of the groups that were
     edited by hand, which are as they were."""
-    ready = [group for group in groups if _all_done(root, group, FileSwap.prepare)]
-    made = [group for group in ready if _swap_group(root, group)]
+    ready, made = [], []
+    for group in groups:
+        with _log_unwritable(root, *(each.path for each in group)):
+            for each in group:
+                each.prepare()
+            ready.append(group)
+    for group in ready:
+        with _log_unwritable(root, *(each.path for each in group)):
+            # New files first: a file that moves is never missing.
+            new_first = sorted(group, key=lambda each: each.after is None)
+            if not any(each.is_edited() for each in group) and all(e.swap() for e in new_first):
+                made.append(group)
     kept = [each for group in groups if group not in made for each in group]
     for each in kept:
         with _log_unwritable(root, each.path):
             each.revert()
-    _sync_directories(root, [each for group in groups for each in group])
     return [each.path for each in kept]
-
-
-def _swap_group(root: Path, group: list["FileSwap"]) -> bool:
-    if any(each.is_edited() for each in group):
-        return False
-    # New files first: a file that moves is never missing.
-    return _all_done(root, sorted(group, key=lambda each: each.after is None), FileSwap.swap)
-
-
-def _all_done(root: Path, group: list["FileSwap"], step: Callable[["FileSwap"], bool]) -> bool:
-    for each in group:
-        with _log_unwritable(root, each.path):
-            if step(each):
-                continue
-        return False
-    return True
 
 
 def _sync_directories(root: Path, swaps: Iterable["FileSwap"]) -> None:
@@ -477,14 +471,14 @@ def _sync_directories(root: Path, swaps: Iterable["FileSwap"]) -> None:
 
 
 @contextmanager
-def _log_unwritable(root: Path, path: Path) -> Iterator[None]:
+def _log_unwritable(root: Path, *written: Path) -> Iterator[None]:
     """A full disk raises, and the change is completed when there is room again. A repository that is gone, or
     a file that belongs to somebody else, is skipped: it must not block all other changes."""
     permanent = (PermissionError, NotADirectoryError, IsADirectoryError)
     try:
         yield
     except OSError as error:
-        if not isinstance(error, permanent) and _is_own(root, path):
+        if not isinstance(error, permanent) and all(_is_own(root, each) for each in written):
             raise
         log.warning("memory.unwritable", why=log.cause(error))
 
@@ -510,13 +504,12 @@ class FileSwap:
         self._reverted = path.with_name(hidden + NEW_SUFFIX)
         self._temporary: Path | None = None  # the new content, written
 
-    def prepare(self) -> bool:
+    def prepare(self) -> None:
         """Puts back what a crash left aside, and writes the new content beside the file."""
         _return_aside(self._reverted, self.path, self.after)
         _return_aside(self._old, self.path, self.before)
         if self.after is not None and _read(self.path) == [self.before]:
             self._temporary = write_temporary(self.path, self.after, private=self._private)
-        return True
 
     def is_edited(self) -> bool:
         return _read(self.path) not in ([self.before], [self.after])
