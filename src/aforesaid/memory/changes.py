@@ -398,8 +398,16 @@ class Memories:
     def change(self, reason: str, *, forgiving: bool = False) -> Iterator[Change]:
         """Waits for the write lock. Raises MemoryRefused if it cannot be had, and at the end Edited if files
         were left alone; with `forgiving` the caller looks at `kept_by_hand` instead."""
-        with write_lock(self.places.root):
-            self._prepare()
+        root = self.places.root
+        with write_lock(root):
+            self._finish()
+            for folder in (root, *(each.path for each in self.places.own)):
+                remove_temporaries(folder)
+            # Another process may have created the project's folder meanwhile, under another name.
+            repository = self.places.repository
+            if repository and not self.places.project.path.exists():
+                found = find_project_folder(root, repository) or self.places.project.path
+                self.places = replace(self.places, project=Folder(found, OF_PROJECT))
             change = Change(self.places, self.clock, reason, self.redactor)
             yield change
             self._commit(change)
@@ -430,37 +438,38 @@ class Memories:
         root = self.places.root
         if not root.is_dir():
             return []
+        changed = []
         with write_lock(root):
             self._finish()
-            changed = _purge_files(root, keep)
+            for path in list(iter_all_files(root)):
+                data, name = path.read_bytes(), _relative(root, path)
+                kept = keep(name, data)
+                if kept == data:
+                    continue
+                if kept is None:
+                    remove_file(path)
+                else:
+                    write_file(path, kept)
+                changed.append(name)
+            for folder in sorted({(root / name).parent for name in changed}):
+                rebuild_index(root, folder)
+                # The name of an empty folder tells what was in it.
+                while folder != root and folder.is_dir() and not any(folder.iterdir()):
+                    folder.rmdir()
+                    folder = folder.parent  # noqa: PLW2901
             count = self.history.erase(keep)
-        log.action("memory.erased", files=len(changed), recorded=count)
+        if changed or count:
+            log.action("memory.erased", files=len(changed), recorded=count)
         return changed
 
     def look(self, keep: Keep) -> None:
         """Calls `keep` for every file and version, as `erase` would, and changes nothing."""
-        root = self.places.root
-        if not root.is_dir():
-            return
-        with write_lock(root):
-            self._finish()
-            for path in iter_all_files(root):
-                keep(_relative(root, path), path.read_bytes())
-            self.history.look(keep)
 
-    def _prepare(self) -> None:
-        root = self.places.root
-        self._finish()
-        for folder in (root, *(each.path for each in self.places.own)):
-            remove_temporaries(folder)
-        project, repository = self.places.project, self.places.repository
-        # Another process may have created the project's folder meanwhile, under another name.
-        if (
-            repository
-            and not project.path.exists()
-            and (found := find_project_folder(root, repository))
-        ):
-            self.places = replace(self.places, project=Folder(found, OF_PROJECT))
+        def unchanged(path: str, data: bytes) -> bytes:
+            keep(path, data)
+            return data
+
+        self.erase(unchanged)
 
     def _commit(self, change: Change) -> None:
         if not (files := change.changed_files()):
@@ -628,28 +637,6 @@ def undo_change(
         paths = tuple(path for path in before if current[path] != before[path])
     kept = change.kept_by_hand
     return UndoResult(entry, change.entry, () if kept else paths, kept)
-
-
-def _purge_files(root: Path, keep: Keep) -> list[str]:
-    changed = []
-    for path in list(iter_all_files(root)):
-        data = path.read_bytes()
-        name = _relative(root, path)
-        kept = keep(name, data)
-        if kept == data:
-            continue
-        if kept is None:
-            remove_file(path)
-        else:
-            write_file(path, kept)
-        changed.append(name)
-    for folder in sorted({(root / name).parent for name in changed}):
-        rebuild_index(root, folder)
-        # The name of an empty folder tells what was in it.
-        while folder != root and folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
-            folder = folder.parent  # noqa: PLW2901
-    return changed
 
 
 def iter_all_files(root: Path) -> Iterator[Path]:

@@ -199,15 +199,6 @@ class History:
         self.prune(0)
         return count
 
-    def look(self, keep: Keep) -> None:
-        """Calls `keep` for every content, as `erase` would, and changes nothing."""
-        for number in self._numbers():
-            record = self._load(number)
-            for path, pair in record[1].items() if record else ():
-                for name in filter(None, pair):
-                    with suppress(OSError):
-                        keep(path, self._content(name) or b"")
-
     def _find(self, entry_id: str) -> Record:
         found = ENTRY.fullmatch(f"{entry_id}.json")
         if record := self._load(int(found[1])) if found else None:

@@ -200,27 +200,20 @@ def read_proposal(reply: str, names: Collection[str]) -> Proposal | Unusable:
 
 def _entries(value: Any) -> Iterator[tuple[str, Entry]]:
     """`{"merge": […], "retire": […]}`, a list of operations that say what they are, or one of them."""
+    listed = [("", each) for each in _as_list(value)]
     if isinstance(value, dict) and not {"name", "names"} & value.keys():
-        for key, listed in value.items():
-            kind = KINDS.get(str(key).lower(), "")
-            for entry in listed if isinstance(listed, list) else [listed]:
-                if isinstance(entry, dict):
-                    yield kind or _guess_kind(entry), entry
-                elif isinstance(entry, str) and kind == RETIRE:
-                    yield kind, {"name": entry}
-        return
-    for entry in value if isinstance(value, list) else [value]:
-        if isinstance(entry, dict) and {"name", "names"} & entry.keys():
-            yield _guess_kind(entry), entry
-
-
-def _guess_kind(entry: Entry) -> str:
-    for key in ("op", "operation", "action", "kind", "type"):
-        if kind := KINDS.get(str(entry.get(key, "")).lower()):
-            return kind
-    if "names" in entry:
-        return MERGE
-    return REWRITE if entry.get("body") else RETIRE
+        listed = [(key, each) for key, found in value.items() for each in _as_list(found)]
+    for key, entry in listed:
+        if isinstance(entry, str) and KINDS.get(key.lower()) == RETIRE:
+            yield RETIRE, {"name": entry}
+        elif isinstance(entry, dict) and (key or {"name", "names"} & entry.keys()):
+            named = (
+                key,
+                *(entry.get(each) for each in ("op", "operation", "action", "kind", "type")),
+            )
+            kinds = [KINDS[word] for each in named if (word := str(each).lower()) in KINDS]
+            guess = MERGE if "names" in entry else REWRITE if entry.get("body") else RETIRE
+            yield (kinds[0] if kinds else guess), entry
 
 
 def _read_operation(kind: str, entry: Entry) -> Operation:
