@@ -10,7 +10,7 @@ from threading import Barrier, Thread
 import pytest
 
 from aforesaid.clock import DAY, HOUR, MINUTE
-from aforesaid.memory.dream.gates import (
+from aforesaid.memory.dream.run import (
     DREAM_LOCK_FILE,
     MIN_MEMORIES,
     MIN_SESSIONS,
@@ -170,7 +170,7 @@ def test_after_an_hour_another_one_takes_over_and_the_first_finds_out(path: Path
 DREAMER = """
 import sys, time
 from pathlib import Path
-from aforesaid.memory.dream.gates import acquire_dream_lock
+from aforesaid.memory.dream.run import acquire_dream_lock
 held = acquire_dream_lock(Path(sys.argv[1]), int(sys.argv[2]))
 print("held" if held else "no", flush=True)
 time.sleep(60)

@@ -15,13 +15,15 @@ from aforesaid.ids import digest
 from aforesaid.memory.changes import Memories, UndoResult, undo_change
 from aforesaid.memory.claude_memory import client_folder
 from aforesaid.memory.conversation import read_dialogue, wrote_memory
-from aforesaid.memory.dream.gates import (
+from aforesaid.memory.dream.run import (
     DREAM_LOCK_FILE,
+    DreamContext,
+    DreamResult,
     closed_gate,
     last_dream_at,
     lock_held_since,
+    run_dream,
 )
-from aforesaid.memory.dream.run import DreamContext, DreamResult, run_dream
 from aforesaid.memory.extraction.drafts import Draft
 from aforesaid.memory.extraction.extract import (
     Extraction,

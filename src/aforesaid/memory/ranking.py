@@ -366,14 +366,14 @@ def rank_memories(
     return MemoryRanker(encoder).near(memories, text)
 
 
-def confident_matches(found: Sequence[RankedMemory], most: int = MAX_MATCHES) -> list[RankedMemory]:
+def confident_matches(found: Sequence[RankedMemory]) -> list[RankedMemory]:
     """What may be injected, best first."""
-    return [each for each in found if each.score >= 1.0][:most]
+    return [each for each in found if each.score >= 1.0][:MAX_MATCHES]
 
 
-def likely_matches(found: Sequence[RankedMemory], most: int = MAX_MATCHES) -> list[RankedMemory]:
+def likely_matches(found: Sequence[RankedMemory]) -> list[RankedMemory]:
     """What a search may show, best first: somebody asks, so what is only likely is worth a line."""
-    return [each for each in found if each.score >= LIKELY_SCORE][:most]
+    return [each for each in found if each.score >= LIKELY_SCORE][:MAX_MATCHES]
 
 
 def _leads(shared: Sequence[Sequence[SharedWord]], meaning: Sequence[float]) -> list[float]:

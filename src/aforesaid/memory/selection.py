@@ -105,14 +105,6 @@ def build_selection_request(listed: str, conversation: Sequence[Message]) -> Req
     return Request(prompt_text("select"), prompt_examples(*EXAMPLES), message, REPLY_TOKENS)
 
 
-def parse_selection(reply: str, memories: Sequence[StoredMemory]) -> list[StoredMemory] | None:
-    """The memories that the model chose. None if its reply is of no use."""
-    listed = sort_for_catalog(memories)
-    names = _unique_names(listed)
-    found = parse_names(reply, names, MAX_SELECTED)
-    return None if found is None else [listed[names.index(name)] for name in found]
-
-
 def select_memories(
     memories: Sequence[StoredMemory],
     text: str,
@@ -206,24 +198,24 @@ NONE = re.compile(
 NUMBER = r"(?:^|(?<=[\[,:\"]))\s*(?P<number>\d{1,4})\s*(?=$|[\],\"}])"  # alone, as in a list
 
 
-def parse_names(reply: str, names: Sequence[str], most: int) -> list[str] | None:
-    """The chosen names, at most `most`; an empty list is an answer, too. `names` are as they were listed and
-    numbered from 1. None if the reply cannot be read, names nothing that was listed, or nearly everything."""
+def parse_selection(reply: str, memories: Sequence[StoredMemory]) -> list[StoredMemory] | None:
+    """The memories that the model chose; an empty list is an answer, too. They were listed and numbered as in
+    the catalog. None if the reply cannot be read, names nothing that was listed, or nearly everything."""
+    listed = sort_for_catalog(memories)
+    names = [name.lower().replace("_", "-") for name in _unique_names(listed)]
     text = clean(reply[:MAX_REPLY])
     labels = list(LABEL.finditer(text))
     text = text[labels[-1].end() :] if labels else text
-    known = {name.lower().replace("_", "-"): name for name in reversed(names)}
     spelled = "|".join(
         re.escape(name).replace(r"\-", "[-_]") for name in sorted(names, key=len, reverse=True)
     )
     pattern = rf"(?<![\w-])(?P<name>{spelled})(?![\w-])|{NUMBER}"
-    found: dict[str, None] = {}
+    found: dict[int, None] = {}
     for mark in re.finditer(pattern, text, re.IGNORECASE | re.MULTILINE):
-        number = int(mark["number"] or 0)
         if mark["name"]:
-            found[known[mark["name"].lower().replace("_", "-")]] = None
-        elif 0 < number <= len(names):
-            found[names[number - 1]] = None
-    if found:
-        return list(found)[:most] if len(found) <= MAX_LISTED_FACTOR * most else None
-    return [] if NONE.search(text) else None
+            found[names.index(mark["name"].lower().replace("_", "-"))] = None
+        elif 0 < int(mark["number"]) <= len(names):
+            found[int(mark["number"]) - 1] = None
+    if len(found) > MAX_LISTED_FACTOR * MAX_SELECTED or not (found or NONE.search(text)):
+        return None
+    return [listed[number] for number in list(found)[:MAX_SELECTED]]

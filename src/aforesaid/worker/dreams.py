@@ -8,15 +8,18 @@ from aforesaid import log
 from aforesaid.clock import Clock
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.dream.gates import (
+from aforesaid.memory.dream.run import (
     DREAM_LOCK_FILE,
+    DreamContext,
+    DreamResult,
     closed_gate,
     last_dream_at,
     last_project_dream_at,
+    lock_dreams,
     lock_held_since,
+    run_dream,
     sessions_counted_since,
 )
-from aforesaid.memory.dream.run import DreamContext, DreamResult, lock_dreams, run_dream
 from aforesaid.model.requests import DREAM
 from aforesaid.model.sessions import Project
 from aforesaid.paths import Paths
