@@ -163,7 +163,6 @@ def memory_json(stored: StoredMemory) -> Json:
 
 
 def content_json(stored: StoredMemory) -> Json:
-    """The text and its evidence."""
     one = stored.memory
     return {
         "body": one.body,

@@ -147,10 +147,9 @@ class MemoryTool:
                 )
 
     def _view(self, path: object, view_range: object) -> str:
-        with self._memories.trial():  # while nobody writes
+        with self._memories.trial() as change:  # while nobody writes
             places = self._memories.places
-            target = resolve_path(path, places)
-            _refuse_links(target)
+            target = _Files(change, places).resolve(path)
             if not target.names or target.path.is_dir():
                 return _view_directory(target, places)
             try:
@@ -222,8 +221,20 @@ class _Files:
         self._change, self._places = change, places
 
     def resolve(self, path: object, *, new: bool = False) -> Target:
+        """No part of the path may be a link, and the last one must be a regular file or a folder."""
         target = resolve_path(path, self._places, new=new)
-        _refuse_links(target)
+        for depth in range(len(target.names) + 1):
+            try:
+                mode = target.base.joinpath(*target.names[:depth]).lstat().st_mode
+            except FileNotFoundError:
+                break
+            except OSError as error:
+                why = f"cannot be used: {error.strerror}"
+                raise ToolError(f"Error: The path {target.display} {why}.") from None
+            is_last = depth == len(target.names) > 0
+            if not stat.S_ISDIR(mode) and not (is_last and stat.S_ISREG(mode)):
+                why = "is not a file or a directory of the memory"
+                raise ToolError(f"Error: The path {target.display} {why}.")
         return target
 
     def exists(self, target: Target) -> bool:
@@ -381,25 +392,6 @@ def split_path(path: object) -> tuple[str, ...]:
             f"hidden files, no backslashes or control characters, at most {MAX_DEPTH} levels."
         )
     return names
-
-
-def _refuse_links(target: Target) -> None:
-    """No part of the path may be a link, and the last one must be a regular file or a folder."""
-    for depth in range(len(target.names) + 1):
-        path = target.base.joinpath(*target.names[:depth])
-        try:
-            mode = path.lstat().st_mode
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise ToolError(
-                f"Error: The path {target.display} cannot be used: {error.strerror}."
-            ) from None
-        last = depth == len(target.names)
-        if not stat.S_ISDIR(mode) and not (last and depth and stat.S_ISREG(mode)):
-            raise ToolError(
-                f"Error: The path {target.display} is not a file or a directory of the memory."
-            )
 
 
 def _printable(path: object) -> str:

@@ -4,7 +4,7 @@ memory whose files are gone is marked. A pinned memory is never touched; problem
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -287,25 +287,24 @@ def fix_links(plan: Plan, memories: Memories) -> None:
         return name if name in plan.standing else None
 
     for memory in list(plan.standing.values()):
-        dead = [name for name in dead_links(memory, there) if is_dead(name)]
+        dead = {n: find_successor(n) for n in dead_links(memory, there) if is_dead(n)}
         if dead and memory.pinned:
             plan.notice(memory, f"it links to what is no longer there: {', '.join(dead)}")
         elif dead:
-            body = fix_dead_links(memory.body, dead.__contains__, find_successor)
+            body = fix_dead_links(memory.body, dead)
             tied = [each for each in dead if each in plan.gone]
             plan.rewrite(replace(memory, body=body), f"no longer there: {', '.join(dead)}", tied)
 
 
-def fix_dead_links(
-    body: str, is_dead: Callable[[str], bool], successor: Callable[[str], str | None]
-) -> str:
-    """Links follow the memory that replaced their target; without one, only their text stays."""
+def fix_dead_links(body: str, dead: Mapping[str, str | None]) -> str:
+    """Links follow the memory that replaced their target; without one, only their text stays. `dead`: the
+    replacements by name."""
 
     def fixed(link: re.Match[str]) -> str:
         name = link_target(link)
-        if name is None or not is_dead(name):
+        if name is None or name not in dead:
             return link[0]
-        by = successor(name)
+        by = dead[name]
         found = LABEL.match(link[0])
         label = found[found.lastindex or 1] if found else ""
         if by is None:
