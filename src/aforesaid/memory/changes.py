@@ -463,7 +463,7 @@ class Memories:
         return changed
 
     def look(self, keep: Keep) -> None:
-        """Calls `keep` for every file and version, as `erase` would, and changes nothing."""
+        """Calls `keep` for every file and version, as `erase` does later; only damaged entries go already."""
 
         def unchanged(path: str, data: bytes) -> bytes:
             keep(path, data)
