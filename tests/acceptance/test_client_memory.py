@@ -14,7 +14,6 @@ from aforesaid.memory.claude_memory import (
     client_folder,
     client_loaded_names,
     share_memories,
-    unshare_memories,
 )
 from aforesaid.memory.ranking import confident_matches, rank_memories
 from aforesaid.model.memories import OF_CLIENT, OF_USER, Memory, StoredMemory
@@ -158,7 +157,7 @@ def test_what_is_shared_the_client_tells_once_and_leaves_alone(
     assert contents(place) == shared
     assert client_loaded_names(place) == {"prefers-tabs", "quotes"}
 
-    unshare_memories(place)
+    share_memories((), place)
     assert contents(place) == before
     client.run("two")
     told = last_request(api, "two")
@@ -182,7 +181,7 @@ def test_the_client_reads_what_we_wrote_as_its_own(api: ScriptedApi, client: Cli
     # What the client made is no reason to list it twice.
     share_memories([tabs], place)
     assert (place / "MEMORY.md").read_text().count("prefers-tabs.md") == 1
-    unshare_memories(place)
+    share_memories((), place)
     assert "prefers-tabs" not in (place / "MEMORY.md").read_text()
 
 
@@ -201,7 +200,7 @@ def test_an_edit_of_the_clients_model_is_kept(api: ScriptedApi, client: Client) 
     done = share_memories([ours("prefers-tabs", "Tabs, always"), ours("b", "Another")], place)
     assert done.edited == ("prefers-tabs",)
     assert Path(file).read_text() == edited
-    unshare_memories(place)
+    share_memories((), place)
     assert Path(file).read_text() == edited
 
 

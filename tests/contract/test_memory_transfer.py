@@ -29,7 +29,7 @@ from aforesaid.memory.folders import (
     write_project_note,
 )
 from aforesaid.memory.format import MAX_FILE_BYTES, MAX_FOREIGN_NAME_BYTES, fold_name, name_problem
-from aforesaid.memory.journal import Journal, save_journal
+from aforesaid.memory.history import Journal, save_journal
 from aforesaid.memory.transfer import (
     EDITED_MESSAGE,
     IMPORT_REASON,

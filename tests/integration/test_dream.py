@@ -13,19 +13,20 @@ from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory import changes
 from aforesaid.memory.changes import Change, Memories
 from aforesaid.memory.dream import run
-from aforesaid.memory.dream.duplicates import add_stale_mark
-from aforesaid.memory.dream.gates import DREAM_LOCK_FILE, last_dream_at
 from aforesaid.memory.dream.plan import Plan
+from aforesaid.memory.dream.rules import add_stale_mark
 from aforesaid.memory.dream.run import (
+    DREAM_LOCK_FILE,
     DreamContext,
     DreamResult,
+    last_dream_at,
     lock_dreams,
     run_dream,
     undo_last_dream,
 )
 from aforesaid.memory.folders import Folder, find_places
 from aforesaid.memory.format import blob_id
-from aforesaid.memory.journal import Journal, save_journal
+from aforesaid.memory.history import Journal, save_journal
 from aforesaid.model.memories import OF_CLIENT, Memory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable
 from aforesaid.paths import Paths

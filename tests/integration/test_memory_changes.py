@@ -14,11 +14,11 @@ import pytest
 
 from aforesaid import settings
 from aforesaid.errors import Edited, MemoryRefused, NotFound
-from aforesaid.memory import changes, files, journal
+from aforesaid.memory import changes, files, history
 from aforesaid.memory.changes import Change, Memories
 from aforesaid.memory.folders import Folder, Places, find_places, is_generated_index, render_index
 from aforesaid.memory.format import checksum
-from aforesaid.memory.journal import Journal, save_journal
+from aforesaid.memory.history import Journal, save_journal
 from aforesaid.model.memories import OF_CLIENT, Memory
 from aforesaid.paths import Paths
 from tests.support.values import require
@@ -805,7 +805,7 @@ def test_a_file_of_somebody_elses_does_not_block_the_others(
             raise PermissionError(13, "Permission denied", str(path))
         return real(path, data, private=private)
 
-    monkeypatch.setattr(journal, "write_temporary", refuse)
+    monkeypatch.setattr(history, "write_temporary", refuse)
     with memories.change("both", forgiving=True) as change:
         change.write(TABS)
         change.write(AUTH)
@@ -825,7 +825,7 @@ def test_a_full_disk_leaves_the_change_to_be_finished_later(
         return real(path, data, private=private)
 
     with monkeypatch.context() as patch:
-        patch.setattr(journal, "write_temporary", full)
+        patch.setattr(history, "write_temporary", full)
         with pytest.raises(OSError, match="No space"):
             write(memories, TABS)
     assert names(memories) == ["prefers-tabs"]  # reading finishes it

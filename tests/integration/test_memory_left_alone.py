@@ -20,7 +20,7 @@ from aforesaid.memory.changes import Memories
 from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.extract import apply_statements
 from aforesaid.memory.extraction.rules import statements
-from aforesaid.memory.journal import Journal, save_journal
+from aforesaid.memory.history import Journal, save_journal
 from aforesaid.memory.tool import MemoryTool
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths

@@ -12,7 +12,7 @@ import pytest
 
 from aforesaid.errors import Edited, MemoryRefused
 from aforesaid.memory.changes import Memories, undo_change
-from aforesaid.memory.journal import FileSwap
+from aforesaid.memory.history import FileChange, FileSwap
 from aforesaid.model.memories import Memory
 from tests.support.memory_crash import memories_in, stepping
 
@@ -174,8 +174,8 @@ def test_who_saves_twice_in_a_moment_finds_both(
 ) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"before")
-    placing = FileSwap(path, b"before", b"after", 1, private=True)
-    placing.prepare(again=False)
+    placing = FileSwap(FileChange(path, b"before", b"after", "group"), 1, private=True)
+    placing.prepare()
     rename = os.rename
 
     def saved_around(old: Path, new: Path) -> None:
@@ -187,7 +187,7 @@ def test_who_saves_twice_in_a_moment_finds_both(
     monkeypatch.setattr(os, "rename", saved_around)
     assert not placing.swap()
     placing.revert()
-    assert placing.finish()
+    assert placing.finish(reverted=True)
     assert path.read_bytes() == SAVED
     (other,) = [each for each in tmp_path.iterdir() if each.is_file() and each != path]
     assert other.name.startswith("a.md.edited-")

@@ -15,7 +15,7 @@ import pytest
 from aforesaid import clock, wiring
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.claude_memory import client_directory_path
-from aforesaid.memory.dream.gates import DREAM_LOCK_FILE, MIN_SESSIONS, last_dream_at
+from aforesaid.memory.dream.run import DREAM_LOCK_FILE, MIN_SESSIONS, last_dream_at
 from aforesaid.memory.history import KEPT_ENTRIES
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths

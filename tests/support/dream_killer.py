@@ -21,8 +21,14 @@ from typing import Any
 
 from aforesaid.clock import DAY
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.dream.gates import DREAM_LOCK_FILE, last_dream_at, last_project_dream_at
-from aforesaid.memory.dream.run import DreamContext, run_dream, undo_last_dream
+from aforesaid.memory.dream.run import (
+    DREAM_LOCK_FILE,
+    DreamContext,
+    last_dream_at,
+    last_project_dream_at,
+    run_dream,
+    undo_last_dream,
+)
 from aforesaid.paths import Paths
 from tests.support.dream_set import (
     FIRST,

@@ -262,7 +262,7 @@ def test_a_folder_that_is_not_there_is_empty(project: Path, env: dict[str, str])
     assert found is not None
     assert found.list().memories == ()
     assert claude_memory.client_loaded_names(found.path) == frozenset()
-    assert claude_memory.unshare_memories(found.path) == claude_memory.ShareResult()
+    assert claude_memory.share_memories((), found.path) == claude_memory.ShareResult()
     assert not found.path.exists()
 
 
@@ -286,7 +286,7 @@ def test_ours_are_put_there_in_the_clients_form_and_taken_away_again(place: Path
     assert "- [prefers-tabs](prefers-tabs.md) — Tabs: not spaces\n" in index
     assert claude_memory.client_loaded_names(place) == {"prefers-tabs", "deploy"}
     assert {"pump.md": before["pump.md"]}.items() <= contents(place).items()
-    assert claude_memory.unshare_memories(place).removed == ("deploy", "prefers-tabs")
+    assert claude_memory.share_memories((), place).removed == ("deploy", "prefers-tabs")
     assert contents(place) == before
 
 
@@ -323,7 +323,7 @@ def test_a_file_that_was_edited_there_is_theirs(place: Path) -> None:
     )
     listed = claude_memory.ClientFolder(place, "client", writable=False).list().memories
     assert [each.memory.body for each in listed] == ["No, it is otherwise."]
-    assert claude_memory.unshare_memories(place) == claude_memory.ShareResult(
+    assert claude_memory.share_memories((), place) == claude_memory.ShareResult(
         removed=("b",), edited=("a",)
     )
     assert (place / "a.md").read_text() == edited
@@ -347,7 +347,7 @@ def test_a_file_that_is_edited_there_in_that_moment_is_theirs(
     done = (
         claude_memory.share_memories([], place)
         if step == "share"
-        else claude_memory.unshare_memories(place)
+        else claude_memory.share_memories((), place)
     )
     assert (done.removed, done.edited) == (("a", "c"), ("b",))
     assert (place / "b.md").read_text() == "theirs"
@@ -363,7 +363,7 @@ def test_a_file_that_was_deleted_there_is_not_put_back(place: Path) -> None:
         assert claude_memory.share_memories([ours("a"), ours("b")], place).deleted == ("a",)
         assert sorted(contents(place)) == ["MEMORY.md", "b.md"]
     assert claude_memory.client_loaded_names(place) == {"b"}
-    claude_memory.unshare_memories(place)
+    claude_memory.share_memories((), place)
     assert contents(place) == {}
 
 
@@ -384,7 +384,7 @@ def test_a_name_that_is_taken_is_left_alone(place: Path, kind: str, tmp_path: Pa
     assert done == claude_memory.ShareResult(written=("b",), taken=("pump",))
     assert "b" in claude_memory.client_loaded_names(place)
     assert "pump" not in claude_memory.client_loaded_names(place)
-    claude_memory.unshare_memories(place)
+    claude_memory.share_memories((), place)
     assert target.exists()
     assert (tmp_path / "elsewhere.md").exists() == (kind == "link")
 
@@ -396,7 +396,7 @@ def test_lines_that_somebody_else_wrote_between_ours_stay(place: Path) -> None:
     (place / "MEMORY.md").write_text(index.replace("- [a]", "- [Pump](pump.md) — hook\n- [a]"))
     claude_memory.share_memories([ours("a"), ours("b")], place)
     assert (place / "MEMORY.md").read_text().count("- [Pump](pump.md) — hook\n") == 1
-    claude_memory.unshare_memories(place)
+    claude_memory.share_memories((), place)
     assert (place / "MEMORY.md").read_text() == "- [Pump](pump.md) — hook\n"
 
 
@@ -405,7 +405,7 @@ def test_a_line_of_theirs_to_a_memory_of_ours_is_not_doubled_and_goes_with_it(pl
     claude_memory.share_memories([ours("a")], place)
     assert (place / "MEMORY.md").read_text().count("a.md") == 1
     assert claude_memory.client_loaded_names(place) == {"a"}
-    claude_memory.unshare_memories(place)
+    claude_memory.share_memories((), place)
     assert (place / "MEMORY.md").read_text() == "- keep this\n"
 
 
@@ -415,7 +415,7 @@ def test_without_an_index_theirs_are_listed_too_as_the_client_would(place: Path)
     claude_memory.share_memories([ours("a")], place)
     lines = (place / "MEMORY.md").read_text().splitlines()
     assert lines[:2] == ["- [pump](pump.md) — The pump is in the cellar", "- [odd](odd.md)"]
-    claude_memory.unshare_memories(place)
+    claude_memory.share_memories((), place)
     assert sorted(contents(place)) == ["odd.md", "pump.md"], "the client makes its own again"
 
 
@@ -428,7 +428,7 @@ def test_their_index_gets_its_bytes_back(place: Path, text: str) -> None:
     claude_memory.share_memories([ours("a")], place)
     claude_memory.share_memories([ours("a"), ours("b")], place)
     assert claude_memory.client_loaded_names(place) == {"a", "b"}
-    claude_memory.unshare_memories(place)
+    claude_memory.share_memories((), place)
     assert index.read_bytes() == before
     assert index.stat().st_mode & 0o777 == 0o644
 
@@ -459,7 +459,7 @@ def test_a_hostile_description_makes_no_line_of_its_own(place: Path) -> None:
     )
     assert len((place / "MEMORY.md").read_text().splitlines()) == 3
     assert claude_memory.client_loaded_names(place) == {"a"}
-    claude_memory.unshare_memories(place)
+    claude_memory.share_memories((), place)
     assert contents(place) == {}
 
 

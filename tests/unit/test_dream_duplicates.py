@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 
 from aforesaid.clock import DAY
 from aforesaid.grounding import KnownText, invented_facts, lost_sentences
-from aforesaid.memory.dream.duplicates import (
+from aforesaid.memory.dream.plan import Plan
+from aforesaid.memory.dream.rules import (
+    absolute_dates,
     add_stale_mark,
     find_duplicates,
+    fix_dead_links,
+    merge_duplicates,
     merge_memories,
     remove_stale_mark,
 )
-from aforesaid.memory.dream.plan import Plan
-from aforesaid.memory.dream.rules import absolute_dates, fix_dead_links, merge_duplicates
 from aforesaid.model.memories import AGENT, BY, Memory, StoredMemory
 from aforesaid.similarity import parse_sentences, same_sentence, sentences_conflict
 from tests.support.dream_set import EXACT, FIRST, NEAR, rows
@@ -108,15 +110,14 @@ def test_reasons_that_contradict_each_other_keep_two_memories_apart() -> None:
 
 
 def test_of_sixty_memories_exactly_the_planted_duplicates_are_found() -> None:
-    found = {group.kept: group.gone for group in find_duplicates([stored(each) for each in rows()])}
-    planted = {kept: {(name, True) for name in gone} for kept, gone in EXACT.items()}
-    planted |= {kept: {(name, False) for name in gone} for kept, gone in NEAR.items()}
-    assert {kept: set(gone) for kept, gone in found.items()} == planted
+    planted = {kept: dict.fromkeys(gone, True) for kept, gone in EXACT.items()}
+    planted |= {kept: dict.fromkeys(gone, False) for kept, gone in NEAR.items()}
+    assert find_duplicates([stored(each) for each in rows()]) == planted
 
 
 def test_the_pinned_stays_else_the_better_evidenced_else_the_newer() -> None:
     def kept(*memories: Memory) -> list[str]:
-        return [group.kept for group in find_duplicates([stored(each) for each in memories])]
+        return list(find_duplicates([stored(each) for each in memories]))
 
     old = one("old", "Use tabs.", created=FIRST)
     new = one("new", "Use tabs.", created=FIRST + DAY)
@@ -131,10 +132,9 @@ def test_the_pinned_stays_else_the_better_evidenced_else_the_newer() -> None:
 def test_what_is_told_in_all_projects_is_not_replaced_by_what_is_told_in_one() -> None:
     mine = Memory("mine", "Use tabs", "user", "Use tabs.")
     here = one("here", "Use tabs.", "Use tabs", evidence=("event 1", "event 2"))
-    (group,) = find_duplicates([stored(mine), stored(here)])
-    assert group.kept == "mine"
+    assert list(find_duplicates([stored(mine), stored(here)])) == ["mine"]
     pinned = one("here", "Use tabs.", "Use tabs", pinned=True)
-    assert find_duplicates([stored(mine), stored(pinned)]) == []
+    assert find_duplicates([stored(mine), stored(pinned)]) == {}
 
 
 BY_AGENT = {BY: AGENT}
@@ -182,9 +182,9 @@ def test_two_of_an_agents_become_one_of_an_agents() -> None:
 
 def test_an_agents_pinned_note_and_the_users_word_both_stay() -> None:
     noted = one("noted", "Use tabs.", "Use tabs", pinned=True, extra=BY_AGENT)
-    assert find_duplicates([stored(HERE), stored(noted)]) == []
+    assert find_duplicates([stored(HERE), stored(noted)]) == {}
     wide = Memory("wide", "Use tabs", "user", "Use tabs.", extra=BY_AGENT)
-    assert find_duplicates([stored(HERE), stored(wide)]) == []
+    assert find_duplicates([stored(HERE), stored(wide)]) == {}
 
 
 def test_being_like_one_that_is_like_the_other_is_not_enough() -> None:
@@ -193,11 +193,10 @@ def test_being_like_one_that_is_like_the_other_is_not_enough() -> None:
         one("b", "Run make test.", "Run make test", evidence=("event 1", "event 2")),
         one("c", "Run make test. The log is in out.txt.", "Run make test"),
     ]
-    (group,) = find_duplicates([stored(each) for each in chain])
-    assert group.kept == "b"
-    assert {name for name, _ in group.gone} == {"a", "c"}
+    found = find_duplicates([stored(each) for each in chain])
+    assert {name: set(gone) for name, gone in found.items()} == {"b": {"a", "c"}}
     ends = [stored(chain[0]), stored(chain[2])]
-    assert find_duplicates(ends) == []
+    assert find_duplicates(ends) == {}
 
 
 def test_the_one_that_stays_gains_evidence_and_every_sentence_that_only_the_others_had() -> None:
@@ -270,13 +269,13 @@ BODIES = st.lists(
 @given(st.lists(BODIES, min_size=2, max_size=6))
 def test_whatever_is_merged_by_rules_no_sentence_is_lost(bodies: list[str]) -> None:
     memories = {f"m{n}": one(f"m{n}", body, "Rules") for n, body in enumerate(bodies)}
-    for group in find_duplicates([stored(each) for each in memories.values()]):
-        gone = [memories[name] for name, _ in group.gone]
-        kept = merge_memories(memories[group.kept], gone)
-        for each in (memories[group.kept], *gone):
+    for name, found in find_duplicates([stored(each) for each in memories.values()]).items():
+        gone = [memories[each] for each in found]
+        kept = merge_memories(memories[name], gone)
+        for each in (memories[name], *gone):
             assert {x.text for x in lost_sentences(each.body, KnownText(kept.body))} == set()
         told = [x.text for x in parse_sentences(kept.body)]
-        assert all(x.text in told for x in parse_sentences(memories[group.kept].body))
+        assert all(x.text in told for x in parse_sentences(memories[name].body))
         assert merge_memories(kept, gone).body == kept.body
 
 
@@ -293,7 +292,7 @@ def test_of_two_sentences_the_fuller_one_is_kept_and_a_pinned_one_keeps_its_own(
     assert merge_memories(one("a", short), [one("b", full)]).body == full
     assert merge_memories(one("a", full), [one("b", short)]).body == full
     pinned = stored(one("a", short, short, pinned=True))
-    assert find_duplicates([pinned, stored(one("b", full, short))]) == []
+    assert find_duplicates([pinned, stored(one("b", full, short))]) == {}
     assert find_duplicates([pinned, stored(one("b", short, short))])
 
 
@@ -354,7 +353,7 @@ def test_what_may_mean_another_day_or_none_is_left_as_it_is(text: str) -> None:
 
 def test_links_follow_what_replaced_their_memory_and_dead_ones_leave_their_words() -> None:
     body = "See [the rule](old.md), [[old]], [[old|that one]], [a guide](gone.md), [[gone]], [x](there.md)."
-    mended = fix_dead_links(body, {"old", "gone"}.__contains__, {"old": "new"}.get)
+    mended = fix_dead_links(body, {"old": "new", "gone": None})
     assert mended == (
         "See [the rule](new.md), [[new]], [[new|that one]], a guide, gone, [x](there.md)."
     )

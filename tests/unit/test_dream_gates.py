@@ -4,19 +4,17 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
 
 from aforesaid.clock import DAY, HOUR, MINUTE
-from aforesaid.memory.dream.gates import (
+from aforesaid.memory.dream.run import (
     DREAM_LOCK_FILE,
     MIN_MEMORIES,
     MIN_SESSIONS,
     DreamLock,
-    GateState,
     acquire_dream_lock,
     closed_gate,
     last_dream_at,
@@ -31,13 +29,12 @@ from aforesaid.settings import load
 from tests.support.tables import loop_over
 
 NOW = 1_780_000_000_000
-OPEN = GateState(
-    last=NOW - 3 * DAY,
-    checked=NOW - HOUR,
-    sessions=MIN_SESSIONS,
-    memories=MIN_MEMORIES,
-    held_since=None,
-)
+OPEN: dict[str, int] = {
+    "last": NOW - 3 * DAY,
+    "checked": NOW - HOUR,
+    "sessions": MIN_SESSIONS,
+    "memories": MIN_MEMORIES,
+}
 
 
 # fmt: off
@@ -71,12 +68,12 @@ OPENED = [
 
 @loop_over(("name", "state", "why"), CLOSED)
 def test_each_gate_alone_prevents_a_dream(name: str, state: dict[str, int], why: str) -> None:
-    assert why in (closed_gate(NOW, replace(OPEN, **state)) or "")
+    assert why in (closed_gate(NOW, **(OPEN | state)) or "")
 
 
 @loop_over(("name", "state"), OPENED)
 def test_at_its_limit_each_gate_is_open(name: str, state: dict[str, int]) -> None:
-    assert closed_gate(NOW, replace(OPEN, **state)) is None
+    assert closed_gate(NOW, **(OPEN | state)) is None
 
 
 @pytest.mark.parametrize(
@@ -119,7 +116,7 @@ def test_who_has_the_lock_keeps_others_out_and_lets_them_in_again(path: Path) ->
         assert held.is_mine()
         assert acquire_dream_lock(path, NOW) is None
         assert lock_held_since(path) == NOW
-        assert closed_gate(NOW + 1, replace(OPEN, held_since=lock_held_since(path)))
+        assert closed_gate(NOW + 1, held_since=lock_held_since(path))
     assert lock_held_since(path) is None
     taken(path, NOW).release()
 
@@ -173,7 +170,7 @@ def test_after_an_hour_another_one_takes_over_and_the_first_finds_out(path: Path
 DREAMER = """
 import sys, time
 from pathlib import Path
-from aforesaid.memory.dream.gates import acquire_dream_lock
+from aforesaid.memory.dream.run import acquire_dream_lock
 held = acquire_dream_lock(Path(sys.argv[1]), int(sys.argv[2]))
 print("held" if held else "no", flush=True)
 time.sleep(60)

@@ -18,7 +18,7 @@ from aforesaid import errors
 from aforesaid.clock import DAY
 from aforesaid.memory import selection
 from aforesaid.memory.api import SESSIONS_FILE, count_sessions, record_session
-from aforesaid.memory.dream.gates import DREAM_LOCK_FILE as DREAM
+from aforesaid.memory.dream.run import DREAM_LOCK_FILE as DREAM
 from aforesaid.memory.dream.run import lock_dreams
 from aforesaid.model.memories import OF_CLIENT, OF_TEAM
 from aforesaid.model.memories import Memory as Curated

@@ -12,14 +12,15 @@ from aforesaid import clock as clocks
 from aforesaid import wiring
 from aforesaid.clock import DAY, HOUR, MINUTE
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.dream.gates import (
+from aforesaid.memory.dream.run import (
     DREAM_LOCK_FILE,
     MIN_MEMORIES,
     MIN_SESSIONS,
     THROTTLE,
+    DreamResult,
     last_dream_at,
+    lock_dreams,
 )
-from aforesaid.memory.dream.run import DreamResult, lock_dreams
 from aforesaid.model.memories import Memory
 from aforesaid.model.observations import Author, ObservationDraft
 from aforesaid.model.requests import Failure, Reply, Request, Unavailable

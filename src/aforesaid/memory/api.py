@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -15,14 +15,15 @@ from aforesaid.ids import digest
 from aforesaid.memory.changes import Memories, UndoResult, undo_change
 from aforesaid.memory.claude_memory import client_folder
 from aforesaid.memory.conversation import read_dialogue, wrote_memory
-from aforesaid.memory.dream.gates import (
+from aforesaid.memory.dream.run import (
     DREAM_LOCK_FILE,
-    GateState,
+    DreamContext,
+    DreamResult,
     closed_gate,
     last_dream_at,
     lock_held_since,
+    run_dream,
 )
-from aforesaid.memory.dream.run import DreamContext, DreamResult, run_dream
 from aforesaid.memory.extraction.drafts import Draft
 from aforesaid.memory.extraction.extract import (
     Extraction,
@@ -39,7 +40,6 @@ from aforesaid.memory.files import make_directory
 from aforesaid.memory.folders import Listing, find_places, render_index
 from aforesaid.memory.ranking import MemoryRanker, RankedMemory
 from aforesaid.memory.selection import (
-    Answer,
     LateSelection,
     build_selection_request,
     fit_session_budget,
@@ -47,7 +47,7 @@ from aforesaid.memory.selection import (
     select_memories,
 )
 from aforesaid.memory.tool import MemoryTool
-from aforesaid.model.memories import OF_PROJECT, OF_USER, Broken, Message, StoredMemory
+from aforesaid.model.memories import Broken, Message, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable, Usage
 from aforesaid.paths import PRIVATE_FILE, Paths
 from aforesaid.providers.base import Model
@@ -240,13 +240,10 @@ class Memory:
             each for each in self._listing().memories if _memory_key(each) not in self._injected
         ]
         late = self._late.result() if self._late and self._late.done() else None
-        model, ask = self._model, None
-        if model is not None:
+        ask = None
+        if self._model is not None:
             request = build_selection_request(render_catalog(fresh), dialogue)
-
-            def ask() -> Answer:
-                return model.ask(request)
-
+            ask = partial(self._model.ask, request)
         chosen = select_memories(fresh, dialogue[-1].text, ask, self._patience, self._ranker.near)
         self._late = chosen.late
         both = {_memory_key(each): each for each in (*chosen.memories, *(late or ()))}
@@ -268,17 +265,13 @@ class Memory:
         root, now = self._memories.places.root, self._memories.clock()
         lock = root / DREAM_LOCK_FILE
         last = last_dream_at(lock)
-        state = GateState(
-            last=last,
-            checked=self._checked,
-            sessions=count_sessions(root, last or 0),
-            held_since=lock_held_since(lock),
-        )
-        if why := closed_gate(now, state):
+        sessions, held_since = count_sessions(root, last or 0), lock_held_since(lock)
+        if why := closed_gate(
+            now, last=last, checked=self._checked, sessions=sessions, held_since=held_since
+        ):
             return why
         self._checked = now
-        count = sum(each.scope in (OF_USER, OF_PROJECT) for each in self._listing().memories)
-        return closed_gate(now, replace(state, memories=count))
+        return closed_gate(now, memories=sum(each.is_ours for each in self._listing().memories))
 
 
 def _up_to_prompt(dialogue: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -332,9 +325,7 @@ class FunctionModel:
         self.model = str(getattr(ask, "__name__", type(ask).__name__))
 
     def ask(self, request: Request) -> Reply | Failure:
-        examples = [
-            f"Example:\n{asked}\n\nAnswer:\n{answer}\n" for asked, answer in request.examples
-        ]
+        examples = (f"Example:\n{one}\n\nAnswer:\n{other}\n" for one, other in request.examples)
         user = "\n".join([*examples, request.message])
         try:
             answer: object = self._ask(request.system, user)
@@ -358,13 +349,12 @@ def _load_encoder(name: str) -> Encoder | None:
     from aforesaid.encoders.minilm import MiniLm
     from aforesaid.encoders.static_table import StaticTable
 
-    match name:
-        case "none":
-            return None
-        case "static":
-            return Lazy(StaticTable.name, instant=StaticTable.instant, load=StaticTable)
-        case "minilm":
-            return Lazy(MiniLm.name, instant=MiniLm.instant, load=MiniLm)
+    if name == "none":
+        return None
+    if name == "static":
+        return Lazy(StaticTable.name, instant=StaticTable.instant, load=StaticTable)
+    if name == "minilm":
+        return Lazy(MiniLm.name, instant=MiniLm.instant, load=MiniLm)
     raise ConfigError(f"encoder is {name!r}. Use 'static', 'minilm' or 'none'.")
 
 
@@ -386,12 +376,10 @@ def record_session(root: Path, now: int) -> None:
         make_directory(root)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(root / SESSIONS_FILE, flags, PRIVATE_FILE)
-        try:
+        with os.fdopen(descriptor, "ab", buffering=0) as file:
             if os.fstat(descriptor).st_size > MAX_SESSIONS_BYTES:
-                os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{now}\n".encode())
-        finally:
-            os.close(descriptor)
+                file.truncate(0)
+            file.write(f"{now}\n".encode())
 
 
 def count_sessions(root: Path, at: int) -> int:

@@ -27,6 +27,7 @@ from aforesaid.memory.files import (
     holds_write_lock,
     read_file,
     read_lock,
+    read_or_none,
     remove_file,
     remove_temporaries,
     write_file,
@@ -46,7 +47,6 @@ from aforesaid.memory.folders import (
 )
 from aforesaid.memory.format import (
     INDEX_FILE,
-    SUFFIX,
     add_retired_lines,
     blob_id,
     checksum,
@@ -62,11 +62,15 @@ from aforesaid.memory.format import (
     set_times,
     slugify,
 )
-from aforesaid.memory.history import HISTORY_FOLDER, Contents, Entry, History, Keep
-from aforesaid.memory.journal import (
+from aforesaid.memory.history import (
+    HISTORY_FOLDER,
     JOURNAL_FILE,
+    Contents,
+    Entry,
     FileChange,
+    History,
     Journal,
+    Keep,
     apply_journal,
     load_journal,
     rebuild_index,
@@ -95,10 +99,8 @@ class Change:
     """See `Memories.change`. After the block, `kept_by_hand` has the files that somebody edited at the same
     moment and that were not changed, and `entry` its id in the history; None if nothing changed."""
 
-    def __init__(
-        self, places: Places, clock: Clock, reason: str = "", redactor: Redactor | None = None
-    ) -> None:
-        self.redactor = redactor or Redactor()
+    def __init__(self, places: Places, clock: Clock, reason: str, redactor: Redactor) -> None:
+        self.redactor = redactor
         self.reason = reason
         self.kept_by_hand: tuple[Path, ...] = ()
         self.entry: str | None = None
@@ -129,8 +131,7 @@ class Change:
 
     def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
         """As it is within this change: the user's or the project's, or the one in that scope."""
-        found = self._find(name, self._folders(scope))
-        return found[1] if found else None
+        return self._find(name, self._folders(scope))[1]
 
     def write(
         self,
@@ -146,23 +147,25 @@ class Change:
         moves. `scope`: "team" writes it into the repository. A memory that differs in `updated` alone is not
         written; a missing `created` is filled in, and `updated` unless it is set. `group`: files that change
         together or not at all."""
+        name, group = memory.name, group or memory.name
         own = scope in (None, OF_USER, OF_PROJECT)
-        found = self._find(memory.name, self._places.own if own else self._folders(scope))
-        folder, old = found or (None, None)
+        folder, old = self._find(name, self._places.own if own else self._folders(scope))
         target = self._target(memory, old, folder, scope)
-        if found:
-            self._check_version(target.file(memory.name), memory.name, old, expected)
-        else:
-            self._check_new_name(target, memory.name, expected)
-        path = target.file(memory.name)
+        path = target.file(name)
+        if folder is None:
+            self._check_new_name(target, name, expected)
+        elif old is None:
+            raise _broken_error(path)
+        elif expected != old.checksum and not (expected is None and old.path in self._after):
+            raise _changed_error(name)
         before = old.memory if old else None
         memory = set_times(redact_new_texts(self.redactor, memory, before), before, self._clock())
         if old and old.path == path and equal_except_updated(memory, old.memory):
             return old
         data = render_checked(memory, path)
         if old and old.path != path:
-            self._stage(old.path, None, group or memory.name)
-        self._stage(path, data, group or memory.name)
+            self._stage(old.path, None, group)
+        self._stage(path, data, group)
         return StoredMemory(memory, target.scope, path, checksum(data), self._clock())
 
     def retire(
@@ -174,26 +177,32 @@ class Change:
         group: str | None = None,
     ) -> Path:
         """Moves a memory to the retired ones, from which it can be restored. Returns its new path."""
-        stored = self._own(name, expected)
-        data = self.content(stored.path)
-        assert data is not None
-        folder = self._places.retired_of(Folder(stored.path.parent, stored.scope))
+        home, stored = self._find(name, self._places.own)
+        if home is None:
+            for other in self._places.all:
+                if other.file(name).exists():
+                    raise MemoryRefused(
+                        f"{name!r} belongs to the {other.scope}: delete it in {other.path}."
+                    )
+            raise _not_found_error(name)
+        if stored is None:
+            raise _broken_error(home.file(name))
+        if expected not in (None, stored.checksum):
+            raise _changed_error(name)
+        folder = self._places.retired_of(home)
         path, number = folder.file(name), 1
         while self.content(path) is not None:
             number += 1
             path = folder.file(f"{name}-{number}")
-        marked = None
-        for text in (data, render_memory(stored.memory).encode()):
-            # Front matter without a regular end is written again.
-            marked = marked or add_retired_lines(
-                text,
-                came_from=_relative(self._places.root, stored.path),
-                at=datetime.fromtimestamp(self._clock() // 1000, UTC).strftime(
-                    "%Y-%m-%dT%H:%M:%SZ"
-                ),
-                why=why,
-                replaced_by=None if stored.memory.replaced_by else replaced_by,
-            )
+        marks = (
+            _relative(self._places.root, stored.path),
+            datetime.fromtimestamp(self._clock() // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            why,
+            None if stored.memory.replaced_by else replaced_by,
+        )
+        # Front matter without a regular end is written again.
+        marked = add_retired_lines(self.content(stored.path) or b"", *marks)
+        marked = marked or add_retired_lines(render_memory(stored.memory).encode(), *marks)
         self._stage(path, marked, group or name)
         self._stage(stored.path, None, group or name)
         return path
@@ -201,16 +210,25 @@ class Change:
     def restore(self, name: str) -> StoredMemory:
         """Puts a retired memory back. Of several with that name, the one that was retired last; if none had
         it, the one whose file has that name now."""
-        retired = self._retired(name)
-        data = self.content(retired.path)
-        assert data is not None
+        found: list[StoredMemory] = []
+        for folder in self._places.retired:
+            staged = {path.stem for path in self._after if path.parent == folder.path}
+            for each in {*folder.names(), *staged}:
+                with suppress(MemoryRefused):  # not a regular file, or not a valid name
+                    found += filter(None, [self._find(each, (folder,))[1]])
+        matching = [each for each in found if original_name(each) == name]
+        if not (matching := matching or [each for each in found if each.memory.name == name]):
+            raise NotFound(
+                f"No memory called {name!r} was retired. See `aforesaid memory list --retired`."
+            )
+        retired = max(matching, key=retired_order)
         home = next(each for each in self._places.own if each.scope == retired.scope)
         path = home.file(original_name(retired))
-        if self._find(path.stem, self._places.own):
+        if self._find(path.stem, self._places.own)[0]:
             raise MemoryRefused(
                 f"There is a memory called {path.stem!r}. Rename or retire it, then restore this one."
             )
-        restored = remove_retired_lines(data)
+        restored = remove_retired_lines(self.content(retired.path) or b"")
         self._stage(path, restored, name)
         self._stage(retired.path, None, name)
         memory = parse_memory(restored, path)
@@ -220,19 +238,18 @@ class Change:
     def erase(self, name: str, scope: str | None = None) -> None:
         """Deletes the file, also of a retired memory; the history still has it."""
         places = self._folders(scope) if scope else (*self._places.own, *self._places.retired)
-        found = self._find(name, places)
-        if found is None:
+        folder, _ = self._find(name, places)
+        if folder is None:
             raise _not_found_error(name)
-        self._stage(found[0].file(name), None, name)
+        self._stage(folder.file(name), None, name)
 
     def put(self, path: Path, data: bytes | None, group: str | None = None) -> None:
         """Writes these bytes to a memory or a plain file; None deletes it. `group`: see `write`."""
-        below = path.is_relative_to(self._places.root)
         known = [each.path for each in self._places.all if each.writable]
         if (
             ".." in path.parts
             or not (is_memory_file(path.name) or is_plain_file(path, self._places.root))
-            or not (below or path.parent in known)
+            or not (path.is_relative_to(self._places.root) or path.parent in known)
         ):
             raise MemoryRefused(f"{path} is not the file of a memory.")
         self._stage(path, data, group or str(path))
@@ -244,7 +261,7 @@ class Change:
 
     def _find(
         self, name: str, places: tuple[Folder, ...]
-    ) -> tuple[Folder, StoredMemory | None] | None:
+    ) -> tuple[Folder | None, StoredMemory | None]:
         """The folder that has the file, and the memory; None for the memory if the file is broken."""
         if why := name_problem(name):
             raise MemoryRefused(
@@ -252,29 +269,13 @@ class Change:
             )
         for folder in places:
             path = folder.file(name)
-            data = self.content(path)
-            if data is None:
-                continue
-            memory = parse_memory(data, path)
-            if isinstance(memory, Broken):
-                return folder, None
-            return folder, StoredMemory(memory, folder.scope, path, checksum(data), self._clock())
-        return None
-
-    def _retired(self, name: str) -> StoredMemory:
-        found = []
-        for folder in self._places.retired:
-            staged = {path.stem for path in self._after if path.parent == folder.path}
-            for each in {*folder.names(), *staged}:
-                with suppress(MemoryRefused):  # not a regular file, or not a valid name
-                    if (stored := (self._find(each, (folder,)) or (folder, None))[1]) is not None:
-                        found.append(stored)
-        matching = [each for each in found if original_name(each) == name]
-        if not (matching := matching or [each for each in found if each.memory.name == name]):
-            raise NotFound(
-                f"No memory called {name!r} was retired. See `aforesaid memory list --retired`."
-            )
-        return max(matching, key=retired_order)
+            if (data := self.content(path)) is not None:
+                memory = parse_memory(data, path)
+                if isinstance(memory, Broken):
+                    return folder, None
+                at = self._clock()
+                return folder, StoredMemory(memory, folder.scope, path, checksum(data), at)
+        return None, None
 
     def _folders(self, scope: str | None) -> tuple[Folder, ...]:
         if scope is None:
@@ -287,22 +288,6 @@ class Change:
         if self._places.problems:
             why = self._places.problems[0].why
         raise MemoryRefused(f"There is no folder for the team: {why}.")
-
-    def _own(self, name: str, expected: str | None) -> StoredMemory:
-        found = self._find(name, self._places.own)
-        if found is None:
-            for folder in self._places.all:
-                if folder.file(name).exists():
-                    raise MemoryRefused(
-                        f"{name!r} belongs to the {folder.scope}: delete it in {folder.path}."
-                    )
-            raise _not_found_error(name)
-        folder, stored = found
-        if stored is None:
-            raise _broken_error(folder.file(name))
-        if expected is not None and stored.checksum != expected:
-            raise _changed_error(name)
-        return stored
 
     def _target(
         self, memory: Memory, old: StoredMemory | None, folder: Folder | None, scope: str | None
@@ -334,14 +319,6 @@ class Change:
                     f"There is {target.file(other)}. Rename it, or use another name."
                 )
 
-    def _check_version(
-        self, path: Path, name: str, old: StoredMemory | None, expected: str | None
-    ) -> None:
-        if old is None:
-            raise _broken_error(path)
-        if expected != old.checksum and not (expected is None and old.path in self._after):
-            raise _changed_error(name)
-
 
 class Memories:
     """The memories that apply in one directory, see `folders.find_places`."""
@@ -359,7 +336,25 @@ class Memories:
         redacted."""
         with self._reading():
             listings = [folder.list() for folder in self.places.all]
-        return redact_listing(self.redactor, _merge_listings(self.places, listings))
+        memories: list[StoredMemory] = []
+        broken = list(self.places.problems)
+        names: dict[str, StoredMemory] = {}
+        for stored in (each for listing in listings for each in listing.memories):
+            first = names.setdefault(fold_name(stored.memory.name), stored)
+            texts = [(each.memory.description, each.memory.body) for each in (first, stored)]
+            if first is stored or (not stored.is_ours and texts[0] != texts[1]):
+                memories.append(stored)
+            elif stored.is_ours:
+                why = f"{first.path} has the same name: rename one of them"
+                broken.append(Broken(stored.path, why))
+        team = self.places.of(OF_TEAM)
+        if team and any(each.scope == OF_TEAM for found in listings for each in found.memories):
+            path = team.path / INDEX_FILE
+            if not is_generated_index(read_or_none(path) or b""):
+                # It is kept, and does not list the memories beside it.
+                why = "it was not generated, so it lists no memories: rename it"
+                broken.append(Broken(path, why))
+        return self._join(memories, broken, listings)
 
     def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
         """Ours first, then the team's and the client's; or the one in that scope."""
@@ -375,12 +370,19 @@ class Memories:
         """Each with the reason in `extra`, see `format.add_retired_lines`."""
         with self._reading():
             listings = [folder.list() for folder in self.places.retired]
-        found = Listing(
-            tuple(sorted((m for each in listings for m in each.memories), key=_newest_first)),
-            tuple(broken for each in listings for broken in each.broken),
+        memories = [each for listing in listings for each in listing.memories]
+        return self._join(memories, (), listings)
+
+    def _join(
+        self, memories: list[StoredMemory], broken: Iterable[Broken], listings: list[Listing]
+    ) -> Listing:
+        """Newest first, redacted."""
+        memories.sort(key=lambda each: (-each.modified, each.memory.name, each.scope))
+        return Listing(
+            tuple(redact_stored(self.redactor, each) for each in memories),
+            (*broken, *(each for listing in listings for each in listing.broken)),
             sum(each.left_out for each in listings),
         )
-        return redact_listing(self.redactor, found)
 
     @property
     def history(self) -> History:
@@ -396,8 +398,16 @@ class Memories:
     def change(self, reason: str, *, forgiving: bool = False) -> Iterator[Change]:
         """Waits for the write lock. Raises MemoryRefused if it cannot be had, and at the end Edited if files
         were left alone; with `forgiving` the caller looks at `kept_by_hand` instead."""
-        with write_lock(self.places.root):
-            self._prepare()
+        root = self.places.root
+        with write_lock(root):
+            self._finish()
+            for folder in (root, *(each.path for each in self.places.own)):
+                remove_temporaries(folder)
+            # Another process may have created the project's folder meanwhile, under another name.
+            repository = self.places.repository
+            if repository and not self.places.project.path.exists():
+                found = find_project_folder(root, repository) or self.places.project.path
+                self.places = replace(self.places, project=Folder(found, OF_PROJECT))
             change = Change(self.places, self.clock, reason, self.redactor)
             yield change
             self._commit(change)
@@ -413,7 +423,7 @@ class Memories:
     def trial(self) -> Iterator[Change]:
         """A change that is never made: for a dry run, or to read while nobody writes."""
         with self._reading():
-            yield Change(self.places, self.clock, redactor=self.redactor)
+            yield Change(self.places, self.clock, "", self.redactor)
 
     def tidy(self) -> None:
         """Prunes the history, if there is something to prune."""
@@ -428,37 +438,38 @@ class Memories:
         root = self.places.root
         if not root.is_dir():
             return []
+        changed = []
         with write_lock(root):
             self._finish()
-            changed = _purge_files(root, keep)
+            for path in list(iter_all_files(root)):
+                data, name = path.read_bytes(), _relative(root, path)
+                kept = keep(name, data)
+                if kept == data:
+                    continue
+                if kept is None:
+                    remove_file(path)
+                else:
+                    write_file(path, kept)
+                changed.append(name)
+            for folder in sorted({(root / name).parent for name in changed}):
+                rebuild_index(root, folder)
+                # The name of an empty folder tells what was in it.
+                while folder != root and folder.is_dir() and not any(folder.iterdir()):
+                    folder.rmdir()
+                    folder = folder.parent  # noqa: PLW2901
             count = self.history.erase(keep)
-        log.action("memory.erased", files=len(changed), recorded=count)
+        if changed or count:
+            log.action("memory.erased", files=len(changed), recorded=count)
         return changed
 
     def look(self, keep: Keep) -> None:
-        """Calls `keep` for every file and version, as `erase` would, and changes nothing."""
-        root = self.places.root
-        if not root.is_dir():
-            return
-        with write_lock(root):
-            self._finish()
-            for path in iter_all_files(root):
-                keep(_relative(root, path), path.read_bytes())
-            self.history.look(keep)
+        """Calls `keep` for every file and version, as `erase` does later; only damaged entries go already."""
 
-    def _prepare(self) -> None:
-        root = self.places.root
-        self._finish()
-        for folder in (root, *(each.path for each in self.places.own)):
-            remove_temporaries(folder)
-        project, repository = self.places.project, self.places.repository
-        # Another process may have created the project's folder meanwhile, under another name.
-        if (
-            repository
-            and not project.path.exists()
-            and (found := find_project_folder(root, repository))
-        ):
-            self.places = replace(self.places, project=Folder(found, OF_PROJECT))
+        def unchanged(path: str, data: bytes) -> bytes:
+            keep(path, data)
+            return data
+
+        self.erase(unchanged)
 
     def _commit(self, change: Change) -> None:
         if not (files := change.changed_files()):
@@ -501,10 +512,11 @@ class Memories:
                     now[_relative(root, path)] = data
             except OSError:
                 now.pop(_relative(root, path), None)
+        # A name that no memory can have is not recorded.
         return {
             path: data
             for path, data in sorted(now.items())
-            if not _has_bad_name(path)
+            if (path.startswith(f"{PLAIN_FOLDER}/") or not name_problem(Path(path).stem))
             and known.get(path) != (None if data is None else blob_id(data))
         }
 
@@ -522,58 +534,13 @@ class Memories:
     def _finish(self) -> None:
         if left := load_journal(self.places.root):
             log.action("memory.change_finished", files=len(left.files))
-            apply_journal(self.places.root, left, again=True)
+            apply_journal(self.places.root, left)
             for folder in {each.path.parent for each in left.files}:
                 remove_temporaries(folder)
 
 
 def _relative(root: Path, path: Path) -> str:
     return path.relative_to(root).as_posix()
-
-
-def _has_bad_name(path: str) -> bool:
-    """No memory can have it, so the history does not record it."""
-    return not path.startswith(f"{PLAIN_FOLDER}/") and bool(
-        name_problem(path.rpartition("/")[2].removesuffix(SUFFIX))
-    )
-
-
-def _merge_listings(places: Places, listings: list[Listing]) -> Listing:
-    memories: list[StoredMemory] = []
-    broken = list(places.problems)
-    names: dict[str, StoredMemory] = {}
-    for stored in (each for listing in listings for each in listing.memories):
-        first = names.setdefault(fold_name(stored.memory.name), stored)
-        if first is stored or (not stored.is_ours and not _has_same_text(first, stored)):
-            memories.append(stored)
-        elif stored.is_ours:
-            why = f"{first.path} has the same name: rename one of them"
-            broken.append(Broken(stored.path, why))
-    broken += [each for listing in listings for each in listing.broken]
-    if any(stored.scope == OF_TEAM for each in listings for stored in each.memories):
-        broken += _foreign_index_problem(places.team)
-    left_out = sum(each.left_out for each in listings)
-    return Listing(tuple(sorted(memories, key=_newest_first)), tuple(broken), left_out)
-
-
-def _foreign_index_problem(team: Folder | None) -> Iterator[Broken]:
-    """An index that somebody else wrote is kept, and does not list the memories beside it."""
-    if team is not None:
-        path = team.path / INDEX_FILE
-        with suppress(OSError):
-            if not is_generated_index(read_file(path) or b""):
-                yield Broken(path, "it was not generated, so it lists no memories: rename it")
-
-
-def _has_same_text(one: StoredMemory, other: StoredMemory) -> bool:
-    return (one.memory.description, one.memory.body) == (
-        other.memory.description,
-        other.memory.body,
-    )
-
-
-def _newest_first(stored: StoredMemory) -> tuple[int, str, str]:
-    return -stored.modified, stored.memory.name, stored.scope
 
 
 def _not_found_error(name: str) -> NotFound:
@@ -594,10 +561,6 @@ def _changed_error(name: str) -> Edited:
 # The same files are read at every prompt.
 CACHED_REDACTIONS = 2048
 _redacted: dict[tuple[Redactor, Path, str], Memory] = {}
-
-
-def redact_listing(redactor: Redactor, found: Listing) -> Listing:
-    return replace(found, memories=tuple(redact_stored(redactor, each) for each in found.memories))
 
 
 def redact_stored(redactor: Redactor, found: StoredMemory) -> StoredMemory:
@@ -674,28 +637,6 @@ def undo_change(
         paths = tuple(path for path in before if current[path] != before[path])
     kept = change.kept_by_hand
     return UndoResult(entry, change.entry, () if kept else paths, kept)
-
-
-def _purge_files(root: Path, keep: Keep) -> list[str]:
-    changed = []
-    for path in list(iter_all_files(root)):
-        data = path.read_bytes()
-        name = _relative(root, path)
-        kept = keep(name, data)
-        if kept == data:
-            continue
-        if kept is None:
-            remove_file(path)
-        else:
-            write_file(path, kept)
-        changed.append(name)
-    for folder in sorted({(root / name).parent for name in changed}):
-        rebuild_index(root, folder)
-        # The name of an empty folder tells what was in it.
-        while folder != root and folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
-            folder = folder.parent  # noqa: PLW2901
-    return changed
 
 
 def iter_all_files(root: Path) -> Iterator[Path]:

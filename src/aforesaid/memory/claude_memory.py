@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from aforesaid.git import Checkout, find_checkout
@@ -36,8 +36,7 @@ SHARED_FILE = ".shared"  # in the folder of all memories: lists the folders that
 MARK = re.compile(rb"^  aforesaid: v([0-9a-f]{16})\n", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class ShareResult:
+class ShareResult(NamedTuple):
     """Names of memories. `edited`, `deleted`: in the client's folder, after they were shared. `taken`: the
     client has another memory of that name."""
 
@@ -60,20 +59,17 @@ class ClientFolder(Folder):
 def client_folder(directory: str, env: Mapping[str, str], setting: str) -> Folder | None:
     """None if the client's memories are not to be read, or it keeps none."""
     found = client_directory_path(directory, env) if setting != OFF_SETTING else None
-    return _client_folder(found) if found else None
-
-
-def _client_folder(place: Path) -> ClientFolder:
-    return ClientFolder(place, OF_CLIENT, writable=False)
+    return ClientFolder(found, OF_CLIENT, writable=False) if found else None
 
 
 def share_memories(memories: Iterable[StoredMemory], place: Path) -> ShareResult:
-    """Makes the shared files equal to the user's and the project's memories. Idempotent."""
+    """Makes the shared files equal to the user's and the project's memories; without any, exactly what was
+    shared is removed. Idempotent."""
     # What only an agent has noted would lose that mark in the client's form.
     ours = (each for each in memories if each.is_ours and not each.memory.by_agent)
     wanted = {each.memory.name: each for each in ours}
     marked = _shared_files(place)
-    known = _ClientIndex.read(_read_index(place) or "").names
+    known = _ClientIndex.read(_decode(read_or_none(place / INDEX_FILE)) or "").names
     written, taken, deleted = [], [], []
     for name, stored in wanted.items():
         path, data = place / f"{name}{SUFFIX}", render_shared(stored.memory)
@@ -87,22 +83,19 @@ def share_memories(memories: Iterable[StoredMemory], place: Path) -> ShareResult
             written.append(name)
         elif name not in marked:
             taken.append(name)
-    removed = _remove_shared(place, marked, (name for name in marked if name not in wanted))
-    shared = [
-        wanted[name] for name, intact in _shared_files(place).items() if intact and name in wanted
-    ]
+    removed = []
+    for name in marked.keys() - wanted.keys():
+        # Checked again: time has passed since it was read.
+        path = place / f"{name}{SUFFIX}"
+        marked[name] = _has_valid_mark(read_or_none(path)) or not os.path.lexists(path)
+        if marked[name]:
+            remove_file(path)
+            removed.append(name)
+    intact = [name for name, is_ours in _shared_files(place).items() if is_ours]
+    shared = [wanted[name] for name in intact if name in wanted]
     _update_index(place, shared, removed={*removed}, deleted={*deleted})
-    edited = tuple(name for name, intact in marked.items() if not intact)
-    return ShareResult(tuple(written), tuple(removed), edited, tuple(deleted), tuple(taken))
-
-
-def unshare_memories(place: Path) -> ShareResult:
-    """Removes exactly what was shared."""
-    marked = _shared_files(place)
-    removed = _remove_shared(place, marked, list(marked))
-    _update_index(place, [], removed={*removed})
-    edited = tuple(name for name, intact in marked.items() if not intact)
-    return ShareResult(removed=tuple(removed), edited=edited)
+    edited = tuple(name for name, is_ours in marked.items() if not is_ours)
+    return ShareResult(tuple(written), tuple(sorted(removed)), edited, tuple(deleted), tuple(taken))
 
 
 def record_shared(root: Path, place: Path) -> None:
@@ -116,7 +109,7 @@ def unshare_all(root: Path) -> int:
     """Removes what was shared from all folders. Returns how many there were."""
     recorded = _recorded_folders(root)
     for place in recorded:
-        unshare_memories(Path(place))
+        share_memories((), Path(place))
     if recorded:
         remove_file(root / SHARED_FILE)
     return len(recorded)
@@ -124,7 +117,7 @@ def unshare_all(root: Path) -> int:
 
 def client_loaded_names(place: Path) -> frozenset[str]:
     """Shared memories that the client itself injects: its index loads their lines."""
-    text = COMMENT.sub("", _read_index(place) or "")
+    text = COMMENT.sub("", _decode(read_or_none(place / INDEX_FILE)) or "")
     cut = text.encode("utf-8", "surrogateescape")[:MAX_LOADED_BYTES].decode("utf-8", "ignore")
     loaded = {_line_target(line) for line in cut.splitlines()[:MAX_LOADED_LINES]}
     return frozenset(name for name in _shared_files(place) if name in loaded)
@@ -149,18 +142,6 @@ def _shared_files(place: Path) -> dict[str, bool]:
             if data is not None and MARK.search(data):
                 found[path.name.removesuffix(SUFFIX)] = _has_valid_mark(data)
     return found
-
-
-def _remove_shared(place: Path, marked: dict[str, bool], names: Iterable[str]) -> list[str]:
-    """Removes unchanged files. Checks again, and corrects `marked`: time has passed since it was read."""
-    removed = []
-    for name in names:
-        path = place / f"{name}{SUFFIX}"
-        marked[name] = _has_valid_mark(read_or_none(path)) or not os.path.lexists(path)
-        if marked[name]:
-            remove_file(path)
-            removed.append(name)
-    return removed
 
 
 def _has_valid_mark(data: bytes | None) -> bool:
@@ -192,8 +173,7 @@ TRUE_WORDS, FALSE_WORDS = ("1", "true", "yes", "on"), ("0", "false", "no", "off"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-@dataclass(frozen=True, slots=True)
-class ClientDirectory:
+class ClientDirectory(NamedTuple):
     """`for_all`: the user has configured one folder for all projects."""
 
     path: Path
@@ -219,8 +199,11 @@ def find_client_directory(directory: str, env: Mapping[str, str]) -> ClientDirec
         _read_settings(here / ".claude" / LOCAL_SETTINGS),
         _read_settings(here / ".claude" / SETTINGS),
     ]
-    managed = map(_read_settings, MANAGED_SETTINGS)
-    settings = [*managed, *projects, _read_settings(config / SETTINGS)]
+    settings = [
+        *map(_read_settings, MANAGED_SETTINGS),
+        *projects,
+        _read_settings(config / SETTINGS),
+    ]
     if _is_disabled(settings, env):
         return None
     chosen = _first_setting(settings, DIRECTORY_KEY, str)
@@ -387,7 +370,7 @@ def _update_index(
 
 def _generated_index(place: Path) -> str:
     """As the client makes it: a line each, newest first."""
-    listing = _client_folder(place).list()
+    listing = ClientFolder(place, OF_CLIENT, writable=False).list()
     unreadable = (f"- [{each.path.stem}]({quote(each.path.name)})\n" for each in listing.broken)
     return "".join([*map(index_line, listing.memories), *unreadable])
 
@@ -398,10 +381,6 @@ def _line_target(line: str) -> str | None:
     if link is None or not link["file"].endswith(SUFFIX):
         return None
     return unquote(link["file"]).removeprefix("./").removesuffix(SUFFIX)
-
-
-def _read_index(place: Path) -> str | None:
-    return _decode(read_or_none(place / INDEX_FILE))
 
 
 def _decode(data: bytes | None) -> str | None:

@@ -8,7 +8,7 @@ removed: it is not what the user said.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,83 +33,65 @@ SHELL_SEPARATOR = re.compile(r"[\s><=;|&'\"]+")
 HARMLESS_REDIRECT = re.compile(r"\d?>\s*/dev/null|\d?>&\d")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    id: str
-    tool: str
-    given: Mapping[str, Any]
-
-
 def read_dialogue(messages: Sequence[Any]) -> tuple[Message, ...]:
     """The texts of user and assistant, oldest first, without tool calls and results."""
-    spoken = (
-        Message(role, text) for role, text, _ in _iter_messages(messages) if role in SPOKEN_ROLES
-    )
-    return tuple(message for message in spoken if message.text)
+    spoken = (each[:2] for each in _iter_messages(messages) if each[0] in SPOKEN_ROLES and each[1])
+    return tuple(Message(role, text) for role, text in spoken)
 
 
 def wrote_memory(messages: Sequence[Any], folders: Iterable[Path], directory: Path) -> bool:
     """Whether the agent itself changed memory files since the user's last message."""
     within = [folder.resolve() for folder in folders]
-    failed = _failed_calls(messages)
+    calls: list[tuple[str, str, Any]] = []  # of the newest turn: id, tool and parameters
+    failed: set[str] = set()
+    for role, text, message in _iter_messages(messages):
+        if role == "user" and text:
+            calls = []
+        content = _get(message, "content")
+        for block in () if isinstance(content, str) else content or ():
+            if _get(block, "type") == "tool_use":
+                calls.append(
+                    (str(_get(block, "id")), str(_get(block, "name")), _get(block, "input"))
+                )
+            if _get(block, "is_error") is True:
+                failed.add(str(_get(block, "tool_use_id")))
+        for call in _get(message, "tool_calls") or ():
+            given = _get(call, "function")
+            calls.append(
+                (str(_get(call, "id")), str(_get(given, "name")), _get(given, "arguments"))
+            )
     return any(
-        _changes_memory(call, within, directory)
-        for call in _tool_calls(messages)
-        if call.id not in failed
+        _changes_memory(tool, given, within, directory)
+        for id_, tool, given in calls
+        if id_ not in failed
     )
 
 
 def _iter_messages(messages: Sequence[Any]) -> Iterator[tuple[str, str, Any]]:
+    """Role, text and the message itself."""
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
         raise BadMessages
     for message in messages:
         role, content = _get(message, "role"), _get(message, "content")
         if not isinstance(role, str) or not isinstance(content, str | Sequence | None):
             raise BadMessages
-        texts = [content] if isinstance(content, str) else map(_text, content or ())
-        plain = (INJECTED.sub("", text).strip() for text in texts)
+        texts: list[Any] = [content]
+        if not isinstance(content, str):
+            texts = [_get(b, "text") for b in content or () if _get(b, "type") in TEXT_BLOCKS]
+        plain = (INJECTED.sub("", text).strip() for text in texts if isinstance(text, str))
         yield role, "\n".join(filter(None, plain)), message
 
 
-def _tool_calls(messages: Sequence[Any]) -> list[ToolCall]:
-    """The calls of the newest turn."""
-    turn: list[ToolCall] = []
-    for role, text, message in _iter_messages(messages):
-        if role == "user" and text:
-            turn = []
-        for block in _blocks(message):
-            if _get(block, "type") == "tool_use":
-                turn.append(
-                    _tool_call(_get(block, "id"), _get(block, "name"), _get(block, "input"))
-                )
-        for call in _get(message, "tool_calls") or ():
-            function = _get(call, "function")
-            turn.append(
-                _tool_call(_get(call, "id"), _get(function, "name"), _get(function, "arguments"))
-            )
-    return turn
-
-
-def _tool_call(id_: Any, tool: Any, given: Any) -> ToolCall:
+def _changes_memory(tool: str, given: Any, folders: list[Path], directory: Path) -> bool:
     if isinstance(given, str):
-        try:
+        with suppress(ValueError):
             given = json.loads(given)
-        except ValueError:
-            given = {"text": given}
-    return ToolCall(str(id_), str(tool), given if isinstance(given, Mapping) else {"value": given})
-
-
-def _failed_calls(messages: Sequence[Any]) -> set[str]:
-    results = (block for *_, message in _iter_messages(messages) for block in _blocks(message))
-    return {str(_get(block, "tool_use_id")) for block in results if _get(block, "is_error") is True}
-
-
-def _changes_memory(call: ToolCall, folders: list[Path], directory: Path) -> bool:
-    if call.tool == MEMORY_TOOL and call.given.get("command") in CHANGE_COMMANDS:
+    command = given.get("command") if isinstance(given, Mapping) else None
+    if tool == MEMORY_TOOL and command in CHANGE_COMMANDS:
         return True
-    if READ_WORDS.intersection(word.lower() for word in WORD.findall(call.tool)):
+    if READ_WORDS.intersection(word.lower() for word in WORD.findall(tool)):
         return False
-    for key, text in _strings(call.given):
+    for key, text in _strings(given):
         shell = key in COMMAND_KEYS
         words = SHELL_SEPARATOR.split(text) if shell else [text]
         if any(_is_inside(word, folders, directory) for word in words):
@@ -146,16 +128,6 @@ def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
         case list() | tuple():
             for item in value:
                 yield from _strings(item, key)
-
-
-def _blocks(message: Any) -> Sequence[Any]:
-    content = _get(message, "content")
-    return content if isinstance(content, Sequence) and not isinstance(content, str) else ()
-
-
-def _text(block: Any) -> str:
-    text = _get(block, "text") if _get(block, "type") in TEXT_BLOCKS else None
-    return text if isinstance(text, str) else ""
 
 
 def _get(value: Any, name: str) -> Any:

@@ -6,8 +6,9 @@ The caller notifies the worker afterwards: the brief lists memories.
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from aforesaid import freshness
@@ -31,8 +32,7 @@ from aforesaid.text import tokens
 Json = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedMemory:
+class CheckedMemory(NamedTuple):
     """`freshness`: of the files that it names. `dead_links`: names of memories that it links to and that do
     not exist."""
 
@@ -88,11 +88,10 @@ def pin_memory(memories: Memories, name: str, *, pinned: bool) -> None:
 
 def rewrite_memory(memories: Memories, stored: StoredMemory, text: str, expected: str) -> None:
     """Replaces the whole file. Raises Edited if its checksum is not `expected`."""
-    match parse_memory(text.encode("utf-8", "replace"), stored.path):
-        case Broken(why=why):
-            raise ConfigError(f"That is not a valid memory: {why}. Nothing was changed.")
-        case written:
-            save_memory(memories, written, expected)
+    written = parse_memory(text.encode("utf-8", "replace"), stored.path)
+    if isinstance(written, Broken):
+        raise ConfigError(f"That is not a valid memory: {written.why}. Nothing was changed.")
+    save_memory(memories, written, expected)
 
 
 def save_memory(memories: Memories, memory: Memory, expected: str) -> None:
@@ -108,7 +107,7 @@ def list_changes(memories: Memories, name: str) -> list[Entry]:
         names.add(original_name(gone))
     found: list[Entry] = []
     left = history.log(None, memories.folders)
-    while touching := [each for each in left if not names.isdisjoint(_path_stems(each.paths))]:
+    while touching := [each for each in left if not names.isdisjoint(map(_stem, each.paths))]:
         found += touching
         left = left[left.index(touching[-1]) + 1 :]
         names = _former_names(history, touching[-1], names)
@@ -117,28 +116,22 @@ def list_changes(memories: Memories, name: str) -> list[Entry]:
 
 def _former_names(history: History, first: Entry, names: set[str]) -> set[str]:
     """Names of files with the same text that were removed in the same change: it was renamed."""
-    if len(first.paths) < 2:
-        return set()
     try:
         before, after = history.contents(first.id)
     except NotFound:  # damaged
         return set()
-    added = {
-        _body_text(data)
-        for path, data in after.items()
-        if data and PurePosixPath(path).stem in names
-    }
-    same = [path for path, data in before.items() if data and _body_text(data) in added]
-    return _path_stems(path for path in same if after.get(path) is None) - names
+
+    def body(data: bytes) -> str:
+        memory = parse_memory(data, Path("memory.md"))
+        return data.decode("utf-8", "replace") if isinstance(memory, Broken) else memory.body
+
+    added = {body(data) for path, data in after.items() if data and _stem(path) in names}
+    removed = {path: data for path, data in before.items() if data and after.get(path) is None}
+    return {_stem(path) for path, data in removed.items() if body(data) in added} - names
 
 
-def _body_text(data: bytes) -> str:
-    memory = parse_memory(data, Path("memory.md"))
-    return data.decode("utf-8", "replace") if isinstance(memory, Broken) else memory.body
-
-
-def _path_stems(paths: Iterable[str]) -> set[str]:
-    return {PurePosixPath(path).stem for path in paths}
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem
 
 
 @contextmanager
@@ -165,20 +158,11 @@ def summary_json(stored: StoredMemory) -> Json:
 
 
 def memory_json(stored: StoredMemory) -> Json:
-    one = stored.memory
-    return (
-        summary_json(stored)
-        | {
-            "of": stored.scope,
-            "updated": one.updated,
-            "path": str(stored.path),
-        }
-        | content_json(stored)
-    )
+    where = {"of": stored.scope, "updated": stored.memory.updated, "path": str(stored.path)}
+    return summary_json(stored) | where | content_json(stored)
 
 
 def content_json(stored: StoredMemory) -> Json:
-    """The text and its evidence."""
     one = stored.memory
     return {
         "body": one.body,

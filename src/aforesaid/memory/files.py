@@ -15,7 +15,7 @@ from pathlib import Path
 from aforesaid import locks
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.format import MAX_FILE_BYTES
-from aforesaid.paths import PRIVATE_DIR, PRIVATE_FILE, private_dir
+from aforesaid.paths import PRIVATE_DIR, PRIVATE_FILE, private_dir, sync
 
 TEMPORARY = ".writing"
 
@@ -60,7 +60,7 @@ def read_with_stat(path: Path) -> tuple[bytes | None, os.stat_result | None]:
 
 
 def write_file(path: Path, data: bytes, *, private: bool = True) -> None:
-    """Durable and atomic. Overwrites: see `journal.FileSwap` for files that people edit."""
+    """Durable and atomic. Overwrites: see `history.FileSwap` for files that people edit."""
     temporary = write_temporary(path, data, private=private)
     try:
         temporary.replace(path)
@@ -68,7 +68,7 @@ def write_file(path: Path, data: bytes, *, private: bool = True) -> None:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+    sync(path.parent)
 
 
 def write_temporary(path: Path, data: bytes, *, private: bool = True) -> Path:
@@ -92,7 +92,7 @@ def write_temporary(path: Path, data: bytes, *, private: bool = True) -> Path:
 def remove_file(path: Path) -> None:
     with suppress(FileNotFoundError, NotADirectoryError):
         path.unlink()
-        sync_directory(path.parent)
+        sync(path.parent)
 
 
 def make_directory(path: Path, *, private: bool = True) -> None:
@@ -102,15 +102,7 @@ def make_directory(path: Path, *, private: bool = True) -> None:
     make_directory(path.parent, private=private)
     with suppress(FileExistsError):
         path.mkdir(mode=PRIVATE_DIR if private else 0o777)
-        sync_directory(path.parent)
-
-
-def sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync(path.parent)
 
 
 def remove_temporaries(folder: Path) -> None:

@@ -7,12 +7,12 @@ a folder are read, newest first; the rest is counted.
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count, islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from urllib.parse import quote
 
@@ -33,7 +33,6 @@ from aforesaid.model.memories import (
     OF_TEAM,
     OF_USER,
     Broken,
-    Memory,
     StoredMemory,
 )
 from aforesaid.paths import Paths
@@ -81,16 +80,24 @@ class Folder:
     def list(self, most: int | None = MAX_FILES) -> Listing:
         """Newest first. `most` None reads all."""
         try:
-            found, clashes = _split_clashes(self._paths())
+            paths = self._paths()
         except OSError as error:
             why = f"the folder cannot be read ({error.strerror}): check its permissions"
             return Listing(broken=(Broken(self.path, why),))
+        # Of names that are the same on some file systems, the lower case one is used.
+        first: dict[str, Path] = {}
+        for path in sorted(paths, key=lambda each: (each.name != each.name.lower(), each.name)):
+            first.setdefault(fold_name(path.name), path)
+        found = [path for path in paths if first[fold_name(path.name)] is path]
+        broken = [
+            Broken(path, f"{used.name} has the same name: rename one of them")
+            for path in paths
+            if (used := first[fold_name(path.name)]) is not path
+        ]
         read = [self._read(path) for path in found[:most]]
-        return Listing(
-            tuple(each for each in read if isinstance(each, StoredMemory)),
-            (*clashes, *(each for each in read if isinstance(each, Broken))),
-            max(0, len(found) - len(read)),
-        )
+        broken += [each for each in read if isinstance(each, Broken)]
+        memories = tuple(each for each in read if isinstance(each, StoredMemory))
+        return Listing(memories, tuple(broken), len(found) - len(read))
 
     def get(self, name: str) -> StoredMemory | Broken | None:
         """By name, without reading the others."""
@@ -109,7 +116,9 @@ class Folder:
         try:
             most = MAX_ENTRIES if self.scope == OF_TEAM else None
             with os.scandir(self.path) as entries:
-                for entry in filter(is_memory_entry, islice(entries, most)):
+                for entry in islice(entries, most):
+                    if not is_memory_file(entry.name) or entry.is_dir(follow_symlinks=False):
+                        continue
                     with suppress(FileNotFoundError):  # just deleted
                         modified = entry.stat(follow_symlinks=False).st_mtime_ns
                         found.append((-modified, entry.name))
@@ -200,20 +209,21 @@ def find_places(
     )
     if not (name := settings.text("memory.team_folder").strip()):
         return found
-    match _team_folder(Path(repository.root), name):
-        case Folder() as team:
-            return replace(found, team=team)
-        case problem:
-            return replace(found, problems=(problem,))
+    # A repository must not make us read or write outside of it, by a link.
+    why = ""
+    try:
+        top, real = Path(repository.root).resolve(), (Path(repository.root) / name).resolve()
+        if not real.is_relative_to(top) or real == top or ".git" in real.relative_to(top).parts:
+            why = "the team's folder is outside of the repository"
+    except (OSError, RuntimeError):
+        why = "the team's folder is a circular link"
+    if not why:
+        return replace(found, team=Folder(real, OF_TEAM))
+    why += ": set memory.team_folder to a folder inside the repository"
+    return replace(found, problems=(Broken(Path(repository.root) / name, why),))
 
 
-@lru_cache(maxsize=CACHED_FILES)
-def _parse_cached(data: bytes, path: Path) -> Memory | Broken:
-    return parse_memory(data, path)
-
-
-def is_memory_entry(entry: os.DirEntry[str]) -> bool:
-    return is_memory_file(entry.name) and not entry.is_dir(follow_symlinks=False)
+_parse_cached = lru_cache(maxsize=CACHED_FILES)(parse_memory)
 
 
 def is_memory_file(name: str) -> bool:
@@ -233,34 +243,6 @@ def list_plain_files(folder: Path) -> list[Path]:
     return sorted(each for each in found if not each.name.startswith(".") and not each.is_symlink())
 
 
-def _team_folder(root: Path, name: str) -> Folder | Broken:
-    """A repository must not make us read or write outside of it, by a link."""
-    path = root / name
-    fix = "set memory.team_folder to a folder inside the repository"
-    try:
-        top, real = root.resolve(), path.resolve()
-    except (OSError, RuntimeError):
-        return Broken(path, f"the team's folder is a circular link: {fix}")
-    if not real.is_relative_to(top) or real == top or ".git" in real.relative_to(top).parts:
-        return Broken(path, f"the team's folder is outside of the repository: {fix}")
-    return Folder(real, OF_TEAM)
-
-
-def _split_clashes(paths: Iterable[Path]) -> tuple[list[Path], list[Broken]]:
-    """Of names that are the same on some file systems, the lower case one is used."""
-    first: dict[str, Path] = {}
-    paths = list(paths)
-    for path in sorted(paths, key=lambda each: (each.name != each.name.lower(), each.name)):
-        first.setdefault(fold_name(path.name), path)
-    kept = [path for path in paths if first[fold_name(path.name)] == path]
-    clashes = [
-        Broken(path, f"{first[fold_name(path.name)].name} has the same name: rename one of them")
-        for path in paths
-        if first[fold_name(path.name)] != path
-    ]
-    return kept, clashes
-
-
 MAX_INDEX_LINES, MAX_INDEX_BYTES = 200, 25_000
 MAX_INDEX_DESCRIPTION = 200
 # What `index_line` and `_more_line` write.
@@ -276,15 +258,16 @@ def render_index(
 ) -> str:
     """Empty without memories. The oldest ones that are not pinned are left out if there is no room."""
     written = {each.path: index_line(each) for each in listing.memories}
-    wanted = sorted(listing.memories, key=attrgetter("importance"))
-    kept = wanted[:lines]
+    sizes = {path: len(line.encode()) for path, line in written.items()}
+    kept = sorted(listing.memories, key=attrgetter("importance"))
     more = listing.left_out
-    if len(wanted) > lines or more or _index_bytes(kept, written) > size:
-        size -= len(_more_line(len(wanted) + more).encode())
+    if len(kept) > lines or more or sum(sizes.values()) > size:
+        size -= len(_more_line(len(kept) + more).encode())
+        more += len(kept)
         kept = kept[: lines - 1]
-        while kept and _index_bytes(kept, written) > size:
+        while kept and sum(sizes[each.path] for each in kept) > size:
             kept.pop()
-        more += len(wanted) - len(kept)
+        more -= len(kept)
     shown = "".join(written[each.path] for each in sorted(kept, key=attrgetter("order")))
     return shown + (_more_line(more) if more else "")
 
@@ -309,10 +292,6 @@ def index_line(stored: StoredMemory) -> str:
     return f"- [{label}]({target}) — {text.translate(ESCAPES)}{noted}\n"
 
 
-def _index_bytes(kept: list[StoredMemory], written: dict[Path, str]) -> int:
-    return sum(len(written[each.path].encode()) for each in kept)
-
-
 def _more_line(more: int) -> str:
     what = "memory is" if more == 1 else "memories are"
     return f"- {more} more {what} in this folder, not listed here.\n"
@@ -322,18 +301,18 @@ PROJECT_FILE = ".project"
 MAX_FOLDER_NAME = 40
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectNote:
-    """The content of `.project`: whose folder it is."""
-
-    name: str
-    root: str
-    identities: tuple[Identity, ...]
-
-
 def find_project_folder(root: Path, repository: Repository, *, local: bool = True) -> Path | None:
-    """`local`: see `find_owner`."""
-    known = (Known(folder, frozenset(note.identities)) for folder, note in _project_notes(root))
+    """`local`: see `find_owner`. If two folders claim an identity, it is the newer one's."""
+    found = []
+    with suppress(OSError):
+        for folder in (root / PROJECTS_FOLDER).iterdir():
+            if note := read_project_note(folder):
+                with suppress(OSError):
+                    at = (folder / PROJECT_FILE).stat().st_mtime_ns
+                    found.append((-at, folder, frozenset(note.identities)))
+    known = (
+        Known(folder, identities) for _, folder, identities in sorted(found, key=itemgetter(0, 1))
+    )
     owner = find_owner(repository, known, local=local)
     return owner.key if owner else None
 
@@ -356,36 +335,24 @@ def write_project_note(folder: Path, repository: Repository) -> None:
     known = read_project_note(folder)
     identities = known.identities if known else ()
     now = (*new_identities(repository, identities), *identities)
-    stays = known is not None and (
-        known.root == repository.root or is_at(known.root, known.identities)
-    )
+    stays = known and (known.root == repository.root or is_at(known.root, known.identities))
     if stays and len(now) == len(identities):
         return
+    kept = known if known and stays else repository
     note = {
-        "name": known.name if known and stays else repository.name,
-        "root": known.root if known and stays else repository.root,
+        "name": kept.name,
+        "root": kept.root,
         "identities": [[each.kind, each.value] for each in now],
     }
     data = json.dumps(note, ensure_ascii=False, indent=1).encode() + b"\n"
     write_file(folder / PROJECT_FILE, data)
 
 
-def _project_notes(root: Path) -> list[tuple[Path, ProjectNote]]:
-    """The newest first: if two claim an identity, it is the newer one's."""
-    found = []
-    with suppress(OSError):
-        for folder in (root / PROJECTS_FOLDER).iterdir():
-            if note := read_project_note(folder):
-                with suppress(OSError):
-                    found.append((-(folder / PROJECT_FILE).stat().st_mtime_ns, folder, note))
-    return [(folder, note) for _, folder, note in sorted(found, key=lambda each: each[:2])]
-
-
-def read_project_note(folder: Path) -> ProjectNote | None:
-    """None if there is none, or it cannot be read."""
+def read_project_note(folder: Path) -> Repository | None:
+    """The content of `.project`: whose folder it is. None if there is none, or it cannot be read."""
     try:
         note = json.loads(read_file(folder / PROJECT_FILE) or b"null")
         identities = tuple(Identity(str(kind), str(value)) for kind, value in note["identities"])
-        return ProjectNote(str(note["name"]), str(note["root"]), identities)
+        return Repository(str(note["name"]), str(note["root"]), identities)
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -6,7 +6,7 @@ A file is Markdown with YAML front matter. Known keys become fields of `Memory`,
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -40,7 +40,16 @@ RESERVED_NAMES = ("memory", "con", "prn", "aux", "nul")
 def slugify(text: str) -> str:
     """A name made of a text: lower case words with hyphens."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _clean(text)).lower())
-    name = _shorten_name("-".join(map(_strip_accents, re.findall(r"[^\W_]+", plain))))
+    words = []
+    for word in re.findall(r"[^\W_]+", plain):
+        parts = unicodedata.normalize("NFKD", word)
+        latin = "".join(c for c in parts if not unicodedata.combining(c))
+        words.append(latin if latin.isascii() else word)  # other scripts keep their marks
+    name = "-".join(words)
+    short = name[:MAX_NAME].encode()[:MAX_NAME_BYTES].decode("utf-8", "ignore")
+    if short != name:  # cut at a hyphen, if that leaves at least half
+        at_word = short.rpartition("-")[0]
+        name = (at_word if len(at_word) >= len(short) // 2 else short).strip("-")
     return f"{name or 'memory'}-{digest(text, 8)}" if not name or name in RESERVED_NAMES else name
 
 
@@ -60,22 +69,6 @@ def name_problem(name: str) -> str | None:
 def fold_name(name: str) -> str:
     """Equal for names that are the same on some file systems."""
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _shorten_name(name: str) -> str:
-    """At a hyphen, if that leaves at least half."""
-    if len(name) <= MAX_NAME and len(name.encode()) <= MAX_NAME_BYTES:
-        return name
-    short = name[:MAX_NAME].encode()[:MAX_NAME_BYTES].decode("utf-8", "ignore")
-    at_word = short.rpartition("-")[0]
-    return (at_word if len(at_word) >= len(short) // 2 else short).strip("-")
-
-
-def _strip_accents(word: str) -> str:
-    """Of Latin words; other scripts keep their marks."""
-    parts = unicodedata.normalize("NFKD", word)
-    latin = "".join(c for c in parts if not unicodedata.combining(c))
-    return latin if latin.isascii() else word
 
 
 FENCE = re.compile(r"\A---[ \t]*\n(?P<block>(?:.*?\n)??)---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -196,35 +189,29 @@ def _parse_value(event: Event, events: Iterator[Event], depth: int) -> Any:
     if not depth:
         raise InvalidMemory("its front matter is nested too deeply: make it flat")
     match event:
-        case ScalarEvent():
+        case ScalarEvent(tag=None | "tag:yaml.org,2002:str"):
             return _parse_scalar(event)
         case MappingStartEvent(tag=None):
-            return _parse_mapping(events, depth)
+            values: dict[str, Any] = {}
+            while not isinstance(key := next(events), MappingEndEvent):
+                if not isinstance(key, ScalarEvent):
+                    raise InvalidMemory("a key of its front matter is not a word: make it one")
+                name = _one_line(key.value)
+                if name in values:
+                    raise InvalidMemory(f"`{name}` is in its front matter twice: take one away")
+                values[name] = _parse_value(next(events), events, depth - 1)
+            return values
         case SequenceStartEvent(tag=None):
-            found = []
+            items = []
             while not isinstance(each := next(events), SequenceEndEvent):
-                found.append(_parse_value(each, events, depth - 1))
-            return found
+                items.append(_parse_value(each, events, depth - 1))
+            return items
         case AliasEvent():
             raise InvalidMemory("it uses a YAML anchor (`*name`): write the value out")
     raise InvalidMemory("it uses a YAML tag (`!name`): take the tag away")
 
 
-def _parse_mapping(events: Iterator[Event], depth: int) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    while not isinstance(key := next(events), MappingEndEvent):
-        if not isinstance(key, ScalarEvent):
-            raise InvalidMemory("a key of its front matter is not a word: make it one")
-        name = _one_line(key.value)
-        if name in found:
-            raise InvalidMemory(f"`{name}` is in its front matter twice: take one away")
-        found[name] = _parse_value(next(events), events, depth - 1)
-    return found
-
-
 def _parse_scalar(event: ScalarEvent) -> Any:
-    if event.tag not in (None, STR):
-        raise InvalidMemory("it uses a YAML tag (`!name`): take the tag away")
     word = str(event.value)
     if event.tag is None and event.implicit[0]:  # neither a tag nor quotes
         if BOOL.fullmatch(word):
@@ -239,10 +226,6 @@ def _parse_scalar(event: ScalarEvent) -> Any:
 
 MAX_FILE_BYTES = 256 * 1024
 INDEX_FILE, SUFFIX = "MEMORY.md", ".md"
-KNOWN_KEYS = (
-    *("name", "description", "type", "pinned", "created", "updated", "evidence", "commit", "files"),
-    *("replaces", "replaced_by"),
-)
 TEXT_KEYS = ("name", "description", "evidence", "commit", "files", "replaces", "replaced_by")
 TITLE_KEY = "title"  # keeps a `name` that differs from the file's
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -262,20 +245,13 @@ def parse_memory(data: str | bytes, path: Path) -> Memory | Broken:
 def render_memory(memory: Memory) -> str:
     """The file's text, without empty fields."""
     tidy = normalize(memory)
-    head: dict[str, Any] = {
-        "name": tidy.name,
-        "description": tidy.description,
-        "type": tidy.type,
-    }
-    later: dict[str, Any] = {
-        "pinned": tidy.pinned,
+    head: dict[str, Any] = {"name": tidy.name, "description": tidy.description, "type": tidy.type}
+    later = {key: getattr(tidy, key) for key in FIELDS} | {
         "created": _format_time(tidy.created),
         "updated": _format_time(tidy.updated),
         "evidence": list(tidy.evidence),
-        "commit": tidy.commit,
         "files": dict(tidy.files),
         "replaces": list(tidy.replaces),
-        "replaced_by": tidy.replaced_by,
     }
     head |= {key: value for key, value in later.items() if value}
     body = f"\n{tidy.body}\n" if tidy.body else ""
@@ -284,24 +260,21 @@ def render_memory(memory: Memory) -> str:
 
 def normalize(memory: Memory) -> Memory:
     """As it will be read back: clean, and on one line where a field is one line."""
-    extra = {k: v for k, v in to_plain(memory.extra).items() if k not in KNOWN_KEYS}
+    body = _trim_body(memory.body)
+    files = {_one_line(path): _one_line(blob) for path, blob in memory.files}
     return replace(
         memory,
         name=_clean(memory.name),
-        description=_one_line(memory.description) or _derive_description(_trim_body(memory.body)),
-        body=_trim_body(memory.body),
+        description=_one_line(memory.description) or _derive_description(body),
+        body=body,
         created=_valid_time(memory.created),
         updated=_valid_time(memory.updated),
         evidence=_one_lines(memory.evidence),
         commit=_one_line(memory.commit or "") or None,
-        files=tuple(
-            {
-                _one_line(path): _one_line(blob) for path, blob in memory.files if _one_line(path)
-            }.items()
-        ),
+        files=tuple((path, blob) for path, blob in files.items() if path),
         replaces=_one_lines(memory.replaces),
         replaced_by=_one_line(memory.replaced_by or "") or None,
-        extra=extra,
+        extra={k: v for k, v in to_plain(memory.extra).items() if k not in KNOWN_KEYS},
     )
 
 
@@ -331,48 +304,27 @@ def _parse_text(text: str, name: str) -> Memory:
     parts = split_front_matter(text)
     if parts is None:
         raise InvalidMemory("it has no front matter: begin it with `---`, `description: …`, `---`")
-    block, rest = parts
-    values = parse_front_matter(block)
-    body = _trim_body(rest)
+    values = parse_front_matter(parts[0])
+    body = _trim_body(parts[1])
     description = _get_line(values, "description") or _derive_description(body)
     if not description:
         raise InvalidMemory("it is empty: give it a `description`")
     extra = {key: value for key, value in values.items() if key not in KNOWN_KEYS}
-    kind = _parse_type(values, extra)
-    title = _get_line(values, "name")
-    if title and title != _one_line(name):
-        extra.setdefault(TITLE_KEY, title)
-    return Memory(
-        name=name,
-        description=description,
-        type=kind,
-        body=body,
-        pinned=_get_flag(values, "pinned"),
-        created=_get_time(values, "created"),
-        updated=_get_time(values, "updated"),
-        evidence=_get_lines(values, "evidence"),
-        commit=_get_line(values, "commit") or None,
-        files=_get_files(values),
-        replaces=_get_lines(values, "replaces"),
-        replaced_by=_get_line(values, "replaced_by") or None,
-        extra=extra,
-    )
-
-
-def _parse_type(values: Mapping[str, Any], extra: dict[str, Any]) -> str:
-    """Defaults to `project`, the least harmful guess: it applies in one project and claims nothing about the
-    user."""
     kind = _get_line(values, "type").lower()
     metadata = extra.get("metadata")
     if not kind and isinstance(metadata, dict) and isinstance(metadata.get("type"), str):
         kind = metadata["type"].strip().lower()
-        rest = {key: value for key, value in metadata.items() if key != "type"}
-        extra.pop("metadata")
-        if rest:
-            extra["metadata"] = rest
+        extra["metadata"] = {key: value for key, value in metadata.items() if key != "type"}
+        if not extra["metadata"]:
+            del extra["metadata"]
     if kind and kind not in TYPES:
         raise InvalidMemory(f"its type is {cut(kind, 40)!r}: use one of {', '.join(TYPES)}")
-    return kind or PROJECT
+    title = _get_line(values, "name")
+    if title and title != _one_line(name):
+        extra.setdefault(TITLE_KEY, title)
+    # The least harmful type: it applies in one project and claims nothing about the user.
+    read = {key: get(values, key) for key, get in FIELDS.items()}
+    return Memory(name, description, kind or PROJECT, body, extra=extra, **read)
 
 
 def _get_line(values: Mapping[str, Any], key: str) -> str:
@@ -383,9 +335,8 @@ def _get_line(values: Mapping[str, Any], key: str) -> str:
 
 
 def _to_line(value: Any) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+    text = "" if value is None else str(value)
+    return text.lower() if isinstance(value, bool) else " ".join(text.split())
 
 
 def _get_lines(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -419,16 +370,30 @@ def _get_time(values: Mapping[str, Any], key: str) -> int:
         ) from None
 
 
-def _get_files(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _get_files(values: Mapping[str, Any], key: str) -> tuple[tuple[str, str], ...]:
     """Path and blob id; a plain list of paths has no ids."""
-    value = values.get("files")
+    value = values.get(key)
     if not isinstance(value, dict):
-        return tuple((path, "") for path in dict.fromkeys(_get_lines(values, "files")))
+        return tuple((path, "") for path in dict.fromkeys(_get_lines(values, key)))
     if any(isinstance(each, dict | list) for each in value.values()):
         raise InvalidMemory(
             "`files` is not a list: write `path: content` lines, as git names contents"
         )
     return tuple((path, _to_line(each)) for path, each in value.items() if path)
+
+
+# Keys of the front matter that are fields of `Memory`, in the order of the file, and how they are read.
+FIELDS: dict[str, Callable[[Mapping[str, Any], str], Any]] = {
+    "pinned": _get_flag,
+    "created": _get_time,
+    "updated": _get_time,
+    "evidence": _get_lines,
+    "commit": lambda values, key: _get_line(values, key) or None,
+    "files": _get_files,
+    "replaces": _get_lines,
+    "replaced_by": lambda values, key: _get_line(values, key) or None,
+}
+KNOWN_KEYS = ("name", "description", "type", *FIELDS)
 
 
 def _format_time(at: int) -> str:
@@ -484,13 +449,9 @@ def add_retired_lines(
     end = FRONT_MATTER_END.match(data)
     if end is None:
         return None
-    values = {
-        RETIRED_FROM: came_from,
-        RETIRED_AT: at,
-        RETIRED_REASON: one_line(why, MAX_REASON) or "not said",
-    }
-    if replaced_by:
-        values[REPLACED_BY] = replaced_by
+    reason = one_line(why, MAX_REASON) or "not said"
+    values = {RETIRED_FROM: came_from, RETIRED_AT: at, RETIRED_REASON: reason}
+    values |= {REPLACED_BY: replaced_by} if replaced_by else {}
     return data[: end.end()] + dump_front_matter(values).encode() + data[end.end() :]
 
 
@@ -518,12 +479,10 @@ def retired_order(retired: StoredMemory) -> tuple[str, int, str]:
 def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
     """Fills in a missing `created`, and `updated` if something else changed."""
     tidy = normalize(memory)
-    if old is None:
-        return replace(tidy, created=tidy.created or now)
-    tidy = replace(tidy, created=tidy.created or old.created)
-    if tidy.updated in (0, old.updated):
-        return replace(tidy, updated=old.updated if equal_except_updated(tidy, old) else now)
-    return tidy
+    tidy = replace(tidy, created=tidy.created or (old.created if old else now))
+    if old is None or tidy.updated not in (0, old.updated):
+        return tidy
+    return replace(tidy, updated=old.updated if equal_except_updated(tidy, old) else now)
 
 
 def equal_except_updated(one: Memory, other: Memory) -> bool:

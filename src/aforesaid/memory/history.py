@@ -1,4 +1,4 @@
-"""The history of all memories: what changed when and why, and the content of every version.
+"""The history of all memories (what changed when and why, and the content of every version), and the journal.
 
 It is in `.history`, in the folder of all memories:
 
@@ -8,24 +8,46 @@ It is in `.history`, in the folder of all memories:
 
 Memories do not depend on it: a failure to record a change is logged. Entries older than a year are deleted
 when there are 2,000 newer ones. Only the holder of the write lock may write.
+
+The journal of a change (`.change`) is written before any memory is touched, and removed when the change is
+complete. Writing it is the commit point: a change that is interrupted earlier has not happened, one that is
+interrupted later is completed by the next reader or writer. A file whose content is neither the old nor the
+new one was edited by hand meanwhile; it is left alone, with all files of its group.
 """
 
 import difflib
 import json
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from aforesaid import log
+from aforesaid import log, paths
 from aforesaid.clock import DAY
 from aforesaid.errors import NotFound
-from aforesaid.memory.files import read_file, remove_file, remove_temporaries, write_file
-from aforesaid.memory.folders import RETIRED_FOLDER
-from aforesaid.memory.format import blob_id
+from aforesaid.ids import digest
+from aforesaid.memory.files import (
+    UnreadableFile,
+    read_file,
+    remove_file,
+    remove_temporaries,
+    write_file,
+    write_temporary,
+)
+from aforesaid.memory.folders import (
+    PLAIN_FOLDER,
+    RETIRED_FOLDER,
+    Folder,
+    is_generated_index,
+    is_memory_file,
+    is_plain_file,
+    render_index,
+)
+from aforesaid.memory.format import INDEX_FILE, blob_id
+from aforesaid.model.memories import OF_TEAM
 
 HISTORY_FOLDER, CONTENTS, KNOWN = ".history", "contents", "known.json"
 ENTRY = re.compile(r"s([1-9][0-9]{0,17})\.json")
@@ -41,8 +63,7 @@ Names = dict[str, str | None]
 Keep = Callable[[str, bytes], bytes | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One change. `paths`: below the folder of all memories, sorted."""
 
     id: str
@@ -51,12 +72,8 @@ class Entry:
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """An entry as it is stored. `files`: the names of the contents before and after, by path."""
-
-    entry: Entry
-    files: dict[str, tuple[str | None, str | None]]
+Pair = tuple[str | None, str | None]  # the names of the contents before and after
+Record = tuple[Entry, dict[str, Pair]]  # an entry as it is stored, with its files by path
 
 
 class History:
@@ -66,7 +83,7 @@ class History:
     def log(self, limit: int | None = LATEST, folders: Iterable[str] = ()) -> list[Entry]:
         """Newest first. `folders` (such as `user`): only the changes that touched one of them."""
         within = tuple(f"{folder}/" for folder in folders)
-        entries = (record.entry for n in self._numbers() if (record := self._load(n)))
+        entries = (record[0] for n in self._numbers() if (record := self._load(n)))
         found = (
             each
             for each in entries
@@ -76,11 +93,11 @@ class History:
 
     def entry(self, entry_id: str) -> Entry:
         """Raises NotFound."""
-        return self._find(entry_id).entry
+        return self._find(entry_id)[0]
 
     def contents(self, entry_id: str) -> tuple[Contents, Contents]:
         """The files of an entry before and after it. Raises NotFound."""
-        files = self._find(entry_id).files
+        _, files = self._find(entry_id)
         try:
             return (
                 {path: self._content(before) for path, (before, _) in files.items()},
@@ -104,7 +121,7 @@ class History:
             return {str(k): None if v is None else str(v) for k, v in stored.items()}
         except (OSError, ValueError, AttributeError):
             records = [record for n in reversed(self._numbers()) if (record := self._load(n))]
-            return {path: after for each in records for path, (_, after) in each.files.items()}
+            return {path: after for _, files in records for path, (_, after) in files.items()}
 
     def next_number(self) -> int:
         return max(self._numbers(), default=0) + 1
@@ -142,7 +159,7 @@ class History:
             record = self._load(number)
             if record is None:
                 return  # which contents it needs is unknown
-            needed.update(name for pair in record.files.values() for name in pair)
+            needed.update(name for pair in record[1].values() for name in pair)
         contents = self._folder / CONTENTS
         for folder in (self._folder, contents):
             remove_temporaries(folder)
@@ -160,15 +177,15 @@ class History:
                 remove_file(self._folder / f"s{number}.json")
                 count += 1
                 continue
+            entry, old = record
             files = {
                 path: (self._purged(path, before, keep), self._purged(path, after, keep))
-                for path, (before, after) in record.files.items()
+                for path, (before, after) in old.items()
                 if keep(path, b"") is not None
             }
-            entry = record.entry
             reason = keep("", entry.reason.encode("utf-8", "surrogatepass")) or b"erased"
             text = reason.decode("utf-8", "replace")
-            if (files, text) != (record.files, entry.reason):
+            if (files, text) != (old, entry.reason):
                 self._write_entry(number, entry.at, text, files)
                 count += 1
         known = self.known()
@@ -182,16 +199,7 @@ class History:
         self.prune(0)
         return count
 
-    def look(self, keep: Keep) -> None:
-        """Calls `keep` for every content, as `erase` would, and changes nothing."""
-        for number in self._numbers():
-            record = self._load(number)
-            for path, pair in record.files.items() if record else ():
-                for name in filter(None, pair):
-                    with suppress(OSError):
-                        keep(path, self._content(name) or b"")
-
-    def _find(self, entry_id: str) -> _Record:
+    def _find(self, entry_id: str) -> Record:
         found = ENTRY.fullmatch(f"{entry_id}.json")
         if record := self._load(int(found[1])) if found else None:
             return record
@@ -200,7 +208,7 @@ class History:
     def _outdated(self, now: int) -> list[int]:
         """Oldest first."""
         older = [(n, self._load(n)) for n in self._numbers()[KEPT_ENTRIES:]]
-        return [n for n, each in older[::-1] if each is None or each.entry.at < now - KEPT_TIME]
+        return [n for n, each in older[::-1] if each is None or each[0].at < now - KEPT_TIME]
 
     def _purged(self, path: str, name: str | None, keep: Keep) -> str | None:
         try:
@@ -234,14 +242,13 @@ class History:
             return []
         return sorted((int(m[1]) for name in names if (m := ENTRY.fullmatch(name))), reverse=True)
 
-    def _load(self, number: int) -> _Record | None:
+    def _load(self, number: int) -> Record | None:
         """None if it is missing or damaged."""
         try:
             stored = json.loads((self._folder / f"s{number}.json").read_bytes())
             files = {path: (before, after) for path, (before, after) in stored["files"].items()}
-            paths = tuple(sorted(files))
-            entry = Entry(f"s{number}", int(stored["at"]), str(stored["reason"]), paths)
-            return _Record(entry, files)
+            at, reason = int(stored["at"]), str(stored["reason"])
+            return Entry(f"s{number}", at, reason, tuple(sorted(files))), files
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -275,7 +282,10 @@ def _file_diff(old: str, new: str, before: bytes | None, after: bytes | None) ->
         "/dev/null" if before is None else f"a/{old}",
         "/dev/null" if after is None else f"b/{new}",
     )
-    lines = list(difflib.unified_diff(_lines(before), _lines(after), *names))
+    # Split at line feeds alone, as git does.
+    texts = ((data or b"").decode("utf-8", "replace") for data in (before, after))
+    one, other = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in texts)
+    lines = list(difflib.unified_diff(one, other, *names))
     if not lines:  # an empty file, or one that moved unchanged
         return f"--- {names[0]}\n+++ {names[1]}\n"
     return "".join(
@@ -283,6 +293,300 @@ def _file_diff(old: str, new: str, before: bytes | None, after: bytes | None) ->
     )
 
 
-def _lines(data: bytes | None) -> list[str]:
-    """Split at line feeds alone, as git does."""
-    return re.findall(r"[^\n]*\n|[^\n]+", (data or b"").decode("utf-8", "replace"))
+JOURNAL_FILE, JOURNAL_FORMAT = ".change", 2
+OLD_SUFFIX, NEW_SUFFIX = ".old", ".new"  # the old content, and the new one if it is taken back
+EDITED_SUFFIX = ".edited-"  # one of two versions that somebody saved at the same time
+
+
+class FileChange(NamedTuple):
+    """`group`: files of one group change together or not at all."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    group: str
+
+
+class Journal(NamedTuple):
+    """`number`: of its entry in the history. `by_hand`: earlier edits by hand, by path below the root; they
+    are the entry before."""
+
+    number: int
+    at: int
+    reason: str
+    files: tuple[FileChange, ...]
+    by_hand: Contents
+
+
+def save_journal(root: Path, journal: Journal) -> None:
+    """Commits the change."""
+    stored = {
+        "format": JOURNAL_FORMAT,
+        "number": journal.number,
+        "at": journal.at,
+        "reason": journal.reason,
+        "files": [
+            {
+                "path": str(each.path.relative_to(root) if _is_own(root, each.path) else each.path),
+                "before": _encode(each.before),
+                "after": _encode(each.after),
+                "group": each.group,
+            }
+            for each in journal.files
+        ],
+        "by_hand": {path: _encode(data) for path, data in journal.by_hand.items()},
+    }
+    write_file(root / JOURNAL_FILE, json.dumps(stored, indent=1).encode() + b"\n")
+
+
+def load_journal(root: Path) -> Journal | None:
+    """The journal of an interrupted change. One that cannot be read is set aside."""
+    try:
+        data = (root / JOURNAL_FILE).read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        stored = json.loads(data)
+        files = tuple(
+            FileChange(
+                root / each["path"],
+                _decode(each["before"]),
+                _decode(each["after"]),
+                str(each["group"]),
+            )
+            for each in stored["files"]
+        )
+        for path in (each.path for each in files):
+            if ".." in path.parts or not (is_memory_file(path.name) or is_plain_file(path, root)):
+                raise ValueError("not the path of a memory")
+        if stored["format"] != JOURNAL_FORMAT:
+            raise ValueError("unknown format")
+        by_hand = {str(path): _decode(content) for path, content in stored["by_hand"].items()}
+        number, at, reason = int(stored["number"]), int(stored["at"]), str(stored["reason"])
+        return Journal(number, at, reason, files, by_hand)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        log.warning("memory.journal_unreadable", bytes=len(data))
+        (root / JOURNAL_FILE).replace(root / f"{JOURNAL_FILE}.unreadable")
+        return None
+
+
+def _encode(data: bytes | None) -> str | None:
+    """Any bytes as a JSON string."""
+    return None if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def _decode(value: str | None) -> bytes | None:
+    return None if value is None else value.encode("utf-8", "surrogateescape")
+
+
+def apply_journal(root: Path, journal: Journal) -> tuple[tuple[Path, ...], str | None]:
+    """Makes the change and records it. Can be interrupted anywhere and applied again.
+
+    Returns the files that were edited meanwhile and not changed, and the id of the history's entry; None if
+    nothing changed."""
+    groups: dict[str, list[FileSwap]] = {}
+    for file in journal.files:
+        swap = FileSwap(file, journal.number, private=_is_own(root, file.path))
+        groups.setdefault(file.group, []).append(swap)
+    swaps = [each for group in groups.values() for each in group]
+    kept = _swap_groups(root, list(groups.values()))
+    _sync_directories(root, swaps)
+    for each in swaps:
+        with _log_unwritable(root, each.path):
+            if not each.finish(reverted=each.path in kept) and each.path not in kept:
+                kept.append(each.path)
+    if kept:
+        log.action("memory.kept_by_hand", files=len(kept))
+    done = [each for each in journal.files if each.path not in kept]
+    touched = {each.path.parent for each in done}
+    for folder in sorted(touched | {(root / path).parent for path in journal.by_hand}):
+        with _log_unwritable(root, folder):
+            rebuild_index(root, folder)
+    history, entry = History(root), None
+    if journal.by_hand:
+        history.record(journal.number - 1, journal.at, BY_HAND, journal.by_hand)
+    own = [each for each in done if _is_own(root, each.path)]
+    if after := {each.path.relative_to(root).as_posix(): each.after for each in own}:
+        entry = history.record(journal.number, journal.at, journal.reason, after)
+    _sync_directories(root, swaps)
+    remove_file(root / JOURNAL_FILE)
+    return tuple(kept), entry
+
+
+def rebuild_index(root: Path, folder: Path) -> None:
+    """Retired memories and plain files have no index. An index that a person wrote for the team stays."""
+    if not folder.is_dir() or any(
+        folder.is_relative_to(root / each) for each in (RETIRED_FOLDER, PLAIN_FOLDER)
+    ):
+        return
+    data = render_index(Folder(folder, OF_TEAM).list(most=None)).encode()
+    path = folder / INDEX_FILE
+    try:
+        found = read_file(path)
+    except UnreadableFile:
+        return  # a link or a folder of the user's
+    if found == (data or None) or not (is_generated_index(found or b"") or _is_own(root, folder)):
+        return
+    if data:
+        write_file(path, data, private=_is_own(root, folder))
+    else:
+        remove_file(path)
+
+
+def _swap_groups(root: Path, groups: list[list["FileSwap"]]) -> list[Path]:
+    """Writes all new contents to the disk, then swaps the files. Returns the files of the groups that were
+    edited by hand, which are as they were."""
+    ready, made = [], []
+    for group in groups:
+        with _log_unwritable(root, *(each.path for each in group)):
+            for each in group:
+                each.prepare()
+            ready.append(group)
+    for group in ready:
+        with _log_unwritable(root, *(each.path for each in group)):
+            # New files first: a file that moves is never missing.
+            new_first = sorted(group, key=lambda each: each.after is None)
+            if not any(each.is_edited() for each in group) and all(e.swap() for e in new_first):
+                made.append(group)
+    kept = [each for group in groups if group not in made for each in group]
+    for each in kept:
+        with _log_unwritable(root, each.path):
+            each.revert()
+    return [each.path for each in kept]
+
+
+def _sync_directories(root: Path, swaps: Iterable["FileSwap"]) -> None:
+    for folder in sorted({each.path.parent for each in swaps}):
+        with _log_unwritable(root, folder), suppress(FileNotFoundError, NotADirectoryError):
+            paths.sync(folder)
+
+
+@contextmanager
+def _log_unwritable(root: Path, *written: Path) -> Iterator[None]:
+    """A full disk raises, and the change is completed when there is room again. A repository that is gone, or
+    a file that belongs to somebody else, is skipped: it must not block all other changes."""
+    permanent = (PermissionError, NotADirectoryError, IsADirectoryError)
+    try:
+        yield
+    except OSError as error:
+        if not isinstance(error, permanent) and all(_is_own(root, each) for each in written):
+            raise
+        log.warning("memory.unwritable", why=log.cause(error))
+
+
+def _is_own(root: Path, path: Path) -> bool:
+    """False in the team's folder, which is part of a repository."""
+    return path.is_relative_to(root)
+
+
+class FileSwap:
+    """Replaces one file without losing an edit by hand, under the write lock.
+
+    The old file is set aside (`.old`) and the new one linked to the free name; an edit that comes in between
+    takes the name first, and one to the old file is found aside. `number`: of the change. `private`:
+    readable by its owner alone."""
+
+    def __init__(self, change: FileChange, number: int, *, private: bool) -> None:
+        path = change.path
+        self.path, self.before, self.after = path, change.before, change.after
+        self._private = private
+        hidden = f".{path.name[:40]}.{digest(f'{number} {path.name}')}"
+        self._old = path.with_name(hidden + OLD_SUFFIX)
+        self._reverted = path.with_name(hidden + NEW_SUFFIX)
+        self._temporary: Path | None = None  # the new content, written
+
+    def prepare(self) -> None:
+        """Puts back what a crash left aside, and writes the new content beside the file."""
+        _return_aside(self._reverted, self.path, self.after)
+        _return_aside(self._old, self.path, self.before)
+        if self.after is not None and _read(self.path) == [self.before]:
+            self._temporary = write_temporary(self.path, self.after, private=self._private)
+
+    def is_edited(self) -> bool:
+        return _read(self.path) not in ([self.before], [self.after])
+
+    def swap(self) -> bool:
+        """False if the file is being edited; it is as it was left."""
+        return _swap(self.path, self.before, self._temporary, self.after, self._old)
+
+    def revert(self) -> None:
+        """Puts the old content back, unless the new one was edited."""
+        if self.before == self.after or _read(self.path) != [self.after]:
+            return
+        old = None
+        if self.before is not None:
+            old = write_temporary(self.path, self.before, private=self._private)
+        _swap(self.path, self.after, old, self.before, self._reverted)
+
+    def finish(self, *, reverted: bool) -> bool:
+        """Removes what was set aside. False if somebody who had the old file open has edited it: then it is
+        back."""
+        if self._temporary:
+            self._temporary.unlink(missing_ok=True)
+        _return_aside(self._reverted, self.path, self.after, edited_only=True)
+        edited = os.path.lexists(self._old) and _read(self._old) != [self.before]
+        if edited and self.after is not None and _read(self.path) == [self.after]:
+            self._old.replace(self.path)
+        _return_aside(self._old, self.path, self.before, edited_only=not reverted)
+        return not edited
+
+
+def _swap(
+    path: Path, before: bytes | None, new: Path | None, after: bytes | None, aside: Path
+) -> bool:
+    """Gives the file `new` the name, if the content is `before`; None stands for no file."""
+    try:
+        content = _read(path)
+        if content != [before] or (new is None and after is not None):
+            return content == [after]
+        if before is not None:
+            path.rename(aside)
+            if _read(aside) != [before]:
+                _return_aside(aside, path, before)
+                return False
+        return new is None or _link_if_free(new, path)
+    except FileNotFoundError:  # just deleted
+        return False
+    finally:
+        if new is not None:
+            new.unlink(missing_ok=True)
+
+
+def _return_aside(
+    aside: Path, path: Path, known: bytes | None, *, edited_only: bool = False
+) -> None:
+    """Gives a file that was set aside its name again, if that is free. If not, it is removed; with an edit it
+    stays beside the other one, under a visible name: both were saved at the same time."""
+    if not os.path.lexists(aside):
+        return
+    content = _read(aside)
+    edited = content != [known]
+    if (edited or not edited_only) and _link_if_free(aside, path):
+        return
+    if edited and content != _read(path):
+        aside.rename(path.with_name(f"{path.name[:50]}{EDITED_SUFFIX}{os.urandom(3).hex()}"))
+    else:
+        aside.unlink()
+
+
+def _read(path: Path) -> list[bytes | None]:
+    """The content in a list; an empty list for what is not a regular file."""
+    try:
+        return [read_file(path)]
+    except OSError:
+        return []
+
+
+def _link_if_free(file: Path, path: Path) -> bool:
+    """Renames a file, but never over another one: False if the name is taken."""
+    try:
+        os.link(file, path, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    except (OSError, NotImplementedError):  # no hard links here, or not a regular file
+        if os.path.lexists(path):
+            return False
+        file.rename(path)
+    else:
+        file.unlink(missing_ok=True)
+    return True

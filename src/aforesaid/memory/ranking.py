@@ -9,7 +9,6 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -69,63 +68,53 @@ QUESTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """`asked`: how a prompt asks for it. `ruled`: what a rule about it mentions."""
-
-    name: str
-    asked: re.Pattern[str]
-    ruled: re.Pattern[str]
-
-
-def _activity(name: str, asked: str, ruled: str) -> Activity:
-    return Activity(name, re.compile(asked, re.IGNORECASE), re.compile(ruled, re.IGNORECASE))
-
-
-ACTIVITIES = (
-    _activity(
+# Name, how a prompt asks for it, and what a rule about it mentions.
+ROWS = (
+    (
         "code",
         rf"\b{MAKE}\b[^?!]*?\b{SOURCE}(?!\w)",
         r"\bindent|\btabs\b|\bquotes\b|semicolon|annotat|type hints?|\bnaming\b|docstring|\bcomments?\b|"
         r"line length|code style|coding style|camel ?case|snake ?case",
     ),
-    _activity(
+    (
         "tests",
         r"\b(?:write|add|create|extend|cover|fix|mend|make|speed up)\b[^.?!]*"
         r"\b(?:tests?|specs?|coverage|suite)\b(?!\.\w)"
         r"(?! (?:system|environment|server|account|data|bucket|cluster|instance))",
         r"(?<!and )\btests\b(?! with)|\btest (?:cases?|files?|modules?)\b|\bmock|\bfixtures?\b",
     ),
-    _activity(
+    (
         "a commit",
         r"(?<![\w:./-])commit\b(?! (?:log|hash|id|history))|\bcheck (?:it|this|that) in\b",
         r"\bcommits?\b",
     ),
-    _activity(
-        "a push", r"\bpush\b|\bmerge\b(?! (?:conflict|sort))|\bland (?:it|this)\b", r"\bpush|\bmerg"
-    ),
-    _activity(
+    ("a push", r"\bpush\b|\bmerge\b(?! (?:conflict|sort))|\bland (?:it|this)\b", r"\bpush|\bmerg"),
+    (
         "a pull request",
         rf"\b{HAND}\b[^.?!]*\b(?:pull request|PR|merge request|MR)\b",
         r"pull requests?|\bPRs?\b|merge requests?",
     ),
-    _activity(
+    (
         "a package",
         rf"\b{FIND}\b[^.?!]*\b(?:librar(?:y|ies)|packages?|dependenc(?:y|ies)|crates?|plugins?)\b",
         r"\bpackages?\b|dependenc|\blibrar|third[- ]party",
     ),
-    _activity(
+    (
         "the schema",
         rf"\b{UNDO}\b[^.?!]*\b(?:columns?|tables?|constraints?)\b|\b{MAKE}\b[^.?!]*\bmigrations?\b",
         r"\bmigrations?\b|\bschema\b|\bcolumns?\b[^.]*\b(?:remov|drop|renam|add)|"
         r"\b(?:remov|drop|renam|add)\w*\b[^.]*\bcolumns?\b",
     ),
-    _activity(
+    (
         "a plan",
         r"\b(?:throughout|everywhere|across the (?:whole )?(?:code|repo)|code ?base)\b",
         r"\bplan\b",
     ),
 )
+ACTIVITIES = {
+    name: (re.compile(asked, re.IGNORECASE), re.compile(ruled, re.IGNORECASE))
+    for name, asked, ruled in ROWS
+}
 
 
 def is_question(prompt: str) -> bool:
@@ -137,11 +126,7 @@ def requested_activities(prompt: str) -> frozenset[str]:
         return frozenset({RECALL_ACTIVITY})
     if is_question(prompt):
         return frozenset()
-    return frozenset(row.name for row in ACTIVITIES if row.asked.search(prompt))
-
-
-def rule_activities(text: str) -> frozenset[str]:
-    return frozenset(row.name for row in ACTIVITIES if row.ruled.search(text))
+    return frozenset(name for name, (asked, _) in ACTIVITIES.items() if asked.search(prompt))
 
 
 MAX_TERMS = 48
@@ -173,8 +158,7 @@ MANY = 16  # memories
 LIKELY_SCORE = 0.33  # of what is needed to be injected; chance stays below it
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMemory:
+class RankedMemory(NamedTuple):
     """`score`: from 1 on it may be injected. `why`: for people."""
 
     memory: StoredMemory
@@ -212,30 +196,29 @@ class VectorCache:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(NamedTuple):
     """`places`: by stem, the weight of where it occurs. `spelled`: by stem, the word as written."""
 
     places: Mapping[str, float]
     spelled: Mapping[str, str]
     rules: frozenset[str]
 
-    @classmethod
-    def of(cls, memory: Memory) -> "_Prepared":
-        head_text = f"{memory.name.replace('-', ' ')}\n{memory.description}"
-        head, body = stem_terms(head_text), stem_terms(memory.body)
-        rules = rule_activities(head_text) if memory.type in (USER, FEEDBACK) else frozenset()
-        if memory.type == USER:
-            rules |= {RECALL_ACTIVITY}
-        places = dict.fromkeys(body, BODY_WEIGHT) | dict.fromkeys(head, 1.0)
-        return cls(places, {**body, **head}, rules)
+
+def _prepare(memory: Memory) -> _Prepared:
+    head_text = f"{memory.name.replace('-', ' ')}\n{memory.description}"
+    head, body = stem_terms(head_text), stem_terms(memory.body)
+    rules = {RECALL_ACTIVITY} if memory.type == USER else set()
+    if memory.type in (USER, FEEDBACK):
+        rules |= {name for name, (_, ruled) in ACTIVITIES.items() if ruled.search(head_text)}
+    places = dict.fromkeys(body, BODY_WEIGHT) | dict.fromkeys(head, 1.0)
+    return _Prepared(places, {**body, **head}, frozenset(rules))
 
 
 class _Collection:
     """Memories, indexed by their words."""
 
     def __init__(self, memories: Sequence[Memory], vectors: VectorCache) -> None:
-        self.prepared = [_Prepared.of(memory) for memory in memories]
+        self.prepared = [_prepare(memory) for memory in memories]
         self._vectors = vectors
         self._found: dict[str, list[tuple[int, float]]] = defaultdict(list)
         spelled: dict[str, str] = {}
@@ -383,14 +366,14 @@ def rank_memories(
     return MemoryRanker(encoder).near(memories, text)
 
 
-def confident_matches(found: Sequence[RankedMemory], most: int = MAX_MATCHES) -> list[RankedMemory]:
+def confident_matches(found: Sequence[RankedMemory]) -> list[RankedMemory]:
     """What may be injected, best first."""
-    return [each for each in found if each.score >= 1.0][:most]
+    return [each for each in found if each.score >= 1.0][:MAX_MATCHES]
 
 
-def likely_matches(found: Sequence[RankedMemory], most: int = MAX_MATCHES) -> list[RankedMemory]:
+def likely_matches(found: Sequence[RankedMemory]) -> list[RankedMemory]:
     """What a search may show, best first: somebody asks, so what is only likely is worth a line."""
-    return [each for each in found if each.score >= LIKELY_SCORE][:most]
+    return [each for each in found if each.score >= LIKELY_SCORE][:MAX_MATCHES]
 
 
 def _leads(shared: Sequence[Sequence[SharedWord]], meaning: Sequence[float]) -> list[float]:

@@ -8,8 +8,8 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 from aforesaid import log
 from aforesaid.clock import local
@@ -39,8 +39,7 @@ Answer = Reply | StoredReply | Failure
 LateSelection = Future[tuple[StoredMemory, ...] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """`how`: by model or by words. `late`: set if the model did not answer in time; its result is None if the
     answer is of no use."""
 
@@ -49,8 +48,7 @@ class Selection:
     late: LateSelection | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InjectedMemory:
+class InjectedMemory(NamedTuple):
     """A memory as it is shown to an agent."""
 
     memory: StoredMemory
@@ -95,16 +93,16 @@ def _unique_names(listed: Sequence[StoredMemory]) -> list[str]:
 
 def build_selection_request(listed: str, conversation: Sequence[Message]) -> Request:
     """`listed`: the catalog. `conversation`: oldest first; the last message is the prompt."""
-    message = _request_message(listed, conversation)
+    *before, last = conversation[-MESSAGES:] or (Message("user", ""),)
+    spoken = [*((each, MESSAGE_ROOM) for each in before), (last, PROMPT_ROOM)]
+    lines = (
+        f"{SPEAKERS.get(each.role, 'Agent')}: {fenced(one_line(each.text, room))}"
+        for each, room in spoken
+    )
+    values = {"catalog": listed, "conversation": "\n".join(lines)}
+    # In one pass: what is filled in is not expanded again.
+    message = PLACEHOLDER.sub(lambda place: values[place[1]], prompt_text("select_request"))
     return Request(prompt_text("select"), prompt_examples(*EXAMPLES), message, REPLY_TOKENS)
-
-
-def parse_selection(reply: str, memories: Sequence[StoredMemory]) -> list[StoredMemory] | None:
-    """The memories that the model chose. None if its reply is of no use."""
-    listed = sort_for_catalog(memories)
-    names = _unique_names(listed)
-    found = parse_names(reply, names, MAX_SELECTED)
-    return None if found is None else [listed[names.index(name)] for name in found]
 
 
 def select_memories(
@@ -134,14 +132,24 @@ def select_memories(
 
 def render_for_agent(stored: StoredMemory) -> str:
     """The memory as text, within the limits. It is cut at the end of a line, with a note."""
-    text = _full_text(stored)
+    memory = stored.memory
+    at = memory.updated or memory.created
+    when = f", {local(at):%Y-%m-%d}" if at else ""
+    name, body = one_line(memory.name, 80), memory.body.strip()
+    description = one_line(memory.description, 500)
+    parts = [f"## {name} ({one_line(stored.label, 60)}{when})"]
+    parts += [description] * (not body.startswith(description)) + [body]
+    text = fenced("\n".join(filter(None, parts)))
     if text.count("\n") < MAX_MEMORY_LINES and len(text.encode()) <= MAX_MEMORY_BYTES:
         return text
-    name = fenced(one_line(stored.memory.name, 80))
-    rest = f"[cut here; all of it: aforesaid memory show {name}]"
+    rest = f"[cut here; all of it: aforesaid memory show {fenced(name)}]"
     room = MAX_MEMORY_BYTES - len(rest.encode()) - 1
-    head = _first_lines(text, MAX_MEMORY_LINES - 1, room)
-    return f"{head}\n{rest}"
+    whole = "\n".join(text.split("\n")[: MAX_MEMORY_LINES - 1])
+    kept = whole.encode()[:room].decode(errors="ignore")
+    lines = kept.rpartition("\n")[0]
+    if len(kept) < len(whole) and "\n" in lines:  # else a single long line, whose beginning stays
+        kept = lines
+    return f"{kept}\n{rest}"
 
 
 def fit_session_budget(
@@ -176,42 +184,6 @@ def _start_request(memories: Sequence[StoredMemory], ask: Callable[[], Answer]) 
     return late
 
 
-def _full_text(stored: StoredMemory) -> str:
-    memory = stored.memory
-    at = memory.updated or memory.created
-    when = f", {local(at):%Y-%m-%d}" if at else ""
-    head = f"## {one_line(memory.name, 80)} ({one_line(stored.label, 60)}{when})"
-    body = memory.body.strip()
-    description = one_line(memory.description, 500)
-    repeated = body.startswith(description)
-    return fenced("\n".join(filter(None, (head, "" if repeated else description, body))))
-
-
-def _first_lines(text: str, lines: int, size: int) -> str:
-    """The first lines that fit, or the beginning of a first line that does not."""
-    kept: list[str] = []
-    for line in text.split("\n")[:lines]:
-        if len("\n".join([*kept, line]).encode()) > size:
-            break
-        kept.append(line)
-    if len(kept) > 1 or len(text) == len("\n".join(kept)):
-        return "\n".join(kept)
-    return text.encode()[:size].decode(errors="ignore")
-
-
-def _request_message(listed: str, conversation: Sequence[Message]) -> str:
-    *before, last = conversation[-MESSAGES:] or (Message("user", ""),)
-    lines = [_message_line(message, MESSAGE_ROOM) for message in before]
-    lines.append(_message_line(last, PROMPT_ROOM))
-    values = {"catalog": listed, "conversation": "\n".join(lines)}
-    # In one pass: what is filled in is not expanded again.
-    return PLACEHOLDER.sub(lambda place: values[place[1]], prompt_text("select_request"))
-
-
-def _message_line(message: Message, room: int) -> str:
-    return f"{SPEAKERS.get(message.role, 'Agent')}: {fenced(one_line(message.text, room))}"
-
-
 MAX_REPLY = 8_000  # characters of a reply that are read
 MAX_LISTED_FACTOR = 2  # times as many as may be chosen: a reply that names more has not chosen
 LABEL = re.compile(
@@ -226,29 +198,24 @@ NONE = re.compile(
 NUMBER = r"(?:^|(?<=[\[,:\"]))\s*(?P<number>\d{1,4})\s*(?=$|[\],\"}])"  # alone, as in a list
 
 
-def parse_names(reply: str, names: Sequence[str], most: int) -> list[str] | None:
-    """The chosen names, at most `most`; an empty list is an answer, too. `names` are as they were listed and
-    numbered from 1. None if the reply cannot be read, names nothing that was listed, or nearly everything."""
+def parse_selection(reply: str, memories: Sequence[StoredMemory]) -> list[StoredMemory] | None:
+    """The memories that the model chose; an empty list is an answer, too. They were listed and numbered as in
+    the catalog. None if the reply cannot be read, names nothing that was listed, or nearly everything."""
+    listed = sort_for_catalog(memories)
+    names = [name.lower().replace("_", "-") for name in _unique_names(listed)]
     text = clean(reply[:MAX_REPLY])
     labels = list(LABEL.finditer(text))
     text = text[labels[-1].end() :] if labels else text
-    known = {_name_form(name): name for name in reversed(names)}
     spelled = "|".join(
         re.escape(name).replace(r"\-", "[-_]") for name in sorted(names, key=len, reverse=True)
     )
     pattern = rf"(?<![\w-])(?P<name>{spelled})(?![\w-])|{NUMBER}"
-    found: dict[str, None] = {}
+    found: dict[int, None] = {}
     for mark in re.finditer(pattern, text, re.IGNORECASE | re.MULTILINE):
-        number = int(mark["number"] or 0)
         if mark["name"]:
-            found[known[_name_form(mark["name"])]] = None
-        elif 0 < number <= len(names):
-            found[names[number - 1]] = None
-    if found:
-        return list(found)[:most] if len(found) <= MAX_LISTED_FACTOR * most else None
-    return [] if NONE.search(text) else None
-
-
-def _name_form(name: str) -> str:
-    """`Use_Tabs` is `use-tabs`."""
-    return name.lower().replace("_", "-")
+            found[names.index(mark["name"].lower().replace("_", "-"))] = None
+        elif 0 < int(mark["number"]) <= len(names):
+            found[int(mark["number"]) - 1] = None
+    if len(found) > MAX_LISTED_FACTOR * MAX_SELECTED or not (found or NONE.search(text)):
+        return None
+    return [listed[number] for number in list(found)[:MAX_SELECTED]]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from aforesaid.clock import SECOND
 from aforesaid.memory.extraction.sentences import own_sentences
@@ -43,8 +44,7 @@ NOT_RULE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """One line. `kind` and `source`: the stored observation or summary that it comes from, if any."""
 
     text: str
@@ -52,8 +52,7 @@ class Point:
     source: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RecentEvents:
+class RecentEvents(NamedTuple):
     """From the newest events of the session, oldest first. `failed`: commands, a line each. `touched`: paths,
     each with whether the file was changed. `tokens`, `messages`: since the last compaction."""
 
@@ -100,39 +99,37 @@ def gather_session_memory(
     recent: RecentEvents,
 ) -> SessionMemory:
     """Everything belongs to one session, oldest first."""
-    sure = [each for each in observations if _is_sure(each.draft)]
+    sure = [
+        each
+        for each in observations
+        if (each.draft.title or each.draft.subtitle)
+        and each.draft.repeats is None
+        and not any(doubt.part in ("title", "subtitle") for doubt in each.draft.doubts)
+    ]
+    goal = [one_line(each.text, MAX_POINT) for each in (*prompts[:1], *prompts[-1:])]
+    leads = ("Asked: ",) if len(set(goal)) == 1 else ("Asked at first: ", "Asked last: ")
+    errors = [_point(each) for each in sure if each.draft.type == "bugfix"]
+    errors += [Point(line) for line in recent.failed]
+    # Next steps of the last turn that has some: earlier ones are done, or named again.
+    steps = [(each.draft.sure.next_steps, each.id) for each in summaries]
+    next_steps = [
+        Point(one_line(text, MAX_POINT), SUMMARY, source) for text, source in steps if text
+    ]
     return SessionMemory(
         agent=session.agent,
         ref=session.ref,
         title=one_line(session.title or (prompts[0].text if prompts else ""), 100) or session.ref,
         at=session.last_event_at,
-        goal=_goal(prompts),
+        goal=tuple(Point(f"{lead}{text}") for lead, text in zip(leads, goal, strict=False)),
         state=tuple(_state(summaries)),
         decisions=tuple(_point(each) for each in sure if each.draft.type == "decision"),
         limits=tuple(_rules(prompts, sure))[-MAX_RULES:],
         files=_files(session.project_dir, summaries, sure, recent.touched),
-        errors=(
-            *(_point(each) for each in sure if each.draft.type == "bugfix"),
-            *map(Point, recent.failed),
-        )[-MAX_ERRORS:],
-        next_steps=_next_steps(summaries),
+        errors=tuple(errors[-MAX_ERRORS:]),
+        next_steps=tuple(next_steps[-1:]),
         tokens=recent.tokens,
         messages=recent.messages,
     )
-
-
-def _is_sure(draft: ObservationDraft) -> bool:
-    doubted = any(doubt.part in ("title", "subtitle") for doubt in draft.doubts)
-    return bool(draft.title or draft.subtitle) and not doubted and draft.repeats is None
-
-
-def _goal(prompts: Sequence[Prompt]) -> tuple[Point, ...]:
-    if not prompts:
-        return ()
-    first, last = (one_line(prompts[n].text, MAX_POINT) for n in (0, -1))
-    if len(prompts) == 1 or first == last:
-        return (Point(f"Asked: {first}"),)
-    return (Point(f"Asked at first: {first}"), Point(f"Asked last: {last}"))
 
 
 def _state(summaries: Iterable[Summary]) -> Iterator[Point]:
@@ -150,14 +147,6 @@ def _point(observation: Observation) -> Point:
     facts = (one_line(fact, 200) for fact in draft.sure_facts)
     fact = next((fact for fact in facts if _key(title) not in _key(fact)), "")
     return Point(f"{title} ({fact})" if fact else title, OBSERVATION, observation.id)
-
-
-def _next_steps(summaries: Sequence[Summary]) -> tuple[Point, ...]:
-    """Of the last turn that has some: earlier ones are done, or named again."""
-    for summary in reversed(summaries):
-        if steps := summary.draft.sure.next_steps:
-            return (Point(one_line(steps, MAX_POINT), SUMMARY, summary.id),)
-    return ()
 
 
 def _rules(prompts: Iterable[Prompt], sure: Sequence[Observation]) -> Iterator[Point]:
@@ -186,31 +175,25 @@ def _files(
     observations: Iterable[Observation],
     touched: Iterable[tuple[str, bool]],
 ) -> tuple[Point, ...]:
+    drafts: list[tuple[SummaryDraft | ObservationDraft, str]] = [
+        *((each.draft, "files_edited") for each in summaries),
+        *((each.draft, "files_modified") for each in observations),
+    ]
+    found = list(touched)
+    for draft, edits in drafts:
+        doubted = {doubt.part for doubt in draft.doubts}
+        for field, modified in (("files_read", False), (edits, True)):
+            for number, path in enumerate(getattr(draft, field)):
+                if f"{field} {number}" not in doubted:
+                    found.append((path, modified))
     read: Counter[str] = Counter()
     changed: Counter[str] = Counter()
-    top = root.rstrip("/") + "/"
-    for path, modified in (*_draft_files(summaries, observations), *touched):
-        (changed if modified else read)[path.removeprefix(top)] += 1
+    for path, modified in found:
+        (changed if modified else read)[path.removeprefix(root.rstrip("/") + "/")] += 1
     # A change counts for three reads.
     used = sorted({*read, *changed}, key=lambda path: (-3 * changed[path] - read[path], path))
     lines = (f"{path} ({'changed' if changed[path] else 'read'})" for path in used[:MAX_FILES])
     return tuple(Point(one_line(line, 200)) for line in lines)
-
-
-def _draft_files(
-    summaries: Iterable[Summary], observations: Iterable[Observation]
-) -> Iterator[tuple[str, bool]]:
-    drafts: list[SummaryDraft | ObservationDraft] = [
-        *(summary.draft for summary in summaries),
-        *(observation.draft for observation in observations),
-    ]
-    for draft in drafts:
-        doubted = {doubt.part for doubt in draft.doubts}
-        edits = "files_edited" if isinstance(draft, SummaryDraft) else "files_modified"
-        for field, modified in (("files_read", False), (edits, True)):
-            for number, path in enumerate(getattr(draft, field)):
-                if f"{field} {number}" not in doubted:
-                    yield path, modified
 
 
 # The client takes 10,000 characters in all, and the brief follows.
@@ -225,8 +208,7 @@ COMPACTION_LEAD = (
 FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """`share`: of the budget. `rank`: the order in which sections use what others leave."""
 
     heading: str
@@ -240,7 +222,15 @@ class Section:
 PAGE_SECTIONS = (
     Section("Goal", lambda memory: memory.goal, 0.19, 0),
     Section("State", lambda memory: memory.state, 0.28, 4),
-    Section("Decisions", lambda memory: (*memory.decisions, *_quote_rules(memory.limits)), 0.18, 2),
+    Section(
+        "Decisions",
+        lambda memory: (
+            *memory.decisions,
+            *(each._replace(text=f"The user said: {each.text}") for each in memory.limits),
+        ),
+        0.18,
+        2,
+    ),
     Section("Files", lambda memory: memory.files, 0.1, 5, newest_last=False),
     Section("Errors met", lambda memory: memory.errors, 0.12, 3),
     Section("Next steps", lambda memory: memory.next_steps, 0.1, 1),
@@ -259,11 +249,11 @@ def render_page(memory: SessionMemory, level: int = 2) -> Context:
     """Markdown with headings of that level; empty if nothing is known."""
     characters = MAX_PAGE_CHARACTERS - 30 * len(PAGE_SECTIONS)
     chosen = _fit(memory, PAGE_SECTIONS, characters, MAX_PAGE_TOKENS - 10 * len(PAGE_SECTIONS))
-    lines = (
+    lines = [
         line
         for part, points in chosen
         for line in ("", f"{'#' * level} {part.heading}", *_point_lines(part, points))
-    )
+    ]
     return Context(tuple(lines), _injections(chosen, PAGE_REASON))
 
 
@@ -271,14 +261,10 @@ def render_compaction_notes(memory: SessionMemory) -> Context:
     """What a compaction must keep: added to the instructions for the summary."""
     characters = MAX_COMPACTION_CHARACTERS - len(COMPACTION_LEAD) - 20 * len(COMPACTION_SECTIONS)
     chosen = _fit(memory, COMPACTION_SECTIONS, characters, MAX_COMPACTION_CHARACTERS)
-    if not chosen:
-        return Context()
-    lines = (
-        line
-        for part, points in chosen
-        for line in (f"{part.heading}:", *_point_lines(part, points))
-    )
-    return Context((COMPACTION_LEAD, *lines), _injections(chosen, COMPACTION_REASON))
+    lines = [COMPACTION_LEAD] if chosen else []
+    for part, points in chosen:
+        lines += [f"{part.heading}:", *_point_lines(part, points)]
+    return Context(tuple(lines), _injections(chosen, COMPACTION_REASON))
 
 
 def session_file(folder: Path, agent: str, ref: str) -> Path | None:
@@ -305,10 +291,6 @@ def write_session_file(folder: Path, memory: SessionMemory, project: str) -> Non
     data = f"---\n{dump_front_matter(to_plain(head))}---\n\n{text}\n"
     private_dir(folder.parent)
     write_private(private_dir(folder) / target.name, data.encode("utf-8", "replace"))
-
-
-def _quote_rules(limits: Sequence[Point]) -> list[Point]:
-    return [Point(f"The user said: {each.text}", each.kind, each.source) for each in limits]
 
 
 def _fit(

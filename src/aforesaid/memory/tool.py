@@ -131,10 +131,12 @@ class MemoryTool:
             case "str_replace":
                 return self._str_replace(path, text("old_str"), text("new_str", ""))
             case "insert":
-                return self._insert(path, command.get("insert_line"), text("insert_text"))
+                line, new = command.get("insert_line"), text("insert_text")
+                self._edit(path, lambda before, _: _insert_text(before, line, new))
+                return f"The file {_printable(path)} has been edited."
             case "delete":
                 with self._change(f"deleted {_printable(path)}") as files:
-                    files.remove(files.resolve(path), "deleted with the memory tool")
+                    files.remove(files.resolve(path))
                 return f"Successfully deleted {_printable(path)}"
             case "rename":
                 return self._rename(command.get("old_path"), command.get("new_path"))
@@ -145,10 +147,9 @@ class MemoryTool:
                 )
 
     def _view(self, path: object, view_range: object) -> str:
-        with self._memories.trial():  # while nobody writes
+        with self._memories.trial() as change:  # while nobody writes
             places = self._memories.places
-            target = resolve_path(path, places)
-            _refuse_links(target)
+            target = _Files(change, places).resolve(path)
             if not target.names or target.path.is_dir():
                 return _view_directory(target, places)
             try:
@@ -178,21 +179,13 @@ class MemoryTool:
 
     def _str_replace(self, path: object, old: str, new: str) -> str:
         text = self._edit(path, lambda before, display: _replace_text(before, old, new, display))
-        first = text.count("\n", 0, max(0, text.find(new))) + 1
-        lines = _split_lines(text)
-        last = min(len(lines), first + new.count("\n") + SNIPPET_LINES)
-        snippet = "\n".join(
-            _number_line(number, lines[number - 1])
-            for number in range(max(1, first - SNIPPET_LINES), last + 1)
-        )
+        at = text.count("\n", 0, max(0, text.find(new)))
+        first, last = max(0, at - SNIPPET_LINES), at + new.count("\n") + SNIPPET_LINES + 1
+        lines = [f"{n:6}\t{line}" for n, line in enumerate(_split_lines(text), 1)]
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line "
-            f"numbers):\n{snippet[:MAX_SHOWN]}"
+            "numbers):\n" + "\n".join(lines[first:last])[:MAX_SHOWN]
         )
-
-    def _insert(self, path: object, line: object, new: str) -> str:
-        self._edit(path, lambda before, _: _insert_text(before, line, new))
-        return f"The file {_printable(path)} has been edited."
 
     def _edit(self, path: object, edit: Callable[[str, str], str]) -> str:
         """Returns the new text."""
@@ -228,8 +221,20 @@ class _Files:
         self._change, self._places = change, places
 
     def resolve(self, path: object, *, new: bool = False) -> Target:
+        """No part of the path may be a link, and the last one must be a regular file or a folder."""
         target = resolve_path(path, self._places, new=new)
-        _refuse_links(target)
+        for depth in range(len(target.names) + 1):
+            try:
+                mode = target.base.joinpath(*target.names[:depth]).lstat().st_mode
+            except FileNotFoundError:
+                break
+            except OSError as error:
+                why = f"cannot be used: {error.strerror}"
+                raise ToolError(f"Error: The path {target.display} {why}.") from None
+            is_last = depth == len(target.names) > 0
+            if not stat.S_ISDIR(mode) and not (is_last and stat.S_ISREG(mode)):
+                why = "is not a file or a directory of the memory"
+                raise ToolError(f"Error: The path {target.display} {why}.")
         return target
 
     def exists(self, target: Target) -> bool:
@@ -253,7 +258,12 @@ class _Files:
         if target.is_index or not target.names:
             raise ToolError(f"Error: {target.display} is generated. Write a memory beside it.")
         if target.memory is None:
-            self._check_room(target, len(text.encode()))
+            others = [path for path in list_plain_files(self._places.files) if path != target.path]
+            size = len(text.encode())
+            with suppress(FileNotFoundError):
+                size += sum(path.lstat().st_size for path in others)
+            if len(others) >= MAX_FILES or size > MAX_BYTES:
+                raise ToolError(f"Error: {FULL}. Delete what is no longer needed.")
             self._change.put(target.path, text.encode(), group=target.display)
             return text, target.display
         old = self._change.get(target.memory, target.scope)
@@ -263,10 +273,10 @@ class _Files:
             self._change.put(target.path, mended.encode(), group=memory.name)
             return mended, target.display
         stored = self._change.write(memory, expected=old.checksum if old else None)
-        written = _memory_target(memory.name, self._places, of_user=stored.scope == OF_USER)
-        return render_memory(stored.memory), written.display
+        folder = self._places.user if stored.scope == OF_USER else self._places.project
+        return render_memory(stored.memory), _memory_target(memory.name, folder).display
 
-    def remove(self, target: Target, why: str) -> None:
+    def remove(self, target: Target) -> None:
         if target.is_index or not target.names:
             raise ToolError(
                 f"Error: {target.display} itself cannot be deleted. Delete what is in it."
@@ -275,7 +285,7 @@ class _Files:
             for path in self._plain_files(target):
                 self._change.put(path, None, group=target.display)
         elif self._get_unpinned(target):
-            self._change.retire(target.memory, why)
+            self._change.retire(target.memory, "deleted with the memory tool")
         else:
             self.text(target)  # raises if there is none
             self._change.put(target.path, None, group=target.memory)
@@ -321,55 +331,43 @@ class _Files:
         self.text(target)  # raises if there is none
         return [target.path]
 
-    def _check_room(self, target: Target, size: int) -> None:
-        others = [path for path in list_plain_files(self._places.files) if path != target.path]
-        with suppress(FileNotFoundError):
-            size += sum(path.lstat().st_size for path in others)
-        if len(others) >= MAX_FILES or size > MAX_BYTES:
-            raise ToolError(f"Error: {FULL}. Delete what is no longer needed.")
-
 
 def resolve_path(path: object, places: Places, *, new: bool = False) -> Target:
     """`/memories/x.md` and `/memories/user/x.md` are memories, of the project and of the user; anything else
     is in the project's folder of plain files. `new`: ignore existing memories with a similar name."""
     names = split_path(path)
     display = "/".join((ROOT, *names))
-    if names and fold_name(names[0]) == USER_FOLDER:
-        below = names[1:]
-        if not below:
-            return Target(display, places.user.path, (), of_user=True)
-        if len(below) > 1 or not below[0].endswith(SUFFIX):
+    of_user = bool(names) and fold_name(names[0]) == USER_FOLDER
+    folder = places.user if of_user else places.project
+    below = names[of_user:]
+    if not below and of_user:
+        return Target(display, folder.path, (), of_user=True)
+    if len(below) != 1 or not below[0].endswith(SUFFIX):
+        if of_user:
             raise ToolError(
                 f"Error: {ROOT}/{USER_FOLDER} holds memories alone: names that end in {SUFFIX}, without "
                 f"folders. Put {_printable(display)} elsewhere below {ROOT}."
             )
-        return _resolve_memory(display, places, below[0], of_user=True, new=new)
-    if len(names) == 1 and names[0].endswith(SUFFIX):
-        return _resolve_memory(display, places, names[0], of_user=False, new=new)
-    if names and names[0].endswith(SUFFIX):
-        raise ToolError(
-            f"Error: {ROOT}/{_printable(names[0])} is a file and cannot have others in it."
-        )
-    return Target(display, places.files, names)
-
-
-def _resolve_memory(display: str, places: Places, file: str, *, of_user: bool, new: bool) -> Target:
-    """Every spelling of a name leads to one memory: names are unique over both folders."""
-    base = places.user.path if of_user else places.project.path
-    if fold_name(file) == fold_name(INDEX_FILE):
-        return Target(display, base, (INDEX_FILE,), of_user=of_user)
-    name = file.removesuffix(SUFFIX)
-    for folder in () if new else sorted(places.own, key=lambda each: each.path != base):
+        if below and below[0].endswith(SUFFIX):
+            raise ToolError(
+                f"Error: {ROOT}/{_printable(below[0])} is a file and cannot have others in it."
+            )
+        return Target(display, places.files, names)
+    if fold_name(below[0]) == fold_name(INDEX_FILE):
+        return Target(display, folder.path, (INDEX_FILE,), of_user=of_user)
+    name = below[0].removesuffix(SUFFIX)
+    # Every spelling of a name leads to one memory: names are unique over both folders.
+    for other in () if new else sorted(places.own, key=lambda each: each is not folder):
         for spelling in (name, slugify(name)):
-            if os.path.lexists(folder.file(spelling)):
-                return _memory_target(spelling, places, of_user=folder is places.user)
-    return _memory_target(slugify(name), places, of_user=of_user)
+            if os.path.lexists(other.file(spelling)):
+                return _memory_target(spelling, other)
+    return _memory_target(slugify(name), folder)
 
 
-def _memory_target(name: str, places: Places, *, of_user: bool) -> Target:
-    folder = places.user if of_user else places.project
+def _memory_target(name: str, folder: Folder) -> Target:
+    of_user = folder.scope == OF_USER
     file = f"{name}{SUFFIX}"
-    display = "/".join((ROOT, *([USER_FOLDER] if of_user else []), file))
+    display = "/".join((ROOT, *[USER_FOLDER] * of_user, file))
     return Target(display, folder.path, (file,), name, of_user)
 
 
@@ -382,41 +380,18 @@ def split_path(path: object) -> tuple[str, ...]:
             f"Error: The path {_printable(path)} is not within {ROOT}. Begin it with {ROOT}/."
         )
     names = tuple(name for name in path.removeprefix(ROOT).split("/") if name)
-    if any(_is_bad_name(name) for name in names) or len(names) > MAX_DEPTH:
+    if len(names) > MAX_DEPTH or any(
+        name.startswith(".")
+        or any(part in name.lower() for part in ("\\", *ENCODED))
+        or any(unicodedata.category(c)[0] == "C" for c in name)
+        or len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
+        for name in names
+    ):
         raise ToolError(
             f"Error: The path {_printable(path)} is not allowed. Use plain names below {ROOT}: no `..`, no "
             f"hidden files, no backslashes or control characters, at most {MAX_DEPTH} levels."
         )
     return names
-
-
-def _is_bad_name(name: str) -> bool:
-    return (
-        name.startswith(".")
-        or "\\" in name
-        or any(part in name.lower() for part in ENCODED)
-        or any(unicodedata.category(c)[0] == "C" for c in name)
-        or len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
-    )
-
-
-def _refuse_links(target: Target) -> None:
-    """No part of the path may be a link, and the last one must be a regular file or a folder."""
-    for depth in range(len(target.names) + 1):
-        path = target.base.joinpath(*target.names[:depth])
-        try:
-            mode = path.lstat().st_mode
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise ToolError(
-                f"Error: The path {target.display} cannot be used: {error.strerror}."
-            ) from None
-        last = depth == len(target.names)
-        if not stat.S_ISDIR(mode) and not (last and depth and stat.S_ISREG(mode)):
-            raise ToolError(
-                f"Error: The path {target.display} is not a file or a directory of the memory."
-            )
 
 
 def _printable(path: object) -> str:
@@ -473,39 +448,34 @@ def _insert_text(text: str, line: object, new: str) -> str:
 def _parse_memory(text: str, target: Target, old: Memory | None) -> Memory:
     """Front matter is added where there is none, and kept where an edit dropped it. Only the user pins a
     memory, and it is marked as the agent's words."""
+    assert target.memory is not None
     default_type = old.type if old else USER if target.of_user else PROJECT
     parts = split_front_matter(clean(text))
-    if parts is None:
-        body = text.strip("\n")
-        memory = replace(old, body=body) if old else _new_memory(body, target, default_type)
-    else:
+    if parts is not None:
         parsed = parse_memory(text, Path(f"{target.memory}{SUFFIX}"))
         if isinstance(parsed, Broken):
             raise ToolError(
                 f"Error: {target.display} was not changed: it would not be a valid memory: {parsed.why}."
             )
+        values = parse_front_matter(parts[0])
+        metadata = values.get("metadata")
+        typed = values.get("type") or (isinstance(metadata, dict) and metadata.get("type"))
         memory = replace(
             parsed,
-            type=parsed.type if _states_type(parts[0]) else default_type,
+            type=parsed.type if typed else default_type,
             pinned=old.pinned if old else False,
             evidence=old.evidence if old else parsed.evidence,
         )
+    elif old:
+        memory = replace(old, body=text.strip("\n"))
+    else:
+        # Its description is the first line, or a heading and the line after it.
+        lines = [line.strip() for line in text.splitlines() if line.strip(MARKDOWN_MARKS)]
+        lines = lines or [target.memory.replace("-", " ")]
+        first = [line.strip(MARKDOWN_MARKS) for line in lines[: 1 + lines[0].startswith("#")]]
+        description = one_line(": ".join(first), MAX_DESCRIPTION)
+        memory = Memory(target.memory, description, default_type, text.strip("\n"))
     return replace(memory, extra={**memory.extra, BY: AGENT})
-
-
-def _new_memory(text: str, target: Target, type_: str) -> Memory:
-    """Its description is the first line, or a heading and the line after it."""
-    assert target.memory is not None
-    lines = [line.strip() for line in text.splitlines() if line.strip(MARKDOWN_MARKS)]
-    first = lines[: 1 + lines[0].startswith("#")] if lines else [target.memory.replace("-", " ")]
-    description = one_line(": ".join(line.strip(MARKDOWN_MARKS) for line in first), MAX_DESCRIPTION)
-    return Memory(target.memory, description, type_, text)
-
-
-def _states_type(block: str) -> bool:
-    values = parse_front_matter(block)
-    metadata = values.get("metadata")
-    return bool(values.get("type") or (isinstance(metadata, dict) and metadata.get("type")))
 
 
 def _view_directory(target: Target, places: Places) -> str:
@@ -546,39 +516,31 @@ def _view_file(display: str, text: str, view_range: object) -> str:
     lines = _split_lines(text)
     if len(lines) > MAX_LINES:
         raise ToolError(f"File {display} exceeds maximum line limit of {MAX_LINES:,} lines.")
-    first, last = _parse_range(view_range, len(lines))
+    first, last = 1, len(lines)
+    match view_range:
+        case None:
+            pass
+        case [int(), int()] if bool not in map(type, view_range):
+            first, last = view_range
+            last = len(lines) if last == -1 else min(last, len(lines))
+            if not 1 <= first <= max(1, len(lines)) or (last < first and lines):
+                raise ToolError(
+                    f"Error: Invalid `view_range` parameter: {[first, last]}. It should be within the "
+                    f"range of lines of the file: [1, {len(lines)}]."
+                )
+        case _:
+            raise ToolError(
+                "Error: `view_range` must be two whole numbers, such as [1, 10]; -1 is the end."
+            )
     shown, size = [f"Here's the content of {display} with line numbers:"], 0
     for number in range(first, last + 1):
-        line = _number_line(number, lines[number - 1])
+        line = f"{number:6}\t{lines[number - 1]}"
         size += len(line) + 1
         if size > MAX_SHOWN and number > first:
             shown.append(f"… cut before line {number} of {len(lines)}. Go on with `view_range`.")
             break
         shown.append(line[:MAX_SHOWN])
     return "\n".join(shown)
-
-
-def _parse_range(wanted: object, lines: int) -> tuple[int, int]:
-    if wanted is None:
-        return 1, lines
-    match wanted:
-        case [int() as first, int() as last] if bool not in (type(first), type(last)):
-            pass
-        case _:
-            raise ToolError(
-                "Error: `view_range` must be two whole numbers, such as [1, 10]; -1 is the end."
-            )
-    last = lines if last == -1 else min(last, lines)
-    if not 1 <= first <= max(1, lines) or (last < first and lines):
-        raise ToolError(
-            f"Error: Invalid `view_range` parameter: {[first, last]}. It should be within the range of "
-            f"lines of the file: [1, {lines}]."
-        )
-    return first, last
-
-
-def _number_line(number: int, line: str) -> str:
-    return f"{number:6}\t{line}"
 
 
 def _split_lines(text: str) -> list[str]:
@@ -588,9 +550,5 @@ def _split_lines(text: str) -> list[str]:
 
 
 def format_size(size: int) -> str:
-    value = float(size)
-    for unit in "BKMG":
-        if value < 1024 or unit == "G":
-            break
-        value /= 1024
-    return f"{size}B" if unit == "B" else f"{value:.1f}{unit}"
+    power = min(3, max(0, size.bit_length() - 1) // 10)
+    return f"{size / 1024**power:.1f}{'BKMG'[power]}" if power else f"{size}B"

@@ -116,16 +116,13 @@ class MemoryImport:
         """Imports the memories of a project, or of the user. `undo`: a dry run."""
         valid: list[tuple[MemoryRecord, bytes]] = []
         reasons: list[str] = []
-        refused = 0
         for record in records:
             data = _check_record(record)
             if isinstance(data, bytes):
                 valid.append((record, data))
-                continue
-            refused += 1
-            if len(reasons) < LISTED:
+            else:
                 reasons.append(_refusal_message(record.name, project, data))
-        result = MemoryImportResult(refused=refused, reasons=tuple(reasons))
+        result = MemoryImportResult(refused=len(reasons), reasons=tuple(reasons[:LISTED]))
         return result + self._take(project, valid, dry_run=undo) if valid else result
 
     def _take(
@@ -139,7 +136,6 @@ class MemoryImport:
         opened = memories.trial() if dry_run else memories.change(IMPORT_REASON, forgiving=True)
         known = 0
         written: dict[Path, str] = {}  # the names in the source
-        renamed: list[Path] = []
         try:
             with opened as change:
                 for path, data in self._dry.items():
@@ -151,25 +147,17 @@ class MemoryImport:
                     name = target.choose_name(record.name, data)
                     if target.has(name, data):
                         known += 1
-                        continue
-                    path = target.put(name, data)
-                    written[path] = record.name
-                    if name != record.name:
-                        renamed.append(path)
+                    else:
+                        written[target.put(name, data)] = record.name
                 if dry_run:
                     self._dry |= {path: change.content(path) or b"" for path in written}
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise TransferError(f"{self._root} cannot be written: {why}.") from None
         kept = [path for path in change.kept_by_hand if path in written]
-        reasons = (_refusal_message(written[path], project, EDITED_MESSAGE) for path in kept)
-        return MemoryImportResult(
-            new=len(written) - len(kept),
-            known=known,
-            renamed=tuple(path.stem for path in renamed if path not in kept),
-            refused=len(kept),
-            reasons=tuple(reasons),
-        )
+        reasons = [_refusal_message(written.pop(path), project, EDITED_MESSAGE) for path in kept]
+        renamed = tuple(path.stem for path, name in written.items() if path.stem != name)
+        return MemoryImportResult(len(written), known, renamed, len(kept), tuple(reasons))
 
     def _places(self, project: ProjectRecord | None) -> Places:
         """A project that is known here keeps its folder, name, root and identities."""
@@ -181,8 +169,8 @@ class MemoryImport:
         identities = tuple(short[:MAX_IDENTITIES]) or source.identities[:1]
         source = Repository(source.name, source.root, identities)
         path = find_project_folder(self._root, source, local=False)
-        if path and (note := read_project_note(path)):
-            source = Repository(note.name, note.root, note.identities)
+        if path:
+            source = read_project_note(path) or source
         path = path or new_project_folder(self._root, source)
         return replace(places, project=Folder(path, OF_PROJECT), repository=source)
 
@@ -304,23 +292,19 @@ class MemoryExport:
                 self._leave_out(each.path, error)
                 continue
             for name in names:
-                if (text := self._read_text(each.file(name), name)) is not None:
-                    found.append(MemoryRecord(None, name, each is retired, text))
+                try:
+                    if why := name_problem(name):
+                        raise InvalidMemory(f"its name cannot be used, {why}: rename it")
+                    data = read_file(each.file(name))
+                    if data is not None:  # else it was just deleted
+                        text = decode_text(data)
+                        found.append(MemoryRecord(None, name, each is retired, text))
+                except (InvalidMemory, OSError) as error:
+                    self._leave_out(each.file(name), error)
         return found
 
-    def _read_text(self, path: Path, name: str) -> str | None:
-        """None if it cannot be exported, or was just deleted."""
-        try:
-            if why := name_problem(name):
-                raise InvalidMemory(f"its name cannot be used, {why}: rename it")
-            data = read_file(path)
-            return None if data is None else decode_text(data)
-        except (UnreadableFile, InvalidMemory) as error:
-            self.left_out.append(Broken(path, str(error)))
-        except OSError as error:
-            self._leave_out(path, error)
-        return None
-
-    def _leave_out(self, path: Path, error: OSError) -> None:
-        why = f"it cannot be read ({error.strerror}): check its permissions"
+    def _leave_out(self, path: Path, error: Exception) -> None:
+        why = str(error)
+        if isinstance(error, OSError) and not isinstance(error, UnreadableFile):
+            why = f"it cannot be read ({error.strerror}): check its permissions"
         self.left_out.append(Broken(path, why))

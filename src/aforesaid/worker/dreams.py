@@ -8,16 +8,18 @@ from aforesaid import log
 from aforesaid.clock import Clock
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.dream.gates import (
+from aforesaid.memory.dream.run import (
     DREAM_LOCK_FILE,
-    GateState,
+    DreamContext,
+    DreamResult,
     closed_gate,
     last_dream_at,
     last_project_dream_at,
+    lock_dreams,
     lock_held_since,
+    run_dream,
     sessions_counted_since,
 )
-from aforesaid.memory.dream.run import DreamContext, DreamResult, lock_dreams, run_dream
 from aforesaid.model.requests import DREAM
 from aforesaid.model.sessions import Project
 from aforesaid.paths import Paths
@@ -51,8 +53,8 @@ class Dreamer:
             return 0
         file = self.paths.memory / DREAM_LOCK_FILE
         last, now = last_dream_at(file), self.clock()
-        state = GateState(last=last, checked=self._checked, held_since=lock_held_since(file))
-        if closed_gate(now, state) is not None:
+        held_since = lock_held_since(file)
+        if closed_gate(now, last=last, checked=self._checked, held_since=held_since) is not None:
             return 0
         self._checked = now
         due = [project for project in self.store.projects.all() if self._is_due(project, now)]
@@ -80,20 +82,21 @@ class Dreamer:
 
     def _is_due(self, project: Project, now: int) -> bool:
         """By its own last dream. Git is asked which folder is its own, so only where there was work."""
-        if closed_gate(now, self._worked(project, None, now)) is not None:
+        if self._closed_gate(project, None, now) is not None:
             return False
         if self.store.projects.find_at(project.root) not in (None, project.id):
             return False  # another project is there now
         memories = self.memories(project.root)
-        state = self._worked(project, last_project_dream_at(memories.places), now)
-        if closed_gate(now, state) is not None:
+        last = last_project_dream_at(memories.places)
+        if self._closed_gate(project, last, now) is not None:
             return False
         ours = sum(each.is_ours for each in memories.all().memories)
-        return closed_gate(now, GateState(memories=ours)) is None
+        return closed_gate(now, memories=ours) is None
 
-    def _worked(self, project: Project, last: int | None, now: int) -> GateState:
+    def _closed_gate(self, project: Project, last: int | None, now: int) -> str | None:
         since = sessions_counted_since(now, last)
-        return GateState(last=last, sessions=self.store.sessions.count_since(project.id, since))
+        sessions = self.store.sessions.count_since(project.id, since)
+        return closed_gate(now, last=last, sessions=sessions)
 
     def _dream_of(self, projects: list[Project]) -> int:
         first = self.memories(projects[0].root)

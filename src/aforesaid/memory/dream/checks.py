@@ -19,16 +19,6 @@ from itertools import combinations, permutations
 
 from aforesaid import clock
 from aforesaid.grounding import KnownText, invented_facts, lost_sentences
-from aforesaid.memory.dream.duplicates import (
-    drop_repeated_reasons,
-    last_stated,
-    merge_memories,
-    merge_obstacle,
-    normalize_text,
-    quality,
-    remove_stale_mark,
-    replace_obstacle,
-)
 from aforesaid.memory.dream.plan import (
     MERGE,
     RETIRE,
@@ -37,6 +27,17 @@ from aforesaid.memory.dream.plan import (
     Operation,
     Plan,
     Proposal,
+    Refusal,
+)
+from aforesaid.memory.dream.rules import (
+    drop_repeated_reasons,
+    last_stated,
+    merge_memories,
+    merge_obstacle,
+    normalize_text,
+    quality,
+    remove_stale_mark,
+    replace_obstacle,
 )
 from aforesaid.model.memories import Memory, StoredMemory
 from aforesaid.similarity import Sentence, parse_sentences, sentences_conflict
@@ -62,28 +63,24 @@ def apply_proposal(plan: Plan, proposal: Proposal) -> None:
     }
     total = len(plan.standing)
     if going and len(going) > MAX_RETIRED_SHARE * total:
-        plan.refuse(
-            f"all {len(proposal.operations)} proposals",
-            f"they would take away {len(going)} of {total} memories, "
-            f"and {MAX_RETIRED_SHARE:.0%} may go at once",
-        )
+        why = f"they would take away {len(going)} of {total} memories, and "
+        why += f"{MAX_RETIRED_SHARE:.0%} may go at once"
+        plan.refused.append(Refusal(f"all {len(proposal.operations)} proposals", why))
         return
     check = _ProposalCheck(plan)
     for proposed in proposal.operations:
         try:
             check.carry_out(proposed)
         except Unsafe as unsafe:
-            plan.refuse(str(proposed), str(unsafe))
+            plan.refused.append(Refusal(str(proposed), str(unsafe)))
 
 
 class _ProposalCheck:
-    """`changed`: memories in a proposal that was carried out. `needed`: those that replace another."""
-
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._stored = plan.stored
-        self._changed: dict[str, str] = {}
-        self._needed: set[str] = set()
+        self._changed: dict[str, str] = {}  # memories in a proposal that was carried out
+        self._needed: set[str] = set()  # those that replace another
 
     def carry_out(self, proposed: Operation) -> None:
         for name in proposed.names:
@@ -92,6 +89,8 @@ class _ProposalCheck:
         sources = [self._stored[name] for name in proposed.names]
         if proposed.kind == MERGE:
             self._merge(proposed, sources)
+        elif sources[0].memory.pinned:
+            raise Unsafe("it is pinned")
         elif proposed.kind == RETIRE:
             self._retire(proposed, sources[0])
         else:
@@ -146,8 +145,6 @@ class _ProposalCheck:
         self._plan.merge(kept.memory, gone, merge.why, tuple(dropped))
 
     def _retire(self, retire: Operation, gone: StoredMemory) -> None:
-        if gone.memory.pinned:
-            raise Unsafe("it is pinned")
         if gone.memory.name in self._needed:
             raise Unsafe("it replaces another one in this dream")
         by = self._find_successor(retire, gone)
@@ -183,8 +180,6 @@ class _ProposalCheck:
 
     def _rewrite(self, rewrite: Operation, source: StoredMemory) -> None:
         old = source.memory
-        if old.pinned:
-            raise Unsafe("it is pinned")
         description = rewrite.description or old.description
         body = drop_repeated_reasons(remove_stale_mark(rewrite.body))
         texts = f"{description} {body}", f"{old.description} {old.body}"
@@ -234,55 +229,41 @@ def _find_dropped(
     statements = [(r, each) for r in rivals for each in parse_sentences(_memory_text(r))]
     for lost in kept.lost(gone.memory):
         rival = next((pair for pair in statements if sentences_conflict(lost, pair[1])), None)
-        why = _contradiction_reason(gone, *rival) if rival else _listed_reason(lost, listed)
-        if why is None:
+        # The reason given for dropping the sentence, or the reasons for all of its facts.
+        reasons = [each.why for each in listed if KnownText(each.fact).keeps(lost)][:1]
+        if not reasons and KnownText(*(each.fact for each in listed)).keeps(lost):
+            reasons = [each.why for each in listed]
+        why = _contradiction_reason(gone, *rival) if rival else "; ".join(dict.fromkeys(reasons))
+        if not why:
             raise Unsafe(f"it loses {_quote(lost.text)} and does not say so")
         found[normalize_text(lost.text)] = DroppedFact(lost.text, why)
     return list(found.values())
 
 
 def _contradiction_reason(gone: StoredMemory, rival: StoredMemory, sentence: Sentence) -> str:
+    """Of two that contradict each other, the user's word wins over an agent's note; else the later day; on
+    one day, the better evidenced."""
     old, new = gone.memory, rival.memory
-    if not _outweighs(new, old):
-        if new.by_agent and not old.by_agent:
-            why = f"{old.name} is the user's word, and {new.name}, which it contradicts, an agent's"
-            raise Unsafe(why)
+    if new.by_agent and not old.by_agent:
+        why = f"{old.name} is the user's word, and {new.name}, which it contradicts, an agent's"
+        raise Unsafe(why)
+    if old.by_agent and not new.by_agent:
+        return f"{new.name} is the user's word and says {_quote(sentence.text)}"
+    days = [clock.local(last_stated(each)).date() for each in (new, old)]
+    weights = [(len(each.evidence), last_stated(each)) for each in (new, old)]
+    if days[0] < days[1] or (days[0] == days[1] and weights[0] < weights[1]):
         raise Unsafe(
             f"{old.name} is newer or better evidenced than {new.name}, which it contradicts"
         )
-    how = "the user's word" if old.by_agent and not new.by_agent else "newer"
-    return f"{new.name} is {how} and says {_quote(sentence.text)}"
-
-
-def _outweighs(one: Memory, other: Memory) -> bool:
-    """Of two that contradict each other: the user's word over an agent's note; else the later day; on one
-    day, the better evidenced."""
-    if one.by_agent != other.by_agent:
-        return other.by_agent
-    mine, theirs = last_stated(one), last_stated(other)
-    if clock.local(mine).date() != clock.local(theirs).date():
-        return mine > theirs
-    return (len(one.evidence), mine) >= (len(other.evidence), theirs)
-
-
-def _listed_reason(lost: Sentence, listed: Sequence[DroppedFact]) -> str | None:
-    """The reason given for dropping a sentence, or the reasons for all of its facts."""
-    for each in listed:
-        if KnownText(each.fact).keeps(lost):
-            return each.why
-    if KnownText(*(each.fact for each in listed)).keeps(lost):
-        return "; ".join(dict.fromkeys(each.why for each in listed))
-    return None
+    return f"{new.name} is newer and says {_quote(sentence.text)}"
 
 
 def _refuse_invented(description: str, body: str, sources: Sequence[StoredMemory]) -> None:
-    known = KnownText(*(f"{each.memory.text}\n{_dates(each.memory)}" for each in sources))
+    times = [at for each in sources for at in (each.memory.created, each.memory.updated) if at]
+    dates = (f"{clock.local(at):%Y-%m-%d}" for at in times)
+    known = KnownText(*(each.memory.text for each in sources), *dates)
     for fact in invented_facts(f"{description}\n{body}", known):
         raise Unsafe(f"{_quote(fact)} stands in none of its sources")
-
-
-def _dates(memory: Memory) -> str:
-    return " ".join(f"{clock.local(at):%Y-%m-%d}" for at in (memory.created, memory.updated) if at)
 
 
 def _refuse_contradiction(sources: Sequence[StoredMemory], new: KnownText) -> None:

@@ -6,7 +6,7 @@ dropped, and the others still hold. A reply is read leniently; `checks.py` judge
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid.memory.replies import Unusable, json_values
 from aforesaid.model.memories import Memory, StoredMemory
@@ -25,8 +25,7 @@ NO_REASON = "no reason given"
 Entry = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedFact:
+class DroppedFact(NamedTuple):
     """A fact that no memory will state any more."""
 
     fact: str
@@ -52,31 +51,26 @@ class Operation:
 
     def __str__(self) -> str:
         names = ", ".join(self.names)
-        match self.kind:
-            case "merge":
-                return f"{names} → {self.into}" if self.into else f"merge {names}"
-            case "retire":
-                return f"{names} retired" + (f", replaced by {self.into}" if self.into else "")
-            case _:
-                return f"{self.names[0]} rewritten"
+        if self.kind == MERGE:
+            return f"{names} → {self.into}" if self.into else f"merge {names}"
+        if self.kind == RETIRE:
+            return f"{names} retired" + (f", replaced by {self.into}" if self.into else "")
+        return f"{self.names[0]} rewritten"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A proposal that is not carried out."""
 
     what: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     operations: tuple[Operation, ...] = ()
     ignored: tuple[Refusal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Retirement:
+class Retirement(NamedTuple):
     why: str
     replaced_by: str | None
 
@@ -135,9 +129,6 @@ class Plan:
             self.standing[memory.name] = memory
             self.operations.append(Operation(REWRITE, (memory.name, *others), why))
 
-    def refuse(self, what: str, why: str) -> None:
-        self.refused.append(Refusal(what, why))
-
     def notice(self, pinned: Memory, what: str) -> None:
         self.noticed.append(f"{pinned.name} is pinned and stays as it is: {what}")
 
@@ -155,14 +146,11 @@ class Plan:
         left = {name for group in self.tied() if group & set(names) for name in group}
         kept = Plan(self.read, refused=list(self.refused), noticed=list(self.noticed))
         kept.gone = {name: gone for name, gone in self.gone.items() if name not in left}
-        kept.standing = {
-            name: stored.memory if name in left else self.standing[name]
-            for name, stored in self.read.items()
-            if name in left or name in self.standing
-        }
+        old = {name: stored.memory for name, stored in self.read.items() if name in left}
+        kept.standing = self.standing | old
         for one in self.operations:
             if one.touched & left:
-                kept.refuse(str(one), "a file was edited meanwhile")
+                kept.refused.append(Refusal(str(one), "a file was edited meanwhile"))
             else:
                 kept.operations.append(one)
         return kept
@@ -170,7 +158,7 @@ class Plan:
     def _remove(self, name: str, why: str, replaced_by: str | None) -> None:
         """An earlier rewrite of a retired memory is no longer reported."""
         self.operations = [
-            one for one in self.operations if one.kind != REWRITE or one.names[0] != name
+            one for one in self.operations if (one.kind, one.names[0]) != (REWRITE, name)
         ]
         del self.standing[name]
         self.gone[name] = Retirement(why, replaced_by)
@@ -194,41 +182,38 @@ def read_proposal(reply: str, names: Collection[str]) -> Proposal | Unusable:
         if unknown := [name for name in read.names if name not in names]:
             ignored.append(Refusal(str(read), f"there is no memory called {', '.join(unknown)}"))
         read = replace(read, names=tuple(name for name in read.names if name in names))
-        if read.kind == MERGE and len(read.names) < 2:
-            ignored.append(Refusal(str(read), "it names fewer than two memories"))
-        elif read.names and read.into and read.into not in names:
+        why = ""
+        if kind == MERGE and len(read.names) < 2:
+            why = "it names fewer than two memories"
+        elif not read.names:
+            continue
+        elif read.into and read.into not in names:
             why = f"there is no memory called {read.into} to replace it"
+        elif kind != RETIRE and not read.body:
+            why = "it has no new text"
+        if why:
             ignored.append(Refusal(str(read), why))
-        elif read.names and read.kind != RETIRE and not read.body:
-            ignored.append(Refusal(str(read), "it has no new text"))
-        elif read.names:
+        else:
             operations[read] = None
     return Proposal(tuple(operations)[:MAX_OPERATIONS], tuple(ignored[:MAX_OPERATIONS]))
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Entry]]:
     """`{"merge": […], "retire": […]}`, a list of operations that say what they are, or one of them."""
+    listed = [("", each) for each in _as_list(value)]
     if isinstance(value, dict) and not {"name", "names"} & value.keys():
-        for key, listed in value.items():
-            kind = KINDS.get(str(key).lower(), "")
-            for entry in listed if isinstance(listed, list) else [listed]:
-                if isinstance(entry, dict):
-                    yield kind or _guess_kind(entry), entry
-                elif isinstance(entry, str) and kind == RETIRE:
-                    yield kind, {"name": entry}
-        return
-    for entry in value if isinstance(value, list) else [value]:
-        if isinstance(entry, dict) and {"name", "names"} & entry.keys():
-            yield _guess_kind(entry), entry
-
-
-def _guess_kind(entry: Entry) -> str:
-    for key in ("op", "operation", "action", "kind", "type"):
-        if kind := KINDS.get(str(entry.get(key, "")).lower()):
-            return kind
-    if "names" in entry:
-        return MERGE
-    return REWRITE if entry.get("body") else RETIRE
+        listed = [(key, each) for key, found in value.items() for each in _as_list(found)]
+    for key, entry in listed:
+        if isinstance(entry, str) and KINDS.get(key.lower()) == RETIRE:
+            yield RETIRE, {"name": entry}
+        elif isinstance(entry, dict) and (key or {"name", "names"} & entry.keys()):
+            named = (
+                key,
+                *(entry.get(each) for each in ("op", "operation", "action", "kind", "type")),
+            )
+            kinds = [KINDS[word] for each in named if (word := str(each).lower()) in KINDS]
+            guess = MERGE if "names" in entry else REWRITE if entry.get("body") else RETIRE
+            yield (kinds[0] if kinds else guess), entry
 
 
 def _read_operation(kind: str, entry: Entry) -> Operation:
@@ -237,12 +222,21 @@ def _read_operation(kind: str, entry: Entry) -> Operation:
     source = into if isinstance(into, dict) else entry
     listed = _as_list(entry.get("names") or entry.get("memories") or entry.get("name"))
     names = [_get_name(each) for each in listed] or [""]
+    dropped = [each for each in _as_list(entry.get("dropped")) if isinstance(each, dict)]
+    facts = [
+        DroppedFact(
+            one_line(_get_text(each, "fact", "text"), MAX_FACT),
+            one_line(_get_text(each, "why", "reason"), MAX_WHY),
+        )
+        for each in dropped[:MAX_OPERATIONS]
+    ]
     return Operation(
         kind,
         tuple(dict.fromkeys(names if kind == MERGE else names[:1])),
         one_line(_get_text(entry, "why", "reason", "because"), MAX_WHY) or NO_REASON,
         into=(_get_name(entry.get("replaced_by")) or None) if kind == RETIRE else None,
-        dropped=_get_dropped(entry),
+        # One without a reason counts as lost silently.
+        dropped=tuple(each for each in facts if each.fact and each.why),
         description=one_line(_get_text(source, "description"), MAX_DESCRIPTION),
         body=_get_text(source, "body", "content", "text"),
     )
@@ -264,16 +258,3 @@ def _get_name(value: Any) -> str:
 def _get_text(entry: Entry, *keys: str) -> str:
     found = next((entry[key] for key in keys if isinstance(entry.get(key), str)), "")
     return clean(found[:MAX_BODY]).strip()
-
-
-def _get_dropped(entry: Entry) -> tuple[DroppedFact, ...]:
-    """One without a reason is not listed, and so counts as lost silently."""
-    listed = [each for each in _as_list(entry.get("dropped")) if isinstance(each, dict)]
-    found = (
-        DroppedFact(
-            one_line(_get_text(each, "fact", "text"), MAX_FACT),
-            one_line(_get_text(each, "why", "reason"), MAX_WHY),
-        )
-        for each in listed[:MAX_OPERATIONS]
-    )
-    return tuple(each for each in found if each.fact and each.why)

@@ -1,30 +1,32 @@
-"""The changes that a dream makes without a model: only what rules can be sure of. A pinned memory is never
-touched; problems with it are reported.
+"""What a dream changes without a model: only what rules can be sure of. Memories that say the same are merged
+without losing a sentence, relative dates become absolute, links follow what replaced their memory, and a
+memory whose files are gone is marked. A pinned memory is never touched; problems with it are reported.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from aforesaid import clock
 from aforesaid.english import NUMBER_WORDS
+from aforesaid.grounding import KnownText
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.curation import MEMORY_LINK, dead_links, files_freshness, link_target
-from aforesaid.memory.dream.duplicates import (
-    add_stale_mark,
-    find_duplicates,
-    last_stated,
-    merge_memories,
-    merge_obstacle,
-    remove_stale_mark,
-)
 from aforesaid.memory.dream.plan import Plan
 from aforesaid.memory.format import SUFFIX, fold_name, slugify
-from aforesaid.model.memories import OF_PROJECT
-from aforesaid.text import words
+from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, OF_USER, Memory, StoredMemory
+from aforesaid.similarity import (
+    FILLERS,
+    Sentence,
+    parse_sentences,
+    same_sentence,
+    sentences_conflict,
+)
+from aforesaid.text import one_line, words
 from aforesaid.times import (
     DAY,
     MONTH,
@@ -37,19 +39,210 @@ from aforesaid.times import (
 )
 
 LABEL = re.compile(r"\[([^\]\n]*)\]\(|\[\[[^\[\]|#\n]+(?:#[^\[\]|\n]*)?\|([^\[\]\n]*)\]\]")
+PART = re.compile(r"^[ \t]*\*\*(why|how to apply):?\*\*:?", re.IGNORECASE | re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+EDGES = re.compile(r"(?<!\w)[\"'“”‘’*_`(\[]+|[\"'“”‘’*_`)\],;:!?.]+(?!\w)")
+STALE_MARK = "**Possibly stale:**"
+STALE_PATTERN = re.compile(rf"\n*^{re.escape(STALE_MARK)}[^\n]*\s*\Z", re.MULTILINE)
+MAX_NAMED_FILES = 3
 
 
 def merge_duplicates(plan: Plan) -> None:
     stored = plan.stored
-    for group in find_duplicates(list(stored.values())):
-        kept, gone = stored[group.kept], [stored[name] for name, _ in group.gone]
-        givers = [each.memory for each in gone if not merge_obstacle(kept, each)]
-        same = "the same" if all(exact for _, exact in group.gone) else "nearly the same"
-        plan.merge(
-            merge_memories(kept.memory, givers),
-            [each.memory.name for each in gone],
-            f"{same} as {group.kept}",
+    for name, found in find_duplicates(list(stored.values())).items():
+        givers = [stored[each] for each in found if not merge_obstacle(stored[name], stored[each])]
+        merged = merge_memories(stored[name].memory, [each.memory for each in givers])
+        same = "the same" if all(found.values()) else "nearly the same"
+        plan.merge(merged, found, f"{same} as {name}")
+
+
+def find_duplicates(memories: Sequence[StoredMemory]) -> dict[str, dict[str, bool]]:
+    """By the memory that stays, those that say the same, each with whether in the same words. Every one is
+    similar to the one that stays; similarity is not transitive."""
+    left = sorted(memories, key=quality, reverse=True)
+    parsed = {each.memory.name: _parse(each.memory) for each in memories}
+    groups: dict[str, dict[str, bool]] = {}
+    while left:
+        kept = left.pop(0)
+        gone: dict[str, bool] = {}
+        for other in left:
+            if replace_obstacle(kept, other) or (
+                merge_obstacle(kept, other) and not _adds_nothing(kept.memory, other.memory)
+            ):
+                continue
+            one, two = parsed[kept.memory.name], parsed[other.memory.name]
+            if one.is_described_by(two) and two.is_described_by(one):
+                same = bool(one.core) and normalize_text(one.body) == normalize_text(two.body)
+                if same or _is_near(one, two):
+                    gone[other.memory.name] = same
+        if gone:
+            groups[kept.memory.name] = gone
+            left = [other for other in left if other.memory.name not in gone]
+    return groups
+
+
+def quality(stored: StoredMemory) -> tuple[bool, bool, bool, int, int, str]:
+    """Sorts memories that say the same: the pinned, the user's, the better evidenced, the newer is higher."""
+    memory = stored.memory
+    kind = memory.pinned, not memory.by_agent, stored.scope == OF_USER
+    return *kind, len(memory.evidence), last_stated(memory), memory.name
+
+
+def last_stated(memory: Memory) -> int:
+    return max(memory.created, memory.updated)
+
+
+def replace_obstacle(kept: StoredMemory, gone: StoredMemory) -> str | None:
+    """Why a memory may not be retired in favour of another: it is pinned, or the user's word and the other an
+    agent's, or applies in all projects and the other in one."""
+    old, new = gone.memory, kept.memory
+    if old.pinned:
+        return f"{old.name} is pinned"
+    if new.by_agent and not old.by_agent:
+        return f"{old.name} is the user's word, and {new.name} was {NOTED_BY_AGENT}"
+    if gone.scope == OF_USER and kept.scope != OF_USER:
+        return f"{old.name} applies in all projects, and {new.name} in one"
+    return None
+
+
+def merge_obstacle(kept: StoredMemory, gone: StoredMemory) -> str | None:
+    """Why nothing of a retired memory may be added to the one that stays: a pinned memory stays to the byte,
+    what belongs to one project does not apply in all, and an agent's note does not become the user's word."""
+    if kept.memory.pinned:
+        return f"{kept.memory.name} is pinned"
+    if kept.scope != gone.scope:
+        return "they are in different folders: some apply in all projects, some in one"
+    if kept.memory.by_agent != gone.memory.by_agent:
+        return f"one is the user's word, and the other was {NOTED_BY_AGENT}"
+    return None
+
+
+def merge_memories(kept: Memory, others: Iterable[Memory]) -> Memory:
+    """Adds the evidence and files of the others, and every sentence that only they have."""
+    for other in others:
+        kept = replace(
+            kept,
+            body=_merge_bodies(kept, other),
+            updated=last_stated(other) if last_stated(other) > last_stated(kept) else kept.updated,
+            evidence=tuple(dict.fromkeys((*kept.evidence, *other.evidence))),
+            files=tuple((dict(other.files) | dict(kept.files)).items()),
+            commit=kept.commit or other.commit,
+            replaces=tuple(dict.fromkeys((*kept.replaces, other.name))),
         )
+    return kept
+
+
+def drop_repeated_reasons(body: str) -> str:
+    """Removes reasons that only repeat the statement, as small models write them."""
+    (_, text), *labelled = _split_parts(body)
+    known = parse_sentences(text)
+    for label, part in labelled:
+        parsed = parse_sentences(part)
+        if not (parsed and _contains_all(parsed, known)):
+            text += f"{label}{part}"
+            known += parsed
+    return text.rstrip()
+
+
+def normalize_text(text: str) -> str:
+    """Without layout and markup: equal results mean the same text."""
+    return EDGES.sub("", " ".join(text.casefold().split()))
+
+
+def add_stale_mark(body: str, gone: tuple[str, ...], day: str) -> str:
+    """`gone`: the files that no longer exist. An existing mark stays as it is."""
+    if STALE_PATTERN.search(body):
+        return body
+    names = ", ".join(one_line(path, 100) for path in gone[:MAX_NAMED_FILES])
+    more = f" and {len(gone) - MAX_NAMED_FILES} more" if len(gone) > MAX_NAMED_FILES else ""
+    mark = f"{STALE_MARK} the files it speaks of are gone ({names}{more}; seen on {day})."
+    return f"{body.rstrip()}\n\n{mark}".strip()
+
+
+def remove_stale_mark(body: str) -> str:
+    return STALE_PATTERN.sub("", body)
+
+
+class _ParsedMemory(NamedTuple):
+    """`core`: the statement; `rest`: why, and how to apply it."""
+
+    body: str
+    description: tuple[Sentence, ...]
+    core: tuple[Sentence, ...]
+    rest: tuple[Sentence, ...]
+    text: KnownText
+
+    def is_described_by(self, other: "_ParsedMemory") -> bool:
+        """The other's text has every word of this one's description. Where texts say little (`See the wiki`),
+        the descriptions may be the whole difference."""
+        return all(
+            other.text.keeps(each) and all(w in FILLERS or other.text.knows(w) for w in each.words)
+            for each in self.description
+        )
+
+
+def _parse(memory: Memory) -> _ParsedMemory:
+    body = remove_stale_mark(memory.body)
+    (_, statement), *labelled = _split_parts(body)
+    description = parse_sentences(memory.description)
+    core = parse_sentences(statement) or description
+    rest = tuple(each for _, text in labelled for each in parse_sentences(text))
+    return _ParsedMemory(body, description, core, rest, KnownText(memory.description, body))
+
+
+def _is_near(one: _ParsedMemory, other: _ParsedMemory) -> bool:
+    if FENCE.search(one.body) or FENCE.search(other.body):
+        return False  # code has to be identical
+    if not (_contains_all(one.core, other.core) or _contains_all(other.core, one.core)):
+        return False
+    if abs(len(one.core) - len(other.core)) > min(len(one.core), len(other.core)):
+        return False  # it is one of many things that the other states
+    pairs = ((x, y) for x in one.rest for y in other.rest)
+    return not any(sentences_conflict(*pair) and not same_sentence(*pair) for pair in pairs)
+
+
+def _contains_all(ones: Sequence[Sentence], others: Sequence[Sentence]) -> bool:
+    return bool(ones) and all(any(same_sentence(one, other) for other in others) for one in ones)
+
+
+def _adds_nothing(kept: Memory, other: Memory) -> bool:
+    return _merge_bodies(kept, other).strip() == remove_stale_mark(kept.body).strip()
+
+
+def _merge_bodies(kept: Memory, other: Memory) -> str:
+    mine, theirs = remove_stale_mark(kept.body), remove_stale_mark(other.body)
+    if normalize_text(mine) == normalize_text(theirs):
+        return mine
+    parts = [[label, text] for label, text in _split_parts(mine)]
+    known = parse_sentences(f"{kept.description}\n{mine}")
+    for label, text in _split_parts(theirs):
+        for new in parse_sentences(text):
+            twin = next((old for old in known if same_sentence(old, new)), None)
+            if twin is not None and not new.words - twin.words - FILLERS:
+                continue
+            key = label.strip("*: \t").lower()
+            part = next((each for each in parts if each[0].strip("*: \t").lower() == key), None)
+            if part is None:
+                parts[-1][1] = f"{parts[-1][1].rstrip()}\n"
+                parts.append(part := [label, ""])
+            trimmed = part[1].rstrip()
+            if twin is not None and twin.text in part[1]:
+                part[1] = part[1].replace(twin.text, new.text, 1)  # the fuller of the two
+            elif trimmed:  # before the blank lines at the end
+                part[1] = f"{trimmed}\n{new.text}{part[1][len(trimmed) :]}"
+            else:
+                part[1] = f" {new.text}\n"
+    return "".join(f"{label}{text}" for label, text in parts).strip()
+
+
+def _split_parts(body: str) -> list[tuple[str, str]]:
+    """The statement, then the parts labelled `**Why:**` and `**How to apply:**`, each with its label."""
+    marks = list(PART.finditer(body))
+    ends = [*(mark.start() for mark in marks), len(body)]
+    labelled = [
+        (mark[0], body[mark.end() : end]) for mark, end in zip(marks, ends[1:], strict=True)
+    ]
+    return [("", body[: ends[0]]), *labelled]
 
 
 def fix_dates(plan: Plan) -> None:
@@ -94,25 +287,24 @@ def fix_links(plan: Plan, memories: Memories) -> None:
         return name if name in plan.standing else None
 
     for memory in list(plan.standing.values()):
-        dead = [name for name in dead_links(memory, there) if is_dead(name)]
+        dead = {n: find_successor(n) for n in dead_links(memory, there) if is_dead(n)}
         if dead and memory.pinned:
             plan.notice(memory, f"it links to what is no longer there: {', '.join(dead)}")
         elif dead:
-            body = fix_dead_links(memory.body, dead.__contains__, find_successor)
+            body = fix_dead_links(memory.body, dead)
             tied = [each for each in dead if each in plan.gone]
             plan.rewrite(replace(memory, body=body), f"no longer there: {', '.join(dead)}", tied)
 
 
-def fix_dead_links(
-    body: str, is_dead: Callable[[str], bool], successor: Callable[[str], str | None]
-) -> str:
-    """Links follow the memory that replaced their target; without one, only their text stays."""
+def fix_dead_links(body: str, dead: Mapping[str, str | None]) -> str:
+    """Links follow the memory that replaced their target; without one, only their text stays. `dead`: the
+    replacements by name."""
 
     def fixed(link: re.Match[str]) -> str:
         name = link_target(link)
-        if name is None or not is_dead(name):
+        if name is None or name not in dead:
             return link[0]
-        by = successor(name)
+        by = dead[name]
         found = LABEL.match(link[0])
         label = found[found.lastindex or 1] if found else ""
         if by is None:
@@ -135,10 +327,9 @@ def mark_stale(plan: Plan, root: str, today: str) -> None:
             plan.notice(memory, f"the files it speaks of are gone: {', '.join(gone)}")
         if memory.pinned:
             continue
-        body = (
-            add_stale_mark(memory.body, gone, today) if all_gone else remove_stale_mark(memory.body)
-        )
-        what = "gone" if all_gone else "there again"
+        body, what = remove_stale_mark(memory.body), "there again"
+        if all_gone:
+            body, what = add_stale_mark(memory.body, gone, today), "gone"
         plan.rewrite(replace(memory, body=body), f"the files it speaks of are {what}")
 
 
@@ -172,7 +363,7 @@ HABIT = re.compile(
 # A sentence about the past says so: `the report covers last month` is true in every month.
 PAST = re.compile(
     r"\b(?:(?<!is )(?<!are )(?<!be )\w{3,}ed|was|were|had|did|has|have|went|left|broken?|began|took|made|said"
-    r"|phrase_date|came|got|ran|sent|found|lost|fell|met|gave|wrote|chose|since|until|from)\b",
+    r"|told|came|got|ran|sent|found|lost|fell|met|gave|wrote|chose|since|until|from)\b",
     re.IGNORECASE,
 )
 SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n")

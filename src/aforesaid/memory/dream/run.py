@@ -1,26 +1,29 @@
-"""Runs a dream: rules first, then at most one model request, then all changes at once or none.
+"""When a dream may run, and the dream: rules first, then at most one model request, then all changes at
+once or none.
 
-The plan is checked against the files again before it is written. The request has all memories that fit, and
-what was done lately. Similar memories come first and next to each other: they can be merged, and small models
-forget what they read a page ago. What does not fit is not shown, and what was not shown cannot be changed.
+A dream costs a model request and rewrites memories, so it runs seldom: each of several conditions can prevent
+it. The plan is checked against the files again before it is written. The request has all memories that fit,
+and what was done lately. Similar memories come first and next to each other: they can be merged, and small
+models forget what they read a page ago. What does not fit is not shown, and what was not shown cannot be
+changed.
 """
 
+import fcntl
+import json
+import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
 
-from aforesaid import clock, log
+from aforesaid import clock, locks, log
+from aforesaid.clock import DAY, HOUR, MINUTE, age
 from aforesaid.english import count
 from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory.changes import Change, Memories, UndoResult, undo_change
 from aforesaid.memory.curation import files_freshness
 from aforesaid.memory.dream.checks import apply_proposal
-from aforesaid.memory.dream.duplicates import last_stated
-from aforesaid.memory.dream.gates import (
-    DREAM_LOCK_FILE,
-    DreamLock,
-    acquire_dream_lock,
-    record_project_dream,
-)
 from aforesaid.memory.dream.plan import (
     MERGE,
     RETIRE,
@@ -34,18 +37,154 @@ from aforesaid.memory.dream.plan import (
 from aforesaid.memory.dream.rules import (
     fix_dates,
     fix_links,
+    last_stated,
     mark_stale,
     merge_duplicates,
     set_updated,
 )
+from aforesaid.memory.folders import Places
 from aforesaid.memory.history import unified_diff
 from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable
 from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, Memory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, StoredReply
-from aforesaid.paths import private_dir
+from aforesaid.paths import PRIVATE_FILE, private_dir
 from aforesaid.similarity import parse_sentences, word_overlap
 from aforesaid.text import fenced, one_line, tokens
+
+INTERVAL = DAY  # between two dreams
+THROTTLE = 10 * MINUTE  # between two checks, as a check reads the disk
+MIN_SESSIONS = 5  # since the last dream
+MIN_MEMORIES = 10
+LOCK_EXPIRES = HOUR  # the holder is then taken to hang
+DREAM_LOCK_FILE = ".dream"  # its modification time is that of the last completed dream
+DREAM_TIMES_FOLDER = ".dreams"  # per project, by their modification times
+
+
+def closed_gate(
+    now: int,
+    *,
+    last: int | None = None,
+    checked: int | None = None,
+    sessions: int | None = None,
+    memories: int | None = None,
+    held_since: int | None = None,
+) -> str | None:
+    """The reason why no dream may run now, or None. `last`: the last completed dream; `checked`: the last
+    check; None for never. `sessions` since the last dream and `memories`: None if not counted, then not
+    judged. `held_since`: when a dream began that is still running."""
+    if last is not None and _within(now, last, INTERVAL):
+        return f"the last dream was {age(last, now=now)} ago, and a day is between two"
+    if checked is not None and _within(now, checked, THROTTLE):
+        return (
+            f"it was checked {age(checked, now=now)} ago, and {THROTTLE // MINUTE} min are between"
+        )
+    if sessions is not None and sessions < MIN_SESSIONS:
+        return f"{count(sessions, 'session')} since the last dream, and {MIN_SESSIONS} are needed"
+    if held_since is not None and _within(now, held_since, LOCK_EXPIRES):
+        return f"another dream began {age(held_since, now=now)} ago"
+    if memories is not None and memories < MIN_MEMORIES:
+        return f"{count(memories, 'memory')}, and {MIN_MEMORIES} are needed"
+    return None
+
+
+def sessions_counted_since(now: int, last: int | None) -> int:
+    """A time in the future was written under a wrong clock and is ignored."""
+    return 0 if last is None or last > now else last
+
+
+def _within(now: int, then: int, span: int) -> bool:
+    """A time far in the future was written under a wrong clock: it must not close a gate for years."""
+    return abs(now - then) < span
+
+
+class DreamLock(AbstractContextManager["DreamLock"]):
+    """Released on exit. Only `done` records that the dream was completed."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path, self._descriptor = path, descriptor
+
+    def is_mine(self) -> bool:
+        """False after another process took us for hung and took over."""
+        with suppress(OSError):
+            return os.path.samestat(
+                os.fstat(self._descriptor), self._path.stat(follow_symlinks=False)
+            )
+        return False
+
+    def done(self, now: int) -> None:
+        _set_time(self._descriptor, now)
+
+    def release(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def acquire_dream_lock(path: Path, now: int) -> DreamLock | None:
+    """None while another process dreams. The folder has to exist. An expired lock is replaced by a new file,
+    which is locked before it is in place and keeps the time of the last dream."""
+    with locks.lock(path.parent, create=False):
+        since = lock_held_since(path)
+        if since is not None and _within(now, since, LOCK_EXPIRES):
+            return None
+        for left in path.parent.glob(f"{path.name}.*.new"):  # of a process that was killed
+            left.unlink(missing_ok=True)
+        temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.new")
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        lock = DreamLock(path, descriptor := os.open(temporary, flags, PRIVATE_FILE))
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            os.write(descriptor, json.dumps({"pid": os.getpid(), "since": now}).encode())
+            _set_time(descriptor, last_dream_at(path) or 0)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            lock.release()
+            raise
+        return lock
+
+
+def last_dream_at(path: Path) -> int | None:
+    """When the last dream was completed."""
+    with suppress(OSError):
+        return path.stat(follow_symlinks=False).st_mtime_ns // 1_000_000 or None
+    return None
+
+
+def lock_held_since(path: Path) -> int | None:
+    """None if no process holds it, and for a file that names no holder, as `touch` makes it."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        with os.fdopen(descriptor, "rb") as file:
+            since = int(json.loads(file.read(1000))["since"])
+            return since if locks.is_locked(file.fileno()) else None
+    return None
+
+
+def last_project_dream_at(places: Places) -> int | None:
+    return last_dream_at(_project_file(places))
+
+
+def record_project_dream(places: Places, now: int) -> None:
+    """The caller holds the lock."""
+    path = _project_file(places)
+    private_dir(path.parent)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, PRIVATE_FILE), "wb") as file:
+        _set_time(file.fileno(), now)
+
+
+def _project_file(places: Places) -> Path:
+    return places.root / DREAM_TIMES_FOLDER / places.project.path.name
+
+
+def _set_time(descriptor: int, now: int) -> None:
+    os.utime(descriptor, ns=(now * 1_000_000, now * 1_000_000))
+
 
 CHANGE_REASON = "dream"
 WRITE_ATTEMPTS = 3  # while somebody edits
@@ -180,37 +319,30 @@ def _ask_model(plan: Plan, around: DreamContext) -> tuple[str | None, bool]:
 
 
 def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool, held: DreamLock) -> DreamResult:
+    given_up = "memories were edited again and again"
     for _ in range(WRITE_ATTEMPTS):
-        plan = plan.without(_edited_names(plan, memories))
-        reason = _change_message(plan)
-        preview = dry_run or not plan.operations
+        # Memories that take part, also as a replacement, and were changed since they were read.
+        names = {name for one in plan.operations for name in one.touched}
+        now = {name: memories.get(name, plan.read[name].scope) for name in names}
+        same = {
+            n for n, stored in now.items() if stored and stored.checksum == plan.read[n].checksum
+        }
+        plan = plan.without(names - same)
+        message, preview = _change_message(plan), dry_run or not plan.operations
         try:
-            with memories.trial() if preview else memories.change(reason, forgiving=True) as change:
+            opened = memories.trial() if preview else memories.change(message, forgiving=True)
+            with opened as change:
                 if not held.is_mine():
                     raise MemoryRefused("another dream has taken over")
                 _stage_plan(change, plan)
         except Edited:
             continue
         except MemoryRefused as refused:
-            return _abandoned(plan, str(refused))
+            given_up = str(refused)
+            break
         return _build_result(plan, memories, change)
-    return _abandoned(plan, "memories were edited again and again")
-
-
-def _abandoned(plan: Plan, why: str) -> DreamResult:
-    refused = (Refusal(str(one), "the whole dream was given up") for one in plan.operations)
-    return DreamResult(refused=(*plan.refused, *refused), given_up=why, completed=False)
-
-
-def _edited_names(plan: Plan, memories: Memories) -> list[str]:
-    """Memories that take part, also as a replacement, and were changed since they were read."""
-    names = {name for one in plan.operations for name in one.touched}
-    now = {name: memories.get(name, plan.read[name].scope) for name in names}
-    return [
-        name
-        for name, stored in now.items()
-        if stored is None or stored.checksum != plan.read[name].checksum
-    ]
+    dropped = (Refusal(str(one), "the whole dream was given up") for one in plan.operations)
+    return DreamResult(refused=(*plan.refused, *dropped), given_up=given_up, completed=False)
 
 
 def _stage_plan(change: Change, plan: Plan) -> None:
@@ -235,16 +367,17 @@ def _build_result(plan: Plan, memories: Memories, change: Change) -> DreamResult
     return DreamResult(
         operations=tuple(done.operations),
         refused=tuple(done.refused),
-        before={path: _decode(each.before) or "" for path, each in files.items()},
-        after={path: _decode(each.after) for path, each in files.items()},
+        before={
+            path: (each.before or b"").decode("utf-8", "replace") for path, each in files.items()
+        },
+        after={
+            path: None if each.after is None else each.after.decode("utf-8", "replace")
+            for path, each in files.items()
+        },
         noticed=tuple(done.noticed),
         entry=change.entry,
         kept_by_hand=names,
     )
-
-
-def _decode(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _change_message(plan: Plan) -> str:
@@ -255,8 +388,7 @@ def _change_message(plan: Plan) -> str:
     return "\n".join([head, "", *describe_operations(plan.operations)])
 
 
-@dataclass(frozen=True, slots=True)
-class DreamRequest:
+class DreamRequest(NamedTuple):
     request: Request
     names: tuple[str, ...]
 
@@ -270,39 +402,33 @@ def build_dream_request(
     """`stale`: by memory, the state of the files that it names."""
     blocks: dict[str, str] = {}
     for memory in _group_similar([each for each in memories if len(each.body) <= MAX_BODY]):
-        block = _memory_block(memory, (stale or {}).get(memory.name, ""))
+        about = [memory.type]
+        if at := last_stated(memory):
+            about.append(f"{clock.local(at):%Y-%m-%d}")
+        if number := len(memory.evidence):
+            about.append(f"{number} {'piece' if number == 1 else 'pieces'} of evidence")
+        about += [NOTED_BY_AGENT] * memory.by_agent + ["pinned"] * memory.pinned
+        about += filter(None, [(stale or {}).get(memory.name)])
+        body = [f"  {line}" for line in memory.body.splitlines() if line.strip()]
+        lines = [f"## {memory.name} ({', '.join(about)})", memory.description, *body]
+        block = fenced("\n".join(lines)).rstrip()
         if (cost := tokens(block)) <= room:
             room -= cost
             blocks[memory.name] = block
-    message = "\n\n".join(["Memories:", *blocks.values(), _signal_lines(signals), QUESTION])
+    lately: list[str] = []
+    left = MAX_SIGNAL_TOKENS
+    for signal in dict.fromkeys(signals):
+        line = f"- {fenced(one_line(signal, MAX_SIGNAL))}"
+        left -= tokens(line)
+        if left < 0:
+            lately.append(f"- and {count(len(signals) - len(lately), 'other thing')}")
+            break
+        lately.append(line)
+    done = "\n".join(["What was done lately:", *(lately or ["- nothing that is known"])])
+    message = "\n\n".join(["Memories:", *blocks.values(), done, QUESTION])
     examples = prompt_examples("dream_example")
     request = Request(prompt_text("dream"), examples, message, REPLY_TOKENS)
     return DreamRequest(request, tuple(blocks))
-
-
-def _memory_block(memory: Memory, stale: str) -> str:
-    about = [memory.type]
-    if at := last_stated(memory):
-        about.append(f"{clock.local(at):%Y-%m-%d}")
-    if number := len(memory.evidence):
-        about.append(f"{number} {'piece' if number == 1 else 'pieces'} of evidence")
-    about += [NOTED_BY_AGENT] * memory.by_agent + ["pinned"] * memory.pinned
-    about += [stale] * bool(stale)
-    body = "\n".join(f"  {line}" for line in memory.body.splitlines() if line.strip())
-    return fenced(f"## {memory.name} ({', '.join(about)})\n{memory.description}\n{body}").rstrip()
-
-
-def _signal_lines(signals: Sequence[str]) -> str:
-    lines: list[str] = []
-    room = MAX_SIGNAL_TOKENS
-    for signal in dict.fromkeys(signals):
-        line = f"- {fenced(one_line(signal, MAX_SIGNAL))}"
-        room -= tokens(line)
-        if room < 0:
-            lines.append(f"- and {count(len(signals) - len(lines), 'other thing')}")
-            break
-        lines.append(line)
-    return "\n".join(["What was done lately:", *(lines or ["- nothing that is known"])])
 
 
 def _group_similar(memories: Sequence[Memory]) -> list[Memory]:
