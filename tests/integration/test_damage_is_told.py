@@ -9,10 +9,11 @@ import pytest
 
 from aforesaid.errors import StoreDamaged
 from aforesaid.paths import Paths
+from aforesaid.store.database import Connection
 from aforesaid.store.store import Store
 
 
-class Malformed(sqlite3.Connection):
+class Malformed(Connection):
     """One that stumbles when it reads rows, or the whole file."""
 
     at: tuple[str, ...] = ()

@@ -56,6 +56,10 @@ def known_type(name: str) -> str:
     return named.pop() if len(named) == 1 else FALLBACK_TYPE
 
 
+def stored_type(name: str) -> str:
+    return name if name in TYPES else FALLBACK_TYPE
+
+
 class Author(NamedTuple):
     """Who wrote something: a provider, with its model and the version of the prompts if it has any."""
 

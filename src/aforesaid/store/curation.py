@@ -7,23 +7,21 @@ leaves what would be there without it. Files and evidence are never edited: they
 """
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from aforesaid.model.observations import (
-    FALLBACK_TYPE,
-    TYPES,
     Doubt,
     HiddenObservation,
     Merge,
     Merged,
     ObservationDraft,
     Unmergeable,
+    stored_type,
 )
 from aforesaid.model.sessions import TOP, Cursor
-from aforesaid.store.database import Part, Row, write, write_one
+from aforesaid.store.database import Connection, Part, Row
 from aforesaid.store.jobs import add_doubts, add_words
 from aforesaid.store.values import columns
 
@@ -36,38 +34,38 @@ LINKS = ("repeats", "follows", "pinned")
 class Curation(Part):
     def edit(self, observation_id: int, draft: ObservationDraft) -> bool:
         """Replaces its words; it is no longer doubted nor folded. False: there is none."""
-        with self._db.transaction() as connection:
-            row = _read(connection, observation_id)
+        with self._db.transaction() as db:
+            row = _read(db, observation_id)
             if row is None:
                 return False
-            before = json.dumps(_before_edit(connection, row))
-            write(connection, "observations", "add_edit", {"id": observation_id, "before": before})
-            write(connection, "merges", "drop", {"id": observation_id})
-            _set_own(connection, observation_id, repeats=None)
-            kind = draft.type if draft.type in TYPES else FALLBACK_TYPE
-            _set_words(connection, observation_id, columns(draft) | {"type": kind, "edited": 1})
-            add_words(connection, observation_id, draft.facts, draft.concepts)
-            settle(connection, (observation_id,))
+            before = json.dumps(_before_edit(db, row))
+            db.run("observations", "add_edit", id=observation_id, before=before)
+            db.run("merges", "drop", id=observation_id)
+            _set_own(db, observation_id, repeats=None)
+            kind = stored_type(draft.type)
+            _set_words(db, observation_id, columns(draft) | {"type": kind, "edited": 1})
+            add_words(db, observation_id, draft.facts, draft.concepts)
+            settle(db, (observation_id,))
             return True
 
     def undo_edit(self, observation_id: int) -> bool:
         """As before the last edit; merged again only if it was not merged since. False: there is no edit
         to undo."""
-        with self._db.transaction() as connection:
-            edit = write_one(connection, "observations", "last_edit", {"id": observation_id})
+        with self._db.transaction() as db:
+            edit = db.row("observations", "last_edit", id=observation_id)
             if edit is None:
                 return False
             before = json.loads(edit["before"])
-            _set_words(connection, observation_id, before["texts"])
-            add_words(connection, observation_id, before["facts"], before["concepts"])
+            _set_words(db, observation_id, before["texts"])
+            add_words(db, observation_id, before["facts"], before["concepts"])
             doubts = (Doubt(*each) for each in before["doubts"])
-            add_doubts(connection, "observations", observation_id, doubts)
-            target = write_one(connection, "merges", "existing", {"id": before["repeats"]})
-            _set_own(connection, observation_id, repeats=target["id"] if target else None)
+            add_doubts(db, "observations", observation_id, doubts)
+            target = db.row("merges", "existing", id=before["repeats"])
+            _set_own(db, observation_id, repeats=target["id"] if target else None)
             if before["merge"]:
-                write(connection, "merges", "put_back", before["merge"])
-            write(connection, "observations", "drop_edit", {"id": edit["id"]})
-            settle(connection, (observation_id,))
+                db.run("merges", "put_back", **before["merge"])
+            db.run("observations", "drop_edit", id=edit["id"])
+            settle(db, (observation_id,))
             return True
 
     def count_edits(self, observation_id: int) -> int:
@@ -75,15 +73,15 @@ class Curation(Part):
 
     def pin(self, observation_id: int, *, pinned: bool) -> bool:
         """Unpinning also unpins what was merged into it. False: there is no such observation."""
-        with self._db.transaction() as connection:
-            if _read(connection, observation_id) is None:
+        with self._db.transaction() as db:
+            if _read(db, observation_id) is None:
                 return False
-            states = _states(connection, (observation_id,)).values()
+            states = _states(db, (observation_id,)).values()
             merged = [each for each in states if each["repeats"] == observation_id]
             through = [each["id"] for each in merged if each["own_pinned"] and not each["pinned"]]
             for key in (observation_id, *(() if pinned else through)):
-                _set_own(connection, key, pinned=int(pinned))
-            settle(connection, (observation_id,))
+                _set_own(db, key, pinned=int(pinned))
+            settle(db, (observation_id,))
             return True
 
     def get_merge(self, observation_id: int) -> Merge | None:
@@ -92,8 +90,8 @@ class Curation(Part):
 
     def merge(self, observation_id: int, into: int, at: int) -> Merged | Unmergeable:
         """Folds one into another, with all that was folded into it. A second time changes nothing."""
-        with self._db.transaction() as connection:
-            one, other = (_read(connection, key) for key in (observation_id, into))
+        with self._db.transaction() as db:
+            one, other = (_read(db, key) for key in (observation_id, into))
             if one is None or other is None:
                 missing = observation_id if one is None else into
                 return Unmergeable(f"There is no observation #{missing}.")
@@ -103,30 +101,29 @@ class Curation(Part):
             if one["project_id"] != other["project_id"]:
                 of_two = f"#{one['id']} and #{other['id']} are of two projects"
                 return Unmergeable(f"{of_two}. Only what one project remembers is merged.")
-            known = write_one(connection, "merges", "one", {"id": observation_id})
+            known = db.row("merges", "one", id=observation_id)
             if known is not None and known["into_id"] == one["repeats"] in (into, other["repeats"]):
                 return Merged(observation_id, known["into_id"])
-            write(connection, "merges", "drop", {"id": observation_id})
-            states = settle(connection, (observation_id, into))
+            db.run("merges", "drop", id=observation_id)
+            states = settle(db, (observation_id, into))
             if _root(states, into) == observation_id:  # they change places
-                write(connection, "merges", "drop", {"id": into})
-                states = settle(connection, (observation_id, into))
+                db.run("merges", "drop", id=into)
+                states = settle(db, (observation_id, into))
             root = _root(states, into)
             root = into if root == observation_id else root
-            merge = {"observation_id": observation_id, "into_id": root, "at": at}
-            write(connection, "merges", "add", merge)
-            settle(connection, (observation_id, root))
+            db.run("merges", "add", observation_id=observation_id, into_id=root, at=at)
+            settle(db, (observation_id, root))
         moved = {each.id for each in states.values() if each.repeats == observation_id}
         return Merged(observation_id, root, tuple(sorted(moved - {root})))
 
     def unmerge(self, observation_id: int) -> Merged | None:
         """None: it was not merged."""
-        with self._db.transaction() as connection:
-            row = write_one(connection, "merges", "one", {"id": observation_id})
+        with self._db.transaction() as db:
+            row = db.row("merges", "one", id=observation_id)
             if row is None:
                 return None
-            write(connection, "merges", "drop", {"id": observation_id})
-            settle(connection, (observation_id, row["into_id"]))
+            db.run("merges", "drop", id=observation_id)
+            settle(db, (observation_id, row["into_id"]))
             return Merged(observation_id, row["into_id"])
 
     def hidden(self, project_id: int) -> list[HiddenObservation]:
@@ -149,27 +146,26 @@ class Curation(Part):
     def hide(self, observation_id: int, at: int) -> int | None:
         """Soft-deletes it and what is folded into it, which would take its place. How many; None: there is
         none."""
-        with self._db.transaction() as connection:
-            if _read(connection, observation_id) is None:
+        with self._db.transaction() as db:
+            if _read(db, observation_id) is None:
                 return None
-            ids = with_folded(connection, {observation_id})
-            values = {"ids": json.dumps(sorted(ids)), "at": at, "id": observation_id}
-            count = write(connection, "hidden", "hide", values).rowcount
-            settle(connection, ids)
+            ids = with_folded(db, {observation_id})
+            chosen = json.dumps(sorted(ids))
+            count = db.run("hidden", "hide", ids=chosen, at=at, id=observation_id).rowcount
+            settle(db, ids)
             return count
 
     def restore(self, observation_id: int) -> bool:
         """With what was hidden with it."""
-        with self._db.transaction() as connection:
-            rows = write(connection, "hidden", "restore", {"id": observation_id}).fetchall()
-            settle(connection, [row["id"] for row in rows])
+        with self._db.transaction() as db:
+            rows = db.rows("hidden", "restore", id=observation_id)
+            settle(db, [row["id"] for row in rows])
             return bool(rows)
 
     def confirm(self, observation_id: int, *, confirmed: bool) -> int | None:
         """Which one is confirmed: what it is folded into, if it is folded. None: there is none."""
-        with self._db.transaction() as connection:
-            values = {"id": observation_id, "confirmed": int(confirmed)}
-            row = write_one(connection, "weights", "confirm", values)
+        with self._db.transaction() as db:
+            row = db.row("weights", "confirm", id=observation_id, confirmed=int(confirmed))
             return int(row["id"]) if row else None
 
 
@@ -184,35 +180,29 @@ class State:
     pinned: bool
 
 
-def settle(connection: sqlite3.Connection, keys: Iterable[int]) -> Mapping[int, State]:
+def settle(db: Connection, keys: Iterable[int]) -> Mapping[int, State]:
     """Applies all merges to the visible observations. `keys`: those that something has happened to."""
-    rows = _states(connection, keys)
-    merges = write(connection, "merges", "all", {}).fetchall()
+    rows = _states(db, keys)
+    merges = db.rows("merges", "all")
     states, overruled = _fold([_own_state(row) for row in rows.values()], merges)
     for merge in overruled:
-        write(connection, "merges", "drop", {"id": merge["observation_id"]})
+        db.run("merges", "drop", id=merge["observation_id"])
     for key, row in rows.items():
         state = states[key]
         now = {"repeats": state.repeats, "follows": state.follows, "pinned": int(state.pinned)}
         own = {name: row[f"own_{name}"] for name in LINKS}
         if now != {name: row[name] for name in LINKS}:
-            write(connection, "merges", "set", now | {"id": key})
+            db.run("merges", "set", **now, id=key)
         if now != own:
-            write(connection, "merges", "note_own", own | {"id": key})
+            db.run("merges", "note_own", **own, id=key)
         elif row["noted"]:
-            write(connection, "merges", "drop_own", {"id": key})
+            db.run("merges", "drop_own", id=key)
     return states
 
 
-def with_folded(connection: sqlite3.Connection, ids: Iterable[int]) -> set[int]:
+def with_folded(db: Connection, ids: Iterable[int]) -> set[int]:
     """Them, and what is folded into them or would be without merges; hidden ones, too."""
-    found, new = {*ids}, {*ids}
-    while new:
-        values = {"ids": json.dumps(sorted(new))}
-        rows = write(connection, "hidden", "folded_into", values).fetchall()
-        new = {row["id"] for row in rows} - found
-        found |= new
-    return found
+    return {row["id"] for row in db.rows("hidden", "with_folded", ids=json.dumps(sorted(ids)))}
 
 
 def _fold(own: Sequence[State], merges: Sequence[Row]) -> tuple[dict[int, State], list[Row]]:
@@ -259,19 +249,11 @@ def _root(states: Mapping[int, State], key: int) -> int:
     return key
 
 
-def _states(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, Row]:
+def _states(db: Connection, keys: Iterable[int]) -> dict[int, Row]:
     """The visible ones of all that a merge may change or depends on, and of `keys`."""
-    involved = write(connection, "merges", "involved", {}).fetchall()
-    ids = {*keys} | {row["id"] for row in involved}
-    linked = write(connection, "merges", "linked", {"ids": json.dumps(sorted(ids))}).fetchall()
-    ids |= {row["id"] for row in linked}
-    found: dict[int, Row] = {}
-    while ids:
-        rows = write(connection, "merges", "states", {"ids": json.dumps(sorted(ids))}).fetchall()
-        found |= {row["id"]: row for row in rows}
-        targets = {row[name] for row in rows for name in ("repeats", "own_repeats")}
-        ids = targets - found.keys() - {None} if rows else set()
-    return found
+    involved = db.rows("merges", "involved", ids=json.dumps(sorted(keys)))
+    ids = json.dumps([row["id"] for row in involved])
+    return {row["id"]: row for row in db.rows("merges", "states", ids=ids)}
 
 
 def _own_state(row: Row) -> State:
@@ -279,38 +261,33 @@ def _own_state(row: Row) -> State:
     return State(id=row["id"], at=row["at"], **links, pinned=bool(row["own_pinned"]))
 
 
-def _own(connection: sqlite3.Connection, key: int) -> Row:
-    row = write_one(connection, "merges", "states", {"ids": json.dumps([key])})
-    assert row is not None
-    return row
+def _own(db: Connection, key: int) -> Row:
+    return db.only("merges", "states", ids=json.dumps([key]))
 
 
-def _set_own(connection: sqlite3.Connection, key: int, **values: int | None) -> None:
+def _set_own(db: Connection, key: int, **values: int | None) -> None:
     """The caller settles it."""
-    row = _own(connection, key)
-    changed = {name: row[f"own_{name}"] for name in LINKS} | values | {"id": key}
-    write(connection, "merges", "note_own" if row["noted"] else "set", changed)
+    row = _own(db, key)
+    changed = {name: row[f"own_{name}"] for name in LINKS} | values
+    db.run("merges", "note_own" if row["noted"] else "set", **changed, id=key)
 
 
-def _read(connection: sqlite3.Connection, key: int) -> Row | None:
-    return write_one(connection, "observations", "one", {"id": key})
+def _read(db: Connection, key: int) -> Row | None:
+    return db.row("observations", "one", id=key)
 
 
-def _before_edit(connection: sqlite3.Connection, row: Row) -> Json:
+def _before_edit(db: Connection, row: Row) -> Json:
     """All that an edit replaces."""
-    owner = {"id": row["id"]}
-    words = write_one(connection, "observations", "words", owner)
-    merge = write_one(connection, "merges", "one", owner)
-    assert words is not None
+    words = db.only("observations", "words", id=row["id"])
+    merge = db.row("merges", "one", id=row["id"])
     return {part: json.loads(words[part]) for part in PARTS} | {
         "texts": {name: row[name] for name in TEXTS},
-        "repeats": _own(connection, row["id"])["own_repeats"],
+        "repeats": _own(db, row["id"])["own_repeats"],
         "merge": dict(merge) if merge else None,
     }
 
 
-def _set_words(connection: sqlite3.Connection, observation_id: int, words: Json) -> None:
-    owner = {"id": observation_id}
-    write(connection, "observations", "set_words", words | owner)
+def _set_words(db: Connection, observation_id: int, words: Json) -> None:
+    db.run("observations", "set_words", **(words | {"id": observation_id}))
     for part in PARTS:
-        write(connection, "observations", f"drop_{part}", owner)
+        db.run("observations", f"drop_{part}", id=observation_id)

@@ -6,7 +6,6 @@ encoder could not do, is done later, by `index_waiting` and `encode_waiting`.
 """
 
 import re
-import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from aforesaid import log
 from aforesaid.encoders.base import Encoder, chunks, packed
 from aforesaid.model.purge import ERASED
 from aforesaid.model.search import SESSION, IndexHealth, ReadEvent, UnreadEvent
-from aforesaid.store.database import FAULTS, Database, Part, Row, write, write_one
+from aforesaid.store.database import Connection, Database, Part, Row
 from aforesaid.store.turns import stored_event
 from aforesaid.store.values import file_name, unpacked
 from aforesaid.terms import index_text, name_term
@@ -102,16 +101,16 @@ def month(at: int) -> int:
     return at // (30 * 86_400_000)
 
 
-def read_document(connection: sqlite3.Connection, kind: str, source: int) -> DocumentText | None:
+def read_document(db: Connection, kind: str, source: int) -> DocumentText | None:
     """None: there is nothing to find, or no longer."""
-    row = write_one(connection, "index", kind, {"id": source})
+    row = db.row("index", kind, id=source)
     if row is None:
         return None
     match kind:
         case "observation":
-            return _observation(connection, row)
+            return _observation(db, row)
         case "summary":
-            paths = _column(connection, "summary_files", source)
+            paths = _column(db, "summary_files", source)
             return DocumentText(
                 row,
                 row["request"] or "",
@@ -123,18 +122,18 @@ def read_document(connection: sqlite3.Connection, kind: str, source: int) -> Doc
         case "prompt":
             return None if row["text"] == ERASED else DocumentText(row, "", row["text"])
         case _:
-            titles = _column(connection, "session_titles", source)
-            requests = _column(connection, "session_requests", source)
+            titles = _column(db, "session_titles", source)
+            requests = _column(db, "session_requests", source)
             return DocumentText(
                 row, row["title"] or "", _joined([row["subtitle"], *requests, *titles])
             )
 
 
-def _observation(connection: sqlite3.Connection, row: Row) -> DocumentText:
+def _observation(db: Connection, row: Row) -> DocumentText:
     key = row["id"]
-    facts = write(connection, "index", "facts", {"id": key}).fetchall()
-    concepts = _column(connection, "concepts", key)
-    files = _column(connection, "files", key)
+    facts = db.rows("index", "facts", id=key)
+    concepts = _column(db, "concepts", key)
+    files = _column(db, "files", key)
     who = [row["subagent_type"]] if row["subagent_type"] else []
     return DocumentText(
         row,
@@ -157,8 +156,8 @@ def labels(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in found if name))
 
 
-def _column(connection: sqlite3.Connection, name: str, key: int) -> list[str]:
-    return [row[0] for row in write(connection, "index", name, {"id": key}).fetchall()]
+def _column(db: Connection, name: str, key: int) -> list[str]:
+    return [row[0] for row in db.run("index", name, id=key).fetchall()]
 
 
 def _joined(parts: Iterable[str | None]) -> str:
@@ -168,14 +167,6 @@ def _joined(parts: Iterable[str | None]) -> str:
 SHORTEST_REST, LONGEST_REST = 15.0, 900.0  # seconds before a broken encoder is tried again
 AT_ONCE = 64  # notes that a transaction works off itself
 WORDS = "3"  # raise it when `terms.py` or the documents' texts change: all is indexed again
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """Documents whose vectors are to be made."""
-
-    ids: list[int]
-    texts: list[str]
 
 
 class Indexing(Part):
@@ -191,8 +182,8 @@ class Indexing(Part):
 
     def update(self, limit: int) -> int:
         """How many notes were worked off."""
-        with self._db.transaction() as connection:
-            return self._index(connection, limit)
+        with self._db.transaction() as db:
+            return self._index(db, limit)
 
     def encode(self, limit: int, *, below: int | None = None) -> int | None:
         """Vectors for documents without one of this encoder, the newest first, from those below an id; None
@@ -201,8 +192,7 @@ class Indexing(Part):
         if self._encoder is None or time.monotonic() < self._encoder_rests:
             return None
         if below is None:
-            row = self._db.row("search", "newest_id")
-            self._pass_to = int(row[0]) if row else 0
+            self._pass_to = self._db.number("search", "newest_id")
         wanted = {"encoder": self._encoder.name, "limit": limit, "below": below or 2**62}
         rows = self._db.rows("index", "without_vector", above=self._encoded, **wanted)
         if not rows:
@@ -216,16 +206,14 @@ class Indexing(Part):
         vectors = self._vectors(texts)
         if vectors is None:
             return None
-        with self._db.transaction() as connection:
-            self._add_vectors(connection, [row["id"] for row in rows], vectors)
+        with self._db.transaction() as db:
+            self._add_vectors(db, [row["id"] for row in rows], vectors)
         return int(rows[-1]["id"])
 
     def document_source(self, kind: str, source: int) -> DocumentText | None:
         """What there is to find of a row, read again."""
-        try:
-            return read_document(self._db.reader(), kind, source)
-        except FAULTS as error:
-            raise self._db.refused(error) from error
+        with self._db.reading() as db:
+            return read_document(db, kind, source)
 
     def update_observations(self) -> None:
         """All of them, now: who looks for likeness must not miss one that waits."""
@@ -234,21 +222,19 @@ class Indexing(Part):
 
     def health(self) -> IndexHealth:
         name = self._encoder.name if self._encoder else None
-        row = self._db.row("index", "health", encoder=name or "")
-        assert row is not None
+        row = self._db.only("index", "health", encoder=name or "")
         return IndexHealth(row["documents"], row["vectors"], row["waiting"], name)
 
     def reset(self) -> int:
         """All of it will be made again. How much there is to do."""
         self._encoded = self._pass_to = 0
-        with self._db.transaction() as connection:
-            return _forget(connection)
+        with self._db.transaction() as db:
+            return _forget(db)
 
     def unread_events(self, limit: int) -> list[UnreadEvent]:
         """Events whose texts were not indexed yet, in order."""
-        row = self._db.row("index", "state", name="events")
-        values = {"after": int(row[0]) if row else 0, "limit": limit}
-        found = unpacked(self._db.each("index", "events_after", **values))
+        after = self._db.number("index", "state", name="events")
+        found = unpacked(self._db.each("index", "events_after", after=after, limit=limit))
         return [
             UnreadEvent(
                 *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
@@ -261,65 +247,62 @@ class Indexing(Part):
         """In the order of `events_unread`; an empty text says nothing and is passed over. Up to the first
         whose content was replaced since: what was read of it is no longer there, and it is read again."""
         last = 0
-        with self._db.transaction() as connection:
+        with self._db.transaction() as db:
             for read in texts:
-                each, text = read.unread, read.text
-                seen = {"event_id": each.event.id, "content_hash": each.content_hash}
-                if write_one(connection, "index", "as_read", seen) is None:
+                each, event = read.unread, read.unread.event
+                seen = {"event_id": event.id, "content_hash": each.content_hash}
+                if db.row("index", "as_read", **seen) is None:
                     break
-                last = each.event.id
-                write(connection, "index", "set_origin", {"event_id": last, "origin": read.origin})
-                if not text:
+                last = event.id
+                db.run("index", "set_origin", event_id=last, origin=read.origin)
+                if not read.text:
                     continue
-                about = {
-                    "project_id": each.project_id,
-                    "session_id": each.event.session_id,
-                    "agent": each.agent,
-                    "at": each.event.at,
-                }
+                owner = {"project_id": each.project_id, "session_id": event.session_id}
+                about = owner | {"agent": each.agent, "at": event.at}
                 values = {
                     "event_id": last,
                     "project_id": each.project_id,
                     "scope": " ".join(scope(about, "event", None)),
-                    "words": index_text(text),
-                    "text": text,
+                    "words": index_text(read.text),
+                    "text": read.text,
                 }
-                write(connection, "index", "add_event_text", values)
+                db.run("index", "add_event_text", **values)
             if last:
-                write(connection, "index", "set_state", {"name": "events", "value": str(last)})
+                db.run("index", "set_state", name="events", value=str(last))
 
-    def _before_commit(self, connection: sqlite3.Connection) -> None:
-        self._index(connection, AT_ONCE)
+    def _before_commit(self, db: Connection) -> None:
+        self._index(db, AT_ONCE)
 
     def _reset_if_changed(self) -> None:
-        with self._db.transaction() as connection:
-            row = write_one(connection, "index", "state", {"name": "words"})
+        with self._db.transaction() as db:
+            row = db.row("index", "state", name="words")
             if row is None or row["value"] != WORDS:
                 if row is not None:
-                    _forget(connection)
-                write(connection, "index", "set_state", {"name": "words", "value": WORDS})
+                    _forget(db)
+                db.run("index", "set_state", name="words", value=WORDS)
 
-    def _index(self, connection: sqlite3.Connection, limit: int) -> int:
-        notes = write(connection, "index", "waiting", {"limit": limit}).fetchall()
-        waiting = _Waiting([], [])
+    def _index(self, db: Connection, limit: int) -> int:
+        notes = db.rows("index", "waiting", limit=limit)
+        ids: list[int] = []
+        texts: list[str] = []
         for kind, source in notes:
             values = {"kind": kind, "source": source}
-            write(connection, "index", "drop", values)
-            write(connection, "index", "done", values)
+            db.run("index", "drop", **values)
+            db.run("index", "done", **values)
             try:
-                text = read_document(connection, kind, source)
-                key = _add(connection, kind, text) if text is not None else None
+                text = read_document(db, kind, source)
+                key = _add(db, kind, text) if text is not None else None
             except (ValueError, OverflowError) as error:
                 # Something unforeseen in a text or a time: it is not found, but it is stored.
                 log.warning("index.failed", kind=kind, source=source, error=log.cause(error))
                 continue
             if text is not None and key is not None and kind != SESSION:
-                waiting.ids.append(key)
-                waiting.texts.append(text.plain)
-        if waiting.ids and self._encoder is not None and self._encoder.instant:
-            vectors = self._vectors(waiting.texts)
+                ids.append(key)
+                texts.append(text.plain)
+        if ids and self._encoder is not None and self._encoder.instant:
+            vectors = self._vectors(texts)
             if vectors is not None:
-                self._add_vectors(connection, waiting.ids, vectors)
+                self._add_vectors(db, ids, vectors)
         return len(notes)
 
     def _vectors(self, texts: Sequence[str]) -> list[bytes] | None:
@@ -343,38 +326,33 @@ class Indexing(Part):
             first += len(each)
         return found
 
-    def _add_vectors(
-        self, connection: sqlite3.Connection, ids: Sequence[int], vectors: Sequence[bytes]
-    ) -> None:
+    def _add_vectors(self, db: Connection, ids: Sequence[int], vectors: Sequence[bytes]) -> None:
         assert self._encoder is not None
         for key, vector in zip(ids, vectors, strict=True):
             values = {"document_id": key, "encoder": self._encoder.name, "vector": vector}
-            write(connection, "index", "drop_vector", values)
-            write(connection, "index", "add_vector", values)
+            db.run("index", "drop_vector", **values)
+            db.run("index", "add_vector", **values)
 
 
-def _add(connection: sqlite3.Connection, kind: str, text: DocumentText) -> int:
-    row = write_one(connection, "index", "add", text.values(kind))
-    assert row is not None
+def _add(db: Connection, kind: str, text: DocumentText) -> int:
+    key = db.number("index", "add", **text.values(kind))
     for fact, words in text.facts:
-        write(connection, "index", "set_fact", {"id": fact, "words": words})
-    return int(row["id"])
+        db.run("index", "set_fact", id=fact, words=words)
+    return key
 
 
-def _forget(connection: sqlite3.Connection) -> int:
+def _forget(db: Connection) -> int:
     """Without a look at the full-text tables: they may be what is broken."""
     for table in ("documents", "event_texts"):
         name = f"{table}_removed"
-        row = write_one(connection, "index", "trigger", {"name": name})
-        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
-        write(connection, "index", f"forget_{table}", {})
+        row = db.row("index", "trigger", name=name)
+        db.execute(f"DROP TRIGGER IF EXISTS {name}")
+        db.run("index", f"forget_{table}")
         if row is not None:
-            connection.execute(row["sql"])
+            db.execute(row["sql"])
     steps = ("forget_document_labels", "empty_document_words", "empty_event_words")
-    for step in (*steps, "rebuild_fact_words"):
-        write(connection, "index", step, {})
-    for mark in ("mark_observations", "mark_summaries", "mark_prompts", "mark_sessions"):
-        write(connection, "index", mark, {})
-    write(connection, "index", "set_state", {"name": "events", "value": "0"})
-    row = write_one(connection, "index", "waiting_count", {})
-    return int(row[0]) if row else 0
+    marks = ("mark_observations", "mark_summaries", "mark_prompts", "mark_sessions")
+    for step in (*steps, "rebuild_fact_words", *marks):
+        db.run("index", step)
+    db.run("index", "set_state", name="events", value="0")
+    return db.number("index", "waiting_count")

@@ -1,17 +1,17 @@
 """Rows of events, and turns that become jobs: in parts while they go on, and to the end when they are
 over."""
 
-import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import Any
 
 from aforesaid.clock import MINUTE, SECOND
 from aforesaid.ids import digest
 from aforesaid.model.events import Arrival, Capture, StoredEvent
 from aforesaid.model.jobs import OBSERVE, SUMMARIZE
-from aforesaid.store.database import Row, write, write_one
-from aforesaid.store.values import pack, unpacked
+from aforesaid.store.database import Connection, Row
+from aforesaid.store.values import make, pack, read_row, unpacked
 
-Values = dict[str, object]
+Values = dict[str, Any]
 
 # A job is one request to a model: no more events than it can do justice to.
 BATCH_EVENTS = 30
@@ -33,10 +33,10 @@ NEAR = {
 }
 
 
-def insert(connection: sqlite3.Connection, session_id: int, number: int, arrival: Arrival) -> bool:
+def insert(db: Connection, session_id: int, number: int, arrival: Arrival) -> bool:
     """The event's row, and its session's times. False if its key is there already."""
     event, capture = arrival.event, arrival.capture
-    row = content_of(session_id, arrival) | {
+    values = content_of(session_id, arrival) | {
         "key": key_of(arrival),
         "tool": event.tool,
         "hook": capture.hook,
@@ -50,10 +50,9 @@ def insert(connection: sqlite3.Connection, session_id: int, number: int, arrival
         "size": len(capture.body),
         "body": pack(capture.body),
     }
-    if write_one(connection, "events", "add", row) is None:
+    if db.row("events", "add", **values) is None:
         return False
-    times = {"id": session_id, "at": capture.at, "transcript": event.transcript}
-    write(connection, "sessions", "touch", times)
+    db.run("sessions", "touch", id=session_id, at=capture.at, transcript=event.transcript)
     return True
 
 
@@ -66,7 +65,7 @@ def content_of(session_id: int, arrival: Arrival) -> Values:
     return {"session_id": session_id, "content_hash": content, "kind": arrival.event.kind}
 
 
-def find_session(connection: sqlite3.Connection, arrival: Arrival) -> Row:
+def find_session(db: Connection, arrival: Arrival) -> Row:
     """The arrival's own; created if it is new."""
     event, capture = arrival.event, arrival.capture
     values = {
@@ -77,10 +76,7 @@ def find_session(connection: sqlite3.Connection, arrival: Arrival) -> Row:
         "transcript": event.transcript,
         "at": capture.at,
     }
-    row = write_one(connection, "sessions", "by_ref", values)
-    row = row or write_one(connection, "sessions", "add", values)
-    assert row is not None
-    return row
+    return db.row("sessions", "by_ref", **values) or db.only("sessions", "add", **values)
 
 
 def stored(rows: Iterable[Row]) -> list[StoredEvent]:
@@ -88,61 +84,41 @@ def stored(rows: Iterable[Row]) -> list[StoredEvent]:
 
 
 def stored_event(row: Row, body: bytes) -> StoredEvent:
-    return StoredEvent(
-        id=row["id"],
-        session_id=row["session_id"],
-        kind=row["kind"],
-        prompt_number=row["prompt_number"],
-        at=row["at"],
-        boring=bool(row["boring"]),
-        capture=Capture(row["capture_id"], "", row["hook"], "", body, row["at"]),
-    )
+    capture = Capture(row["capture_id"], "", row["hook"], "", body, row["at"])
+    return make(StoredEvent, read_row(row), capture=capture)
 
 
-def begin_early(
-    connection: sqlite3.Connection, session_id: int, number: int, at: int, now: int
-) -> None:
+def begin_early(db: Connection, session_id: int, number: int, at: int, now: int) -> None:
     """Queues what has piled up when there is enough of it, or some that is old. No summary: the turn goes
     on."""
     turn = {"session_id": session_id, "prompt_number": number}
-    waiting = write_one(connection, "events", "unclaimed", turn)
-    assert waiting is not None
+    waiting = db.only("events", "unclaimed", **turn)
     old = waiting["count"] >= FEWEST and at - waiting["oldest"] > BATCH_AGE
     if old or waiting["count"] >= BATCH_EVENTS:
-        _queue_events(connection, turn, now, waiting["count"])
+        _queue_events(db, turn, now, waiting["count"])
 
 
-def close(
-    connection: sqlite3.Connection, session_id: int, number: int, now: int, *, only_if_open: bool
-) -> int:
+def close(db: Connection, session_id: int, number: int, now: int, *, only_if_open: bool) -> int:
     """Queues the work on everything since the last time, then the summary (B4); 1 if it did. A turn is open
     while it has unclaimed events, or was processed in part only."""
     turn = {"session_id": session_id, "prompt_number": number}
-    row = write_one(connection, "events", "unclaimed", turn)
-    assert row is not None
-    waiting = row["count"]
-    if only_if_open and not waiting and not write_one(connection, "jobs", "unsummarized", turn):
+    waiting = db.only("events", "unclaimed", **turn)["count"]
+    if only_if_open and not waiting and not db.row("jobs", "unsummarized", **turn):
         return 0
     # A summary that was not begun would be written twice: the later one covers more.
-    write(connection, "jobs", "drop_waiting_summary", turn)
+    db.run("jobs", "drop_waiting_summary", **turn)
     if waiting or not only_if_open:
-        _queue_events(connection, turn, now, waiting)
-    queue_job(connection, turn, now, SUMMARIZE)
+        _queue_events(db, turn, now, waiting)
+    queue_job(db, turn, now, SUMMARIZE)
     return 1
 
 
-def _queue_events(
-    connection: sqlite3.Connection, turn: Mapping[str, object], now: int, waiting: int
-) -> None:
+def _queue_events(db: Connection, turn: Values, now: int, waiting: int) -> None:
     """At least one job: what the agent wrote matters, even where nothing was done."""
     for _ in range(0, max(waiting, 1), BATCH_EVENTS):
-        job_id = queue_job(connection, turn, now, OBSERVE)
-        write(connection, "events", "claim", {**turn, "job_id": job_id, "limit": BATCH_EVENTS})
+        job_id = queue_job(db, turn, now, OBSERVE)
+        db.run("events", "claim", **turn, job_id=job_id, limit=BATCH_EVENTS)
 
 
-def queue_job(
-    connection: sqlite3.Connection, turn: Mapping[str, object], now: int, kind: str
-) -> int:
-    row = write_one(connection, "jobs", "add_job", {**turn, "kind": kind, "now": now})
-    assert row is not None
-    return int(row["id"])
+def queue_job(db: Connection, turn: Values, now: int, kind: str) -> int:
+    return db.number("jobs", "add_job", **turn, kind=kind, now=now)

@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from functools import cache
 from io import BytesIO
 from typing import Any, TypeVar, cast
 
@@ -50,8 +51,12 @@ def read_row(row: Row) -> dict[str, Any]:
 
 def make(kind: type[T], values: dict[str, Any], **more: Any) -> T:
     """From the columns that are its fields."""
-    names = {part.name for part in fields(cast(Any, kind))}
-    return kind(**{name: values[name] for name in names & values.keys()}, **more)
+    return kind(**{name: values[name] for name in _field_names(cast(Any, kind)) & values.keys()}, **more)
+
+
+@cache
+def _field_names(kind: Any) -> frozenset[str]:
+    return frozenset(part.name for part in fields(kind))
 
 
 def safe(text: str | None) -> str | None:
