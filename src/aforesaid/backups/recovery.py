@@ -31,11 +31,7 @@ from aforesaid.store.files import Progress, no_progress
 from aforesaid.store.salvage import salvage
 
 DAY_MINUTES, MOST_A_DAY = 24 * 60, 3
-EXCLUDING = {
-    "pauses",
-    "erased_sessions",
-    "events",
-}  # tables that say what transcripts must not bring back
+EXCLUDING = {"pauses", "erased_sessions", "events"}  # say what transcripts must not bring back
 REPLACED = ".memory.replaced"  # the memories that were here, until they are in a safe place
 DROPPED = ".memory.dropped"  # those that are in a backup
 
@@ -95,15 +91,16 @@ class Recovery:
         found = self._salvage(record, moved, backup, new)
         if found is None and backup is not None:
             contents, at = files.copy(backup.database, new), backup.manifest.made_at
-            found = replace(record, rows=contents.rows, backup=backup.name, backup_at=at, since=at)
-            found = replace(found, held_back=self._is_exclusion_lost(backup))
+            held_back = self._is_exclusion_lost(backup)
+            found = replace(record, rows=contents.rows, since=at, held_back=held_back)
+            found = replace(found, backup=backup.name, backup_at=at)
         if found is None:
-            since, held_back = self._first_start(), self._is_exclusion_lost(None)
-            found = replace(record, since=since, held_back=held_back)
-        skip_until = None
+            held_back = self._is_exclusion_lost(None)
+            found = replace(record, since=self._first_start(), held_back=held_back)
         if found.held_back:
-            found, skip_until = replace(found, since=None), record.at
+            found = replace(found, since=None)
         if new.exists():
+            skip_until = record.at if found.held_back else None
             files.prepare_restored(new, reread_since=found.since, skip_until=skip_until)
             replace_database(new, database)
         else:

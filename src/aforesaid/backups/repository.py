@@ -180,9 +180,7 @@ class BackupRepository:
             schema=contents.schema,
             rows=contents.rows,
             memories=count,
-            files={
-                path.name: describe_file(path) for path in (database, memories) if path.exists()
-            },
+            files={path.name: describe_file(path) for path in folder.iterdir()},
         )
         _open_and_check(folder, manifest)
         write_private(folder / MANIFEST, json.dumps(asdict(manifest), indent=2).encode() + b"\n")

@@ -46,8 +46,7 @@ def parse_capture(name: str, data: bytes, at: int) -> Capture | Unreadable:
     return Capture(name, agent, hook, project_dir, body, at)
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(NamedTuple):
     """One run of changed lines; each line keeps its ' ', '-' or '+' mark."""
 
     old_start: int
@@ -113,8 +112,7 @@ OUR_TOOLS = ("mcp__aforesaid__", "mcp__plugin_aforesaid_aforesaid__")
 SEARCH_KINDS = (ToolKind.SEARCH, ToolKind.WEB_SEARCH, ToolKind.WEB_FETCH)
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """The user's answer to a question of the agent. `offered`: the labels to choose from, if known."""
 
     question: str
@@ -142,8 +140,7 @@ class OtherTool:
 Action = FileChanged | FileRead | CommandRun | OtherTool
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Why a tool failed. `exit_code` is set when a command gave one."""
 
     error: str
@@ -151,8 +148,7 @@ class Failure:
     interrupted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Subagent:
+class Subagent(NamedTuple):
     id: str
     type: str
 
@@ -182,24 +178,20 @@ class ToolUsed:
     duration_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(NamedTuple):
     last_message: str
 
 
-@dataclass(frozen=True, slots=True)
-class SubagentEnded:
+class SubagentEnded(NamedTuple):
     last_message: str
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionBegan:
+class CompactionBegan(NamedTuple):
     trigger: str
     instructions: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEnded:
+class SessionEnded(NamedTuple):
     reason: str
 
 
@@ -214,8 +206,7 @@ Happening = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FileWanted:
+class FileWanted(NamedTuple):
     """The agent is about to read or change a file. A question, and never stored: what came of it is an
     event of its own. `session` is the agent's own id."""
 
@@ -295,8 +286,7 @@ class Healed(NamedTuple):
     turns: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
+class StoredEvent(NamedTuple):
     id: int
     session_id: int
     kind: str

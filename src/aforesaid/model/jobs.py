@@ -45,8 +45,7 @@ class QueueState(NamedTuple):
     oldest_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(NamedTuple):
     """Which finished jobs to do again: those whose result `author` did not write. None: no limit."""
 
     author: str
@@ -55,15 +54,13 @@ class Again:
     since: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """The effect is stored and the job acknowledged, in one transaction. `written`: ids of what is new."""
 
     written: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(NamedTuple):
     why: str
 
 
@@ -72,8 +69,7 @@ class Fenced:
     """Another worker has taken the job over; this try had no effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class Postponed:
+class Postponed(NamedTuple):
     """Nobody was there to do it. The job is as good as before, and the try does not count."""
 
     absence: Unavailable | RateLimited | Misconfigured

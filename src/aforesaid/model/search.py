@@ -8,8 +8,7 @@ from aforesaid.model.events import StoredEvent
 from aforesaid.model.observations import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
+class Injection(NamedTuple):
     """Something that is handed to an agent: an observation, a summary or a prompt (`kind`, as in
     `model/search.py`) by its number. `tokens` are about right."""
 

@@ -15,13 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aforesaid.errors import StoreDamaged, StoreMissing, StoreTooNew
-from aforesaid.store.database import FAULTS, newest_version, translate
-from aforesaid.store.salvage import (
-    find_bad_row,
-    kept_tables,
-    open_damaged,
-    schema_version,
-)
+from aforesaid.store.database import FAULTS, newest_version, schema_version, translate
+from aforesaid.store.salvage import find_bad_row, kept_tables, open_damaged
 from aforesaid.store.store import Store
 
 Progress = Callable[[int, int], None]  # done, of how much

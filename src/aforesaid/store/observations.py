@@ -11,15 +11,11 @@ from typing import Any
 from aforesaid.model.jobs import Job
 from aforesaid.model.observations import Observation, ObservationDraft
 from aforesaid.model.search import Filters, KnownFile, SharedName
-from aforesaid.model.sessions import (
-    TOP,
-    Cursor,
-    ObservationRow,
-)
+from aforesaid.model.sessions import TOP, Cursor, ObservationRow
 from aforesaid.store.curation import Curation
 from aforesaid.store.database import Database, Row
 from aforesaid.store.search_index import Indexing
-from aforesaid.store.values import escaped, file_name, make, matching, read_origins, read_row
+from aforesaid.store.values import escaped, file_name, make, match_any, read_origins, read_row
 from aforesaid.terms import query_terms
 from aforesaid.text import sqlite_safe
 
@@ -37,8 +33,7 @@ class Observations(Curation):
         self._index = index
 
     def get(self, observation_id: int) -> Observation | None:
-        row = self._db.row("observations", "one", id=observation_id)
-        return self._observation(row) if row else None
+        return next(iter(self._read_all("observations", "one", id=observation_id)), None)
 
     def for_session(self, session_id: int) -> list[Observation]:
         return self._read_all("observations", "of_session", session_id=session_id)
@@ -59,9 +54,8 @@ class Observations(Curation):
     ) -> list[Observation]:
         """Those that share most with the words, newest first. Whether they say the same is not ours to
         judge."""
-        terms = list(dict.fromkeys(term for word in words for term in query_terms(word)))[
-            :MOST_WORDS
-        ]
+        found = dict.fromkeys(term for word in words for term in query_terms(word))
+        terms = list(found)[:MOST_WORDS]
         if not terms:
             return []
         self._index.update_observations()
@@ -69,7 +63,7 @@ class Observations(Curation):
         return self._read_all(
             "observations",
             "similar",
-            match=f"{scope} AND {{title body labels}} : ({matching(terms, 'OR')})",
+            match=f"{scope} AND {{title body labels}} : ({match_any(terms)})",
             job_id=not_of_job,
             limit=limit,
         )
@@ -80,21 +74,15 @@ class Observations(Curation):
 
     def titles_for_job(self, job: Job) -> frozenset[tuple[str, str | None]]:
         """(type, title) of what other jobs wrote about the same turn."""
-        rows = self._db.rows(
-            "observations",
-            "titles_of_prompt",
-            session_id=job.session_id,
-            prompt_number=job.prompt_number,
-            job_id=job.id,
-        )
+        turn = {"session_id": job.session_id, "prompt_number": job.prompt_number}
+        rows = self._db.rows("observations", "titles_of_prompt", **turn, job_id=job.id)
         return frozenset((row[0], row[1]) for row in rows)
 
     def _read_all(self, topic: str, name: str, /, **values: Any) -> list[Observation]:
         return [self._observation(row) for row in self._db.rows(topic, name, **values)]
 
     def _observation(self, row: Row) -> Observation:
-        parts = self._db.row("observations", "parts", id=row["id"])
-        assert parts is not None
+        parts = self._db.only("observations", "parts", id=row["id"])
         values = read_row(row) | read_row(parts)
         values["origins"] = read_origins(row["origins"])
         values["sources"] = tuple((row["sources"] or "").split())
@@ -138,13 +126,11 @@ class Observations(Curation):
     ) -> Mapping[str, list[tuple[str, int]]]:
         """Types, concepts and files that observations have, the commonest of each first."""
         ids = json.dumps(list(observations))
-        return {
-            name: [
-                tuple(row)
-                for row in self._db.rows("listings", f"facet_{name}", ids=ids, limit=limit)
-            ]
+        found = {
+            name: self._db.rows("listings", f"facet_{name}", ids=ids, limit=limit)
             for name in FACETS
         }
+        return {name: [(row[0], row[1]) for row in rows] for name, rows in found.items()}
 
     def _named(self, filters: Filters) -> set[int] | None:
         """Those of a session, with a concept and about a file; None where none of these is asked for."""
@@ -187,20 +173,13 @@ class Observations(Curation):
         rows = self._db.rows("lookups", f"sharing_{what}", **named, most=MOST_SHARING)
         spread = len(rows)
         if spread == MOST_SHARING:
-            counted = self._db.row("lookups", f"how_many_share_{what}", **named, most=COMMON)
-            spread = int(counted[0]) if counted else spread
+            spread = self._db.number("lookups", f"how_many_share_{what}", **named, most=COMMON)
         return SharedName(what, name, tuple(row["id"] for row in rows), spread)
 
     def for_file(self, project_id: int, path: str, limit: int) -> list[Observation]:
         """What read or changed a file, the most telling first. A name, or the end of a path, will do."""
         return self._read_all(
-            "lookups",
-            "on_file",
-            project_id=project_id,
-            path=path,
-            name=file_name(path),
-            escaped=escaped(path),
-            limit=limit,
+            "lookups", "on_file", project_id=project_id, limit=limit, **_path_values(path)
         )
 
     def known_files(self, project_id: int, below: str, limit: int) -> list[KnownFile]:
@@ -218,22 +197,16 @@ class Observations(Curation):
     ) -> list[Observation]:
         """What changed a file, and the decisions, bugfixes and discoveries for which it was read; pinned and
         newest first, without what that session did, or was given after `since`."""
-        rows = self._db.rows(
-            "opened_files",
-            "speaking_of",
-            project_id=project_id,
-            path=path,
-            name=file_name(path),
-            escaped=escaped(path),
-            session_id=untold_in,
-            since=since,
-            limit=limit,
-        )
+        place = {"project_id": project_id, "session_id": untold_in, "since": since, "limit": limit}
+        rows = self._db.rows("opened_files", "speaking_of", **place, **_path_values(path))
         found = [self.get(row["id"]) for row in rows]
         return [observation for observation in found if observation is not None]
 
     def current(self, ids: Iterable[int]) -> frozenset[int]:
         """Those that nothing speaks against: not doubted, not carried on by a later one, not folded."""
-        return frozenset(
-            row[0] for row in self._db.rows("search", "standing", ids=json.dumps(list(ids)))
-        )
+        rows = self._db.rows("search", "standing", ids=json.dumps(list(ids)))
+        return frozenset(row[0] for row in rows)
+
+
+def _path_values(path: str) -> dict[str, str]:
+    return {"path": path, "name": file_name(path), "escaped": escaped(path)}

@@ -183,11 +183,11 @@ class Purge(Part):
             | self._keys("summaries_of_prompts", ids=prompts),
         )
 
-    def _keys(self, name: str, **values: object) -> frozenset[int]:
-        return frozenset(int(row[0]) for row in self._db.rows("erasing", name, **values))
+    def _keys(self, name: str, topic: str = "erasing", /, **values: object) -> frozenset[int]:
+        return frozenset(int(row[0]) for row in self._db.rows(topic, name, **values))
 
     def _found(self, name: str, **values: object) -> frozenset[int]:
-        return frozenset(int(row[0]) for row in self._db.rows("traces", name, **values))
+        return self._keys(name, "traces", **values)
 
     def _events(self, on_progress: Progress) -> Iterator[tuple[list[Row], dict[str, int]]]:
         """All events with content, a few at a time, with the ids that they span."""
@@ -233,10 +233,10 @@ class Maintenance(Part):
 
     def _free(self, rows: list[Row], *names: str) -> Freed:
         if rows:
-            values = {"ids": _listed(row["id"] for row in rows), "empty": EMPTY}
+            ids = _listed(row["id"] for row in rows)
             with self._db.transaction() as db:
                 for name in names:
-                    db.run("erasing", name, **values)
+                    db.run("erasing", name, ids=ids, empty=EMPTY)
         return Freed(len(rows), sum(row["stored"] for row in rows))
 
     def shrink(self, *, at_once: bool = False) -> int:

@@ -6,14 +6,12 @@ by its identities, a session by its agent's id, a prompt by its id, an event by 
 in its turn, an observation by its words. So a second import adds nothing.
 """
 
-import pickle
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any, cast
+from typing import Any
 
 from aforesaid.ids import digest
 from aforesaid.model.observations import stored_type
@@ -46,7 +44,6 @@ from aforesaid.store.values import columns, make, pack, read_row, unpack
 from aforesaid.text import sqlite_safe
 
 Values = dict[str, Any]
-IN_MEMORY = 8 * 1024 * 1024
 DONE = "done"
 SAME_REQUEST = (
     *("at", "provider", "model", "purpose", "digest", "outcome", "sent", "received"),
@@ -89,7 +86,8 @@ class Transfer(Part):
     ) -> Taken:
         """A block, in one transaction. With `undo` nothing is changed, and it is only known what would be."""
         taken: Taken | None = None
-        with suppress(_Undone), _prepare(records) as ready, self._db.transaction() as db:
+        ready = [_prepare(record) for record in records]
+        with suppress(_Undone), self._db.transaction() as db:
             taken = _Import(db, into).run(ready)
             if undo:
                 raise _Undone
@@ -160,32 +158,18 @@ def _read_request(
     return make(RequestRecord, values, session=session, project=project, job=job)
 
 
-@contextmanager
-def _prepare(records: Iterable[Record]) -> Iterator[Iterator[tuple[Record, Values]]]:
-    """Each with its columns: read, cleaned and compressed outside of the transaction, which then holds the
-    lock for the inserts alone. A session may have hundreds of megabytes; beyond a few, they wait in a file
-    without a name."""
-    with SpooledTemporaryFile(IN_MEMORY) as file:
-        for record in records:
-            safe: Record = map_texts(record, sqlite_safe)
-            values = columns(safe)
-            if isinstance(safe, EventRecord):
-                hashed = {"content_hash": digest(safe.body, 32), "size": len(safe.body)}
-                values |= hashed | {"body": pack(safe.body)}
-                safe = replace(safe, body=b"")
-            elif isinstance(record, RequestRecord) and record.reply is not None:
-                values["reply"] = pack_reply(record.reply)  # as it came
-            pickle.dump((safe, values), file, pickle.HIGHEST_PROTOCOL)
-        file.seek(0)
-        yield _load(cast(IO[bytes], file))
-
-
-def _load(file: IO[bytes]) -> Iterator[tuple[Record, Values]]:
-    while True:
-        try:
-            yield pickle.load(file)  # our own data, from a file that no other process can open
-        except EOFError:
-            return
+def _prepare(record: Record) -> tuple[Record, Values]:
+    """With its columns, cleaned and compressed. Outside of the transaction, which then holds the lock for the
+    inserts alone."""
+    safe: Record = map_texts(record, sqlite_safe)
+    values = columns(safe)
+    if isinstance(safe, EventRecord):
+        hashed = {"content_hash": digest(safe.body, 32), "size": len(safe.body)}
+        values |= hashed | {"body": pack(safe.body)}
+        safe = replace(safe, body=b"")
+    elif isinstance(record, RequestRecord) and record.reply is not None:
+        values["reply"] = pack_reply(record.reply)  # as it came
+    return safe, values
 
 
 class _Import:

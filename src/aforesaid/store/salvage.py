@@ -11,31 +11,31 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid.errors import StoreDamaged
 from aforesaid.paths import PRIVATE_FILE
-from aforesaid.store.database import FAULTS, migrate, newest_version, translate
+from aforesaid.store.database import FAULTS, migrate, newest_version, schema_version, translate
 from aforesaid.store.values import unpack
+from aforesaid.text import words
 
 Values = tuple[Any, ...]
 # The search index, which `aforesaid rebuild` makes again.
 DERIVED = frozenset(
-    {
-        *("documents", "document_vectors", "document_labels", "document_words"),
-        *("event_texts", "event_words", "fact_words", "unindexed", "index_state"),
-    }
+    words(
+        "documents document_vectors document_labels document_words event_texts event_words fact_words "
+        "unindexed index_state"
+    )
 )
 BROKEN = object()  # in the place of a text that is not UTF-8
 HIGHEST_ID = 2**53  # a higher id is damage
-TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "BLOB": (bytes,)}
+TYPES: dict[str, type] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
 COMPRESSED = {("events", "body"), ("requests", "reply")}
 BATCH = 500
 MOST_FAULTS = 1_000_000  # unreadable ids in a row, then the rest is given up
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     name: str
     columns: tuple[tuple[str, str], ...]  # name and type
     key: tuple[str, ...]
@@ -54,6 +54,19 @@ class Table:
         keys = ", ".join(f"{key} {direction}" for key in self.key)
         return f'SELECT {self.listed} FROM "{self.name}" ORDER BY {keys}'
 
+    def valid(self, values: Values) -> Values | None:
+        """None: they were never written."""
+        for (name, kind), value in zip(self.columns, values, strict=True):
+            allowed = TYPES.get(kind)
+            if value is BROKEN or (value is not None and allowed and type(value) is not allowed):
+                return None
+            if (self.name, name) in COMPRESSED and value is not None:
+                try:
+                    unpack(value)  # zlib keeps a checksum
+                except StoreDamaged:
+                    return None
+        return values
+
 
 @dataclass(slots=True)
 class Salvaged:
@@ -67,10 +80,6 @@ class Salvaged:
     at_least: set[str] = field(default_factory=set)
     torn: set[str] = field(default_factory=set)
     orphans: int = 0
-
-
-def schema_version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def open_damaged(path: Path) -> sqlite3.Connection:
@@ -192,7 +201,7 @@ def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[tuple[int, V
     for direction in ("ASC", "DESC"):  # from both ends, to where it breaks
         try:
             for values in connection.execute(table.ordered(direction)):
-                yield 0, values if _is_valid(table, values) else None
+                yield 0, table.valid(values)
             return
         except FAULTS:
             yield 0, None
@@ -211,34 +220,23 @@ def _rows_by_id(
                 # A row counts once the next one confirms its place: an altered id must not hide others.
                 if held is not None and held[0] < key:
                     after, faults = held[0], 0
-                    yield after, _valid(table, held[1])
+                    yield after, table.valid(held[1])
                 elif held is not None:
                     yield key - 1, None
                 held = key, tuple(values)
             if held is not None and held[0] < HIGHEST_ID:
-                yield held[0], _valid(table, held[1])
+                yield held[0], table.valid(held[1])
             return
         except FAULTS:
             faults += 1
         if held is not None and after < held[0] < HIGHEST_ID:
             after = held[0]
-            yield after, _valid(table, held[1])
-        if last is None:
-            last = max(_highest_id(connection, table), after + 1)
+            yield after, table.valid(held[1])
+        last = last or max(_highest_id(connection, table), after + 1)
         if after >= last:
             return
-        after = _next_id(connection, table, after)
+        after += 1
         yield after, None
-
-
-def _next_id(connection: sqlite3.Connection, table: Table, after: int) -> int:
-    """Of a row whose content cannot be read; if not even the id can, the next number."""
-    query = f'SELECT rowid FROM "{table.name}" WHERE rowid > ? ORDER BY rowid LIMIT 1'
-    with suppress(*FAULTS):
-        row = connection.execute(query, (after,)).fetchone()
-        if row is not None and after < row[0] < HIGHEST_ID:
-            return int(row[0])
-    return after + 1
 
 
 def _highest_id(connection: sqlite3.Connection, table: Table) -> int:
@@ -279,23 +277,21 @@ def _ids(connection: sqlite3.Connection, table: Table) -> set[int]:
 
 @contextmanager
 def _open_backup(backup: Path, version: int, target: Path) -> Iterator[sqlite3.Connection]:
-    """A backup of an older version is migrated in a copy on the disk: it may be larger than memory."""
-    uri = f"{backup.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as source:
-        if schema_version(source) == version:
-            yield source
-            return
-        copy = target.with_name(f"{target.name}-older")
-        copy.unlink(missing_ok=True)  # left by a killed process
-        copy.touch(PRIVATE_FILE)
-        try:
-            with closing(sqlite3.connect(copy, isolation_level=None)) as copied:
-                source.backup(copied)
-                copied.execute("PRAGMA journal_mode = MEMORY")
-                migrate(copied, version)
-                yield copied
-        finally:
-            copy.unlink()
+    """A copy on the disk, which may be larger than memory, of that version."""
+    copy = target.with_name(f"{target.name}-older")
+    copy.unlink(missing_ok=True)  # left by a killed process
+    copy.touch(PRIVATE_FILE)
+    try:
+        with (
+            closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(copy, isolation_level=None)) as copied,
+        ):
+            source.backup(copied)
+            copied.execute("PRAGMA journal_mode = MEMORY")
+            migrate(copied, version)
+            yield copied
+    finally:
+        copy.unlink()
 
 
 def _rows_in(connection: sqlite3.Connection, table: Table, gaps: set[int]) -> Iterator[Values]:
@@ -339,20 +335,3 @@ def _decode(raw: bytes) -> object:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
         return BROKEN
-
-
-def _valid(table: Table, values: Values) -> Values | None:
-    return values if _is_valid(table, values) else None
-
-
-def _is_valid(table: Table, values: Values) -> bool:
-    for (name, kind), value in zip(table.columns, values, strict=True):
-        allowed = TYPES.get(kind)
-        if value is BROKEN or (value is not None and allowed and not isinstance(value, allowed)):
-            return False
-        if (table.name, name) in COMPRESSED and value is not None:
-            try:
-                unpack(value)  # zlib keeps a checksum
-            except StoreDamaged:
-                return False
-    return True

@@ -16,12 +16,14 @@ from aforesaid.model.search import (
 )
 from aforesaid.store.database import Row
 from aforesaid.store.search_index import Indexing, month
+from aforesaid.store.values import MOST_TERMS, match_any
 from aforesaid.terms import name_term
 
-MOST_TERMS = 64
 MOST_MONTHS = 48
 YEAR = 365 * clock.DAY
 OVER = 5  # times as many events are looked at as are wanted: some are of another time
+# Of what stands at the same moment; everything else comes behind them.
+ORDER = (PROMPT, OBSERVATION)
 FOUND_IN = "{title body labels dates}"
 
 
@@ -32,11 +34,9 @@ class Index(Indexing):
         """Documents with any of the terms and their BM25 score, best first."""
         if not terms:
             return []
-        match = " AND ".join([f"{FOUND_IN} : ({_any(terms)})", *_clauses(filters)])
-        return [
-            (row["id"], row["score"])
-            for row in self._db.rows("search", "match", match=match, limit=limit)
-        ]
+        match = " AND ".join([f"{FOUND_IN} : ({match_any(terms)})", *_clauses(filters)])
+        rows = self._db.rows("search", "match", match=match, limit=limit)
+        return [(row["id"], row["score"]) for row in rows]
 
     def filter_documents(self, filters: Filters, limit: int) -> list[int] | None:
         """Who the filters let take part; None: everybody."""
@@ -48,9 +48,10 @@ class Index(Indexing):
 
     def term_counts(self, terms: Iterable[str], limit: int) -> dict[str, int]:
         """In how many documents each term occurs, counted up to a limit."""
+        matches = {term: f"{FOUND_IN} : ({match_any([term])})" for term in list(terms)[:MOST_TERMS]}
         return {
-            term: self._count(f"{FOUND_IN} : ({_any([term])})", limit)
-            for term in list(terms)[:MOST_TERMS]
+            term: self._db.number("search", "spread", match=match, limit=limit)
+            for term, match in matches.items()
         }
 
     def label_counts(self, terms: Iterable[str], project_id: int | None) -> Mapping[str, int]:
@@ -112,7 +113,7 @@ class Index(Indexing):
         if not terms:
             return []
         scope = replace(filters, kinds=(), types=(), concepts=(), files=())
-        match = " AND ".join([f"words : ({_any(terms)})", *_clauses(scope)])
+        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(scope)])
         found: list[FoundEvent] = []
         for key, score in self._db.rows("search", "events", match=match, limit=limit * OVER):
             row = self._db.row("search", "event", id=key)
@@ -134,13 +135,9 @@ class Index(Indexing):
         """Of these observations: whose, and what it says, best first."""
         if not terms:
             return []
-        rows = self._db.rows(
-            "search", "facts", match=_any(terms), observations=_json(sorted(observations))
-        )
+        ids = _json(sorted(observations))
+        rows = self._db.rows("search", "facts", match=match_any(terms), observations=ids)
         return [(row["observation_id"], row["text"]) for row in rows]
-
-    def _count(self, match: str, limit: int) -> int:
-        return self._db.number("search", "spread", match=match, limit=limit)
 
     def documents_around(
         self, project_id: int, at: int, before: int, after: int, *, kind: str = "", source: int = 0
@@ -169,20 +166,17 @@ class Index(Indexing):
 
 def _clauses(filters: Filters) -> list[str]:
     """A filter is a term of the scope. Times are by month; the rest of it is up to the caller."""
-    found = []
-    if filters.project_id is not None:
-        found.append([f"p_{filters.project_id}"])
-    if filters.session_id is not None:
-        found.append([f"s_{filters.session_id}"])
-    if filters.agent is not None:
-        found.append([f"a_{name_term(filters.agent)}"])
-    found += [[f"k_{name_term(kind)}" for kind in filters.kinds]] if filters.kinds else []
-    found += [[f"t_{name_term(each)}" for each in filters.types]] if filters.types else []
-    if months := _months(filters):
-        found.append(months)
-    for mark, names in (("c", filters.concepts), ("f", filters.files)):
-        found += [[f"{mark}_{name_term(name)}" for name in names]] if names else []
-    return [f"scope : ({_any(terms)})" for terms in found]
+    given: list[tuple[str, Iterable[object]]] = [
+        ("p", () if filters.project_id is None else (filters.project_id,)),
+        ("s", () if filters.session_id is None else (filters.session_id,)),
+        ("a", () if filters.agent is None else (name_term(filters.agent),)),
+        ("k", map(name_term, filters.kinds)),
+        ("t", map(name_term, filters.types)),
+        ("c", map(name_term, filters.concepts)),
+        ("f", map(name_term, filters.files)),
+    ]
+    found = [[f"{mark}_{value}" for value in values] for mark, values in given]
+    return [f"scope : ({match_any(terms)})" for terms in (*found, _months(filters)) if terms]
 
 
 def _in_time(at: int, filters: Filters) -> bool:
@@ -204,12 +198,6 @@ def _months(filters: Filters) -> list[str]:
     return [f"y_{each}" for each in range(last // 12, first // 12 - 1, -1)]
 
 
-def _any(terms: Sequence[str]) -> str:
-    """For MATCH, where raw text is a query language of its own: every term is quoted."""
-    quoted = (term.replace('"', '""') for term in terms[:MOST_TERMS])
-    return " OR ".join(f'"{term}"' for term in quoted)
-
-
 def _json(ids: Iterable[int]) -> str:
     return json.dumps(list(ids))
 
@@ -220,9 +208,3 @@ def _document(row: Row) -> Document:
     values[6:14] = map(bool, values[6:14])
     values[14] = frozenset(values[14].split())
     return Document._make(values)
-
-
-ORDER = (
-    PROMPT,
-    OBSERVATION,
-)  # of what stands at the same moment; everything else comes behind them

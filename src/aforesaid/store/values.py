@@ -7,7 +7,7 @@ of it.
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import cache
 from io import BytesIO
@@ -21,6 +21,7 @@ from aforesaid.store.database import Row
 from aforesaid.text import sqlite_safe
 
 T = TypeVar("T")
+MOST_TERMS = 64  # of one search
 FASTEST = 1  # zlib level: a quarter of the size for a tenth of the time of level 9
 LARGEST = 64 * 1024 * 1024  # more was never stored, so more is none of ours
 WHOLE = 1024 * 1024  # bytes of a body that are read uncut among others
@@ -34,7 +35,7 @@ FLAGS = ("pinned", "edited", "confirmed", "doubted", "boring", "healed", "estima
 
 def columns(value: Any) -> dict[str, Any]:
     """The fields of a draft, a record or the like by name: its columns."""
-    return {part.name: getattr(value, part.name) for part in fields(value)}
+    return {name: getattr(value, name) for name in _field_names(cast(Any, type(value)))}
 
 
 def read_row(row: Row) -> dict[str, Any]:
@@ -51,12 +52,15 @@ def read_row(row: Row) -> dict[str, Any]:
 
 def make(kind: type[T], values: dict[str, Any], **more: Any) -> T:
     """From the columns that are its fields."""
-    return kind(**{name: values[name] for name in _field_names(cast(Any, kind)) & values.keys()}, **more)
+    return kind(
+        **{name: values[name] for name in _field_names(cast(Any, kind)) & values.keys()}, **more
+    )
 
 
 @cache
 def _field_names(kind: Any) -> frozenset[str]:
-    return frozenset(part.name for part in fields(kind))
+    names = getattr(kind, "_fields", None) or (part.name for part in fields(kind))
+    return frozenset(names)
 
 
 def safe(text: str | None) -> str | None:
@@ -72,9 +76,10 @@ def file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def matching(words: list[str], operator: str) -> str:
+def match_any(terms: Sequence[str]) -> str:
     """For MATCH, where raw text is a query language of its own: every term is quoted."""
-    return f" {operator} ".join(f'"{word}"' for word in words)
+    quoted = (term.replace('"', '""') for term in terms[:MOST_TERMS])
+    return " OR ".join(f'"{term}"' for term in quoted)
 
 
 def joined(names: Iterable[str] | None) -> str | None:
