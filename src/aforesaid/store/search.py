@@ -89,24 +89,12 @@ class Index(Indexing):
         found = self.document_source(kind, source)
         if found is None:
             return None
-        return FoundText(found.title, found.body, found.type, found.files)
+        return FoundText(found.title, found.body, found.row["type"], found.files)
 
     def document_texts(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], FoundText]:
         """Of many, by kind and number; what is gone is left out."""
-        named = list(wanted)
-        ids = [source for kind, source in named if kind == OBSERVATION]
-        found: dict[tuple[str, int], FoundText] = {}
-        for row in self._db.rows("search", "observation_texts", ids=_json(ids)):
-            parts = (row["subtitle"], *json.loads(row["facts"]), row["narrative"])
-            body = "\n".join(part for part in parts if part)
-            files = tuple(json.loads(row["files"]))
-            text = FoundText(row["title"] or "", body, row["type"], files)
-            found[OBSERVATION, row["id"]] = text
-        for kind, source in named:
-            other = self.document_text(kind, source) if kind != OBSERVATION else None
-            if other is not None:
-                found[kind, source] = other
-        return found
+        found = ((each, self.document_text(*each)) for each in wanted)
+        return {each: text for each, text in found if text is not None}
 
     def match_events(self, terms: Sequence[str], filters: Filters, limit: int) -> list[FoundEvent]:
         """The events themselves, by any of the terms, best first."""

@@ -5,11 +5,11 @@ same transaction, vectors too; what many rows at once leave behind (an import, a
 encoder could not do, is done later, by `index_waiting` and `encode_waiting`.
 """
 
+import json
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid import log
 from aforesaid.encoders.base import Encoder, chunks, packed
@@ -30,24 +30,18 @@ DEAD_END = re.compile(
     r"|reverted|rolled back|was wrong|turned out (?:wrong|not to)|made (?:it|things) worse)\b",
     re.IGNORECASE,
 )
-SUMMARY_TEXTS = ("investigated", "learned", "completed", "next_steps", "notes")
+COPIED = ("session_id", "project_id", "at", "pinned", "doubted", "superseded", "by_user")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentText:
-    """`names`: its tags: concepts, files, a sub-agent. `facts`: words by row id."""
+class DocumentText(NamedTuple):
+    """`names`: its tags: concepts, files, a sub-agent. `facts`: texts with their row ids."""
 
     row: Row
     title: str
     body: str
-    names: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    type: str | None = None
-    pinned: bool = False
-    doubted: bool = False
-    superseded: bool = False
-    by_user: bool = False
-    facts: tuple[tuple[int, str], ...] = ()
+    names: tuple[str, ...]
+    files: tuple[str, ...]
+    facts: tuple[tuple[int, str], ...]
 
     @property
     def plain(self) -> str:
@@ -62,23 +56,16 @@ class DocumentText:
     def values(self, kind: str) -> dict[str, object]:
         body = self.body[:LONGEST]
         when, number = says(body[:SAID])
-        return {
+        return {name: self.row[name] for name in COPIED} | {
             "kind": kind,
             "source": self.row["id"],
-            "session_id": self.row["session_id"],
-            "project_id": self.row["project_id"],
-            "at": self.row["at"],
             "asks": len(body) <= QUESTION and body.rstrip().endswith(("?", "？")),
             "says_when": when,
             "says_number": number,
-            "pinned": self.pinned,
-            "doubted": self.doubted,
-            "superseded": self.superseded,
-            "by_user": self.by_user,
             "dead_end": DEAD_END.search(f"{self.title}\n{body[:SAID]}") is not None,
             "labels": " ".join(labels(self.names)),
             "dates": date_words(self.row["at"]),
-            "scope": " ".join((*scope(self.row, kind, self.type), *self._named())),
+            "scope": " ".join((*scope(self.row, kind, self.row["type"]), *self._named())),
             "title": index_text(self.title[:LONGEST]),
             "body": index_text("\n".join((body, *self.names))),
         }
@@ -103,65 +90,21 @@ def month(at: int) -> int:
 
 def read_document(db: Connection, kind: str, source: int) -> DocumentText | None:
     """None: there is nothing to find, or no longer."""
-    row = db.row("index", kind, id=source)
+    row = db.row("index", kind, id=source, erased=ERASED)
     if row is None:
         return None
-    match kind:
-        case "observation":
-            return _observation(db, row)
-        case "summary":
-            paths = _column(db, "summary_files", source)
-            return DocumentText(
-                row,
-                row["request"] or "",
-                _joined(row[part] for part in SUMMARY_TEXTS),
-                tuple(paths),
-                tuple(paths),
-                doubted=bool(row["doubted"]),
-            )
-        case "prompt":
-            return None if row["text"] == ERASED else DocumentText(row, "", row["text"])
-        case _:
-            titles = _column(db, "session_titles", source)
-            requests = _column(db, "session_requests", source)
-            return DocumentText(
-                row, row["title"] or "", _joined([row["subtitle"], *requests, *titles])
-            )
-
-
-def _observation(db: Connection, row: Row) -> DocumentText:
-    key = row["id"]
-    facts = db.rows("index", "facts", id=key)
-    concepts = _column(db, "concepts", key)
-    files = _column(db, "files", key)
-    who = [row["subagent_type"]] if row["subagent_type"] else []
-    return DocumentText(
-        row,
-        row["title"] or "",
-        _joined([row["subtitle"], *(fact["text"] for fact in facts), row["narrative"]]),
-        (*concepts, *who, *files),
-        tuple(files),
-        type=row["type"],
-        pinned=bool(row["pinned"]),
-        doubted=bool(row["doubted"]),
-        superseded=bool(row["superseded"]),
-        by_user=bool(row["edited"]),
-        facts=tuple((fact["id"], index_text(fact["text"])) for fact in facts),
-    )
+    facts = tuple(map(tuple, json.loads(row["facts"])))
+    texts = (row["lead"], *(fact[1] for fact in facts), *json.loads(row["rest"]))
+    body = "\n".join(text for text in texts if text)
+    files = tuple(json.loads(row["files"]))
+    names = (*json.loads(row["tags"]), *files)
+    return DocumentText(row, row["title"] or "", body, names, files, facts)
 
 
 def labels(names: Iterable[str]) -> tuple[str, ...]:
     """Each name as one term. A file is known by its path and by its name."""
     found = (name_term(name) for path in names for name in (path, file_name(path)))
     return tuple(dict.fromkeys(name for name in found if name))
-
-
-def _column(db: Connection, name: str, key: int) -> list[str]:
-    return [row[0] for row in db.run("index", name, id=key).fetchall()]
-
-
-def _joined(parts: Iterable[str | None]) -> str:
-    return "\n".join(part for part in parts if part)
 
 
 SHORTEST_REST, LONGEST_REST = 15.0, 900.0  # seconds before a broken encoder is tried again
@@ -337,7 +280,7 @@ class Indexing(Part):
 def _add(db: Connection, kind: str, text: DocumentText) -> int:
     key = db.number("index", "add", **text.values(kind))
     for fact, words in text.facts:
-        db.run("index", "set_fact", id=fact, words=words)
+        db.run("index", "set_fact", id=fact, words=index_text(words))
     return key
 
 
