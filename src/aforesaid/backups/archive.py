@@ -62,8 +62,7 @@ def unpack(path: Path, target: Path) -> None:
 
 
 def replace(root: Path, source: Path, old: Path) -> None:
-    """What is in the folder goes to `old`, what is in `source` comes in; nobody writes meanwhile. The folder
-    itself stays, and with it its lock."""
+    """The folder's content goes to `old`, that of `source` comes in. The folder and its lock stay."""
     private_dir(old)
     with write_lock(root):
         for path in [*root.iterdir()]:
@@ -74,8 +73,7 @@ def replace(root: Path, source: Path, old: Path) -> None:
 
 
 def put_back(root: Path, old: Path) -> bool:
-    """After a `replace` that was killed: what is missing in the folder comes back from `old`. Whether
-    something stays there, as its place is taken."""
+    """After a killed `replace`. Whether something stays in `old`, as its place is taken."""
     with write_lock(root):
         for path in [*old.iterdir()]:
             if not os.path.lexists(root / path.name):

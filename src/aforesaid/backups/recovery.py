@@ -187,8 +187,7 @@ def restore(
 
 
 def put_back_memories(repository: BackupRepository) -> None:
-    """Those that a killed restore had moved away. Where others have taken their place, the old ones are kept
-    aside."""
+    """Those that a killed restore moved away; kept aside if others took their place."""
     root = repository.paths.memory
     shutil.rmtree(root.with_name(DROPPED), ignore_errors=True)
     old = root.with_name(REPLACED)
@@ -230,8 +229,7 @@ def remove_database(database: Path) -> None:
 
 
 def replace_database(new: Path, database: Path) -> None:
-    """`new` is closed and has no log. A log of the old file would be read into this one, so all old parts
-    go first."""
+    """`new` has no log. The old log would be read into it, so all old parts go first."""
     new.chmod(PRIVATE_FILE)
     sync(new)
     remove_database(database)

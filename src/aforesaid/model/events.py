@@ -30,10 +30,7 @@ class Unreadable(NamedTuple):
 
 
 def parse_capture(name: str, data: bytes, at: int) -> Capture | Unreadable:
-    """`aforesaid/1 <agent> <hook> <project dir> NUL newline <payload>`.
-
-    The directory comes last and ends with NUL, because a path may hold anything else.
-    """
+    """Reads `aforesaid/1 <agent> <hook> <project dir> NUL newline <payload>`."""
     header, mark, body = data.partition(HEADER_END)
     words = header.split(b" ", 3)
     if not data:
@@ -207,8 +204,7 @@ Happening = (
 
 
 class FileWanted(NamedTuple):
-    """The agent is about to read or change a file. A question, and never stored: what came of it is an
-    event of its own. `session` is the agent's own id."""
+    """The agent is about to read or change a file. Never stored. `session`: the agent's id."""
 
     session: str
     path: str
@@ -298,10 +294,7 @@ class StoredEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What the store can say about itself in one look. Times are None when nothing happened yet.
-
-    `healed`: events that only a transcript had, because hooks missed them or were not there yet.
-    """
+    """Counts of the store. Times are None when nothing happened yet. `healed`: from transcripts only."""
 
     pending: int
     skipped: int
@@ -348,8 +341,7 @@ class TranscriptEvent:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """`turns`: those that are processed. `parts` and `summaries` are the jobs for that: a long turn is
-    observed in several parts."""
+    """`parts` and `summaries`: jobs. A long turn is observed in several parts."""
 
     sessions: int = 0
     prompts: int = 0

@@ -11,8 +11,7 @@ MAX_TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`tries` counts this try too and fences it: a later claim has a higher number. `written_by`: whose
-    work this try is to replace."""
+    """`tries` counts this try and fences it. `written_by`: whose work it is to replace."""
 
     id: int
     kind: str

@@ -49,8 +49,7 @@ class Curation(Part):
             return True
 
     def undo_edit(self, observation_id: int) -> bool:
-        """As before the last edit; merged again only if it was not merged since. False: there is no edit
-        to undo."""
+        """Merged again only if it was not merged since. False: there is no edit to undo."""
         with self._db.transaction() as db:
             edit = db.row("observations", "last_edit", id=observation_id)
             if edit is None:
@@ -144,8 +143,7 @@ class Curation(Part):
         return self._db.one(HiddenObservation, "hidden", "one", id=observation_id)
 
     def hide(self, observation_id: int, at: int) -> int | None:
-        """Soft-deletes it and what is folded into it, which would take its place. How many; None: there is
-        none."""
+        """Soft-deletes it and what is folded into it. How many; None: there is none."""
         with self._db.transaction() as db:
             if _read(db, observation_id) is None:
                 return None
@@ -206,8 +204,7 @@ def with_folded(db: Connection, ids: Iterable[int]) -> set[int]:
 
 
 def _fold(own: Sequence[State], merges: Sequence[Row]) -> tuple[dict[int, State], list[Row]]:
-    """`own`: the states without any merge. Merges of what is not there are skipped. Also those that a later
-    one overrules: two cannot stand for each other."""
+    """From the states without merges. Also the merges that a later one overrules: no cycles."""
     alone = {each.id: each for each in own}
     states = {}
     for key, state in alone.items():

@@ -271,8 +271,7 @@ class Part:
 
 
 def migrate(connection: sqlite3.Connection, until: int | None = None) -> None:
-    """The missing steps are one transaction: a kill leaves the old or the new schema, and no reader sees one
-    that is half made. `until`: no further than to that version."""
+    """In one transaction: a kill leaves the old or the new schema. `until`: the last version."""
     before, newest = _check_version(connection), until or newest_version()
     missing = [each for each in migrations() if before < each[0] <= newest]
     if missing:

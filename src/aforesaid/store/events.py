@@ -159,8 +159,7 @@ class Events(Part):
         return self._db.one(FoundEvent, "lookups", "event", id=event_id)
 
     def heal(self, arrivals: Iterable[Arrival], now: int) -> Healed:
-        """Whole turns, in the transcript's order, those that are known among them: they show where the
-        others belong. One durable transaction."""
+        """Adds what only a transcript has; see `store/heal.py`. One durable transaction."""
         with self._db.transaction() as db:
             return heal(db, arrivals, now)
 

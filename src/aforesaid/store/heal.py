@@ -36,8 +36,7 @@ NUMBERED = ("move_prompt", "move_events", "move_observations", "move_summaries",
 
 
 def heal(db: Connection, arrivals: Iterable[Arrival], now: int) -> Healed:
-    """Whole turns, in the transcript's order, those that are known among them: they show where the others
-    belong."""
+    """Whole turns, in the transcript's order; known events show where the others belong."""
     sessions: dict[SessionRef, list[Arrival]] = {}
     for arrival in arrivals:
         sessions.setdefault((arrival.event.agent, arrival.event.session), []).append(arrival)
@@ -185,8 +184,7 @@ class _Healing:
         return numbers
 
     def _move_events(self, asked: dict[int, Arrival]) -> list[Row]:
-        """Moves the events that belong to these prompts, by number. The rows as they were, with the new
-        number."""
+        """Moves the events that belong to these prompts. The rows as they were, and the new number."""
         bases = {}
         for number in asked:
             bases[number] = number
@@ -229,8 +227,7 @@ class _Healing:
             self._rewritten |= {row["prompt_number"] for row in released}
 
     def _queue_turn(self, number: int) -> int:
-        """The jobs that the turn would have, had everything been delivered in time; 1 if it got some. An open
-        turn stays open."""
+        """The jobs that it would have if all had come in time; 1 if it got some. An open turn stays open."""
         turn = self._id | {"prompt_number": number}
         row = self._db.only("healing", "turn", **turn)
         if number in self._moved_to and not row["stopped"] and not row["worth"]:

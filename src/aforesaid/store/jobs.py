@@ -153,8 +153,7 @@ def _place(db: Connection, job: Job, author: Author, at: int) -> Values:
 def _replace_observations(
     db: Connection, job: Job, drafts: Iterable[ObservationDraft], place: Values
 ) -> tuple[int, ...]:
-    """What the job wrote before goes, but not what a person has pinned or edited. A draft with the title
-    of one of those says what is there already."""
+    """Keeps what a person has pinned or edited; a draft with the same title is left out."""
     seen = db.rows("observations", "seen_by_job", job_id=job.id)
     db.run("observations", "drop_of_job", job_id=job.id)
     kept = db.rows("observations", "kept_of_job", job_id=job.id)
@@ -236,8 +235,7 @@ def add_doubts(db: Connection, topic: str, owner: int, doubts: Iterable[Doubt]) 
 def _link(
     db: Connection, place: Values, target: int | None, *, only_earlier: bool = False
 ) -> int | None:
-    """Where a draft may really point to. A turn that is processed again may not take the place of what was
-    written about later ones."""
+    """Where a draft may point to; a reprocessed turn may not follow later ones."""
     if target is None:
         return None
     row = db.row("observations", "standing", **(place | {"id": target}))

@@ -52,8 +52,7 @@ class Observations(Curation):
     def similar(
         self, project_id: int, words: Iterable[str], *, not_of_job: int, limit: int
     ) -> list[Observation]:
-        """Those that share most with the words, newest first. Whether they say the same is not ours to
-        judge."""
+        """Those that share most words, newest first. The caller decides whether they say the same."""
         found = dict.fromkeys(term for word in words for term in query_terms(word))
         terms = list(found)[:MOST_WORDS]
         if not terms:

@@ -23,8 +23,7 @@ Group = tuple[int, int]  # a project, and 0 or the number of a link
 
 class Projects(Part):
     def resolve(self, repository: Repository, directory: str, now: int) -> int:
-        """The project of a repository, created when it is new. It keeps its name and its root as long as that
-        directory holds it: a second clone changes neither."""
+        """Creates a new one. Its name and root stay while that directory holds it."""
         while True:  # git answers outside of the transaction, until nothing has changed meanwhile
             known = self._known()
             owner = find_owner(repository, known)
@@ -63,8 +62,7 @@ class Projects(Part):
         return owner.key[0] if owner else None
 
     def find_at(self, directory: str, repository: Repository | None = None) -> int | None:
-        """By the repository that is there now, if it is known already; of a directory that is gone, by the
-        sessions that were in it."""
+        """By the repository that is there now; of a directory that is gone, by its sessions."""
         if not Path(directory).is_dir():
             return self.find_by_dir(directory)
         return self.find(repository or identify(directory))
@@ -83,8 +81,7 @@ class Projects(Part):
     def unproven_remote(
         self, repository: Repository, project_id: int
     ) -> tuple[str, list[int]] | None:
-        """See `find_unproven_remote`. Only older projects count: who names a remote later has no say in the
-        project that had it first."""
+        """See `find_unproven_remote`. Only older projects count: they had the remote first."""
         older = (
             Known(k.key[0], k.identities, k.linked) for k in self._known() if k.key[0] < project_id
         )

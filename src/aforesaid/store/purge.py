@@ -94,8 +94,7 @@ class Purge(Part):
         return Reach(rows, counts, projects, sessions)
 
     def delete(self, rows: Rows, now: int) -> Iterator[int]:
-        """In steps, each a transaction: how many rows it took. Killed and called again it goes on. What was
-        derived goes first: after a kill the rest is still found."""
+        """In resumable steps, each a transaction: how many rows. What was derived goes first."""
         steps = (
             (rows.observations, ("drop_observations",)),
             (rows.summaries, ("untitle", "drop_summaries")),
@@ -218,8 +217,7 @@ class Purge(Part):
 
 
 class Maintenance(Part):
-    """Only the content of events goes because of age or space, and what is found in them. Observations,
-    summaries, prompts and memories never do."""
+    """Frees the content of events only, by age or for space. Nothing else expires."""
 
     def age_out(self, before: int, limit: int, *, keep_texts: bool = False) -> Freed:
         """The oldest events that happened before a time. `keep_texts`: they stay searchable."""

@@ -60,8 +60,7 @@ class Transfer(Part):
         return self._db.all(Counts, "transfer", "counts", project_id=project_id)[0]
 
     def export(self, project_id: int | None, *, replies: bool) -> Iterator[Record]:
-        """Everything, or all of one project: each project before its sessions, each session before its
-        parts; what belongs to no session first. Until it is over, this thread sees the store as it was."""
+        """One snapshot, in order: loose requests, then each project, its sessions and their parts."""
         reader = self._db.reader()
         try:
             reader.execute("BEGIN")
@@ -159,8 +158,7 @@ def _read_request(
 
 
 def _prepare(record: Record) -> tuple[Record, Values]:
-    """With its columns, cleaned and compressed. Outside of the transaction, which then holds the lock for the
-    inserts alone."""
+    """With its columns, cleaned and compressed: the transaction has only the inserts to do."""
     safe: Record = map_texts(record, sqlite_safe)
     values = columns(safe)
     if isinstance(safe, EventRecord):
@@ -173,8 +171,7 @@ def _prepare(record: Record) -> tuple[Record, Values]:
 
 
 class _Import:
-    """One block: a project, and perhaps a session as it was when the block began. `into`: the project that
-    everything goes to, whatever the records say."""
+    """One block: a project, and perhaps a session. `into`: the project that all goes to."""
 
     def __init__(self, db: Connection, into: int | None) -> None:
         self._db, self._into = db, into
@@ -249,8 +246,7 @@ class _Import:
         return False
 
     def _move_home(self, row: Row, project_dir: str) -> None:
-        """A session from another program is in a project that is only a name, until its directory is
-        known."""
+        """A session from claude-mem is in a placeholder project until its directory is known."""
         if not self._db.row("transfer", "is_placeholder", project_id=row["project_id"]):
             return
         project_id = self._find_project()

@@ -130,8 +130,7 @@ class Index(Indexing):
     def documents_around(
         self, project_id: int, at: int, before: int, after: int, *, kind: str = "", source: int = 0
     ) -> tuple[list[Document], list[Document]]:
-        """What comes before a thing and what comes after it, both in the order of time. No kind: around a
-        moment; what happened at that moment comes after it."""
+        """What comes before and after, in the order of time. No kind: around a moment."""
         rank = ORDER.index(kind) if kind in ORDER else len(ORDER) if kind else -1
         place = {"project_id": project_id, "at": at, "rank": rank, "source": source}
         earlier = [row["id"] for row in self._db.rows("lookups", "earlier", **place, limit=before)]
@@ -174,8 +173,7 @@ def _in_time(at: int, filters: Filters) -> bool:
 
 
 def _months(filters: Filters) -> list[str]:
-    """Coarse, so that others do not take the places; within a month, or a year of a long time, the caller
-    decides."""
+    """Coarse: within a month, or a year of a long period, the caller decides."""
     if filters.since is None and filters.until is None:
         return []
     # Clocks go wrong: without an end, what is dated in the next year counts too.

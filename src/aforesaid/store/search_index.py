@@ -129,9 +129,7 @@ class Indexing(Part):
             return self._index(db, limit)
 
     def encode(self, limit: int, *, below: int | None = None) -> int | None:
-        """Vectors for documents without one of this encoder, the newest first, from those below an id; None
-        begins a pass, of which there is one at a time. The lowest id that was done, to go on from; None when
-        there was none. The slow part is outside the transaction."""
+        """Adds missing vectors, newest first, below an id (None: a new pass). The lowest id done, or None."""
         if self._encoder is None or time.monotonic() < self._encoder_rests:
             return None
         if below is None:
@@ -187,8 +185,7 @@ class Indexing(Part):
         ]
 
     def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
-        """In the order of `events_unread`; an empty text says nothing and is passed over. Up to the first
-        whose content was replaced since: what was read of it is no longer there, and it is read again."""
+        """In order, up to the first whose content was replaced since it was read."""
         last = 0
         with self._db.transaction() as db:
             for read in texts:
@@ -249,8 +246,7 @@ class Indexing(Part):
         return len(notes)
 
     def _vectors(self, texts: Sequence[str]) -> list[bytes] | None:
-        """None: the encoder is broken. Nothing is lost by that; the words are found, and it is tried again
-        later."""
+        """None: the encoder is broken. The words are found, and it is tried again later."""
         assert self._encoder is not None
         pieces = [chunks(text) for text in texts]
         try:

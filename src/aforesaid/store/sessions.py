@@ -133,8 +133,7 @@ class Sessions(Part):
         return self._db.one(Prompt, "lookups", "prompt", id=prompt_id)
 
     def interrupt_stale(self, before: int, now: int, only: frozenset[int] | None = None) -> int:
-        """Sessions without activity (of those in `only`) are interrupted, or completed if their last turn
-        ended. What they left behind is processed (A8)."""
+        """Ends sessions without activity and queues what they left behind (A8)."""
         with self._db.transaction() as db:
             found = db.rows("sessions", "stale", before=before)
             stale = [row for row in found if only is None or row["id"] in only]

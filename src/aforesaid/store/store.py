@@ -105,8 +105,7 @@ class ScratchStore(Store):
         self.database.writer.execute("PRAGMA synchronous = OFF")
 
     def borrow(self, live: Path, sessions: Iterable[tuple[str, str]]) -> None:
-        """What the real store knows of projects, and all of these sessions. To be called first and once:
-        the rows keep their numbers."""
+        """Copies projects and these sessions. To be called first and once: the rows keep their ids."""
         path = self.database.path
         with closing(
             sqlite3.connect(path, uri=True, isolation_level=None, factory=Connection)

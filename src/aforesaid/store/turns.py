@@ -89,8 +89,7 @@ def stored_event(row: Row, body: bytes) -> StoredEvent:
 
 
 def begin_early(db: Connection, session_id: int, number: int, at: int, now: int) -> None:
-    """Queues what has piled up when there is enough of it, or some that is old. No summary: the turn goes
-    on."""
+    """Queues what has piled up when there is enough of it, or some that is old; no summary."""
     turn = {"session_id": session_id, "prompt_number": number}
     waiting = db.only("events", "unclaimed", **turn)
     old = waiting["count"] >= FEWEST and at - waiting["oldest"] > BATCH_AGE

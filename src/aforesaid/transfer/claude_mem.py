@@ -131,8 +131,7 @@ class ClaudeMem:
 
 
 class _Session(NamedTuple):
-    """A row of theirs, or what is left of a session whose own row is gone; and the ids of its parts, by
-    table."""
+    """A row of theirs, or what is left of it; and the ids of its parts, by table."""
 
     row: dict[str, Any]
     ids: dict[str, list[int]]
@@ -164,8 +163,7 @@ def _read_sessions(copy: sqlite3.Connection) -> list[_Session]:
 def _rows(
     copy: sqlite3.Connection, table: str, ids: list[int] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """All, or these; none of a table that is not there. The tables are named by us: nothing of what the file
-    contains becomes SQL."""
+    """All, or these; none of a missing table. Nothing of the file's content becomes SQL."""
     if _columns(copy, table):
         wanted = "" if ids is None else "WHERE id IN (SELECT value FROM json_each(?))"
         values = () if ids is None else (json.dumps(ids),)

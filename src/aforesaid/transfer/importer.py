@@ -38,8 +38,7 @@ class Block:
 
 
 class Source(Protocol):
-    """`done` of `total`: how far it has been read, in whatever it counts. A source that is broken raises
-    TransferError from `blocks`, and what it gave before is sound."""
+    """`done` of `total`: progress. A broken one raises TransferError from `blocks`."""
 
     done: int
     total: int
@@ -58,8 +57,7 @@ class MemoryImport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What was taken up to now, what was here already, and which projects know more than before.
-    `memories`: what is to be reported beyond their numbers."""
+    """What was taken, what was here already, and which projects have changed."""
 
     new: Counts = field(default_factory=Counts)
     known: Counts = field(default_factory=Counts)
