@@ -26,8 +26,8 @@ from aforesaid.model.purge import (
     Reach,
     Rows,
 )
-from aforesaid.store.curation import settle, with_folded
 from aforesaid.store.database import Connection, Part, Row, load_queries
+from aforesaid.store.observations import settle, with_folded
 from aforesaid.store.sessions import keep_place
 from aforesaid.store.values import pack, unpack
 from aforesaid.terms import index_text
@@ -155,32 +155,25 @@ class Purge(Part):
             if session is None:
                 return
             name = {"agent": session["agent"], "ref": session["ref"]}
-            until = max(now, session["last_event_at"])
-            values = {"id": session_id, "session": _session_hash(**name), "until": until, **name}
-            steps = ("bury_session", "forget_replies_of_session", "drop_pauses", "drop_session")
-            for step in steps:
-                db.run("erasing", step, **values)
+            hashed, until = _session_hash(**name), max(now, session["last_event_at"])
+            for step in (
+                "bury_session",
+                "forget_replies_of_session",
+                "drop_pauses",
+                "drop_session",
+            ):
+                db.run("erasing", step, id=session_id, session=hashed, until=until, **name)
             settle(db, ())
 
     def _with_derived(self, rows: Rows) -> Rows:
-        prompts, sessions = _listed(rows.prompts), _listed(rows.sessions)
-        events = rows.events | self._keys("events_of_prompts", ids=prompts)
-        done = _listed(events)
-        observations = (
-            rows.observations
-            | self._keys("observations_of_events", ids=done)
-            | self._keys("observations_of_prompts", ids=prompts)
-            | self._keys("observations_of_sessions", ids=sessions)
-        )
-        observations |= self._keys("hidden_with", ids=_listed(observations))
-        return replace(
-            rows,
-            events=events,
-            observations=frozenset(with_folded(self._db.reader(), observations)),
-            summaries=rows.summaries
-            | self._keys("summaries_of_events", ids=done)
-            | self._keys("summaries_of_prompts", ids=prompts),
-        )
+        events = rows.events | self._keys("events_of_prompts", ids=_listed(rows.prompts))
+        rows = replace(rows, events=events)
+        named = {name: _listed(getattr(rows, name)) for name in TABLES}
+        found = rows.observations | self._keys("derived_observations", **named)
+        found |= self._keys("hidden_with", ids=_listed(found))
+        observations = frozenset(with_folded(self._db.reader(), found))
+        summaries = rows.summaries | self._keys("derived_summaries", **named)
+        return replace(rows, observations=observations, summaries=summaries)
 
     def _keys(self, name: str, topic: str = "erasing", /, **values: object) -> frozenset[int]:
         return frozenset(int(row[0]) for row in self._db.rows(topic, name, **values))

@@ -1,23 +1,36 @@
-"""The index over everything that can be found: kept by triggers, filled before a transaction ends.
+"""The search index: kept by triggers, filled before a transaction ends, and asked by the ranking.
 
 Whatever writes a row, a trigger notes it in `unindexed`. A small number of notes is worked off inside the
 same transaction, vectors too; what many rows at once leave behind (an import, a new version), and what the
-encoder could not do, is done later, by `index_waiting` and `encode_waiting`.
+encoder could not do, is done later, by `update` and `encode`.
 """
 
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aforesaid import log
+from aforesaid import clock, log
 from aforesaid.encoders.base import Encoder, chunks, packed
 from aforesaid.model.purge import ERASED
-from aforesaid.model.search import SESSION, IndexHealth, ReadEvent, UnreadEvent
+from aforesaid.model.search import (
+    OBSERVATION,
+    PROMPT,
+    SESSION,
+    Document,
+    Filters,
+    FoundEvent,
+    FoundText,
+    IndexHealth,
+    ReadEvent,
+    StoredVector,
+    UnreadEvent,
+)
 from aforesaid.store.database import Connection, Database, Part, Row
-from aforesaid.store.turns import stored_event
-from aforesaid.store.values import file_name, unpacked
+from aforesaid.store.events import stored_event
+from aforesaid.store.values import MOST_TERMS, file_name, match_any, unpacked
 from aforesaid.terms import index_text, name_term
 from aforesaid.times import date_words, says
 
@@ -31,6 +44,15 @@ DEAD_END = re.compile(
     re.IGNORECASE,
 )
 COPIED = ("session_id", "project_id", "at", "pinned", "doubted", "superseded", "by_user")
+MOST_MONTHS = 48
+YEAR = 365 * clock.DAY
+OVER = 5  # times as many events are looked at as are wanted: some are of another time
+# Of what stands at the same moment; everything else comes behind them.
+ORDER = (PROMPT, OBSERVATION)
+FOUND_IN = "{title body labels dates}"
+SHORTEST_REST, LONGEST_REST = 15.0, 900.0  # seconds before a broken encoder is tried again
+AT_ONCE = 64  # notes that a transaction works off itself
+WORDS = "3"  # raise it when `terms.py` or the documents' texts change: all is indexed again
 
 
 class DocumentText(NamedTuple):
@@ -71,48 +93,7 @@ class DocumentText(NamedTuple):
         }
 
 
-def scope(row: Row | Mapping[str, Any], kind: str, type_: str | None) -> Iterable[str]:
-    """Terms that filters ask for."""
-    yield f"p_{row['project_id']}"
-    yield f"s_{row['session_id']}"
-    yield f"k_{kind}"
-    yield f"a_{name_term(row['agent'])}"
-    yield f"m_{month(row['at'])}"
-    yield f"y_{month(row['at']) // 12}"
-    if type_:
-        yield f"t_{type_}"
-
-
-def month(at: int) -> int:
-    """Months of thirty days since the epoch: coarse, the same everywhere, and easy to count."""
-    return at // (30 * 86_400_000)
-
-
-def read_document(db: Connection, kind: str, source: int) -> DocumentText | None:
-    """None: there is nothing to find, or no longer."""
-    row = db.row("index", kind, id=source, erased=ERASED)
-    if row is None:
-        return None
-    facts = tuple(map(tuple, json.loads(row["facts"])))
-    texts = (row["lead"], *(fact[1] for fact in facts), *json.loads(row["rest"]))
-    body = "\n".join(text for text in texts if text)
-    files = tuple(json.loads(row["files"]))
-    names = (*json.loads(row["tags"]), *files)
-    return DocumentText(row, row["title"] or "", body, names, files, facts)
-
-
-def labels(names: Iterable[str]) -> tuple[str, ...]:
-    """Each name as one term. A file is known by its path and by its name."""
-    found = (name_term(name) for path in names for name in (path, file_name(path)))
-    return tuple(dict.fromkeys(name for name in found if name))
-
-
-SHORTEST_REST, LONGEST_REST = 15.0, 900.0  # seconds before a broken encoder is tried again
-AT_ONCE = 64  # notes that a transaction works off itself
-WORDS = "3"  # raise it when `terms.py` or the documents' texts change: all is indexed again
-
-
-class Indexing(Part):
+class Index(Part):
     def __init__(self, database: Database, encoder: Encoder | None = None) -> None:
         super().__init__(database)
         self._encoder = encoder
@@ -272,6 +253,164 @@ class Indexing(Part):
             db.run("index", "drop_vector", **values)
             db.run("index", "add_vector", **values)
 
+    def match_documents(
+        self, terms: Sequence[str], filters: Filters, limit: int
+    ) -> list[tuple[int, float]]:
+        """Documents with any of the terms and their BM25 score, best first."""
+        if not terms:
+            return []
+        match = " AND ".join([f"{FOUND_IN} : ({match_any(terms)})", *_clauses(filters)])
+        rows = self._db.rows("search", "match", match=match, limit=limit)
+        return [(row["id"], row["score"]) for row in rows]
+
+    def filter_documents(self, filters: Filters, limit: int) -> list[int] | None:
+        """Who the filters let take part; None: everybody."""
+        clauses = _clauses(filters)
+        if not clauses:
+            return None
+        found = self._db.rows("search", "matching_ids", match=" AND ".join(clauses), limit=limit)
+        return [row["id"] for row in found]
+
+    def term_counts(self, terms: Iterable[str], limit: int) -> dict[str, int]:
+        """In how many documents each term occurs, counted up to a limit."""
+        matches = {term: f"{FOUND_IN} : ({match_any([term])})" for term in list(terms)[:MOST_TERMS]}
+        return {
+            term: self._db.number("search", "spread", match=match, limit=limit)
+            for term, match in matches.items()
+        }
+
+    def label_counts(self, terms: Iterable[str], project_id: int | None) -> Mapping[str, int]:
+        """How many documents bear each term as a label; those that none bears are left out."""
+        name = "labelled_anywhere" if project_id is None else "labelled"
+        wanted = json.dumps(list(terms))
+        return dict(map(tuple, self._db.rows("search", name, terms=wanted, project_id=project_id)))
+
+    def count_documents(self, project_id: int | None) -> int:
+        name = "how_many" if project_id is None else "how_many_of_project"
+        return self._db.number("search", name, project_id=project_id)
+
+    def newest_vector(self) -> int:
+        return self._db.number("search", "newest_vector")
+
+    def newest_document(self) -> int:
+        return self._db.number("search", "newest_id")
+
+    def documents(self, ids: Iterable[int]) -> list[Document]:
+        """Those that are still there."""
+        return [_document(row) for row in self._db.rows("search", "documents", ids=_json(ids))]
+
+    def documents_in_period(
+        self, project_id: int | None, since: int, until: int, limit: int
+    ) -> list[int]:
+        """The newest first."""
+        name = "of_period_anywhere" if project_id is None else "of_period"
+        period = {"project_id": project_id, "since": since, "until": until, "limit": limit}
+        return [row[0] for row in self._db.rows("search", name, **period)]
+
+    def document_words(self, ids: Iterable[int]) -> dict[int, str]:
+        return {row["id"]: row["words"] for row in self._db.rows("search", "texts", ids=_json(ids))}
+
+    def document_text(self, kind: str, source: int) -> FoundText | None:
+        found = self.document_source(kind, source)
+        if found is None:
+            return None
+        return FoundText(found.title, found.body, found.row["type"], found.files)
+
+    def document_texts(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], FoundText]:
+        """Of many, by kind and number; what is gone is left out."""
+        found = ((each, self.document_text(*each)) for each in wanted)
+        return {each: text for each, text in found if text is not None}
+
+    def match_events(self, terms: Sequence[str], filters: Filters, limit: int) -> list[FoundEvent]:
+        """The events themselves, by any of the terms, best first."""
+        if not terms:
+            return []
+        scope = replace(filters, kinds=(), types=(), concepts=(), files=())
+        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(scope)])
+        found: list[FoundEvent] = []
+        for key, score in self._db.rows("search", "events", match=match, limit=limit * OVER):
+            row = self._db.row("search", "event", id=key)
+            if row is not None and _in_time(row["at"], filters) and len(found) < limit:
+                found.append(FoundEvent(**dict(row), score=score))
+        return found
+
+    def find_document(self, kind: str, source: int) -> int | None:
+        found: int | None = self._db.value("search", "document_of", kind=kind, source=source)
+        return found
+
+    def vectors(self, encoder: str, after: int) -> Iterator[StoredVector]:
+        for row in self._db.rows("search", "vectors", encoder=encoder, after=after):
+            yield StoredVector(*row)
+
+    def match_facts(
+        self, terms: Sequence[str], observations: Iterable[int]
+    ) -> list[tuple[int, str]]:
+        """Of these observations: whose, and what it says, best first."""
+        if not terms:
+            return []
+        ids = _json(sorted(observations))
+        rows = self._db.rows("search", "facts", match=match_any(terms), observations=ids)
+        return [(row["observation_id"], row["text"]) for row in rows]
+
+    def documents_around(
+        self, project_id: int, at: int, before: int, after: int, *, kind: str = "", source: int = 0
+    ) -> tuple[list[Document], list[Document]]:
+        """What comes before and after, in the order of time. No kind: around a moment."""
+        rank = ORDER.index(kind) if kind in ORDER else len(ORDER) if kind else -1
+        place = {"project_id": project_id, "at": at, "rank": rank, "source": source}
+        earlier = [row["id"] for row in self._db.rows("lookups", "earlier", **place, limit=before)]
+        later = [row["id"] for row in self._db.rows("lookups", "later", **place, limit=after)]
+        found = {document.id: document for document in self.documents([*earlier, *later])}
+        return (
+            [found[key] for key in reversed(earlier) if key in found],
+            [found[key] for key in later if key in found],
+        )
+
+    def count_vectors(self) -> dict[str, int]:
+        """By encoder."""
+        rows = self._db.rows("lookups", "how_many_vectors")
+        return {row["encoder"]: row["number"] for row in rows}
+
+    def count_unread_events(self) -> int:
+        """Whose texts are still to be indexed."""
+        return self._db.number("lookups", "how_many_events_unread")
+
+
+def scope(row: Row | Mapping[str, Any], kind: str, type_: str | None) -> Iterable[str]:
+    """Terms that filters ask for."""
+    yield f"p_{row['project_id']}"
+    yield f"s_{row['session_id']}"
+    yield f"k_{kind}"
+    yield f"a_{name_term(row['agent'])}"
+    yield f"m_{month(row['at'])}"
+    yield f"y_{month(row['at']) // 12}"
+    if type_:
+        yield f"t_{type_}"
+
+
+def month(at: int) -> int:
+    """Months of thirty days since the epoch: coarse, the same everywhere, and easy to count."""
+    return at // (30 * 86_400_000)
+
+
+def read_document(db: Connection, kind: str, source: int) -> DocumentText | None:
+    """None: there is nothing to find, or no longer."""
+    row = db.row("index", kind, id=source, erased=ERASED)
+    if row is None:
+        return None
+    facts = tuple(map(tuple, json.loads(row["facts"])))
+    texts = (row["lead"], *(fact[1] for fact in facts), *json.loads(row["rest"]))
+    body = "\n".join(text for text in texts if text)
+    files = tuple(json.loads(row["files"]))
+    names = (*json.loads(row["tags"]), *files)
+    return DocumentText(row, row["title"] or "", body, names, files, facts)
+
+
+def labels(names: Iterable[str]) -> tuple[str, ...]:
+    """Each name as one term. A file is known by its path and by its name."""
+    found = (name_term(name) for path in names for name in (path, file_name(path)))
+    return tuple(dict.fromkeys(name for name in found if name))
+
 
 def _add(db: Connection, kind: str, text: DocumentText) -> int:
     key = db.number("index", "add", **text.values(kind))
@@ -295,3 +434,48 @@ def _forget(db: Connection) -> int:
         db.run("index", step)
     db.run("index", "set_state", name="events", value="0")
     return db.number("index", "waiting_count")
+
+
+def _clauses(filters: Filters) -> list[str]:
+    """A filter is a term of the scope. Times are by month; the rest of it is up to the caller."""
+    given: list[tuple[str, Iterable[object]]] = [
+        ("p", () if filters.project_id is None else (filters.project_id,)),
+        ("s", () if filters.session_id is None else (filters.session_id,)),
+        ("a", () if filters.agent is None else (name_term(filters.agent),)),
+        ("k", map(name_term, filters.kinds)),
+        ("t", map(name_term, filters.types)),
+        ("c", map(name_term, filters.concepts)),
+        ("f", map(name_term, filters.files)),
+    ]
+    found = [[f"{mark}_{value}" for value in values] for mark, values in given]
+    return [f"scope : ({match_any(terms)})" for terms in (*found, _months(filters)) if terms]
+
+
+def _in_time(at: int, filters: Filters) -> bool:
+    return (filters.since is None or at >= filters.since) and (
+        filters.until is None or at < filters.until
+    )
+
+
+def _months(filters: Filters) -> list[str]:
+    """Coarse: within a month, or a year of a long period, the caller decides."""
+    if filters.since is None and filters.until is None:
+        return []
+    # Clocks go wrong: without an end, what is dated in the next year counts too.
+    last = month(filters.until if filters.until is not None else clock.now() + YEAR)
+    first = min(last, 0 if filters.since is None else month(filters.since))
+    if last - first <= MOST_MONTHS:
+        return [f"m_{each}" for each in range(first, last + 1)]
+    return [f"y_{each}" for each in range(last // 12, first // 12 - 1, -1)]
+
+
+def _json(ids: Iterable[int]) -> str:
+    return json.dumps(list(ids))
+
+
+def _document(row: Row) -> Document:
+    """By place: looking up seventeen names in a row takes longer than finding it."""
+    values = [*row]
+    values[6:14] = map(bool, values[6:14])
+    values[14] = frozenset(values[14].split())
+    return Document._make(values)

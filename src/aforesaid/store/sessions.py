@@ -24,8 +24,8 @@ from aforesaid.model.sessions import (
     SessionFilter,
     place_of,
 )
-from aforesaid.store import turns
 from aforesaid.store.database import Connection, Part, Row
+from aforesaid.store.events import close_turn
 from aforesaid.store.values import columns, escaped, make, read_origins, read_row
 
 HAPPENINGS = ("events", "observations", "sessions")
@@ -139,7 +139,7 @@ class Sessions(Part):
             stale = [row for row in found if only is None or row["id"] in only]
             for row in stale:
                 db.run("sessions", "interrupt", id=row["id"])
-                turns.close(db, row["id"], row["prompts"], now, only_if_open=True)
+                close_turn(db, row["id"], row["prompts"], now, only_if_open=True)
         return len(stale)
 
     def pauses(self) -> list[Pause]:

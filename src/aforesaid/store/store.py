@@ -5,14 +5,13 @@ uniqueness in the database makes the second run harmless.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aforesaid.encoders.base import Encoder
-from aforesaid.errors import StoreDamaged
 from aforesaid.model.events import Health
 from aforesaid.store.database import Connection, Database, translate
 from aforesaid.store.events import Events
@@ -20,7 +19,7 @@ from aforesaid.store.jobs import Jobs
 from aforesaid.store.observations import Observations
 from aforesaid.store.projects import Projects
 from aforesaid.store.requests import Requests
-from aforesaid.store.search import Index
+from aforesaid.store.search_index import Index
 from aforesaid.store.sessions import Injections, Sessions, Summaries
 
 if TYPE_CHECKING:
@@ -69,15 +68,6 @@ class Store:
         from aforesaid.store.records import Transfer
 
         return Transfer(self.database)
-
-    @property
-    def on_damage(self) -> Callable[[StoreDamaged], None]:
-        """Called when the file turns out to be damaged."""
-        return self.database.on_damage
-
-    @on_damage.setter
-    def on_damage(self, call: Callable[[StoreDamaged], None]) -> None:
-        self.database.on_damage = call
 
     def health(self) -> Health:
         return Health(**dict(self.database.only("jobs", "counts")))
