@@ -14,18 +14,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from aforesaid.errors import StoreError
+from aforesaid.errors import StoreDamaged, StoreError
 from aforesaid.ids import digest
-from aforesaid.model.purge import (
-    ERASED,
-    Changing,
-    Erasure,
-    Freed,
-    Matching,
-    Progress,
-    Reach,
-    Rows,
-)
+from aforesaid.model.purge import ERASED, Changing, Erasure, Freed, Matching, Progress, Reach, Rows
 from aforesaid.store.database import Connection, Part, Row, load_queries
 from aforesaid.store.observations import settle, with_folded
 from aforesaid.store.sessions import keep_place
@@ -35,7 +26,7 @@ from aforesaid.text import sqlite_safe
 
 EMPTY = pack(b"")
 ROWS_AT_ONCE = 500  # in a transaction: hooks and captures come in between
-BODIES_AT_ONCE = 32  # events or replies that are read together: some are large
+BODIES_AT_ONCE = 32  # events that are read together: some are large
 BEFORE = 60_000  # milliseconds that a prompt's hook may be answered before the prompt itself
 TABLES = ("sessions", "prompts", "events", "observations", "summaries")
 SEARCHED = ("prompts", "observations", "summaries")
@@ -133,15 +124,12 @@ class Purge(Part):
                 self._replace_events(changed, matching, changing)
                 yield len(changed)
         # What is to be indexed again is found by the text that is still there, so that comes first.
-        names = sorted(
-            name for name in load_queries("traces") if name.startswith(("index_", "replace_"))
-        )
+        names = (name for name in load_queries("traces") if name.startswith(("index_", "replace_")))
         count = 0
         with self._db.transaction() as db, _functions(db, matching, changing):
-            for name in names:
+            for name in sorted(names):
                 done = db.run("traces", name).rowcount
                 count += done if name.startswith("replace_") else 0
-            count += _drop_replies(db, matching)
         yield count
 
     def purged_until(self, agent: str, ref: str) -> int | None:
@@ -156,12 +144,8 @@ class Purge(Part):
                 return
             name = {"agent": session["agent"], "ref": session["ref"]}
             hashed, until = _session_hash(**name), max(now, session["last_event_at"])
-            for step in (
-                "bury_session",
-                "forget_replies_of_session",
-                "drop_pauses",
-                "drop_session",
-            ):
+            steps = ("bury_session", "forget_replies_of_session", "drop_pauses", "drop_session")
+            for step in steps:
                 db.run("erasing", step, id=session_id, session=hashed, until=until, **name)
             settle(db, ())
 
@@ -267,17 +251,6 @@ class Maintenance(Part):
                 raise self._db.refused(error) from error
 
 
-def _drop_replies(db: Connection, matching: Matching) -> int:
-    after, count = 0, 0
-    while rows := db.rows("traces", "replies", after=after, limit=BODIES_AT_ONCE):
-        after = rows[-1]["id"]
-        for row in rows:
-            if matching(_text(row["reply"])):
-                db.run("traces", "forget_reply", id=row["id"])
-                count += 1
-    return count
-
-
 @contextmanager
 def _functions(
     db: Connection, matching: Matching, changing: Changing | None = None
@@ -293,8 +266,13 @@ def _functions(
         db.create_function("changed", 1, None)
 
 
-def _is_found(text: object, matching: Matching) -> bool:
-    return isinstance(text, str) and matching(text)
+def _is_found(value: object, matching: Matching) -> bool:
+    if isinstance(value, bytes):  # a packed reply; one that cannot be read is as good as found
+        try:
+            return matching(_text(value))
+        except StoreDamaged:
+            return True
+    return isinstance(value, str) and matching(value)
 
 
 def _changed(text: str | None, changing: Changing) -> str | None:
