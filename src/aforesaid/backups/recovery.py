@@ -17,6 +17,7 @@ Only for the holder of the worker's lock.
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from aforesaid import log
 from aforesaid.backups import archive, database_state, recovery_log
@@ -36,8 +37,7 @@ REPLACED = ".memory.replaced"  # the memories that were here, until they are in 
 DROPPED = ".memory.dropped"  # those that are in a backup
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(NamedTuple):
     """`before`: the backup of what was here; None when it could not be made, then it is in `aside`."""
 
     backup: Backup

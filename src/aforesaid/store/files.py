@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from aforesaid.errors import StoreDamaged, StoreMissing, StoreTooNew
 from aforesaid.store.database import FAULTS, newest_version, schema_version, translate
@@ -35,8 +36,7 @@ def no_progress(_done: int, _total: int) -> None:
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """What a database holds, counted by table."""
 
     schema: int

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aforesaid.clock import DAY
 from aforesaid.model.jobs import MAX_TRIES, Again, Fenced, Job, JobRow, QueueState
 from aforesaid.model.observations import Author, Doubt, ObservationDraft, SummaryDraft, stored_type
-from aforesaid.model.records import ObservationRecord
 from aforesaid.model.sessions import UNTITLED, SessionTitle
 from aforesaid.store.database import Connection, Part, Row
 from aforesaid.store.values import columns, file_name, joined, safe
+
+if TYPE_CHECKING:  # an import of a file needs it, and no reader
+    from aforesaid.model.records import ObservationRecord
 
 Values = dict[str, Any]
 LISTED = 50
@@ -196,7 +198,7 @@ def _add_observation(db: Connection, place: Values, draft: ObservationDraft) -> 
 def add_parts(
     db: Connection,
     owner: int,
-    source: ObservationDraft | ObservationRecord,
+    source: "ObservationDraft | ObservationRecord",
     blobs: Mapping[str, str],
 ) -> None:
     """The lists of an observation, from a draft or a record."""

@@ -37,7 +37,6 @@ from aforesaid.store.values import (
     file_name,
     make,
     match_any,
-    read_origins,
     read_row,
 )
 from aforesaid.terms import query_terms
@@ -111,8 +110,6 @@ class Observations(Part):
     def _observation(self, row: Row) -> Observation:
         parts = self._db.only("observations", "parts", id=row["id"])
         values = read_row(row) | read_row(parts)
-        values["origins"] = read_origins(row["origins"])
-        values["sources"] = tuple((row["sources"] or "").split())
         return make(Observation, values, draft=make(ObservationDraft, values))
 
     def page(self, filters: Filters, before: Cursor | None, limit: int) -> list[ObservationRow]:

@@ -26,7 +26,7 @@ from aforesaid.model.sessions import (
 )
 from aforesaid.store.database import Connection, Part, Row
 from aforesaid.store.events import close_turn
-from aforesaid.store.values import columns, escaped, make, read_origins, read_row
+from aforesaid.store.values import columns, escaped, make, read_row
 
 HAPPENINGS = ("events", "observations", "sessions")
 # A transcript may date what began a pause a little earlier than the hook that reported it.
@@ -173,25 +173,18 @@ class Sessions(Part):
         """A hook reported that its session is not to be recorded: from now until one comes that does not."""
         session = {"agent": agent, "ref": ref}
         with self._db.transaction() as db:
-            rows = db.rows("pauses", "of_session", **session)
-            if any(Pause(**dict(row)).holds(at) for row in rows if row["origin"] == SEEN):
+            if db.row("pauses", "seen_at", **session, at=at):
                 return
             last = db.row("pauses", "last_seen", **session)
-            earliest = max(at - EARLIER, last["last_event_at"] + 1 if last else 0)
+            began_at = max(at - EARLIER, last["last_event_at"] + 1 if last else 0)
             values = {"origin": SEEN, "scope": SESSION, "project_id": None, "place": None}
-            began_at = min(at, earliest)
-            db.run("pauses", "add", **session, **values, began_at=began_at, ends_at=None)
+            db.run("pauses", "add", **session, **values, began_at=min(at, began_at), ends_at=None)
 
     def mark_resumed(self, agent: str, ref: str, at: int) -> None:
         """One came that does not say it."""
-        session = {"agent": agent, "ref": ref}
-        seen = [
-            row["id"]
-            for row in self._db.rows("pauses", "of_session", **session)
-            if row["origin"] == SEEN and row["ends_at"] is None and row["began_at"] <= at
-        ]
-        if seen:
-            self.end_pauses(seen, at)
+        rows = self._db.rows("pauses", "seen_open", agent=agent, ref=ref, at=at)
+        if rows:
+            self.end_pauses([row["id"] for row in rows], at)
 
 
 def keep_place(db: Connection, project_id: int) -> None:
@@ -217,7 +210,7 @@ class Summaries(Part):
 
     def _summary(self, row: Row) -> Summary:
         parts = self._db.only("summaries", "parts", id=row["id"])
-        values = read_row(row) | read_row(parts) | {"origins": read_origins(row["origins"])}
+        values = read_row(row) | read_row(parts)
         return make(Summary, values, draft=make(SummaryDraft, values))
 
 

@@ -45,6 +45,11 @@ def read_row(row: Row) -> dict[str, Any]:
     values |= {name: bool(values[name]) for name in FLAGS if name in values}
     if "doubts" in values:
         values["doubts"] = tuple(Doubt(*pair) for pair in json.loads(values["doubts"]))
+    if "origins" in values:
+        named = values["origins"]
+        values["origins"] = None if named is None else tuple(map(Origin, named.split()))
+    if "sources" in values:
+        values["sources"] = tuple((values["sources"] or "").split())
     if "blobs" in values:
         values["blobs"] = tuple(map(tuple, json.loads(values["blobs"])))
     return values
@@ -85,10 +90,6 @@ def match_any(terms: Sequence[str]) -> str:
 def joined(names: Iterable[str] | None) -> str | None:
     """Names without spaces, as one text; None stays None."""
     return None if names is None else " ".join(names)
-
-
-def read_origins(text: str | None) -> tuple[Origin, ...] | None:
-    return None if text is None else tuple(map(Origin, text.split()))
 
 
 def pack(body: bytes) -> bytes:

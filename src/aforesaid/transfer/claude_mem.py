@@ -336,12 +336,11 @@ def open_copy(path: Path) -> sqlite3.Connection:
 
 def project_names(path: Path) -> list[str]:
     """For a shell's completion, which must not wait: as the file stands, and nothing if that fails."""
+    query = "SELECT DISTINCT project FROM sdk_sessions"
     try:
         uri = f"{path.absolute().as_uri()}?immutable=1"
         with closing(sqlite3.connect(uri, uri=True)) as source:
-            return [
-                str(row[0]) for row in source.execute("SELECT DISTINCT project FROM sdk_sessions")
-            ]
+            return [str(row[0]) for row in source.execute(query)]
     except (sqlite3.Error, ValueError):
         return []
 

@@ -5,8 +5,8 @@ A block is taken whole or not at all. What others exported, or another program k
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol, TypeVar
 
 from aforesaid.english import count
 from aforesaid.errors import TransferError
@@ -55,14 +55,13 @@ class MemoryImport(Protocol):
     ) -> MemoryImportResult: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """What was taken, what was here already, and which projects have changed."""
 
-    new: Counts = field(default_factory=Counts)
-    known: Counts = field(default_factory=Counts)
+    new: Counts = Counts()
+    known: Counts = Counts()
     projects: frozenset[int] = frozenset()
-    memories: MemoryImportResult = field(default_factory=MemoryImportResult)
+    memories: MemoryImportResult = MemoryImportResult()
 
 
 def run(
