@@ -5,8 +5,8 @@ import pytest
 from aforesaid.clock import DAY, HOUR, MINUTE
 from aforesaid.model.events import Arrival
 from aforesaid.model.jobs import OBSERVE, SUMMARIZE
+from aforesaid.store.events import BATCH_AGE, BATCH_EVENTS, FEWEST
 from aforesaid.store.store import Store
-from aforesaid.store.turns import BATCH_AGE, BATCH_EVENTS, FEWEST
 from tests.support.arrivals import START, Told, again
 from tests.support.memory import TEST
 

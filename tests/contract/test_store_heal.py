@@ -16,8 +16,8 @@ from aforesaid.model.events import Arrival, Healed, PromptSubmitted, SubagentEnd
 from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Again, Fenced, Job
 from aforesaid.model.observations import ObservationDraft, SummaryDraft
 from aforesaid.model.sessions import Session
+from aforesaid.store.events import BATCH_AGE, BATCH_EVENTS
 from aforesaid.store.store import Store
-from aforesaid.store.turns import BATCH_AGE, BATCH_EVENTS
 from tests.support.arrivals import START, Told, repository
 from tests.support.blank import laid
 from tests.support.memory import TEST

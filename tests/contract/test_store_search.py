@@ -12,7 +12,7 @@ from aforesaid.model.search import MATCH_END, MATCH_START, Document, ReadEvent
 from aforesaid.recall import search as searching
 from aforesaid.recall.render import render_item
 from aforesaid.store.database import load_queries
-from aforesaid.store.search import Index
+from aforesaid.store.search_index import Index
 from aforesaid.store.store import Store
 from aforesaid.text import tokens
 from tests.support.arrivals import START, Told

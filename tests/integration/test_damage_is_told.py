@@ -9,10 +9,11 @@ import pytest
 
 from aforesaid.errors import StoreDamaged
 from aforesaid.paths import Paths
+from aforesaid.store.database import Connection
 from aforesaid.store.store import Store
 
 
-class Malformed(sqlite3.Connection):
+class Malformed(Connection):
     """One that stumbles when it reads rows, or the whole file."""
 
     at: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ def test_damage_is_told_wherever_it_is_met(
 ) -> None:
     """T25: a new worker looks for certain, and mends it."""
     met: list[StoreDamaged] = []
-    store.on_damage = met.append
+    store.database.on_damage = met.append
     with closing(Malformed(store.database.path, isolation_level=None)) as connection:
         monkeypatch.setattr(store.database, *stumbling(name, connection))
         with pytest.raises(StoreDamaged):

@@ -1,8 +1,8 @@
 """What a store holds, read past its protocol: the product asks for events by turn or job, tests for all."""
 
 from aforesaid.model.events import StoredEvent
+from aforesaid.store.events import stored
 from aforesaid.store.store import Store
-from aforesaid.store.turns import stored
 
 
 def events_of(store: Store, session_id: int) -> list[StoredEvent]:

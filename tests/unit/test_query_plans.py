@@ -46,7 +46,7 @@ WHOLE = {
     "old_quarantine": {"quarantine"},  # asked once an hour, and what keeps it small
     "trim_quarantine": {"quarantine"},
 }
-SMALL = {"mine", "about", "later", "CONSTANT"}  # what was chosen before
+SMALL = {"mine", "about", "later", "named", "found", "CONSTANT"}  # what was chosen before
 # How SQLite says of a virtual table that it is asked by words, or is a list that was handed over.
 ASKED = re.compile(r"VIRTUAL TABLE INDEX \d+:\S*M|json_each|wanted")
 

@@ -4,10 +4,11 @@ Packed while nobody changes a memory; locks are left out. Unpacked by hand, file
 tampered with can write nowhere but into the folder, and makes nothing but files and folders.
 """
 
+import gzip
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
+import zlib
 from pathlib import Path, PurePosixPath
 
 from aforesaid.errors import BackupError
@@ -21,10 +22,12 @@ FAST = 1  # zlib level
 def pack(root: Path, target: Path) -> int:
     """How many files."""
     count = 0
+    locks = [root / name for name in LOCKS]
     with read_lock(root), tarfile.open(target, "w:gz", compresslevel=FAST) as archive:
-        for path in _files(root):
-            archive.add(path, path.relative_to(root).as_posix(), recursive=False)
-            count += path.is_file()
+        for path in sorted(root.rglob("*")):
+            if path not in locks and not path.is_symlink() and (path.is_file() or path.is_dir()):
+                archive.add(path, path.relative_to(root).as_posix(), recursive=False)
+                count += path.is_file()
     target.chmod(PRIVATE_FILE)
     return count
 
@@ -32,10 +35,16 @@ def pack(root: Path, target: Path) -> int:
 def check(path: Path) -> int:
     """How many files it holds. Reads all of it: gzip keeps a checksum."""
     try:
+        with gzip.open(path) as file:
+            while file.read(1 << 20):
+                pass
         with tarfile.open(path, "r:gz") as archive:
-            return sum(_sound(archive, member) for member in archive)
-    except (OSError, EOFError, tarfile.TarError) as error:
+            members = archive.getmembers()
+    except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
         raise BackupError(f"{path} is damaged ({error}).") from error
+    for member in members:
+        _safe(member.name)
+    return sum(member.isfile() for member in members)
 
 
 def unpack(path: Path, target: Path) -> None:
@@ -53,8 +62,7 @@ def unpack(path: Path, target: Path) -> None:
 
 
 def replace(root: Path, source: Path, old: Path) -> None:
-    """What is in the folder goes to `old`, what is in `source` comes in; nobody writes meanwhile. The folder
-    itself stays, and with it its lock."""
+    """The folder's content goes to `old`, that of `source` comes in. The folder and its lock stay."""
     private_dir(old)
     with write_lock(root):
         for path in [*root.iterdir()]:
@@ -65,34 +73,12 @@ def replace(root: Path, source: Path, old: Path) -> None:
 
 
 def put_back(root: Path, old: Path) -> bool:
-    """After a `replace` that was killed: what is missing in the folder comes back from `old`. Whether
-    something stays there, as its place is taken."""
+    """After a killed `replace`. Whether something stays in `old`, as its place is taken."""
     with write_lock(root):
         for path in [*old.iterdir()]:
             if not os.path.lexists(root / path.name):
                 path.rename(root / path.name)
     return any(old.iterdir())
-
-
-def _files(root: Path) -> Iterator[Path]:
-    if not root.is_dir():
-        return
-    for path in sorted(root.rglob("*")):
-        if path.name in LOCKS and path.parent == root:
-            continue
-        if not path.is_symlink() and (path.is_file() or path.is_dir()):
-            yield path
-
-
-def _sound(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bool:
-    _safe(member.name)
-    content = archive.extractfile(member) if member.isfile() else None
-    if content is None:
-        return False
-    with content:
-        while content.read(1 << 20):
-            pass
-    return True
 
 
 def _safe(name: str) -> PurePosixPath:

@@ -24,8 +24,7 @@ AGAIN_MINUTES = 10  # damage that returns within them is a failing disk
 
 @dataclass(frozen=True, slots=True)
 class DatabaseState:
-    """`suspected`: why a worker thought the file damaged. `cleared_at`: when such a suspicion last turned
-    out to be wrong."""
+    """`suspected`: why the file seemed damaged. `cleared_at`: when that was last wrong."""
 
     open: bool = True
     size: int = 0
@@ -67,8 +66,7 @@ def save_closed(paths: Paths, state: DatabaseState) -> None:
 
 
 def note_suspicion(paths: Paths, why: str, now: int) -> bool:
-    """Returns whether a restart should check every row. Not if one has just done that and found nothing:
-    the worker must not restart for ever."""
+    """Whether to restart and check every row: not if that has just found nothing."""
     known = load(paths) or DatabaseState()
     if now - known.cleared_at < AGAIN_MINUTES * MINUTE:
         return False

@@ -17,6 +17,7 @@ Only for the holder of the worker's lock.
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from aforesaid import log
 from aforesaid.backups import archive, database_state, recovery_log
@@ -31,17 +32,12 @@ from aforesaid.store.files import Progress, no_progress
 from aforesaid.store.salvage import salvage
 
 DAY_MINUTES, MOST_A_DAY = 24 * 60, 3
-EXCLUDING = {
-    "pauses",
-    "erased_sessions",
-    "events",
-}  # tables that say what transcripts must not bring back
+EXCLUDING = {"pauses", "erased_sessions", "events"}  # say what transcripts must not bring back
 REPLACED = ".memory.replaced"  # the memories that were here, until they are in a safe place
 DROPPED = ".memory.dropped"  # those that are in a backup
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(NamedTuple):
     """`before`: the backup of what was here; None when it could not be made, then it is in `aside`."""
 
     backup: Backup
@@ -95,15 +91,16 @@ class Recovery:
         found = self._salvage(record, moved, backup, new)
         if found is None and backup is not None:
             contents, at = files.copy(backup.database, new), backup.manifest.made_at
-            found = replace(record, rows=contents.rows, backup=backup.name, backup_at=at, since=at)
-            found = replace(found, held_back=self._is_exclusion_lost(backup))
+            held_back = self._is_exclusion_lost(backup)
+            found = replace(record, rows=contents.rows, since=at, held_back=held_back)
+            found = replace(found, backup=backup.name, backup_at=at)
         if found is None:
-            since, held_back = self._first_start(), self._is_exclusion_lost(None)
-            found = replace(record, since=since, held_back=held_back)
-        skip_until = None
+            held_back = self._is_exclusion_lost(None)
+            found = replace(record, since=self._first_start(), held_back=held_back)
         if found.held_back:
-            found, skip_until = replace(found, since=None), record.at
+            found = replace(found, since=None)
         if new.exists():
+            skip_until = record.at if found.held_back else None
             files.prepare_restored(new, reread_since=found.since, skip_until=skip_until)
             replace_database(new, database)
         else:
@@ -190,8 +187,7 @@ def restore(
 
 
 def put_back_memories(repository: BackupRepository) -> None:
-    """Those that a killed restore had moved away. Where others have taken their place, the old ones are kept
-    aside."""
+    """Those that a killed restore moved away; kept aside if others took their place."""
     root = repository.paths.memory
     shutil.rmtree(root.with_name(DROPPED), ignore_errors=True)
     old = root.with_name(REPLACED)
@@ -233,8 +229,7 @@ def remove_database(database: Path) -> None:
 
 
 def replace_database(new: Path, database: Path) -> None:
-    """`new` is closed and has no log. A log of the old file would be read into this one, so all old parts
-    go first."""
+    """`new` has no log. The old log would be read into it, so all old parts go first."""
     new.chmod(PRIVATE_FILE)
     sync(new)
     remove_database(database)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid import __version__, log
 from aforesaid.backups import archive
@@ -64,8 +64,7 @@ class Manifest:
         return sum(each.size for each in self.files.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Backup:
+class Backup(NamedTuple):
     path: Path
     manifest: Manifest
 
@@ -180,9 +179,7 @@ class BackupRepository:
             schema=contents.schema,
             rows=contents.rows,
             memories=count,
-            files={
-                path.name: describe_file(path) for path in (database, memories) if path.exists()
-            },
+            files={path.name: describe_file(path) for path in folder.iterdir()},
         )
         _open_and_check(folder, manifest)
         write_private(folder / MANIFEST, json.dumps(asdict(manifest), indent=2).encode() + b"\n")

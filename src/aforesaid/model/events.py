@@ -30,10 +30,7 @@ class Unreadable(NamedTuple):
 
 
 def parse_capture(name: str, data: bytes, at: int) -> Capture | Unreadable:
-    """`aforesaid/1 <agent> <hook> <project dir> NUL newline <payload>`.
-
-    The directory comes last and ends with NUL, because a path may hold anything else.
-    """
+    """Reads `aforesaid/1 <agent> <hook> <project dir> NUL newline <payload>`."""
     header, mark, body = data.partition(HEADER_END)
     words = header.split(b" ", 3)
     if not data:
@@ -46,8 +43,7 @@ def parse_capture(name: str, data: bytes, at: int) -> Capture | Unreadable:
     return Capture(name, agent, hook, project_dir, body, at)
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(NamedTuple):
     """One run of changed lines; each line keeps its ' ', '-' or '+' mark."""
 
     old_start: int
@@ -113,8 +109,7 @@ OUR_TOOLS = ("mcp__aforesaid__", "mcp__plugin_aforesaid_aforesaid__")
 SEARCH_KINDS = (ToolKind.SEARCH, ToolKind.WEB_SEARCH, ToolKind.WEB_FETCH)
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """The user's answer to a question of the agent. `offered`: the labels to choose from, if known."""
 
     question: str
@@ -153,8 +148,7 @@ class OtherTool:
 Action = FileChanged | FileRead | CommandRun | OtherTool
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Why a tool failed. `exit_code` is set when a command gave one."""
 
     error: str
@@ -162,8 +156,7 @@ class Failure:
     interrupted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Subagent:
+class Subagent(NamedTuple):
     id: str
     type: str
 
@@ -193,31 +186,26 @@ class ToolUsed:
     duration_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class AgentMessage:
+class AgentMessage(NamedTuple):
     """What the agent wrote between two tool calls; only transcripts have it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(NamedTuple):
     last_message: str
 
 
-@dataclass(frozen=True, slots=True)
-class SubagentEnded:
+class SubagentEnded(NamedTuple):
     last_message: str
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionBegan:
+class CompactionBegan(NamedTuple):
     trigger: str
     instructions: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEnded:
+class SessionEnded(NamedTuple):
     reason: str
 
 
@@ -233,10 +221,8 @@ Happening = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FileWanted:
-    """The agent is about to read or change a file. A question, and never stored: what came of it is an
-    event of its own. `session` is the agent's own id."""
+class FileWanted(NamedTuple):
+    """The agent is about to read or change a file. Never stored. `session`: the agent's id."""
 
     session: str
     path: str
@@ -315,8 +301,7 @@ class Healed(NamedTuple):
     turns: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
+class StoredEvent(NamedTuple):
     id: int
     session_id: int
     kind: str
@@ -328,10 +313,7 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What the store can say about itself in one look. Times are None when nothing happened yet.
-
-    `healed`: events that only a transcript had, because hooks missed them or were not there yet.
-    """
+    """Counts of the store. Times are None when nothing happened yet. `healed`: from transcripts only."""
 
     pending: int
     skipped: int
@@ -378,8 +360,7 @@ class TranscriptEvent:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """`turns`: those that are processed. `parts` and `summaries` are the jobs for that: a long turn is
-    observed in several parts."""
+    """`parts` and `summaries`: jobs. A long turn is observed in several parts."""
 
     sessions: int = 0
     prompts: int = 0

@@ -11,8 +11,7 @@ MAX_TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`tries` counts this try too and fences it: a later claim has a higher number. `written_by`: whose
-    work this try is to replace."""
+    """`tries` counts this try and fences it. `written_by`: whose work it is to replace."""
 
     id: int
     kind: str
@@ -45,8 +44,7 @@ class QueueState(NamedTuple):
     oldest_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(NamedTuple):
     """Which finished jobs to do again: those whose result `author` did not write. None: no limit."""
 
     author: str
@@ -55,15 +53,13 @@ class Again:
     since: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """The effect is stored and the job acknowledged, in one transaction. `written`: ids of what is new."""
 
     written: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(NamedTuple):
     why: str
 
 
@@ -72,8 +68,7 @@ class Fenced:
     """Another worker has taken the job over; this try had no effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class Postponed:
+class Postponed(NamedTuple):
     """Nobody was there to do it. The job is as good as before, and the try does not count."""
 
     absence: Unavailable | RateLimited | Misconfigured

@@ -71,8 +71,7 @@ class StoredMemory:
 
     @property
     def label(self) -> str:
-        """What kind of thing it is and whose word, for the reader. What stands in a repository is no
-        word of the user's, whatever it calls itself."""
+        """Its kind and source. What stands in a repository is not the user's word."""
         kind = FROM.get(self.scope, self.memory.type)
         return f"{kind}, {NOTED_BY_AGENT}" if self.memory.by_agent else kind
 

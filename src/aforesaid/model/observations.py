@@ -56,6 +56,10 @@ def known_type(name: str) -> str:
     return named.pop() if len(named) == 1 else FALLBACK_TYPE
 
 
+def stored_type(name: str) -> str:
+    return name if name in TYPES else FALLBACK_TYPE
+
+
 class Author(NamedTuple):
     """Who wrote something: a provider, with its model and the version of the prompts if it has any."""
 
@@ -69,8 +73,7 @@ class Author(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A part of a reply that the events do not bear out (C9). `part` names a field (`title`,
-    `completed`), or one item of it (`facts 2`, `files_read 0`)."""
+    """An unsupported part of a reply (C9), such as `title` or `facts 2`."""
 
     part: str
     reason: str
@@ -241,8 +244,7 @@ def cited_observations(text: str) -> frozenset[int]:
 
 
 class Merged(NamedTuple):
-    """`into`: the one that stands for both, which may be what the named one was folded into itself. `moved`:
-    those that were folded into the first, and are now folded into the second."""
+    """`into`: what stands for both. `moved`: what was folded into the first, and is now into that."""
 
     id: int
     into: int

@@ -259,8 +259,7 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemoryImportResult:
-    """What came of giving memories to the folders. `renamed`: how those are called now whose name another
-    text had. `refused`: how many, and `reasons`: a sentence for each of the first."""
+    """`renamed`: new names of those whose name was taken. `reasons`: of the first refused."""
 
     new: int = 0
     known: int = 0
@@ -285,8 +284,7 @@ def session_name(agent: str, ref: str) -> str:
 def map_texts(
     value: Any, text: Callable[[str], str], body: Callable[[bytes], bytes] = lambda data: data
 ) -> Any:
-    """A record with all its texts changed, also those in its lists, and its bytes. What stays the same is
-    the same object."""
+    """A record with all its texts and bytes changed. What stays the same is the same object."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, bytes):

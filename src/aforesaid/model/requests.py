@@ -9,8 +9,7 @@ from aforesaid.ids import digest
 
 @dataclass(frozen=True)
 class Request:
-    """`system` and `examples` are the same in every request of one set-up, so that they can be cached;
-    `message` is what this one is about. `examples` are pairs: what was asked, what was answered."""
+    """`system` and `examples` (question, answer) are the same in every request, for caching."""
 
     system: str
     examples: tuple[tuple[str, str], ...]
@@ -57,8 +56,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Overloaded, unreachable or broken just now: worth another try after a pause. `partial` is what had
-    arrived before the connection was cut, with its usage; `usage`, what was paid where no text is known."""
+    """Worth another try after a pause. `partial`: what had arrived; `usage`: what was paid."""
 
     why: str
     partial: Reply | None = None
@@ -153,8 +151,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of the requests of some time: how many were answered, repairs not counted, and what the
-    jobs that they were made for have left."""
+    """What came of the requests of a period: answers without repairs, and what the jobs wrote."""
 
     answers: int
     observations: int

@@ -8,10 +8,8 @@ from aforesaid.model.events import StoredEvent
 from aforesaid.model.observations import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
-    """Something that is handed to an agent: an observation, a summary or a prompt (`kind`, as in
-    `model/search.py`) by its number. `tokens` are about right."""
+class Injection(NamedTuple):
+    """An observation, a summary or a prompt that is injected. `tokens` is an estimate."""
 
     kind: str
     source: int
@@ -32,8 +30,7 @@ class Context(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InjectionRow:
-    """Something that was handed over, as it is listed. `session` is the agent's id of the one it came
-    from; `title` is its own, or its first words; `origins`: whose words it stems from, as determined."""
+    """`session`: the agent's id of its source; `title`: its own, or its first words."""
 
     kind: str
     source: int
@@ -48,8 +45,7 @@ class InjectionRow:
 
 @dataclass(frozen=True, slots=True)
 class MemoryInjection:
-    """A curated memory that is handed to an agent, by its name and where it stands (`model/memories.py`).
-    `size`: bytes of its text; a session gets so many and no more."""
+    """A curated memory that is injected. `size`: bytes of its text."""
 
     name: str
     scope: str
@@ -85,8 +81,7 @@ HAVE_NOT = {  # of what filters ask for, what is found at a level
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """All of them must hold; an empty one holds for everything. `kinds`: observation, summary, prompt or
-    session. `since` and `until`: milliseconds, the second one exclusive."""
+    """All must hold; an empty one holds for everything. `until` is exclusive."""
 
     project_id: int | None = None
     kinds: tuple[str, ...] = ()
@@ -235,8 +230,7 @@ class Hit:
 
 
 class Answer(NamedTuple):
-    """`without`: why vectors were not used, if they were not. `total`: how many results there are, of which
-    `hits` are the first; `complete`: all that match are counted, else at least `total` do."""
+    """`without`: why vectors were not used. `complete`: `total` counts all that match."""
 
     hits: tuple[Hit, ...] = ()
     without: str | None = None
@@ -263,8 +257,7 @@ class KnownFile:
 
 
 class SharedName(NamedTuple):
-    """A file or a concept that observations have in common with another. `spread`: how many in all, up
-    to a number from which on it has no weight."""
+    """A file or a concept that others share. `spread`: how many, up to a limit."""
 
     what: str
     name: str

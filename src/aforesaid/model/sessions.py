@@ -35,8 +35,7 @@ class Session:
     prompts: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTitle:
+class SessionTitle(NamedTuple):
     """A title stays, a subtitle follows the work; None changes nothing."""
 
     title: str | None
@@ -67,8 +66,7 @@ class Where(NamedTuple):
     place: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(NamedTuple):
     """`origin`: `command` is one that a user asked for; `seen` is a session whose hooks report that it is not
     to be recorded. `ends_at` None: until it is ended. Of a project that is gone there is only the `place`."""
 

@@ -14,10 +14,9 @@ event, are read. A text whose end was not seen is dropped: the rest of it may sa
 import json
 import os
 import re
-from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from aforesaid.payload.attachments import SMALLEST, attachment_mark, replace_attachments
 from aforesaid.payload.limits import NotJson, shorten_reason
@@ -64,8 +63,7 @@ class _LimitReached(Exception):
     """The scanner may read no further."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(NamedTuple):
     """Bytes: of the beginning and the end of each long text, and of everything that comes out. Short texts at
     the top come in any case."""
 

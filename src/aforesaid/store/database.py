@@ -10,12 +10,12 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from aforesaid.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
 from aforesaid.filesystems import why_shared
@@ -55,19 +55,50 @@ def newest_version() -> int:
     return migrations()[-1][0]
 
 
+class Connection(sqlite3.Connection):
+    """Runs the statements of `sql/` by topic and name."""
+
+    def run(self, noun: str, name: str, /, **values: Any) -> sqlite3.Cursor:
+        safe = {
+            key: sqlite_safe(value) if isinstance(value, str) else value
+            for key, value in values.items()
+        }
+        return self.execute(load_queries(noun)[name], safe)
+
+    def rows(self, noun: str, name: str, /, **values: Any) -> list[Row]:
+        """Also those of a RETURNING. All are fetched: an unfinished statement holds a lock."""
+        return self.run(noun, name, **values).fetchall()
+
+    def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
+        return next(iter(self.rows(noun, name, **values)), None)
+
+    def only(self, noun: str, name: str, /, **values: Any) -> Row:
+        """The row of a statement that always has one."""
+        found = self.row(noun, name, **values)
+        assert found is not None, (noun, name)
+        return found
+
+    def number(self, noun: str, name: str, /, **values: Any) -> int:
+        """The first column of that row, such as a new id or a count."""
+        return int(self.only(noun, name, **values)[0] or 0)
+
+
 class Database:
     def __init__(self, path: Path, *, writer: bool, checked: bool = False) -> None:
         """`checked`: the file was checked already."""
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-            raise StoreError(_old_sqlite())
+            raise StoreError(
+                f"This Python has SQLite {sqlite3.sqlite_version}; aforesaid needs 3.35 or later. Install it "
+                "with a newer Python."
+            )
         self.path, self._checked = path, checked
-        self.before_commit: Callable[[sqlite3.Connection], None] = lambda _: None
+        self.before_commit: Callable[[Connection], None] = lambda _: None
         self.on_damage: Callable[[StoreDamaged], None] = lambda _: None
         self.lock = threading.RLock()
         self._local = threading.local()
-        self._readers: list[tuple[threading.Thread, sqlite3.Connection]] = []
+        self._readers: list[tuple[threading.Thread, Connection]] = []
         self._readers_lock = threading.Lock()
-        self.writer: sqlite3.Connection | None = None
+        self.writer: Connection | None = None
         if writer:
             try:
                 self.writer = self._open_writer()
@@ -79,7 +110,7 @@ class Database:
             self.reader()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[Connection]:
         """All or nothing, durable when it returns. Threads take turns."""
         assert self.writer is not None, "this store was opened for reading"
         with self.lock:
@@ -88,36 +119,39 @@ class Database:
                 yield self.writer
                 self.before_commit(self.writer)
                 self.writer.commit()
-            except sqlite3.DatabaseError as error:
+            except BaseException as error:
                 self.writer.rollback()
                 # A lock or the disk, not what was written: the caller may wait and try again.
                 if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):
-                    raise self.refused(error) from error
-                raise
-            except StoreDamaged as error:
-                self.writer.rollback()
-                self.on_damage(error)
-                raise
-            except BaseException:
-                self.writer.rollback()
+                    raise self.refused(cast(sqlite3.DatabaseError, error)) from error
+                if isinstance(error, StoreDamaged):
+                    self.on_damage(error)
                 raise
 
-    def rows(self, noun: str, name: str, /, **values: Any) -> list[Row]:
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """This thread's reader. What it meets is raised as a StoreError."""
         try:
-            return write(self.reader(), noun, name, values).fetchall()
+            yield self.reader()
         except FAULTS as error:
             raise self.refused(error) from error
+
+    def rows(self, noun: str, name: str, /, **values: Any) -> list[Row]:
+        with self.reading() as connection:
+            return connection.rows(noun, name, **values)
 
     def each(self, noun: str, name: str, /, **values: Any) -> Iterator[Row]:
         """One at a time: for rows that together may be larger than memory."""
-        try:
-            yield from write(self.reader(), noun, name, values)
-        except FAULTS as error:
-            raise self.refused(error) from error
+        with self.reading() as connection:
+            yield from connection.run(noun, name, **values)
 
     def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
-        found = self.rows(noun, name, **values)
-        return found[0] if found else None
+        return next(iter(self.rows(noun, name, **values)), None)
+
+    def only(self, noun: str, name: str, /, **values: Any) -> Row:
+        """The row of a query that always has one."""
+        with self.reading() as connection:
+            return connection.only(noun, name, **values)
 
     def all(self, kind: type[T], noun: str, name: str, /, **values: Any) -> list[T]:
         """The rows as values: the columns are the fields."""
@@ -134,10 +168,10 @@ class Database:
     def number(self, noun: str, name: str, /, **values: Any) -> int:
         return int(self.value(noun, name, **values) or 0)
 
-    def execute(self, noun: str, name: str, values: Mapping[str, Any]) -> int:
+    def run(self, noun: str, name: str, /, **values: Any) -> int:
         """One statement in a transaction of its own: how many rows it changed."""
         with self.transaction() as connection:
-            return write(connection, noun, name, values).rowcount
+            return connection.run(noun, name, **values).rowcount
 
     def refused(self, error: Fault) -> StoreError:
         """Damage is reported to whoever can repair it, whichever thread has met it."""
@@ -165,61 +199,59 @@ class Database:
                 self.writer.close()
             self.writer = None
 
-    def reader(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+    def reader(self) -> Connection:
+        connection: Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             try:
                 connection = self._open_reader()
             except FAULTS as error:
                 raise self.refused(error) from error
             self._local.connection = connection
-            self._keep(connection)
-        return connection
-
-    def _open_reader(self) -> sqlite3.Connection:
-        uri = f"{self.path.absolute().as_uri()}?mode=ro"
-        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
-        with _closed_on_error(connection):
-            connection.row_factory = Row
-            connection.execute("PRAGMA query_only = 1")
-            if _version(connection) == 0:  # the worker is just about to make the tables
-                raise StoreMissing
-            _check_version(connection)
-            if _version(connection) < newest_version():
-                raise StoreError(_old(self.path))
-        return connection
-
-    def _keep(self, connection: sqlite3.Connection) -> None:
-        """And close those of threads that have ended: a pool may start many in the life of a server."""
-        with self._readers_lock:
-            for kept in self._readers.copy():
-                thread, idle = kept
-                if not thread.is_alive():
+            with self._readers_lock:
+                # Close those of threads that have ended: a pool may start many in the life of a server.
+                for kept in [each for each in self._readers if not each[0].is_alive()]:
                     self._readers.remove(kept)
-                    idle.close()
-            self._readers.append((threading.current_thread(), connection))
+                    kept[1].close()
+                self._readers.append((threading.current_thread(), connection))
+        return connection
 
-    def _open_writer(self) -> sqlite3.Connection:
+    def _open_reader(self) -> Connection:
+        connection = _connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+        with _closed_on_error(connection):
+            connection.execute("PRAGMA query_only = 1")
+            version = _check_version(connection)
+            if version == 0:  # the worker is just about to make the tables
+                raise StoreMissing
+            if version < newest_version():
+                update = "Bring it up to date with `aforesaid worker start`."
+                raise StoreError(f"{self.path} is of an older aforesaid. {update}")
+        return connection
+
+    def _open_writer(self) -> Connection:
         private_dir(self.path.parent)
         # SQLite would create it with the umask's mode, and -wal and -shm copy that.
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
-        connection = sqlite3.connect(
-            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = _connect(self.path, isolation_level=None)
         with _closed_on_error(connection):
-            connection.row_factory = Row
             # Where others may have a hand in the file, the log's shared memory proves nothing.
             journal = "DELETE" if why_shared(self.path.parent) else "WAL"
-            connection.execute(f"PRAGMA journal_mode = {journal}")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
+            settings = (f"journal_mode = {journal}", "synchronous = FULL", "foreign_keys = ON")
+            for setting in (*settings, f"journal_size_limit = {WAL_LIMIT}"):
+                connection.execute(f"PRAGMA {setting}")
             if not self._checked:
                 quick = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
                 if quick != "ok":
                     raise StoreDamaged(_damaged(self.path, quick))
             migrate(connection)
         return connection
+
+
+def _connect(place: str | Path, **options: Any) -> Connection:
+    connection = sqlite3.connect(
+        place, timeout=BUSY_SECONDS, check_same_thread=False, factory=Connection, **options
+    )
+    connection.row_factory = Row
+    return connection
 
 
 @contextmanager
@@ -239,10 +271,8 @@ class Part:
 
 
 def migrate(connection: sqlite3.Connection, until: int | None = None) -> None:
-    """The missing steps are one transaction: a kill leaves the old or the new schema, and no reader sees one
-    that is half made. `until`: no further than to that version."""
-    _check_version(connection)
-    before, newest = _version(connection), until or newest_version()
+    """In one transaction: a kill leaves the old or the new schema. `until`: the last version."""
+    before, newest = _check_version(connection), until or newest_version()
     missing = [each for each in migrations() if before < each[0] <= newest]
     if missing:
         scripts = "\n".join(script for _, script in missing)
@@ -250,43 +280,6 @@ def migrate(connection: sqlite3.Connection, until: int | None = None) -> None:
         connection.executescript(
             f"BEGIN IMMEDIATE;\n{scripts}\nPRAGMA user_version = {version};\nCOMMIT;"
         )
-
-
-def write(
-    connection: sqlite3.Connection, noun: str, name: str, values: Mapping[str, Any]
-) -> sqlite3.Cursor:
-    return connection.execute(load_queries(noun)[name], _safe(values))
-
-
-def write_many(
-    connection: sqlite3.Connection, noun: str, name: str, rows: Iterable[Mapping[str, Any]]
-) -> None:
-    connection.executemany(load_queries(noun)[name], map(_safe, rows))
-
-
-def _safe(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Every text passes here on its way into a statement."""
-    return {
-        name: sqlite_safe(value) if isinstance(value, str) else value
-        for name, value in values.items()
-    }
-
-
-def write_one(
-    connection: sqlite3.Connection, noun: str, name: str, values: Mapping[str, Any]
-) -> Row | None:
-    """The first row of a query or a RETURNING. All rows are fetched: an unfinished one holds a lock."""
-    found = write(connection, noun, name, values).fetchall()
-    return found[0] if found else None
-
-
-def write_id(
-    connection: sqlite3.Connection, noun: str, name: str, values: Mapping[str, Any]
-) -> int:
-    """The first column of the row that an INSERT returns."""
-    row = write_one(connection, noun, name, values)
-    assert row is not None, (noun, name)
-    return int(row[0])
 
 
 def translate(error: Fault, path: Path) -> StoreError:
@@ -309,21 +302,12 @@ def _damaged(path: Path, why: str) -> str:
     )
 
 
-def _old(path: Path) -> str:
-    return f"{path} is of an older aforesaid. Bring it up to date with `aforesaid worker start`."
-
-
-def _old_sqlite() -> str:
-    return (
-        f"This Python has SQLite {sqlite3.sqlite_version}; aforesaid needs 3.35 or later. Install it with a "
-        "newer Python."
-    )
-
-
-def _version(connection: sqlite3.Connection) -> int:
+def schema_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _check_version(connection: sqlite3.Connection) -> None:
-    if _version(connection) > newest_version():
+def _check_version(connection: sqlite3.Connection) -> int:
+    version = schema_version(connection)
+    if version > newest_version():
         raise StoreTooNew
+    return version

@@ -9,19 +9,15 @@ import os
 import sqlite3
 import struct
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from aforesaid.errors import StoreDamaged, StoreMissing, StoreTooNew
-from aforesaid.store.database import FAULTS, newest_version, translate
-from aforesaid.store.salvage import (
-    find_bad_row,
-    kept_tables,
-    open_damaged,
-    schema_version,
-)
+from aforesaid.store.database import FAULTS, newest_version, schema_version, translate
+from aforesaid.store.salvage import find_bad_row, kept_tables, open_damaged
 from aforesaid.store.store import Store
 
 Progress = Callable[[int, int], None]  # done, of how much
@@ -40,8 +36,7 @@ def no_progress(_done: int, _total: int) -> None:
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """What a database holds, counted by table."""
 
     schema: int
@@ -67,7 +62,7 @@ def copy(source: Path, target: Path, progress: Progress = no_progress) -> Conten
         if not source.exists():
             raise StoreMissing
         with (
-            closing(_open_read_only(source)) as live,
+            _reading(source) as live,
             closing(sqlite3.connect(target, isolation_level=None)) as copied,
         ):
             live.execute("BEGIN")  # one snapshot: writers meanwhile do not restart the copy
@@ -81,13 +76,8 @@ def copy(source: Path, target: Path, progress: Progress = no_progress) -> Conten
                 progress(total - remaining, total)
 
             live.backup(copied, pages=STEP_PAGES, progress=report)
-            copied.execute(
-                "PRAGMA journal_mode = DELETE"
-            )  # readers of the copy make no files beside it
+            copied.execute("PRAGMA journal_mode = DELETE")  # readers make no files beside the copy
             return Contents(version, count_rows(copied))
-    except FAULTS as error:
-        target.unlink(missing_ok=True)
-        raise translate(error, source) from error
     except BaseException:
         target.unlink(missing_ok=True)
         raise
@@ -115,18 +105,21 @@ def check(path: Path) -> Contents:
 
 def read_version(path: Path) -> int:
     """0 for a file without tables."""
-    try:
-        with closing(_open_read_only(path)) as connection:
-            return schema_version(connection)
-    except FAULTS as error:
-        raise translate(error, path) from error
+    with _reading(path) as connection:
+        return schema_version(connection)
 
 
 def newest_event(path: Path) -> int:
     """Its id. Of a database of any version: a store would refuse one that is still to be migrated."""
+    with _reading(path) as connection:
+        return int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(_open_read_only(path)) as connection:
-            return int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+            yield connection
     except FAULTS as error:
         raise translate(error, path) from error
 

@@ -1,14 +1,10 @@
 """Projects: which repository a directory belongs to."""
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from aforesaid.model.sessions import (
-    Project,
-    ProjectTotals,
-)
+from aforesaid.model.sessions import Project, ProjectTotals
 from aforesaid.repository import (
     Identity,
     Known,
@@ -20,22 +16,21 @@ from aforesaid.repository import (
     link_identities,
     new_identities,
 )
-from aforesaid.store.database import Part, Row, write, write_one
+from aforesaid.store.database import Connection, Part, Row
 
 Group = tuple[int, int]  # a project, and 0 or the number of a link
 
 
 class Projects(Part):
     def resolve(self, repository: Repository, directory: str, now: int) -> int:
-        """The project of a repository, created when it is new. It keeps its name and its root as long as that
-        directory holds it: a second clone changes neither."""
+        """Creates a new one. Its name and root stay while that directory holds it."""
         while True:  # git answers outside of the transaction, until nothing has changed meanwhile
             known = self._known()
             owner = find_owner(repository, known)
             moved = owner is not None and self._is_moved(repository, owner)
-            with self._db.transaction() as connection:
-                if known_in(connection) == known:
-                    return _resolve(connection, repository, directory, now, owner, moved=moved)
+            with self._db.transaction() as db:
+                if known_in(db) == known:
+                    return _resolve(db, repository, directory, now, owner, moved=moved)
 
     def link(self, repository: Repository, project_id: int) -> None:
         """The user says that a repository belongs to a project. An earlier link of it ends."""
@@ -53,10 +48,12 @@ class Projects(Part):
             known = self._known()
             ended = _find_links(repository, known)
             number = 1 + max((each.key[1] for each in known), default=0)
-            with self._db.transaction() as connection:
-                if known_in(connection) == known:
-                    _drop_links(connection, ended)
-                    _add(connection, (project_id, number), identities)
+            with self._db.transaction() as db:
+                if known_in(db) == known:
+                    for each in ended:
+                        owner, link = each.key
+                        db.run("projects", "drop_link", project_id=owner, link=link)
+                    _add(db, (project_id, number), identities)
                     return ended
 
     def find(self, repository: Repository, *, local: bool = True) -> int | None:
@@ -65,8 +62,7 @@ class Projects(Part):
         return owner.key[0] if owner else None
 
     def find_at(self, directory: str, repository: Repository | None = None) -> int | None:
-        """By the repository that is there now, if it is known already; of a directory that is gone, by the
-        sessions that were in it."""
+        """By the repository that is there now; of a directory that is gone, by its sessions."""
         if not Path(directory).is_dir():
             return self.find_by_dir(directory)
         return self.find(repository or identify(directory))
@@ -85,8 +81,7 @@ class Projects(Part):
     def unproven_remote(
         self, repository: Repository, project_id: int
     ) -> tuple[str, list[int]] | None:
-        """See `find_unproven_remote`. Only older projects count: who names a remote later has no say in the
-        project that had it first."""
+        """See `find_unproven_remote`. Only older projects count: they had the remote first."""
         older = (
             Known(k.key[0], k.identities, k.linked) for k in self._known() if k.key[0] < project_id
         )
@@ -114,14 +109,10 @@ class Projects(Part):
         return _grouped(self._db.rows("projects", "all_identities"))
 
     def get(self, project_id: int) -> Project:
-        row = self._db.row("projects", "project", id=project_id)
-        assert row is not None, project_id
-        return Project(row["id"], row["name"], row["root"])
+        return Project(**dict(self._db.only("projects", "project", id=project_id)))
 
     def all(self) -> list[Project]:
-        return [
-            Project(r["id"], r["name"], r["root"]) for r in self._db.rows("projects", "projects")
-        ]
+        return self._db.all(Project, "projects", "projects")
 
     def find_by_dir(self, directory: str) -> int | None:
         found: int | None = self._db.value("projects", "dir", dir=directory)
@@ -138,9 +129,9 @@ class Projects(Part):
         return self._db.number("transcripts", "known_since", id=project_id)
 
 
-def known_in(connection: sqlite3.Connection) -> list[Known[Group]]:
+def known_in(db: Connection) -> list[Known[Group]]:
     """Within a transaction."""
-    return _grouped(write(connection, "projects", "all_identities", {}).fetchall())
+    return _grouped(db.rows("projects", "all_identities"))
 
 
 def _grouped(rows: Iterable[Row]) -> list[Known[Group]]:
@@ -152,14 +143,14 @@ def _grouped(rows: Iterable[Row]) -> list[Known[Group]]:
     ]
 
 
-def _add(connection: sqlite3.Connection, key: Group, identities: Iterable[Identity]) -> None:
+def _add(db: Connection, key: Group, identities: Iterable[Identity]) -> None:
     for each in identities:
-        values = {"identity": each.value, "kind": each.kind, "project_id": key[0], "link": key[1]}
-        write(connection, "projects", "add_identity", values)
+        owner = {"project_id": key[0], "link": key[1]}
+        db.run("projects", "add_identity", **owner, identity=each.value, kind=each.kind)
 
 
 def _resolve(
-    connection: sqlite3.Connection,
+    db: Connection,
     repository: Repository,
     directory: str,
     now: int,
@@ -169,15 +160,12 @@ def _resolve(
 ) -> int:
     values = {"name": repository.name, "root": repository.root, "now": now}
     if owner is None:
-        added = write_one(connection, "projects", "add_project", values)
-        assert added is not None
-        owner = Known((int(added["id"]), 0), frozenset())
+        owner = Known((db.number("projects", "add_project", **values), 0), frozenset())
     project_id = owner.key[0]
     if moved:
-        write(connection, "projects", "move_project", values | {"id": project_id})
-    _add(connection, owner.key, new_identities(repository, owner.identities))
-    noted = {"dir": directory, "project_id": project_id, "now": now}
-    write(connection, "projects", "add_dir", noted)
+        db.run("projects", "move_project", **values, id=project_id)
+    _add(db, owner.key, new_identities(repository, owner.identities))
+    db.run("projects", "add_dir", dir=directory, project_id=project_id, now=now)
     return project_id
 
 
@@ -189,9 +177,3 @@ def _find_links(repository: Repository, known: list[Known[Group]]) -> list[Known
     if not found and (owner := find_owner(repository, links)):
         found = [owner]
     return found
-
-
-def _drop_links(connection: sqlite3.Connection, links: Iterable[Known[Group]]) -> None:
-    for each in links:
-        values = {"project_id": each.key[0], "link": each.key[1]}
-        write(connection, "projects", "drop_link", values)

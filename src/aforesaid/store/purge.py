@@ -14,20 +14,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from aforesaid.errors import StoreError
+from aforesaid.errors import StoreDamaged, StoreError
 from aforesaid.ids import digest
-from aforesaid.model.purge import (
-    ERASED,
-    Changing,
-    Erasure,
-    Freed,
-    Matching,
-    Progress,
-    Reach,
-    Rows,
-)
-from aforesaid.store.curation import settle, with_folded
-from aforesaid.store.database import Part, Row, load_queries, write, write_one
+from aforesaid.model.purge import ERASED, Changing, Erasure, Freed, Matching, Progress, Reach, Rows
+from aforesaid.store.database import Connection, Part, Row, load_queries
+from aforesaid.store.observations import settle, with_folded
 from aforesaid.store.sessions import keep_place
 from aforesaid.store.values import pack, unpack
 from aforesaid.terms import index_text
@@ -35,7 +26,7 @@ from aforesaid.text import sqlite_safe
 
 EMPTY = pack(b"")
 ROWS_AT_ONCE = 500  # in a transaction: hooks and captures come in between
-BODIES_AT_ONCE = 32  # events or replies that are read together: some are large
+BODIES_AT_ONCE = 32  # events that are read together: some are large
 BEFORE = 60_000  # milliseconds that a prompt's hook may be answered before the prompt itself
 TABLES = ("sessions", "prompts", "events", "observations", "summaries")
 SEARCHED = ("prompts", "observations", "summaries")
@@ -52,8 +43,7 @@ class Purge(Part):
     def select(self, wanted: Erasure) -> Rows:
         """What it names, without what was derived. Empty where there is no such thing."""
         key = wanted.id or 0
-        there = self._db.row("erasing", "there", id=key)
-        assert there is not None
+        there = self._db.only("erasing", "there", id=key)
         match wanted.what:
             case "observation" if there["observation"]:
                 # With what it was made of: from that it would be written again.
@@ -90,14 +80,12 @@ class Purge(Part):
         named = {name: _listed(getattr(rows, name)) for name in TABLES}
         sessions = self._keys("sessions_touched", **named)
         projects = self._keys("projects_touched", ids=_listed(sessions)) | rows.projects
-        whole = self._db.row("erasing", "counts", **named)
-        assert whole is not None
+        whole = self._db.only("erasing", "counts", **named)
         counts = {name: len(getattr(rows, name)) for name in ("projects", *TABLES)} | dict(whole)
         return Reach(rows, counts, projects, sessions)
 
     def delete(self, rows: Rows, now: int) -> Iterator[int]:
-        """In steps, each a transaction: how many rows it took. Killed and called again it goes on. What was
-        derived goes first: after a kill the rest is still found."""
+        """In resumable steps, each a transaction: how many rows. What was derived goes first."""
         steps = (
             (rows.observations, ("drop_observations",)),
             (rows.summaries, ("untitle", "drop_summaries")),
@@ -111,20 +99,20 @@ class Purge(Part):
             for first in range(0, len(ordered), ROWS_AT_ONCE):
                 part = ordered[first : first + ROWS_AT_ONCE]
                 values = {"ids": _listed(part), "empty": EMPTY, "erased": ERASED, "before": BEFORE}
-                with self._db.transaction() as connection:
+                with self._db.transaction() as db:
                     for name in names:
-                        write(connection, "erasing", name, values)
+                        db.run("erasing", name, **values)
                     if ids is rows.observations:
-                        settle(connection, ())
+                        settle(db, ())
                 yield len(part)
         for session_id in sorted(rows.sessions):
             self._delete_session(session_id, now)
             yield 1
         for project_id in sorted(rows.projects):
-            with self._db.transaction() as connection:
-                write(connection, "erasing", "forget_replies_of_project", {"id": project_id})
-                keep_place(connection, project_id)
-                write(connection, "erasing", "drop_project", {"id": project_id})
+            with self._db.transaction() as db:
+                db.run("erasing", "forget_replies_of_project", id=project_id)
+                keep_place(db, project_id)
+                db.run("erasing", "drop_project", id=project_id)
             yield 1
 
     def replace_text(
@@ -136,15 +124,12 @@ class Purge(Part):
                 self._replace_events(changed, matching, changing)
                 yield len(changed)
         # What is to be indexed again is found by the text that is still there, so that comes first.
-        names = sorted(
-            name for name in load_queries("traces") if name.startswith(("index_", "replace_"))
-        )
+        names = (name for name in load_queries("traces") if name.startswith(("index_", "replace_")))
         count = 0
-        with self._db.transaction() as connection, _functions(connection, matching, changing):
-            for name in names:
-                done = write(connection, "traces", name, {}).rowcount
+        with self._db.transaction() as db, _functions(db, matching, changing):
+            for name in sorted(names):
+                done = db.run("traces", name).rowcount
                 count += done if name.startswith("replace_") else 0
-            count += _drop_replies(connection, matching)
         yield count
 
     def purged_until(self, agent: str, ref: str) -> int | None:
@@ -153,49 +138,37 @@ class Purge(Part):
         return int(row["until"]) if row else None
 
     def _delete_session(self, session_id: int, now: int) -> None:
-        with self._db.transaction() as connection:
-            session = write_one(connection, "sessions", "one", {"id": session_id})
+        with self._db.transaction() as db:
+            session = db.row("sessions", "one", id=session_id)
             if session is None:
                 return
             name = {"agent": session["agent"], "ref": session["ref"]}
-            until = max(now, session["last_event_at"])
-            values = {"id": session_id, "session": _session_hash(**name), "until": until, **name}
+            hashed, until = _session_hash(**name), max(now, session["last_event_at"])
             steps = ("bury_session", "forget_replies_of_session", "drop_pauses", "drop_session")
             for step in steps:
-                write(connection, "erasing", step, values)
-            settle(connection, ())
+                db.run("erasing", step, id=session_id, session=hashed, until=until, **name)
+            settle(db, ())
 
     def _with_derived(self, rows: Rows) -> Rows:
-        prompts, sessions = _listed(rows.prompts), _listed(rows.sessions)
-        events = rows.events | self._keys("events_of_prompts", ids=prompts)
-        done = _listed(events)
-        observations = (
-            rows.observations
-            | self._keys("observations_of_events", ids=done)
-            | self._keys("observations_of_prompts", ids=prompts)
-            | self._keys("observations_of_sessions", ids=sessions)
-        )
-        observations |= self._keys("hidden_with", ids=_listed(observations))
-        return replace(
-            rows,
-            events=events,
-            observations=frozenset(with_folded(self._db.reader(), observations)),
-            summaries=rows.summaries
-            | self._keys("summaries_of_events", ids=done)
-            | self._keys("summaries_of_prompts", ids=prompts),
-        )
+        events = rows.events | self._keys("events_of_prompts", ids=_listed(rows.prompts))
+        rows = replace(rows, events=events)
+        named = {name: _listed(getattr(rows, name)) for name in TABLES}
+        found = rows.observations | self._keys("derived_observations", **named)
+        found |= self._keys("hidden_with", ids=_listed(found))
+        observations = frozenset(with_folded(self._db.reader(), found))
+        summaries = rows.summaries | self._keys("derived_summaries", **named)
+        return replace(rows, observations=observations, summaries=summaries)
 
-    def _keys(self, name: str, **values: object) -> frozenset[int]:
-        return frozenset(int(row[0]) for row in self._db.rows("erasing", name, **values))
+    def _keys(self, name: str, topic: str = "erasing", /, **values: object) -> frozenset[int]:
+        return frozenset(int(row[0]) for row in self._db.rows(topic, name, **values))
 
     def _found(self, name: str, **values: object) -> frozenset[int]:
-        return frozenset(int(row[0]) for row in self._db.rows("traces", name, **values))
+        return self._keys(name, "traces", **values)
 
     def _events(self, on_progress: Progress) -> Iterator[tuple[list[Row], dict[str, int]]]:
         """All events with content, a few at a time, with the ids that they span."""
         after, done = 0, 0
-        last = self._db.row("traces", "last_event")
-        assert last is not None
+        last = self._db.only("traces", "last_event")
         while rows := self._db.rows("traces", "events", after=after, limit=BODIES_AT_ONCE):
             yield rows, {"after": after, "last": rows[-1]["id"]}
             after, done = rows[-1]["id"], done + len(rows)
@@ -203,7 +176,7 @@ class Purge(Part):
 
     def _replace_events(self, rows: list[Row], matching: Matching, changing: Changing) -> None:
         ids = _listed(row["id"] for row in rows)
-        with self._db.transaction() as connection, _functions(connection, matching, changing):
+        with self._db.transaction() as db, _functions(db, matching, changing):
             for row in rows:
                 body = changing(_text(row["body"])).encode("utf-8", "surrogateescape")
                 values = {name: _changed(row[name], changing) for name in COLUMNS} | {
@@ -212,17 +185,16 @@ class Purge(Part):
                     "size": len(body),
                     "content_hash": digest(body, 32),
                 }
-                write(connection, "traces", "set_event", values)
-            for said in write(connection, "traces", "event_text", {"ids": ids}).fetchall():
+                db.run("traces", "set_event", **values)
+            for said in db.rows("traces", "event_text", ids=ids):
                 text = sqlite_safe(changing(said["text"]))
                 values = dict(said) | {"text": text, "words": index_text(text)}
-                write(connection, "traces", "drop_event_text", values)
-                write(connection, "index", "add_event_text", values)
+                db.run("traces", "drop_event_text", **values)
+                db.run("index", "add_event_text", **values)
 
 
 class Maintenance(Part):
-    """Only the content of events goes because of age or space, and what is found in them. Observations,
-    summaries, prompts and memories never do."""
+    """Frees the content of events only, by age or for space. Nothing else expires."""
 
     def age_out(self, before: int, limit: int, *, keep_texts: bool = False) -> Freed:
         """The oldest events that happened before a time. `keep_texts`: they stay searchable."""
@@ -236,16 +208,15 @@ class Maintenance(Part):
 
     def _free(self, rows: list[Row], *names: str) -> Freed:
         if rows:
-            values = {"ids": _listed(row["id"] for row in rows), "empty": EMPTY}
-            with self._db.transaction() as connection:
+            ids = _listed(row["id"] for row in rows)
+            with self._db.transaction() as db:
                 for name in names:
-                    write(connection, "erasing", name, values)
+                    db.run("erasing", name, ids=ids, empty=EMPTY)
         return Freed(len(rows), sum(row["stored"] for row in rows))
 
     def shrink(self, *, at_once: bool = False) -> int:
         """Gives free space back, if it is worth copying the file. How many bytes that was."""
-        space = self._db.row("retention", "space")
-        assert space is not None
+        space = self._db.only("retention", "space")
         free, whole = int(space["free"]), int(space["whole"])
         if not at_once and (free < WORTH_BYTES or free * WORTH_SHARE < whole):
             return 0
@@ -255,9 +226,9 @@ class Maintenance(Part):
 
     def scrub(self) -> None:
         """No byte stays of what was deleted. Takes as long as copying the database."""
-        with self._db.transaction() as connection:
+        with self._db.transaction() as db:
             for name in INDEXES:
-                write(connection, "traces", name, {})
+                db.run("traces", name)
         self._pragma("VACUUM")
         self.truncate_log()
 
@@ -280,35 +251,28 @@ class Maintenance(Part):
                 raise self._db.refused(error) from error
 
 
-def _drop_replies(connection: sqlite3.Connection, matching: Matching) -> int:
-    after, count = 0, 0
-    part = {"limit": BODIES_AT_ONCE}
-    while rows := write(connection, "traces", "replies", part | {"after": after}).fetchall():
-        after = rows[-1]["id"]
-        for row in rows:
-            if matching(_text(row["reply"])):
-                write(connection, "traces", "forget_reply", {"id": row["id"]})
-                count += 1
-    return count
-
-
 @contextmanager
 def _functions(
-    connection: sqlite3.Connection, matching: Matching, changing: Changing | None = None
+    db: Connection, matching: Matching, changing: Changing | None = None
 ) -> Iterator[None]:
     """Registers `found` and `changed`, which the queries call."""
-    connection.create_function("found", 1, lambda text: _is_found(text, matching))
+    db.create_function("found", 1, lambda text: _is_found(text, matching))
     if changing is not None:
-        connection.create_function("changed", 1, lambda text: _changed(text, changing))
+        db.create_function("changed", 1, lambda text: _changed(text, changing))
     try:
         yield
     finally:
-        connection.create_function("found", 1, None)
-        connection.create_function("changed", 1, None)
+        db.create_function("found", 1, None)
+        db.create_function("changed", 1, None)
 
 
-def _is_found(text: object, matching: Matching) -> bool:
-    return isinstance(text, str) and matching(text)
+def _is_found(value: object, matching: Matching) -> bool:
+    if isinstance(value, bytes):  # a packed reply; one that cannot be read is as good as found
+        try:
+            return matching(_text(value))
+        except StoreDamaged:
+            return True
+    return isinstance(value, str) and matching(value)
 
 
 def _changed(text: str | None, changing: Changing) -> str | None:

@@ -6,17 +6,15 @@ by its identities, a session by its agent's id, a prompt by its id, an event by 
 in its turn, an observation by its words. So a second import adds nothing.
 """
 
-import pickle
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any, cast
+from typing import Any
 
 from aforesaid.ids import digest
-from aforesaid.model.observations import FALLBACK_TYPE, TYPES
+from aforesaid.model.observations import stored_type
 from aforesaid.model.records import (
     NAMES,
     BlobRecord,
@@ -38,15 +36,14 @@ from aforesaid.model.records import (
     session_name,
 )
 from aforesaid.repository import find_owner
-from aforesaid.store.database import Part, Row, translate, write, write_id, write_one
-from aforesaid.store.jobs import add_doubts, add_files, add_words
+from aforesaid.store.database import Connection, Part, Row, translate
+from aforesaid.store.jobs import add_doubts, add_files, add_parts
 from aforesaid.store.projects import known_in
 from aforesaid.store.requests import pack_reply, unpack_reply
 from aforesaid.store.values import columns, make, pack, read_row, unpack
 from aforesaid.text import sqlite_safe
 
 Values = dict[str, Any]
-IN_MEMORY = 8 * 1024 * 1024
 DONE = "done"
 SAME_REQUEST = (
     *("at", "provider", "model", "purpose", "digest", "outcome", "sent", "received"),
@@ -63,17 +60,15 @@ class Transfer(Part):
         return self._db.all(Counts, "transfer", "counts", project_id=project_id)[0]
 
     def export(self, project_id: int | None, *, replies: bool) -> Iterator[Record]:
-        """Everything, or all of one project: each project before its sessions, each session before its
-        parts; what belongs to no session first. Until it is over, this thread sees the store as it was."""
+        """One snapshot, in order: loose requests, then each project, its sessions and their parts."""
         reader = self._db.reader()
         try:
             reader.execute("BEGIN")
-            if project_id is None:
-                for row in write(reader, "transfer", "loose_requests", {"project_id": None}):
-                    yield _read_request(row, None, None, {}, replies=replies)
-            projects = write(reader, "transfer", "projects", {"project_id": project_id})
-            for number, row in enumerate(projects.fetchall(), 1):
-                yield from _export_project(reader, row, f"p{number}", replies=replies)
+            for record in _export(reader, project_id):
+                if isinstance(record, RequestRecord) and not replies:
+                    yield replace(record, reply=None)
+                else:
+                    yield record
         except sqlite3.DatabaseError as error:
             raise translate(error, self._db.path) from error
         finally:
@@ -81,17 +76,18 @@ class Transfer(Part):
                 reader.rollback()
 
     def begin(self) -> None:
-        with self._db.transaction() as connection:
-            write(connection, "transfer", "make_moved", {})
-            write(connection, "transfer", "forget_moved", {})
+        with self._db.transaction() as db:
+            db.run("transfer", "make_moved")
+            db.run("transfer", "forget_moved")
 
     def import_records(
         self, records: Iterable[Record], *, into: int | None = None, undo: bool = False
     ) -> Taken:
         """A block, in one transaction. With `undo` nothing is changed, and it is only known what would be."""
         taken: Taken | None = None
-        with suppress(_Undone), _prepare(records) as ready, self._db.transaction() as connection:
-            taken = _Import(connection, into).run(ready)
+        ready = [_prepare(record) for record in records]
+        with suppress(_Undone), self._db.transaction() as db:
+            taken = _Import(db, into).run(ready)
             if undo:
                 raise _Undone
         assert taken is not None
@@ -99,52 +95,50 @@ class Transfer(Part):
 
     def end(self) -> None:
         """Now that everything is here: a link may point to a session that came later."""
-        with self._db.transaction() as connection:
-            write(connection, "transfer", "link_repeats", {})
-            write(connection, "transfer", "link_follows", {})
-            write(connection, "transfer", "forget_moved", {})
+        with self._db.transaction() as db:
+            for step in ("link_repeats", "link_follows", "forget_moved"):
+                db.run("transfer", step)
 
 
-def _export_project(
-    reader: sqlite3.Connection, row: Row, name: str, *, replies: bool
-) -> Iterator[Record]:
-    owner, place = {"id": row["id"]}, {"project_id": row["id"]}
-    identities = write(reader, "transfer", "identities", owner).fetchall()
-    dirs = write(reader, "transfer", "dirs", owner).fetchall()
-    yield make(
-        ProjectRecord,
-        dict(row),
-        project=name,
-        identities=tuple(IdentityRecord(**dict(found)) for found in identities),
-        dirs=tuple(DirRecord(**dict(found)) for found in dirs),
-    )
-    for found in write(reader, "transfer", "loose_requests", place):
-        yield _read_request(found, None, name, {}, replies=replies)
-    for session in write(reader, "transfer", "sessions", place).fetchall():
-        yield from _export_session(reader, session, name, replies=replies)
+def _export(db: Connection, only: int | None) -> Iterator[Record]:
+    if only is None:
+        for row in db.run("transfer", "loose_requests", project_id=None):
+            yield _read_request(row)
+    for number, row in enumerate(db.rows("transfer", "projects", project_id=only), 1):
+        name, owner = f"p{number}", {"project_id": row["id"], "id": row["id"]}
+        identities = db.rows("transfer", "identities", **owner)
+        dirs = db.rows("transfer", "dirs", **owner)
+        yield make(
+            ProjectRecord,
+            dict(row),
+            project=name,
+            identities=tuple(IdentityRecord(**dict(found)) for found in identities),
+            dirs=tuple(DirRecord(**dict(found)) for found in dirs),
+        )
+        for found in db.run("transfer", "loose_requests", **owner):
+            yield _read_request(found, project=name)
+        for session in db.rows("transfer", "sessions", **owner):
+            yield from _export_session(db, session, name)
 
 
-def _export_session(
-    reader: sqlite3.Connection, row: Row, project: str, *, replies: bool
-) -> Iterator[Record]:
-    name = session_name(row["agent"], row["ref"])
+def _export_session(db: Connection, row: Row, project: str) -> Iterator[Record]:
+    name, owner = session_name(row["agent"], row["ref"]), {"session_id": row["id"]}
     yield make(SessionRecord, dict(row), session=name, project=project)
-    owner = {"session_id": row["id"]}
-    for found in write(reader, "transfer", "prompts", owner):
+    for found in db.run("transfer", "prompts", **owner):
         yield make(PromptRecord, dict(found), session=name)
     jobs: dict[int | None, int] = {}
-    for number, found in enumerate(write(reader, "transfer", "jobs", owner), 1):
+    for number, found in enumerate(db.run("transfer", "jobs", **owner), 1):
         jobs[found["id"]] = number
         yield make(JobRecord, dict(found), session=name, job=number)
-    for found in write(reader, "transfer", "events", owner):
+    for found in db.run("transfer", "events", **owner):
         values = read_row(found) | {"body": unpack(found["body"])}
         yield make(EventRecord, values, session=name, job=jobs.get(found["job_id"]))
-    for number, found in enumerate(write(reader, "transfer", "observations", owner), 1):
+    for number, found in enumerate(db.run("transfer", "observations", **owner), 1):
         yield _read_observation(found, name, number, jobs.get(found["job_id"]))
-    for found in write(reader, "transfer", "summaries", owner):
+    for found in db.run("transfer", "summaries", **owner):
         yield make(SummaryRecord, read_row(found), session=name)
-    for found in write(reader, "transfer", "requests", owner):
-        yield _read_request(found, name, project, jobs, replies=replies)
+    for found in db.run("transfer", "requests", **owner):
+        yield _read_request(found, name, project, jobs.get(found["job_id"]))
 
 
 def _read_observation(row: Row, session: str, place: int, job: int | None) -> ObservationRecord:
@@ -156,53 +150,31 @@ def _read_observation(row: Row, session: str, place: int, job: int | None) -> Ob
 
 
 def _read_request(
-    row: Row,
-    session: str | None,
-    project: str | None,
-    jobs: dict[int | None, int],
-    *,
-    replies: bool,
+    row: Row, session: str | None = None, project: str | None = None, job: int | None = None
 ) -> RequestRecord:
-    reply = row["reply"]
-    text = unpack_reply(reply) if replies and reply is not None else None
-    names = {"session": session, "project": project, "job": jobs.get(row["job_id"])}
-    return make(RequestRecord, read_row(row) | {"reply": text}, **names)
+    reply = None if row["reply"] is None else unpack_reply(row["reply"])
+    values = read_row(row) | {"reply": reply}
+    return make(RequestRecord, values, session=session, project=project, job=job)
 
 
-@contextmanager
-def _prepare(records: Iterable[Record]) -> Iterator[Iterator[tuple[Record, Values]]]:
-    """Each with its columns: read, cleaned and compressed outside of the transaction, which then holds the
-    lock for the inserts alone. A session may have hundreds of megabytes; beyond a few, they wait in a file
-    without a name."""
-    with SpooledTemporaryFile(IN_MEMORY) as file:
-        for record in records:
-            safe: Record = map_texts(record, sqlite_safe)
-            values = columns(safe)
-            if isinstance(safe, EventRecord):
-                hashed = {"content_hash": digest(safe.body, 32), "size": len(safe.body)}
-                values |= hashed | {"body": pack(safe.body)}
-                safe = replace(safe, body=b"")
-            elif isinstance(record, RequestRecord) and record.reply is not None:
-                values["reply"] = pack_reply(record.reply)  # as it came
-            pickle.dump((safe, values), file, pickle.HIGHEST_PROTOCOL)
-        file.seek(0)
-        yield _load(cast(IO[bytes], file))
-
-
-def _load(file: IO[bytes]) -> Iterator[tuple[Record, Values]]:
-    while True:
-        try:
-            yield pickle.load(file)  # our own data, from a file that no other process can open
-        except EOFError:
-            return
+def _prepare(record: Record) -> tuple[Record, Values]:
+    """With its columns, cleaned and compressed: the transaction has only the inserts to do."""
+    safe: Record = map_texts(record, sqlite_safe)
+    values = columns(safe)
+    if isinstance(safe, EventRecord):
+        hashed = {"content_hash": digest(safe.body, 32), "size": len(safe.body)}
+        values |= hashed | {"body": pack(safe.body)}
+        safe = replace(safe, body=b"")
+    elif isinstance(record, RequestRecord) and record.reply is not None:
+        values["reply"] = pack_reply(record.reply)  # as it came
+    return safe, values
 
 
 class _Import:
-    """One block: a project, and perhaps a session as it was when the block began. `into`: the project that
-    everything goes to, whatever the records say."""
+    """One block: a project, and perhaps a session. `into`: the project that all goes to."""
 
-    def __init__(self, connection: sqlite3.Connection, into: int | None) -> None:
-        self._connection, self._into = connection, into
+    def __init__(self, db: Connection, into: int | None) -> None:
+        self._db, self._into = db, into
         self._new: Counter[str] = Counter()
         self._known: Counter[str] = Counter()
         self._project: ProjectRecord | None = None
@@ -244,7 +216,7 @@ class _Import:
                 is_new = self._adders[type(record)](record, values | place)
             self._count(NAMES[type(record)][1], is_new)
         if self._session_id is not None:
-            self._write("merge_session", self._session | {"id": self._session_id})
+            self._db.run("transfer", "merge_session", **self._session, id=self._session_id)
         elif self._project is not None:
             self._find_project()
         new = Counts(**self._new)
@@ -254,46 +226,36 @@ class _Import:
     def _count(self, noun: str, is_new: bool) -> None:
         (self._new if is_new else self._known)[noun] += 1
 
-    def _write(self, name: str, values: Values, topic: str = "transfer") -> sqlite3.Cursor:
-        return write(self._connection, topic, name, values)
-
-    def _one(self, name: str, values: Values, topic: str = "transfer") -> Row | None:
-        return write_one(self._connection, topic, name, values)
-
-    def _id(self, name: str, values: Values) -> int:
-        return write_id(self._connection, "transfer", name, values)
-
     def _add_session(self, values: Values) -> bool:
-        row = self._one("by_ref", values, "sessions")
+        row = self._db.row("sessions", "by_ref", **values)
         if row is None:
-            project = {"project_id": self._find_project()}
-            self._session_id = self._id("add_session", values | project)
+            place = values | {"project_id": self._find_project()}
+            self._session_id = self._db.number("transfer", "add_session", **place)
             return True
         self._session_id, self._project_id = row["id"], row["project_id"]
         self._move_home(row, values["project_dir"])
         owner = {"session_id": row["id"]}
-        self._prompts = self._write("numbers", owner).fetchall()
+        self._prompts = self._db.rows("transfer", "numbers", **owner)
         self._taken_numbers = {each["number"] for each in self._prompts}
-        for job in self._write("jobs_here", owner).fetchall():
+        for job in self._db.rows("transfer", "jobs_here", **owner):
             self._unmatched_jobs[job["kind"], job["prompt_number"]].append(job["id"])
             self._older_jobs[job["id"]] = job["state"]
-        for each in self._write("observations", owner).fetchall():
+        for each in self._db.rows("transfer", "observations", **owner):
             words = fingerprint(_read_observation(each, "", 0, None))
             self._observations[words].append(each["id"])
         return False
 
     def _move_home(self, row: Row, project_dir: str) -> None:
-        """A session from another program is in a project that is only a name, until its directory is
-        known."""
-        if not self._one("is_placeholder", {"project_id": row["project_id"]}):
+        """A session from claude-mem is in a placeholder project until its directory is known."""
+        if not self._db.row("transfer", "is_placeholder", project_id=row["project_id"]):
             return
         project_id = self._find_project()
         if project_id == row["project_id"]:
             return
         values = {"id": row["id"], "project_id": project_id, "project_dir": project_dir}
         for what in ("move_session", "move_observations", "move_summaries"):
-            self._write(what, values)
-        self._write("drop_if_empty", {"id": row["project_id"]}, "projects")
+            self._db.run("transfer", what, **values)
+        self._db.run("projects", "drop_if_empty", id=row["project_id"])
         self._moved = True
 
     def _find_project(self) -> int:
@@ -307,19 +269,19 @@ class _Import:
         record = self._project
         assert record is not None, "a project comes before its sessions"
         if record.identities:
-            owner = find_owner(record.repository, known_in(self._connection), local=False)
+            owner = find_owner(record.repository, known_in(self._db), local=False)
             found = owner.key[0] if owner else None
         else:
-            row = self._one("nameless_project", columns(record))
+            row = self._db.row("transfer", "nameless_project", **columns(record))
             found = int(row["id"]) if row else None
         self._count("projects", found is None)
         if found is not None:  # it takes neither identities nor directories from a file
             return found
-        project_id = self._id("add_project", columns(record))
+        project_id = self._db.number("transfer", "add_project", **columns(record))
         for identity in dict.fromkeys(record.identities):
-            self._write("add_identity", columns(identity) | {"project_id": project_id})
+            self._db.run("transfer", "add_identity", **columns(identity), project_id=project_id)
         for directory in record.dirs:
-            self._write("add_dir", columns(directory) | {"project_id": project_id})
+            self._db.run("transfer", "add_dir", **columns(directory), project_id=project_id)
         return project_id
 
     def _number(self, given: int) -> int:
@@ -335,7 +297,7 @@ class _Import:
             number = max(self._taken_numbers) + 1
         self._taken_numbers.add(number)
         self._numbers[record.number] = number
-        self._write("add_prompt", values | {"number": number})
+        self._db.run("transfer", "add_prompt", **(values | {"number": number}))
         return True
 
     def _add_job(self, record: JobRecord, values: Values) -> bool:
@@ -343,50 +305,47 @@ class _Import:
         if older := self._unmatched_jobs[record.kind, number]:
             self._jobs[record.job] = older.pop(0)
             return False
-        self._jobs[record.job] = self._id("add_job", values | {"prompt_number": number})
+        values["prompt_number"] = number
+        self._jobs[record.job] = self._db.number("transfer", "add_job", **values)
         return True
 
     def _add_event(self, record: EventRecord, values: Values) -> bool:
         values["prompt_number"] = self._number(record.prompt_number)
-        if self._write("add_event", values).rowcount == 1:
+        if self._db.run("transfer", "add_event", **values).rowcount == 1:
             return True
         if values["job_id"] is not None and values["job_id"] not in self._older_jobs:
-            self._write("adopt_event", values)
+            self._db.run("transfer", "adopt_event", **values)
         return False
 
     def _add_observation(self, record: ObservationRecord, values: Values) -> bool:
         """A turn that was processed here is not stored twice; but a person's words are kept."""
         number = self._number(record.prompt_number)
-        kind = record.type if record.type in TYPES else FALLBACK_TYPE
+        kind = stored_type(record.type)
         stored = replace(record, prompt_number=number, type=kind)
         links = {"name": record.observation, "repeats": record.repeats, "follows": record.follows}
         if same := self._observations[fingerprint(stored)]:
-            self._write("note_moved", links | {"id": same.pop(0)})
+            self._db.run("transfer", "note_moved", **links, id=same.pop(0))
             return False
         settled = self._older_jobs.get(values["job_id"]) == DONE
         if settled and not (record.pinned or record.edited):
             return False
         values |= {"prompt_number": number, "type": kind}
-        values["ordinal"] = self._id("next_ordinal", values)
-        key = self._id("add_observation", values)
-        files = {"read": record.files_read, "modified": record.files_modified}
-        blobs = {found.path: found.blob for found in record.blobs}
-        add_words(self._connection, key, record.facts, record.concepts)
-        add_files(self._connection, "observations", key, files, blobs)
-        add_doubts(self._connection, "observations", key, record.doubts)
+        values["ordinal"] = self._db.number("transfer", "next_ordinal", **values)
+        key = self._db.number("transfer", "add_observation", **values)
+        add_parts(self._db, key, record, {found.path: found.blob for found in record.blobs})
         for event in record.evidence:
-            self._write("add_evidence", values | {"observation_id": key, "key": event})
-        self._write("note_moved", links | {"id": key})
+            self._db.run("transfer", "add_evidence", **values, observation_id=key, key=event)
+        self._db.run("transfer", "note_moved", **links, id=key)
         return True
 
     def _add_summary(self, record: SummaryRecord, values: Values) -> bool:
         values["prompt_number"] = self._number(record.prompt_number)
-        row = self._one("add_summary", values)
+        row = self._db.row("transfer", "add_summary", **values)
         if row is None:
             return False
         files = {"read": record.files_read, "edited": record.files_edited}
-        add_files(self._connection, "summaries", row["id"], files)
-        add_doubts(self._connection, "summaries", row["id"], record.doubts)
+        add_files(self._db, "summaries", row["id"], files)
+        add_doubts(self._db, "summaries", row["id"], record.doubts)
         return True
 
     def _add_request(self, _record: RequestRecord, values: Values) -> bool:
@@ -399,9 +358,9 @@ class _Import:
         values["project_id"] = project_id
         same = tuple(values[name] for name in SAME_REQUEST)
         self._asked[same] += 1
-        if self._id("same_requests", values) >= self._asked[same]:
+        if self._db.number("transfer", "same_requests", **values) >= self._asked[same]:
             return False
-        self._write("add_request", values)
+        self._db.run("transfer", "add_request", **values)
         return True
 
 

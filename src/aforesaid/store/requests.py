@@ -3,7 +3,7 @@
 import zlib
 
 from aforesaid.model.requests import GROUPINGS, Entry, Quality, Spent, StoredReply, Written
-from aforesaid.store.database import Part, write_id
+from aforesaid.store.database import Part
 from aforesaid.store.values import columns, unpack
 
 QUERIES = {grouping: f"spent_by_{grouping}" for grouping in GROUPINGS}
@@ -11,14 +11,13 @@ QUERIES = {grouping: f"spent_by_{grouping}" for grouping in GROUPINGS}
 
 class Requests(Part):
     def add(self, entry: Entry) -> int:
-        own = {"microdollars": entry.microdollars}
         reply = None if entry.reply is None else pack_reply(entry.reply)
-        values = columns(entry) | columns(entry.usage) | own | {"reply": reply}
-        with self._db.transaction() as connection:
-            return write_id(connection, "ledger", "add", values)
+        values = columns(entry.usage) | columns(entry) | {"reply": reply}
+        with self._db.transaction() as db:
+            return db.number("ledger", "add", **values)
 
     def mark_unusable(self, request_id: int) -> None:
-        self._db.execute("ledger", "mark_unusable", {"id": request_id})
+        self._db.run("ledger", "mark_unusable", id=request_id)
 
     def kept_reply(self, job_id: int, digest: str) -> StoredReply | None:
         """The newest usable answer to this very request, unless the job was finished with it."""

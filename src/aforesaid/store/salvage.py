@@ -11,31 +11,31 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid.errors import StoreDamaged
 from aforesaid.paths import PRIVATE_FILE
-from aforesaid.store.database import FAULTS, migrate, newest_version, translate
+from aforesaid.store.database import FAULTS, migrate, newest_version, schema_version, translate
 from aforesaid.store.values import unpack
+from aforesaid.text import words
 
 Values = tuple[Any, ...]
 # The search index, which `aforesaid rebuild` makes again.
 DERIVED = frozenset(
-    {
-        *("documents", "document_vectors", "document_labels", "document_words"),
-        *("event_texts", "event_words", "fact_words", "unindexed", "index_state"),
-    }
+    words(
+        "documents document_vectors document_labels document_words event_texts event_words fact_words "
+        "unindexed index_state"
+    )
 )
 BROKEN = object()  # in the place of a text that is not UTF-8
 HIGHEST_ID = 2**53  # a higher id is damage
-TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "BLOB": (bytes,)}
+TYPES: dict[str, type] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
 COMPRESSED = {("events", "body"), ("requests", "reply")}
 BATCH = 500
 MOST_FAULTS = 1_000_000  # unreadable ids in a row, then the rest is given up
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     name: str
     columns: tuple[tuple[str, str], ...]  # name and type
     key: tuple[str, ...]
@@ -54,6 +54,101 @@ class Table:
         keys = ", ".join(f"{key} {direction}" for key in self.key)
         return f'SELECT {self.listed} FROM "{self.name}" ORDER BY {keys}'
 
+    def valid(self, values: Values) -> Values | None:
+        """None: they were never written."""
+        for (name, kind), value in zip(self.columns, values, strict=True):
+            allowed = TYPES.get(kind)
+            if value is BROKEN or (value is not None and allowed and type(value) is not allowed):
+                return None
+            if (self.name, name) in COMPRESSED and value is not None:
+                try:
+                    unpack(value)  # zlib keeps a checksum
+                except StoreDamaged:
+                    return None
+        return values
+
+    def rows(self, connection: sqlite3.Connection) -> Iterator[tuple[int, Values | None]]:
+        """The id and the values of each row, None for those that cannot be read."""
+        if self.has_rowid:
+            yield from self._rows_by_id(connection)
+            return
+        for direction in ("ASC", "DESC"):  # from both ends, to where it breaks
+            try:
+                for values in connection.execute(self.ordered(direction)):
+                    yield 0, self.valid(values)
+                return
+            except FAULTS:
+                yield 0, None
+
+    def _rows_by_id(self, connection: sqlite3.Connection) -> Iterator[tuple[int, Values | None]]:
+        """In order; after a fault, on from the next id that can be read."""
+        query = f'SELECT rowid, {self.listed} FROM "{self.name}" WHERE rowid > ? ORDER BY rowid'
+        after, last, faults = 0, 0, 0
+        while faults < MOST_FAULTS:
+            held: tuple[int, Values] | None = None
+            try:
+                for key, *values in connection.execute(query, (after,)):
+                    # A row counts once the next one confirms its place: an altered id must not hide others.
+                    if held is not None and held[0] < key:
+                        after, faults = held[0], 0
+                        yield after, self.valid(held[1])
+                    elif held is not None:
+                        yield key - 1, None
+                    held = key, tuple(values)
+                if held is not None and held[0] < HIGHEST_ID:
+                    yield held[0], self.valid(held[1])
+                return
+            except FAULTS:
+                faults += 1
+            if held is not None and after < held[0] < HIGHEST_ID:
+                after = held[0]
+                yield after, self.valid(held[1])
+            last = last or max(self._highest_id(connection), after + 1)
+            if after >= last:
+                return
+            after += 1
+            yield after, None
+
+    def _highest_id(self, connection: sqlite3.Connection) -> int:
+        """As far as something still knows it."""
+        known = {self.sequence(connection), *self.indexed_ids(connection)}
+        with suppress(*FAULTS):
+            row = connection.execute(f'SELECT max(rowid) FROM "{self.name}"').fetchone()
+            known.add(row[0])
+        return max(key for key in known if isinstance(key, int) and key < HIGHEST_ID)
+
+    def sequence(self, connection: sqlite3.Connection) -> int:
+        """The highest id that was ever given out; 0 if that is not known."""
+        with suppress(*FAULTS):
+            query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+            row = connection.execute(query, (self.name,)).fetchone()
+            if row and isinstance(row[0], int) and 0 < row[0] < HIGHEST_ID:
+                return int(row[0])
+        return 0
+
+    def indexed_ids(self, connection: sqlite3.Connection) -> set[int]:
+        found: set[int] = set()
+        with suppress(*FAULTS):
+            indexes = connection.execute(f'PRAGMA index_list("{self.name}")').fetchall()
+            for name in (name for _, name, _, _, partial in indexes if not partial):
+                with suppress(*FAULTS):
+                    query = f'SELECT rowid FROM "{self.name}" INDEXED BY "{name}"'
+                    rows = connection.execute(query)
+                    found.update(row[0] for row in rows if 0 < row[0] < HIGHEST_ID)
+        return found
+
+    def ids(self, connection: sqlite3.Connection) -> set[int]:
+        return {row[0] for row in connection.execute(f'SELECT rowid FROM "{self.name}"')}
+
+    def rows_in(self, connection: sqlite3.Connection, gaps: set[int]) -> Iterator[Values]:
+        """Of a backup, what is missing; of a table without ids, all if anything is."""
+        if not self.has_rowid:
+            yield from connection.execute(self.ordered("ASC")) if gaps else ()
+            return
+        for key in sorted(gaps):
+            query = f'SELECT {self.listed} FROM "{self.name}" WHERE rowid = ?'
+            yield from connection.execute(query, (key,))
+
 
 @dataclass(slots=True)
 class Salvaged:
@@ -67,10 +162,6 @@ class Salvaged:
     at_least: set[str] = field(default_factory=set)
     torn: set[str] = field(default_factory=set)
     orphans: int = 0
-
-
-def schema_version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def open_damaged(path: Path) -> sqlite3.Connection:
@@ -111,7 +202,7 @@ def kept_tables(connection: sqlite3.Connection) -> tuple[Table, ...]:
 def find_bad_row(connection: sqlite3.Connection) -> str | None:
     """The first table with a row that cannot be read or holds impossible values."""
     for table in kept_tables(connection):
-        if any(values is None for _, values in _rows(connection, table)):
+        if any(values is None for _, values in table.rows(connection)):
             return f"the table {table.name} holds what was never written"
     return None
 
@@ -147,12 +238,12 @@ def _merge(
         with _open_backup(backup, schema_version(target), path) as older:
             older.text_factory = _decode
             for table in tables:
-                rows = _rows_in(older, table, gaps[table.name])
+                rows = table.rows_in(older, gaps[table.name])
                 added = sum(target.execute(table.insert, row).rowcount for row in rows)
                 if added:
                     found.filled[table.name] = added
     for table in tables:
-        if table.has_rowid and (lost := gaps[table.name] - _ids(target, table)):
+        if table.has_rowid and (lost := gaps[table.name] - table.ids(target)):
             found.lost[table.name] = len(lost)
     found.orphans = _drop_orphans(target)
     return found
@@ -164,7 +255,7 @@ def _copy_table(
     """The ids that could not be read; of a table without ids, {0} if something is missing."""
     gaps: set[int] = set()
     count, last = 0, 0
-    for key, values in _rows(source, table):
+    for key, values in table.rows(source):
         if values is None:
             gaps.add(key)
         else:
@@ -173,138 +264,31 @@ def _copy_table(
     found.read[table.name] = count
     if not table.has_rowid:
         return gaps
-    sequence = _sequence(source, table)
-    if sequence:
-        target.execute(
-            "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (sequence, table.name)
-        )
+    update = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?"
+    target.execute(update, (table.sequence(source), table.name))
     if gaps and max(gaps) > last:  # the end is missing, and how far it went may not be known
         found.at_least.add(table.name)
     # A page that has lost rows may look sound; an index still knows them.
-    return (gaps | _indexed_ids(source, table)) - _ids(target, table)
-
-
-def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[tuple[int, Values | None]]:
-    """The id and the values of each row, None for those that cannot be read."""
-    if table.has_rowid:
-        yield from _rows_by_id(connection, table)
-        return
-    for direction in ("ASC", "DESC"):  # from both ends, to where it breaks
-        try:
-            for values in connection.execute(table.ordered(direction)):
-                yield 0, values if _is_valid(table, values) else None
-            return
-        except FAULTS:
-            yield 0, None
-
-
-def _rows_by_id(
-    connection: sqlite3.Connection, table: Table
-) -> Iterator[tuple[int, Values | None]]:
-    """In order; after a fault, on from the next id that can be read."""
-    query = f'SELECT rowid, {table.listed} FROM "{table.name}" WHERE rowid > ? ORDER BY rowid'
-    after, last, faults = 0, None, 0
-    while faults < MOST_FAULTS:
-        held: tuple[int, Values] | None = None
-        try:
-            for key, *values in connection.execute(query, (after,)):
-                # A row counts once the next one confirms its place: an altered id must not hide others.
-                if held is not None and held[0] < key:
-                    after, faults = held[0], 0
-                    yield after, _valid(table, held[1])
-                elif held is not None:
-                    yield key - 1, None
-                held = key, tuple(values)
-            if held is not None and held[0] < HIGHEST_ID:
-                yield held[0], _valid(table, held[1])
-            return
-        except FAULTS:
-            faults += 1
-        if held is not None and after < held[0] < HIGHEST_ID:
-            after = held[0]
-            yield after, _valid(table, held[1])
-        if last is None:
-            last = max(_highest_id(connection, table), after + 1)
-        if after >= last:
-            return
-        after = _next_id(connection, table, after)
-        yield after, None
-
-
-def _next_id(connection: sqlite3.Connection, table: Table, after: int) -> int:
-    """Of a row whose content cannot be read; if not even the id can, the next number."""
-    query = f'SELECT rowid FROM "{table.name}" WHERE rowid > ? ORDER BY rowid LIMIT 1'
-    with suppress(*FAULTS):
-        row = connection.execute(query, (after,)).fetchone()
-        if row is not None and after < row[0] < HIGHEST_ID:
-            return int(row[0])
-    return after + 1
-
-
-def _highest_id(connection: sqlite3.Connection, table: Table) -> int:
-    """As far as something still knows it."""
-    highest = _sequence(connection, table)
-    with suppress(*FAULTS):
-        row = connection.execute(f'SELECT max(rowid) FROM "{table.name}"').fetchone()
-        if isinstance(row[0], int) and row[0] < HIGHEST_ID:
-            highest = max(highest, row[0])
-    return max(highest, max(_indexed_ids(connection, table), default=0))
-
-
-def _sequence(connection: sqlite3.Connection, table: Table) -> int:
-    """The highest id that was ever given out; 0 if that is not known."""
-    with suppress(*FAULTS):
-        query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
-        row = connection.execute(query, (table.name,)).fetchone()
-        if row and isinstance(row[0], int) and 0 < row[0] < HIGHEST_ID:
-            return int(row[0])
-    return 0
-
-
-def _indexed_ids(connection: sqlite3.Connection, table: Table) -> set[int]:
-    found: set[int] = set()
-    with suppress(*FAULTS):
-        indexes = connection.execute(f'PRAGMA index_list("{table.name}")').fetchall()
-        for name in (name for _, name, _, _, partial in indexes if not partial):
-            with suppress(*FAULTS):
-                query = f'SELECT rowid FROM "{table.name}" INDEXED BY "{name}"'
-                rows = connection.execute(query)
-                found.update(row[0] for row in rows if 0 < row[0] < HIGHEST_ID)
-    return found
-
-
-def _ids(connection: sqlite3.Connection, table: Table) -> set[int]:
-    return {row[0] for row in connection.execute(f'SELECT rowid FROM "{table.name}"')}
+    return (gaps | table.indexed_ids(source)) - table.ids(target)
 
 
 @contextmanager
 def _open_backup(backup: Path, version: int, target: Path) -> Iterator[sqlite3.Connection]:
-    """A backup of an older version is migrated in a copy on the disk: it may be larger than memory."""
-    uri = f"{backup.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as source:
-        if schema_version(source) == version:
-            yield source
-            return
-        copy = target.with_name(f"{target.name}-older")
-        copy.unlink(missing_ok=True)  # left by a killed process
-        copy.touch(PRIVATE_FILE)
-        try:
-            with closing(sqlite3.connect(copy, isolation_level=None)) as copied:
-                source.backup(copied)
-                copied.execute("PRAGMA journal_mode = MEMORY")
-                migrate(copied, version)
-                yield copied
-        finally:
-            copy.unlink()
-
-
-def _rows_in(connection: sqlite3.Connection, table: Table, gaps: set[int]) -> Iterator[Values]:
-    if not table.has_rowid:
-        yield from connection.execute(table.ordered("ASC")) if gaps else ()
-        return
-    for key in sorted(gaps):
-        query = f'SELECT {table.listed} FROM "{table.name}" WHERE rowid = ?'
-        yield from connection.execute(query, (key,))
+    """A copy on the disk, which may be larger than memory, of that version."""
+    copy = target.with_name(f"{target.name}-older")
+    copy.unlink(missing_ok=True)  # left by a killed process
+    copy.touch(PRIVATE_FILE)
+    try:
+        with (
+            closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(copy, isolation_level=None)) as copied,
+        ):
+            source.backup(copied)
+            copied.execute("PRAGMA journal_mode = MEMORY")
+            migrate(copied, version)
+            yield copied
+    finally:
+        copy.unlink()
 
 
 def _drop_orphans(target: sqlite3.Connection) -> int:
@@ -339,20 +323,3 @@ def _decode(raw: bytes) -> object:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
         return BROKEN
-
-
-def _valid(table: Table, values: Values) -> Values | None:
-    return values if _is_valid(table, values) else None
-
-
-def _is_valid(table: Table, values: Values) -> bool:
-    for (name, kind), value in zip(table.columns, values, strict=True):
-        allowed = TYPES.get(kind)
-        if value is BROKEN or (value is not None and allowed and not isinstance(value, allowed)):
-            return False
-        if (table.name, name) in COMPRESSED and value is not None:
-            try:
-                unpack(value)  # zlib keeps a checksum
-            except StoreDamaged:
-                return False
-    return True

@@ -1,24 +1,36 @@
-"""The index over everything that can be found: kept by triggers, filled before a transaction ends.
+"""The search index: kept by triggers, filled before a transaction ends, and asked by the ranking.
 
 Whatever writes a row, a trigger notes it in `unindexed`. A small number of notes is worked off inside the
 same transaction, vectors too; what many rows at once leave behind (an import, a new version), and what the
-encoder could not do, is done later, by `index_waiting` and `encode_waiting`.
+encoder could not do, is done later, by `update` and `encode`.
 """
 
+import json
 import re
-import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from aforesaid import log
+from aforesaid import clock, log
 from aforesaid.encoders.base import Encoder, chunks, packed
 from aforesaid.model.purge import ERASED
-from aforesaid.model.search import SESSION, IndexHealth, ReadEvent, UnreadEvent
-from aforesaid.store.database import FAULTS, Database, Part, Row, write, write_one
-from aforesaid.store.turns import stored_event
-from aforesaid.store.values import file_name, unpacked
+from aforesaid.model.search import (
+    OBSERVATION,
+    PROMPT,
+    SESSION,
+    Document,
+    Filters,
+    FoundEvent,
+    FoundText,
+    IndexHealth,
+    ReadEvent,
+    StoredVector,
+    UnreadEvent,
+)
+from aforesaid.store.database import Connection, Database, Part, Row
+from aforesaid.store.events import stored_event
+from aforesaid.store.values import MOST_TERMS, file_name, match_any, unpacked
 from aforesaid.terms import index_text, name_term
 from aforesaid.times import date_words, says
 
@@ -31,24 +43,27 @@ DEAD_END = re.compile(
     r"|reverted|rolled back|was wrong|turned out (?:wrong|not to)|made (?:it|things) worse)\b",
     re.IGNORECASE,
 )
-SUMMARY_TEXTS = ("investigated", "learned", "completed", "next_steps", "notes")
+COPIED = ("session_id", "project_id", "at", "pinned", "doubted", "superseded", "by_user")
+MOST_MONTHS = 48
+YEAR = 365 * clock.DAY
+OVER = 5  # times as many events are looked at as are wanted: some are of another time
+# Of what stands at the same moment; everything else comes behind them.
+ORDER = (PROMPT, OBSERVATION)
+FOUND_IN = "{title body labels dates}"
+SHORTEST_REST, LONGEST_REST = 15.0, 900.0  # seconds before a broken encoder is tried again
+AT_ONCE = 64  # notes that a transaction works off itself
+WORDS = "3"  # raise it when `terms.py` or the documents' texts change: all is indexed again
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentText:
-    """`names`: its tags: concepts, files, a sub-agent. `facts`: words by row id."""
+class DocumentText(NamedTuple):
+    """`names`: its tags: concepts, files, a sub-agent. `facts`: texts with their row ids."""
 
     row: Row
     title: str
     body: str
-    names: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    type: str | None = None
-    pinned: bool = False
-    doubted: bool = False
-    superseded: bool = False
-    by_user: bool = False
-    facts: tuple[tuple[int, str], ...] = ()
+    names: tuple[str, ...]
+    files: tuple[str, ...]
+    facts: tuple[tuple[int, str], ...]
 
     @property
     def plain(self) -> str:
@@ -63,26 +78,302 @@ class DocumentText:
     def values(self, kind: str) -> dict[str, object]:
         body = self.body[:LONGEST]
         when, number = says(body[:SAID])
-        return {
+        return {name: self.row[name] for name in COPIED} | {
             "kind": kind,
             "source": self.row["id"],
-            "session_id": self.row["session_id"],
-            "project_id": self.row["project_id"],
-            "at": self.row["at"],
             "asks": len(body) <= QUESTION and body.rstrip().endswith(("?", "？")),
             "says_when": when,
             "says_number": number,
-            "pinned": self.pinned,
-            "doubted": self.doubted,
-            "superseded": self.superseded,
-            "by_user": self.by_user,
             "dead_end": DEAD_END.search(f"{self.title}\n{body[:SAID]}") is not None,
             "labels": " ".join(labels(self.names)),
             "dates": date_words(self.row["at"]),
-            "scope": " ".join((*scope(self.row, kind, self.type), *self._named())),
+            "scope": " ".join((*scope(self.row, kind, self.row["type"]), *self._named())),
             "title": index_text(self.title[:LONGEST]),
             "body": index_text("\n".join((body, *self.names))),
         }
+
+
+class Index(Part):
+    def __init__(self, database: Database, encoder: Encoder | None = None) -> None:
+        super().__init__(database)
+        self._encoder = encoder
+        self._encoder_pause, self._encoder_rests = SHORTEST_REST, 0.0
+        # Up to which document all have their vector, and up to which they will have when this pass is over.
+        self._encoded = self._pass_to = 0
+        database.before_commit = self._before_commit
+        if database.writer is not None:
+            self._reset_if_changed()
+
+    def update(self, limit: int) -> int:
+        """How many notes were worked off."""
+        with self._db.transaction() as db:
+            return self._index(db, limit)
+
+    def encode(self, limit: int, *, below: int | None = None) -> int | None:
+        """Adds missing vectors, newest first, below an id (None: a new pass). The lowest id done, or None."""
+        if self._encoder is None or time.monotonic() < self._encoder_rests:
+            return None
+        if below is None:
+            self._pass_to = self._db.number("search", "newest_id")
+        wanted = {"encoder": self._encoder.name, "limit": limit, "below": below or 2**62}
+        rows = self._db.rows("index", "without_vector", above=self._encoded, **wanted)
+        if not rows:
+            # What comes later has a higher id: a pass that finds nothing to do need not look at everything.
+            self._encoded = self._pass_to
+            return None
+        texts = []
+        for row in rows:
+            found = self.document_source(row["kind"], row["source"])
+            texts.append(found.plain if found else "")
+        vectors = self._vectors(texts)
+        if vectors is None:
+            return None
+        with self._db.transaction() as db:
+            self._add_vectors(db, [row["id"] for row in rows], vectors)
+        return int(rows[-1]["id"])
+
+    def document_source(self, kind: str, source: int) -> DocumentText | None:
+        """What there is to find of a row, read again."""
+        with self._db.reading() as db:
+            return read_document(db, kind, source)
+
+    def update_observations(self) -> None:
+        """All of them, now: who looks for likeness must not miss one that waits."""
+        while self._db.writer is not None and self._db.row("index", "observations_wait"):
+            self.update(AT_ONCE)
+
+    def health(self) -> IndexHealth:
+        name = self._encoder.name if self._encoder else None
+        row = self._db.only("index", "health", encoder=name or "")
+        return IndexHealth(row["documents"], row["vectors"], row["waiting"], name)
+
+    def reset(self) -> int:
+        """All of it will be made again. How much there is to do."""
+        self._encoded = self._pass_to = 0
+        with self._db.transaction() as db:
+            return _forget(db)
+
+    def unread_events(self, limit: int) -> list[UnreadEvent]:
+        """Events whose texts were not indexed yet, in order."""
+        after = self._db.number("index", "state", name="events")
+        found = unpacked(self._db.each("index", "events_after", after=after, limit=limit))
+        return [
+            UnreadEvent(
+                *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
+                *(each["root"], each["content_hash"]),
+            )
+            for each, body in found
+        ]
+
+    def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
+        """In order, up to the first whose content was replaced since it was read."""
+        last = 0
+        with self._db.transaction() as db:
+            for read in texts:
+                each, event = read.unread, read.unread.event
+                seen = {"event_id": event.id, "content_hash": each.content_hash}
+                if db.row("index", "as_read", **seen) is None:
+                    break
+                last = event.id
+                db.run("index", "set_origin", event_id=last, origin=read.origin)
+                if not read.text:
+                    continue
+                owner = {"project_id": each.project_id, "session_id": event.session_id}
+                about = owner | {"agent": each.agent, "at": event.at}
+                values = {
+                    "event_id": last,
+                    "project_id": each.project_id,
+                    "scope": " ".join(scope(about, "event", None)),
+                    "words": index_text(read.text),
+                    "text": read.text,
+                }
+                db.run("index", "add_event_text", **values)
+            if last:
+                db.run("index", "set_state", name="events", value=str(last))
+
+    def _before_commit(self, db: Connection) -> None:
+        self._index(db, AT_ONCE)
+
+    def _reset_if_changed(self) -> None:
+        with self._db.transaction() as db:
+            row = db.row("index", "state", name="words")
+            if row is None or row["value"] != WORDS:
+                if row is not None:
+                    _forget(db)
+                db.run("index", "set_state", name="words", value=WORDS)
+
+    def _index(self, db: Connection, limit: int) -> int:
+        notes = db.rows("index", "waiting", limit=limit)
+        ids: list[int] = []
+        texts: list[str] = []
+        for kind, source in notes:
+            values = {"kind": kind, "source": source}
+            db.run("index", "drop", **values)
+            db.run("index", "done", **values)
+            try:
+                text = read_document(db, kind, source)
+                key = _add(db, kind, text) if text is not None else None
+            except (ValueError, OverflowError) as error:
+                # Something unforeseen in a text or a time: it is not found, but it is stored.
+                log.warning("index.failed", kind=kind, source=source, error=log.cause(error))
+                continue
+            if text is not None and key is not None and kind != SESSION:
+                ids.append(key)
+                texts.append(text.plain)
+        if ids and self._encoder is not None and self._encoder.instant:
+            vectors = self._vectors(texts)
+            if vectors is not None:
+                self._add_vectors(db, ids, vectors)
+        return len(notes)
+
+    def _vectors(self, texts: Sequence[str]) -> list[bytes] | None:
+        """None: the encoder is broken. The words are found, and it is tried again later."""
+        assert self._encoder is not None
+        pieces = [chunks(text) for text in texts]
+        try:
+            matrix = self._encoder.encode([piece for each in pieces for piece in each])
+        except Exception as error:  # whatever a library raises, the rows must be stored
+            log.warning("encoder.failed", encoder=self._encoder.name, error=log.cause(error))
+            self._encoder_rests = time.monotonic() + self._encoder_pause
+            self._encoder_pause = min(self._encoder_pause * 2, LONGEST_REST)
+            self._encoded = self._pass_to = 0  # when it is well again, everything is looked at
+            return None
+        self._encoder_pause = SHORTEST_REST
+        found = []
+        first = 0
+        for each in pieces:
+            found.append(packed(matrix[first : first + len(each)]))
+            first += len(each)
+        return found
+
+    def _add_vectors(self, db: Connection, ids: Sequence[int], vectors: Sequence[bytes]) -> None:
+        assert self._encoder is not None
+        for key, vector in zip(ids, vectors, strict=True):
+            values = {"document_id": key, "encoder": self._encoder.name, "vector": vector}
+            db.run("index", "drop_vector", **values)
+            db.run("index", "add_vector", **values)
+
+    def match_documents(
+        self, terms: Sequence[str], filters: Filters, limit: int
+    ) -> list[tuple[int, float]]:
+        """Documents with any of the terms and their BM25 score, best first."""
+        if not terms:
+            return []
+        match = " AND ".join([f"{FOUND_IN} : ({match_any(terms)})", *_clauses(filters)])
+        rows = self._db.rows("search", "match", match=match, limit=limit)
+        return [(row["id"], row["score"]) for row in rows]
+
+    def filter_documents(self, filters: Filters, limit: int) -> list[int] | None:
+        """Who the filters let take part; None: everybody."""
+        clauses = _clauses(filters)
+        if not clauses:
+            return None
+        found = self._db.rows("search", "matching_ids", match=" AND ".join(clauses), limit=limit)
+        return [row["id"] for row in found]
+
+    def term_counts(self, terms: Iterable[str], limit: int) -> dict[str, int]:
+        """In how many documents each term occurs, counted up to a limit."""
+        matches = {term: f"{FOUND_IN} : ({match_any([term])})" for term in list(terms)[:MOST_TERMS]}
+        return {
+            term: self._db.number("search", "spread", match=match, limit=limit)
+            for term, match in matches.items()
+        }
+
+    def label_counts(self, terms: Iterable[str], project_id: int | None) -> Mapping[str, int]:
+        """How many documents bear each term as a label; those that none bears are left out."""
+        name = "labelled_anywhere" if project_id is None else "labelled"
+        wanted = json.dumps(list(terms))
+        return dict(map(tuple, self._db.rows("search", name, terms=wanted, project_id=project_id)))
+
+    def count_documents(self, project_id: int | None) -> int:
+        name = "how_many" if project_id is None else "how_many_of_project"
+        return self._db.number("search", name, project_id=project_id)
+
+    def newest_vector(self) -> int:
+        return self._db.number("search", "newest_vector")
+
+    def newest_document(self) -> int:
+        return self._db.number("search", "newest_id")
+
+    def documents(self, ids: Iterable[int]) -> list[Document]:
+        """Those that are still there."""
+        return [_document(row) for row in self._db.rows("search", "documents", ids=_json(ids))]
+
+    def documents_in_period(
+        self, project_id: int | None, since: int, until: int, limit: int
+    ) -> list[int]:
+        """The newest first."""
+        name = "of_period_anywhere" if project_id is None else "of_period"
+        period = {"project_id": project_id, "since": since, "until": until, "limit": limit}
+        return [row[0] for row in self._db.rows("search", name, **period)]
+
+    def document_words(self, ids: Iterable[int]) -> dict[int, str]:
+        return {row["id"]: row["words"] for row in self._db.rows("search", "texts", ids=_json(ids))}
+
+    def document_text(self, kind: str, source: int) -> FoundText | None:
+        found = self.document_source(kind, source)
+        if found is None:
+            return None
+        return FoundText(found.title, found.body, found.row["type"], found.files)
+
+    def document_texts(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], FoundText]:
+        """Of many, by kind and number; what is gone is left out."""
+        found = ((each, self.document_text(*each)) for each in wanted)
+        return {each: text for each, text in found if text is not None}
+
+    def match_events(self, terms: Sequence[str], filters: Filters, limit: int) -> list[FoundEvent]:
+        """The events themselves, by any of the terms, best first."""
+        if not terms:
+            return []
+        scope = replace(filters, kinds=(), types=(), concepts=(), files=())
+        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(scope)])
+        found: list[FoundEvent] = []
+        for key, score in self._db.rows("search", "events", match=match, limit=limit * OVER):
+            row = self._db.row("search", "event", id=key)
+            if row is not None and _in_time(row["at"], filters) and len(found) < limit:
+                found.append(FoundEvent(**dict(row), score=score))
+        return found
+
+    def find_document(self, kind: str, source: int) -> int | None:
+        found: int | None = self._db.value("search", "document_of", kind=kind, source=source)
+        return found
+
+    def vectors(self, encoder: str, after: int) -> Iterator[StoredVector]:
+        for row in self._db.rows("search", "vectors", encoder=encoder, after=after):
+            yield StoredVector(*row)
+
+    def match_facts(
+        self, terms: Sequence[str], observations: Iterable[int]
+    ) -> list[tuple[int, str]]:
+        """Of these observations: whose, and what it says, best first."""
+        if not terms:
+            return []
+        ids = _json(sorted(observations))
+        rows = self._db.rows("search", "facts", match=match_any(terms), observations=ids)
+        return [(row["observation_id"], row["text"]) for row in rows]
+
+    def documents_around(
+        self, project_id: int, at: int, before: int, after: int, *, kind: str = "", source: int = 0
+    ) -> tuple[list[Document], list[Document]]:
+        """What comes before and after, in the order of time. No kind: around a moment."""
+        rank = ORDER.index(kind) if kind in ORDER else len(ORDER) if kind else -1
+        place = {"project_id": project_id, "at": at, "rank": rank, "source": source}
+        earlier = [row["id"] for row in self._db.rows("lookups", "earlier", **place, limit=before)]
+        later = [row["id"] for row in self._db.rows("lookups", "later", **place, limit=after)]
+        found = {document.id: document for document in self.documents([*earlier, *later])}
+        return (
+            [found[key] for key in reversed(earlier) if key in found],
+            [found[key] for key in later if key in found],
+        )
+
+    def count_vectors(self) -> dict[str, int]:
+        """By encoder."""
+        rows = self._db.rows("lookups", "how_many_vectors")
+        return {row["encoder"]: row["number"] for row in rows}
+
+    def count_unread_events(self) -> int:
+        """Whose texts are still to be indexed."""
+        return self._db.number("lookups", "how_many_events_unread")
 
 
 def scope(row: Row | Mapping[str, Any], kind: str, type_: str | None) -> Iterable[str]:
@@ -102,53 +393,17 @@ def month(at: int) -> int:
     return at // (30 * 86_400_000)
 
 
-def read_document(connection: sqlite3.Connection, kind: str, source: int) -> DocumentText | None:
+def read_document(db: Connection, kind: str, source: int) -> DocumentText | None:
     """None: there is nothing to find, or no longer."""
-    row = write_one(connection, "index", kind, {"id": source})
+    row = db.row("index", kind, id=source, erased=ERASED)
     if row is None:
         return None
-    match kind:
-        case "observation":
-            return _observation(connection, row)
-        case "summary":
-            paths = _column(connection, "summary_files", source)
-            return DocumentText(
-                row,
-                row["request"] or "",
-                _joined(row[part] for part in SUMMARY_TEXTS),
-                tuple(paths),
-                tuple(paths),
-                doubted=bool(row["doubted"]),
-            )
-        case "prompt":
-            return None if row["text"] == ERASED else DocumentText(row, "", row["text"])
-        case _:
-            titles = _column(connection, "session_titles", source)
-            requests = _column(connection, "session_requests", source)
-            return DocumentText(
-                row, row["title"] or "", _joined([row["subtitle"], *requests, *titles])
-            )
-
-
-def _observation(connection: sqlite3.Connection, row: Row) -> DocumentText:
-    key = row["id"]
-    facts = write(connection, "index", "facts", {"id": key}).fetchall()
-    concepts = _column(connection, "concepts", key)
-    files = _column(connection, "files", key)
-    who = [row["subagent_type"]] if row["subagent_type"] else []
-    return DocumentText(
-        row,
-        row["title"] or "",
-        _joined([row["subtitle"], *(fact["text"] for fact in facts), row["narrative"]]),
-        (*concepts, *who, *files),
-        tuple(files),
-        type=row["type"],
-        pinned=bool(row["pinned"]),
-        doubted=bool(row["doubted"]),
-        superseded=bool(row["superseded"]),
-        by_user=bool(row["edited"]),
-        facts=tuple((fact["id"], index_text(fact["text"])) for fact in facts),
-    )
+    facts = tuple(map(tuple, json.loads(row["facts"])))
+    texts = (row["lead"], *(fact[1] for fact in facts), *json.loads(row["rest"]))
+    body = "\n".join(text for text in texts if text)
+    files = tuple(json.loads(row["files"]))
+    names = (*json.loads(row["tags"]), *files)
+    return DocumentText(row, row["title"] or "", body, names, files, facts)
 
 
 def labels(names: Iterable[str]) -> tuple[str, ...]:
@@ -157,224 +412,70 @@ def labels(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in found if name))
 
 
-def _column(connection: sqlite3.Connection, name: str, key: int) -> list[str]:
-    return [row[0] for row in write(connection, "index", name, {"id": key}).fetchall()]
-
-
-def _joined(parts: Iterable[str | None]) -> str:
-    return "\n".join(part for part in parts if part)
-
-
-SHORTEST_REST, LONGEST_REST = 15.0, 900.0  # seconds before a broken encoder is tried again
-AT_ONCE = 64  # notes that a transaction works off itself
-WORDS = "3"  # raise it when `terms.py` or the documents' texts change: all is indexed again
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """Documents whose vectors are to be made."""
-
-    ids: list[int]
-    texts: list[str]
-
-
-class Indexing(Part):
-    def __init__(self, database: Database, encoder: Encoder | None = None) -> None:
-        super().__init__(database)
-        self._encoder = encoder
-        self._encoder_pause, self._encoder_rests = SHORTEST_REST, 0.0
-        # Up to which document all have their vector, and up to which they will have when this pass is over.
-        self._encoded = self._pass_to = 0
-        database.before_commit = self._before_commit
-        if database.writer is not None:
-            self._reset_if_changed()
-
-    def update(self, limit: int) -> int:
-        """How many notes were worked off."""
-        with self._db.transaction() as connection:
-            return self._index(connection, limit)
-
-    def encode(self, limit: int, *, below: int | None = None) -> int | None:
-        """Vectors for documents without one of this encoder, the newest first, from those below an id; None
-        begins a pass, of which there is one at a time. The lowest id that was done, to go on from; None when
-        there was none. The slow part is outside the transaction."""
-        if self._encoder is None or time.monotonic() < self._encoder_rests:
-            return None
-        if below is None:
-            row = self._db.row("search", "newest_id")
-            self._pass_to = int(row[0]) if row else 0
-        wanted = {"encoder": self._encoder.name, "limit": limit, "below": below or 2**62}
-        rows = self._db.rows("index", "without_vector", above=self._encoded, **wanted)
-        if not rows:
-            # What comes later has a higher id: a pass that finds nothing to do need not look at everything.
-            self._encoded = self._pass_to
-            return None
-        texts = []
-        for row in rows:
-            found = self.document_source(row["kind"], row["source"])
-            texts.append(found.plain if found else "")
-        vectors = self._vectors(texts)
-        if vectors is None:
-            return None
-        with self._db.transaction() as connection:
-            self._add_vectors(connection, [row["id"] for row in rows], vectors)
-        return int(rows[-1]["id"])
-
-    def document_source(self, kind: str, source: int) -> DocumentText | None:
-        """What there is to find of a row, read again."""
-        try:
-            return read_document(self._db.reader(), kind, source)
-        except FAULTS as error:
-            raise self._db.refused(error) from error
-
-    def update_observations(self) -> None:
-        """All of them, now: who looks for likeness must not miss one that waits."""
-        while self._db.writer is not None and self._db.row("index", "observations_wait"):
-            self.update(AT_ONCE)
-
-    def health(self) -> IndexHealth:
-        name = self._encoder.name if self._encoder else None
-        row = self._db.row("index", "health", encoder=name or "")
-        assert row is not None
-        return IndexHealth(row["documents"], row["vectors"], row["waiting"], name)
-
-    def reset(self) -> int:
-        """All of it will be made again. How much there is to do."""
-        self._encoded = self._pass_to = 0
-        with self._db.transaction() as connection:
-            return _forget(connection)
-
-    def unread_events(self, limit: int) -> list[UnreadEvent]:
-        """Events whose texts were not indexed yet, in order."""
-        row = self._db.row("index", "state", name="events")
-        values = {"after": int(row[0]) if row else 0, "limit": limit}
-        found = unpacked(self._db.each("index", "events_after", **values))
-        return [
-            UnreadEvent(
-                *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
-                *(each["root"], each["content_hash"]),
-            )
-            for each, body in found
-        ]
-
-    def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
-        """In the order of `events_unread`; an empty text says nothing and is passed over. Up to the first
-        whose content was replaced since: what was read of it is no longer there, and it is read again."""
-        last = 0
-        with self._db.transaction() as connection:
-            for read in texts:
-                each, text = read.unread, read.text
-                seen = {"event_id": each.event.id, "content_hash": each.content_hash}
-                if write_one(connection, "index", "as_read", seen) is None:
-                    break
-                last = each.event.id
-                write(connection, "index", "set_origin", {"event_id": last, "origin": read.origin})
-                if not text:
-                    continue
-                about = {
-                    "project_id": each.project_id,
-                    "session_id": each.event.session_id,
-                    "agent": each.agent,
-                    "at": each.event.at,
-                }
-                values = {
-                    "event_id": last,
-                    "project_id": each.project_id,
-                    "scope": " ".join(scope(about, "event", None)),
-                    "words": index_text(text),
-                    "text": text,
-                }
-                write(connection, "index", "add_event_text", values)
-            if last:
-                write(connection, "index", "set_state", {"name": "events", "value": str(last)})
-
-    def _before_commit(self, connection: sqlite3.Connection) -> None:
-        self._index(connection, AT_ONCE)
-
-    def _reset_if_changed(self) -> None:
-        with self._db.transaction() as connection:
-            row = write_one(connection, "index", "state", {"name": "words"})
-            if row is None or row["value"] != WORDS:
-                if row is not None:
-                    _forget(connection)
-                write(connection, "index", "set_state", {"name": "words", "value": WORDS})
-
-    def _index(self, connection: sqlite3.Connection, limit: int) -> int:
-        notes = write(connection, "index", "waiting", {"limit": limit}).fetchall()
-        waiting = _Waiting([], [])
-        for kind, source in notes:
-            values = {"kind": kind, "source": source}
-            write(connection, "index", "drop", values)
-            write(connection, "index", "done", values)
-            try:
-                text = read_document(connection, kind, source)
-                key = _add(connection, kind, text) if text is not None else None
-            except (ValueError, OverflowError) as error:
-                # Something unforeseen in a text or a time: it is not found, but it is stored.
-                log.warning("index.failed", kind=kind, source=source, error=log.cause(error))
-                continue
-            if text is not None and key is not None and kind != SESSION:
-                waiting.ids.append(key)
-                waiting.texts.append(text.plain)
-        if waiting.ids and self._encoder is not None and self._encoder.instant:
-            vectors = self._vectors(waiting.texts)
-            if vectors is not None:
-                self._add_vectors(connection, waiting.ids, vectors)
-        return len(notes)
-
-    def _vectors(self, texts: Sequence[str]) -> list[bytes] | None:
-        """None: the encoder is broken. Nothing is lost by that; the words are found, and it is tried again
-        later."""
-        assert self._encoder is not None
-        pieces = [chunks(text) for text in texts]
-        try:
-            matrix = self._encoder.encode([piece for each in pieces for piece in each])
-        except Exception as error:  # whatever a library raises, the rows must be stored
-            log.warning("encoder.failed", encoder=self._encoder.name, error=log.cause(error))
-            self._encoder_rests = time.monotonic() + self._encoder_pause
-            self._encoder_pause = min(self._encoder_pause * 2, LONGEST_REST)
-            self._encoded = self._pass_to = 0  # when it is well again, everything is looked at
-            return None
-        self._encoder_pause = SHORTEST_REST
-        found = []
-        first = 0
-        for each in pieces:
-            found.append(packed(matrix[first : first + len(each)]))
-            first += len(each)
-        return found
-
-    def _add_vectors(
-        self, connection: sqlite3.Connection, ids: Sequence[int], vectors: Sequence[bytes]
-    ) -> None:
-        assert self._encoder is not None
-        for key, vector in zip(ids, vectors, strict=True):
-            values = {"document_id": key, "encoder": self._encoder.name, "vector": vector}
-            write(connection, "index", "drop_vector", values)
-            write(connection, "index", "add_vector", values)
-
-
-def _add(connection: sqlite3.Connection, kind: str, text: DocumentText) -> int:
-    row = write_one(connection, "index", "add", text.values(kind))
-    assert row is not None
+def _add(db: Connection, kind: str, text: DocumentText) -> int:
+    key = db.number("index", "add", **text.values(kind))
     for fact, words in text.facts:
-        write(connection, "index", "set_fact", {"id": fact, "words": words})
-    return int(row["id"])
+        db.run("index", "set_fact", id=fact, words=index_text(words))
+    return key
 
 
-def _forget(connection: sqlite3.Connection) -> int:
+def _forget(db: Connection) -> int:
     """Without a look at the full-text tables: they may be what is broken."""
     for table in ("documents", "event_texts"):
         name = f"{table}_removed"
-        row = write_one(connection, "index", "trigger", {"name": name})
-        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
-        write(connection, "index", f"forget_{table}", {})
+        row = db.row("index", "trigger", name=name)
+        db.execute(f"DROP TRIGGER IF EXISTS {name}")
+        db.run("index", f"forget_{table}")
         if row is not None:
-            connection.execute(row["sql"])
+            db.execute(row["sql"])
     steps = ("forget_document_labels", "empty_document_words", "empty_event_words")
-    for step in (*steps, "rebuild_fact_words"):
-        write(connection, "index", step, {})
-    for mark in ("mark_observations", "mark_summaries", "mark_prompts", "mark_sessions"):
-        write(connection, "index", mark, {})
-    write(connection, "index", "set_state", {"name": "events", "value": "0"})
-    row = write_one(connection, "index", "waiting_count", {})
-    return int(row[0]) if row else 0
+    marks = ("mark_observations", "mark_summaries", "mark_prompts", "mark_sessions")
+    for step in (*steps, "rebuild_fact_words", *marks):
+        db.run("index", step)
+    db.run("index", "set_state", name="events", value="0")
+    return db.number("index", "waiting_count")
+
+
+def _clauses(filters: Filters) -> list[str]:
+    """A filter is a term of the scope. Times are by month; the rest of it is up to the caller."""
+    given: list[tuple[str, Iterable[object]]] = [
+        ("p", () if filters.project_id is None else (filters.project_id,)),
+        ("s", () if filters.session_id is None else (filters.session_id,)),
+        ("a", () if filters.agent is None else (name_term(filters.agent),)),
+        ("k", map(name_term, filters.kinds)),
+        ("t", map(name_term, filters.types)),
+        ("c", map(name_term, filters.concepts)),
+        ("f", map(name_term, filters.files)),
+    ]
+    found = [[f"{mark}_{value}" for value in values] for mark, values in given]
+    return [f"scope : ({match_any(terms)})" for terms in (*found, _months(filters)) if terms]
+
+
+def _in_time(at: int, filters: Filters) -> bool:
+    return (filters.since is None or at >= filters.since) and (
+        filters.until is None or at < filters.until
+    )
+
+
+def _months(filters: Filters) -> list[str]:
+    """Coarse: within a month, or a year of a long period, the caller decides."""
+    if filters.since is None and filters.until is None:
+        return []
+    # Clocks go wrong: without an end, what is dated in the next year counts too.
+    last = month(filters.until if filters.until is not None else clock.now() + YEAR)
+    first = min(last, 0 if filters.since is None else month(filters.since))
+    if last - first <= MOST_MONTHS:
+        return [f"m_{each}" for each in range(first, last + 1)]
+    return [f"y_{each}" for each in range(last // 12, first // 12 - 1, -1)]
+
+
+def _json(ids: Iterable[int]) -> str:
+    return json.dumps(list(ids))
+
+
+def _document(row: Row) -> Document:
+    """By place: looking up seventeen names in a row takes longer than finding it."""
+    values = [*row]
+    values[6:14] = map(bool, values[6:14])
+    values[14] = frozenset(values[14].split())
+    return Document._make(values)

@@ -1,7 +1,6 @@
 """Sessions with their prompts, summaries and pauses, and what was injected into them."""
 
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -25,22 +24,24 @@ from aforesaid.model.sessions import (
     SessionFilter,
     place_of,
 )
-from aforesaid.store import turns
-from aforesaid.store.database import Part, Row, write, write_one
-from aforesaid.store.values import columns, escaped, make, read_origins, read_row
+from aforesaid.store.database import Connection, Part, Row
+from aforesaid.store.events import close_turn
+from aforesaid.store.values import columns, escaped, make, read_row
+
+HAPPENINGS = ("events", "observations", "sessions")
+# A transcript may date what began a pause a little earlier than the hook that reported it.
+EARLIER = 5_000
 
 
 class Sessions(Part):
     def get(self, session_id: int) -> Session | None:
-        row = self._db.row("sessions", "one", id=session_id)
-        return as_session(row) if row else None
+        return next(iter(self._sessions("sessions", "one", id=session_id)), None)
 
     def find(self, agent: str, ref: str) -> Session | None:
-        row = self._db.row("sessions", "by_ref", agent=agent, ref=ref)
-        return as_session(row) if row else None
+        return next(iter(self._sessions("sessions", "by_ref", agent=agent, ref=ref)), None)
 
     def _sessions(self, topic: str, name: str, /, **values: Any) -> list[Session]:
-        return [as_session(row) for row in self._db.rows(topic, name, **values)]
+        return [make(Session, dict(row)) for row in self._db.rows(topic, name, **values)]
 
     def recent(self, project_id: int | None, limit: int) -> list[Session]:
         """Newest first."""
@@ -69,10 +70,10 @@ class Sessions(Part):
 
     def drop(self, session_id: int, project_id: int) -> None:
         """With everything that hangs on it, and its project if that was the only one."""
-        with self._db.transaction() as connection:
-            write(connection, "projects", "drop_session", {"id": session_id})
-            keep_place(connection, project_id)
-            write(connection, "projects", "drop_if_empty", {"id": project_id})
+        with self._db.transaction() as db:
+            db.run("projects", "drop_session", id=session_id)
+            keep_place(db, project_id)
+            db.run("projects", "drop_if_empty", id=project_id)
 
     def page(self, wanted: SessionFilter, before: Cursor | None, limit: int) -> list[Session]:
         """The latest first; the cursor is (last_event_at, id)."""
@@ -102,9 +103,8 @@ class Sessions(Part):
         """Observations of some time, in its order, by session."""
         found: dict[int, list[Mark]] = defaultdict(list)
         period = {"since": since, "until": until}
-        for session, *mark in self._db.rows(
-            "listings", "marks", ids=json.dumps(list(ids)), **period
-        ):
+        rows = self._db.rows("listings", "marks", ids=json.dumps(list(ids)), **period)
+        for session, *mark in rows:
             found[session].append(Mark._make(mark))
         return found
 
@@ -119,15 +119,11 @@ class Sessions(Part):
         """Events, observations, and the begins and ends of sessions."""
         end = "_anywhere" if project_id is None else ""
         values = {"project_id": project_id, "since": since}
-        return {
-            what: [
-                *map(
-                    ActivityCount._make,
-                    self._db.rows("listings", f"{what}_by_quarter{end}", **values),
-                )
-            ]
+        found = {
+            what: self._db.rows("listings", f"{what}_by_quarter{end}", **values)
             for what in HAPPENINGS
         }
+        return {what: [*map(ActivityCount._make, rows)] for what, rows in found.items()}
 
     def _sessions_behind(self, name: str, before: Cursor | None, **values: Any) -> list[Session]:
         at, key = before or TOP
@@ -137,14 +133,13 @@ class Sessions(Part):
         return self._db.one(Prompt, "lookups", "prompt", id=prompt_id)
 
     def interrupt_stale(self, before: int, now: int, only: frozenset[int] | None = None) -> int:
-        """Sessions without activity (of those in `only`) are interrupted, or completed if their last turn
-        ended. What they left behind is processed (A8)."""
-        with self._db.transaction() as connection:
-            found = write(connection, "sessions", "stale", {"before": before}).fetchall()
+        """Ends sessions without activity and queues what they left behind (A8)."""
+        with self._db.transaction() as db:
+            found = db.rows("sessions", "stale", before=before)
             stale = [row for row in found if only is None or row["id"] in only]
             for row in stale:
-                write(connection, "sessions", "interrupt", {"id": row["id"]})
-                turns.close(connection, row["id"], row["prompts"], now, only_if_open=True)
+                db.run("sessions", "interrupt", id=row["id"])
+                close_turn(db, row["id"], row["prompts"], now, only_if_open=True)
         return len(stale)
 
     def pauses(self) -> list[Pause]:
@@ -163,106 +158,81 @@ class Sessions(Part):
         scope = SESSION if session else PROJECT if project_id is not None else EVERYTHING
         values = {"origin": COMMAND, "scope": scope, "began_at": began_at, "ends_at": ends_at}
         of = {"project_id": project_id, "agent": agent, "ref": ref}
-        with self._db.transaction() as connection:
-            added = write_one(connection, "pauses", "add", values | of | {"place": None})
-            assert added is not None
+        with self._db.transaction() as db:
+            key = db.number("pauses", "add", **values, **of, place=None)
             if project_id is not None:
-                keep_place(connection, project_id)
-            row = write_one(connection, "pauses", "one", {"id": added["id"]})
-        assert row is not None
-        return Pause(**dict(row))
+                keep_place(db, project_id)
+            return Pause(**dict(db.only("pauses", "one", id=key)))
 
     def end_pauses(self, ids: list[int], at: int) -> None:
-        with self._db.transaction() as connection:
+        with self._db.transaction() as db:
             for key in ids:
-                write(connection, "pauses", "end", {"id": key, "at": at})
+                db.run("pauses", "end", id=key, at=at)
 
     def mark_paused(self, agent: str, ref: str, at: int) -> None:
         """A hook reported that its session is not to be recorded: from now until one comes that does not."""
         session = {"agent": agent, "ref": ref}
-        with self._db.transaction() as connection:
-            rows = write(connection, "pauses", "of_session", session).fetchall()
-            if any(Pause(**dict(row)).holds(at) for row in rows if row["origin"] == SEEN):
+        with self._db.transaction() as db:
+            if db.row("pauses", "seen_at", **session, at=at):
                 return
-            last = write_one(connection, "pauses", "last_seen", session)
-            earliest = max(at - EARLIER, last["last_event_at"] + 1 if last else 0)
+            last = db.row("pauses", "last_seen", **session)
+            began_at = max(at - EARLIER, last["last_event_at"] + 1 if last else 0)
             values = {"origin": SEEN, "scope": SESSION, "project_id": None, "place": None}
-            span = {"began_at": min(at, earliest), "ends_at": None}
-            write(connection, "pauses", "add", session | values | span)
+            db.run("pauses", "add", **session, **values, began_at=min(at, began_at), ends_at=None)
 
     def mark_resumed(self, agent: str, ref: str, at: int) -> None:
         """One came that does not say it."""
-        session = {"agent": agent, "ref": ref}
-        seen = [
-            row["id"]
-            for row in self._db.rows("pauses", "of_session", **session)
-            if row["origin"] == SEEN and row["ends_at"] is None and row["began_at"] <= at
-        ]
-        if seen:
-            self.end_pauses(seen, at)
+        rows = self._db.rows("pauses", "seen_open", agent=agent, ref=ref, at=at)
+        if rows:
+            self.end_pauses([row["id"] for row in rows], at)
 
 
-def as_session(row: Row) -> Session:
-    return make(Session, dict(row))
-
-
-# A transcript may date what began a pause a little earlier than the hook that reported it.
-EARLIER = 5_000
-
-
-def keep_place(connection: sqlite3.Connection, project_id: int) -> None:
+def keep_place(db: Connection, project_id: int) -> None:
     """Before the project may go: its pauses hold for wherever it lies now."""
-    project = write_one(connection, "projects", "project", {"id": project_id})
+    project = db.row("projects", "project", id=project_id)
     if project is not None:
-        values = {"project_id": project_id, "place": place_of(project["root"])}
-        write(connection, "pauses", "set_place", values)
-
-
-HAPPENINGS = ("events", "observations", "sessions")
+        db.run("pauses", "set_place", project_id=project_id, place=place_of(project["root"]))
 
 
 class Summaries(Part):
     def for_session(self, session_id: int) -> list[Summary]:
-        rows = self._db.rows("summaries", "of_session", session_id=session_id)
-        return [self._summary(row) for row in rows]
+        return self._read_all("summaries", "of_session", session_id=session_id)
 
     def latest(self, session_id: int, limit: int) -> list[Summary]:
         """Newest first."""
-        rows = self._db.rows("summaries", "last", session_id=session_id, limit=limit)
-        return [self._summary(row) for row in rows]
-
-    def _summary(self, row: Row) -> Summary:
-        parts = self._db.row("summaries", "parts", id=row["id"])
-        assert parts is not None
-        values = read_row(row) | read_row(parts) | {"origins": read_origins(row["origins"])}
-        return make(Summary, values, draft=make(SummaryDraft, values))
+        return self._read_all("summaries", "last", session_id=session_id, limit=limit)
 
     def get(self, summary_id: int) -> Summary | None:
-        row = self._db.row("lookups", "summary", id=summary_id)
-        return self._summary(row) if row else None
+        return next(iter(self._read_all("lookups", "summary", id=summary_id)), None)
+
+    def _read_all(self, topic: str, name: str, /, **values: Any) -> list[Summary]:
+        return [self._summary(row) for row in self._db.rows(topic, name, **values)]
+
+    def _summary(self, row: Row) -> Summary:
+        parts = self._db.only("summaries", "parts", id=row["id"])
+        values = read_row(row) | read_row(parts)
+        return make(Summary, values, draft=make(SummaryDraft, values))
 
 
 class Injections(Part):
     def add(self, session_id: int, hook: str, injected: Iterable[Injection], at: int) -> None:
-        common = {"session_id": session_id, "hook": hook, "at": at}
-        with self._db.transaction() as connection:
+        self._add("add", injected, session_id=session_id, hook=hook, at=at)
+
+    def add_memories(
+        self, session_id: int, hook: str, injected: Iterable[MemoryInjection], at: int
+    ) -> None:
+        self._add("add_memory", injected, session_id=session_id, hook=hook, at=at)
+
+    def _add(self, name: str, injected: Iterable[object], **values: object) -> None:
+        with self._db.transaction() as db:
             for one in injected:
-                write(connection, "injections", "add", common | columns(one))
+                db.run("injections", name, **values, **columns(one))
 
     def for_session(self, session_id: int) -> list[InjectionRow]:
         """In the order in which it was injected."""
         return self._db.all(InjectionRow, "injections", "in_session", session_id=session_id)
 
-    def add_memories(
-        self, session_id: int, hook: str, injected: Iterable[MemoryInjection], at: int
-    ) -> None:
-        common = {"session_id": session_id, "hook": hook, "at": at}
-        with self._db.transaction() as connection:
-            for one in injected:
-                write(connection, "injections", "add_memory", common | columns(one))
-
     def memories_for_session(self, session_id: int) -> list[MemoryInjectionRow]:
         """In the order in which they were injected."""
-        return self._db.all(
-            MemoryInjectionRow, "injections", "memories_in_session", session_id=session_id
-        )
+        name = "memories_in_session"
+        return self._db.all(MemoryInjectionRow, "injections", name, session_id=session_id)

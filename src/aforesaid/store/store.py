@@ -5,22 +5,21 @@ uniqueness in the database makes the second run harmless.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aforesaid.encoders.base import Encoder
-from aforesaid.errors import StoreDamaged
 from aforesaid.model.events import Health
-from aforesaid.store.database import Database, translate, write
+from aforesaid.store.database import Connection, Database, translate
 from aforesaid.store.events import Events
 from aforesaid.store.jobs import Jobs
 from aforesaid.store.observations import Observations
 from aforesaid.store.projects import Projects
 from aforesaid.store.requests import Requests
-from aforesaid.store.search import Index
+from aforesaid.store.search_index import Index
 from aforesaid.store.sessions import Injections, Sessions, Summaries
 
 if TYPE_CHECKING:
@@ -70,19 +69,8 @@ class Store:
 
         return Transfer(self.database)
 
-    @property
-    def on_damage(self) -> Callable[[StoreDamaged], None]:
-        """Called when the file turns out to be damaged."""
-        return self.database.on_damage
-
-    @on_damage.setter
-    def on_damage(self, call: Callable[[StoreDamaged], None]) -> None:
-        self.database.on_damage = call
-
     def health(self) -> Health:
-        row = self.database.row("jobs", "counts")
-        assert row is not None
-        return Health(**dict(row))
+        return Health(**dict(self.database.only("jobs", "counts")))
 
     def check(self) -> None:
         """Raises StoreDamaged unless every page and every index is sound."""
@@ -107,21 +95,19 @@ class ScratchStore(Store):
         self.database.writer.execute("PRAGMA synchronous = OFF")
 
     def borrow(self, live: Path, sessions: Iterable[tuple[str, str]]) -> None:
-        """What the real store knows of projects, and all of these sessions. To be called first and once:
-        the rows keep their numbers."""
+        """Copies projects and these sessions. To be called first and once: the rows keep their ids."""
+        path = self.database.path
         with closing(
-            sqlite3.connect(self.database.path, uri=True, isolation_level=None)
-        ) as connection:
+            sqlite3.connect(path, uri=True, isolation_level=None, factory=Connection)
+        ) as db:
             try:
-                source = f"{live.absolute().as_uri()}?mode=ro"
-                write(connection, "scratch", "attach", {"path": source})
-                connection.execute("BEGIN IMMEDIATE")
+                db.run("scratch", "attach", path=f"{live.absolute().as_uri()}?mode=ro")
+                db.execute("BEGIN IMMEDIATE")
                 for table in WHOLE:
-                    write(connection, "scratch", table, {})
+                    db.run("scratch", table)
                 for agent, ref in sessions:
                     for table in OF_SESSION:
-                        values = {"agent": agent, "ref": ref}
-                        write(connection, "scratch", table, values)
-                connection.commit()
+                        db.run("scratch", table, agent=agent, ref=ref)
+                db.commit()
             except sqlite3.DatabaseError as error:
                 raise translate(error, live) from error

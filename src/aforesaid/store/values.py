@@ -7,8 +7,9 @@ of it.
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from functools import cache
 from io import BytesIO
 from typing import Any, TypeVar, cast
 
@@ -20,6 +21,7 @@ from aforesaid.store.database import Row
 from aforesaid.text import sqlite_safe
 
 T = TypeVar("T")
+MOST_TERMS = 64  # of one search
 FASTEST = 1  # zlib level: a quarter of the size for a tenth of the time of level 9
 LARGEST = 64 * 1024 * 1024  # more was never stored, so more is none of ours
 WHOLE = 1024 * 1024  # bytes of a body that are read uncut among others
@@ -33,7 +35,7 @@ FLAGS = ("pinned", "edited", "confirmed", "doubted", "boring", "healed", "estima
 
 def columns(value: Any) -> dict[str, Any]:
     """The fields of a draft, a record or the like by name: its columns."""
-    return {part.name: getattr(value, part.name) for part in fields(value)}
+    return {name: getattr(value, name) for name in _field_names(cast(Any, type(value)))}
 
 
 def read_row(row: Row) -> dict[str, Any]:
@@ -43,6 +45,11 @@ def read_row(row: Row) -> dict[str, Any]:
     values |= {name: bool(values[name]) for name in FLAGS if name in values}
     if "doubts" in values:
         values["doubts"] = tuple(Doubt(*pair) for pair in json.loads(values["doubts"]))
+    if "origins" in values:
+        named = values["origins"]
+        values["origins"] = None if named is None else tuple(map(Origin, named.split()))
+    if "sources" in values:
+        values["sources"] = tuple((values["sources"] or "").split())
     if "blobs" in values:
         values["blobs"] = tuple(map(tuple, json.loads(values["blobs"])))
     return values
@@ -50,8 +57,15 @@ def read_row(row: Row) -> dict[str, Any]:
 
 def make(kind: type[T], values: dict[str, Any], **more: Any) -> T:
     """From the columns that are its fields."""
-    names = {part.name for part in fields(cast(Any, kind))}
-    return kind(**{name: values[name] for name in names & values.keys()}, **more)
+    return kind(
+        **{name: values[name] for name in _field_names(cast(Any, kind)) & values.keys()}, **more
+    )
+
+
+@cache
+def _field_names(kind: Any) -> frozenset[str]:
+    names = getattr(kind, "_fields", None) or (part.name for part in fields(kind))
+    return frozenset(names)
 
 
 def safe(text: str | None) -> str | None:
@@ -67,18 +81,15 @@ def file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def matching(words: list[str], operator: str) -> str:
+def match_any(terms: Sequence[str]) -> str:
     """For MATCH, where raw text is a query language of its own: every term is quoted."""
-    return f" {operator} ".join(f'"{word}"' for word in words)
+    quoted = (term.replace('"', '""') for term in terms[:MOST_TERMS])
+    return " OR ".join(f'"{term}"' for term in quoted)
 
 
 def joined(names: Iterable[str] | None) -> str | None:
     """Names without spaces, as one text; None stays None."""
     return None if names is None else " ".join(names)
-
-
-def read_origins(text: str | None) -> tuple[Origin, ...] | None:
-    return None if text is None else tuple(map(Origin, text.split()))
 
 
 def pack(body: bytes) -> bytes:

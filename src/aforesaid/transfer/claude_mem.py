@@ -12,17 +12,17 @@ import json
 import shutil
 import sqlite3
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from aforesaid.clock import SECOND
 from aforesaid.errors import TransferError
 from aforesaid.model.observations import SUMMARY_PARTS, known_type
-from aforesaid.model.prose import parse_flat_text
+from aforesaid.model.prose import sentences
 from aforesaid.model.records import (
     DirRecord,
     IdentityKind,
@@ -66,8 +66,7 @@ NEEDED = (("sdk_sessions", CONTENT[:3]), ("sdk_sessions", MEMORY), ("observation
 PARTS = ("user_prompts", "observations", "session_summaries")
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(NamedTuple):
     """Where a project of theirs goes: `into` one that is known, or to the one that the record names."""
 
     record: ProjectRecord
@@ -131,18 +130,16 @@ class ClaudeMem:
         return Home(ProjectRecord(name, name, placeholder, self._now, (identity,)))
 
 
-@dataclass(slots=True)
-class _Session:
-    """A row of theirs, or what is left of a session whose own row is gone; and the numbers of its parts, by
-    table."""
+class _Session(NamedTuple):
+    """A row of theirs, or what is left of it; and the ids of its parts, by table."""
 
     row: dict[str, Any]
-    ids: dict[str, list[int]] = field(default_factory=lambda: {table: [] for table in PARTS})
+    ids: dict[str, list[int]]
 
 
 def _read_sessions(copy: sqlite3.Connection) -> list[_Session]:
     """In their order; those whose row is gone behind the others."""
-    found = [_Session(row) for row in _rows(copy, "sdk_sessions")]
+    found = [_Session(row, defaultdict(list)) for row in _rows(copy, "sdk_sessions")]
     by_id = {each.row["id"]: each for each in found}
     by_name: dict[object, _Session] = {}
     for names in (MEMORY, CONTENT[:3]):
@@ -154,7 +151,8 @@ def _read_sessions(copy: sqlite3.Connection) -> list[_Session]:
             name = _first(row, CONTENT if table == "user_prompts" else MEMORY)
             session = by_id.get(row.get("session_db_id")) or by_name.get(name)
             if session is None:
-                session = by_name[name] = _Session({"id": None, MEMORY[0]: name, CONTENT[0]: name})
+                left = {"id": None, MEMORY[0]: name, CONTENT[0]: name}
+                session = by_name[name] = _Session(left, defaultdict(list))
                 found.append(session)
             if session.row.get("project") is None:
                 session.row["project"] = row.get("project")
@@ -165,8 +163,7 @@ def _read_sessions(copy: sqlite3.Connection) -> list[_Session]:
 def _rows(
     copy: sqlite3.Connection, table: str, ids: list[int] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """All, or these; none of a table that is not there. The tables are named by us: nothing of what the file
-    contains becomes SQL."""
+    """All, or these; none of a missing table. Nothing of the file's content becomes SQL."""
     if _columns(copy, table):
         wanted = "" if ids is None else "WHERE id IN (SELECT value FROM json_each(?))"
         values = () if ids is None else (json.dumps(ids),)
@@ -189,8 +186,11 @@ def _session(
     asked, observed, summed = (list(_rows(copy, table, session.ids[table])) for table in PARTS)
     prompts = _prompts(asked, row, name, start)
     begin = start or next((at for r in (*observed, *summed) if (at := _time(r, None))), 0)
-    observations = [_observation(r, name, n, prompts, begin) for n, r in enumerate(observed, 1)]
-    parts: list[Part] = [*prompts, *observations, *_summaries(summed, name, prompts, begin)]
+    observations = [
+        _observation(r, n, _place(r, name, prompts, begin)) for n, r in enumerate(observed, 1)
+    ]
+    summaries = _summaries(summed, [_place(r, name, prompts, begin) for r in summed])
+    parts: list[Part] = [*prompts, *observations, *summaries]
     ended = parse_time(row.get("completed_at_epoch"), row.get("completed_at"))
     times = [begin, *(part.at for part in parts), *([ended] if ended else [])]
     first_words = prompts[0].text if prompts else row.get("user_prompt") or ""
@@ -240,74 +240,61 @@ def _prompts(
     return found
 
 
-def _observation(
-    row: Row, session: str, place: int, prompts: list[PromptRecord], begin: int
-) -> ObservationRecord:
+def _place(row: Row, session: str, prompts: list[PromptRecord], begin: int) -> dict[str, Any]:
+    """What an observation and a summary have in common. Without a number: that of the last prompt before."""
     at = _time(row, begin) or 0
-    kind, whole = str(row.get("type") or ""), parse_text(row.get("text"))
-    texts: dict[str, Any] = {
-        name: parse_text(row.get(name)) for name in ("title", "subtitle", "narrative")
+    number = parse_number(row.get("prompt_number"))
+    if number is None:
+        number = max((prompt.number for prompt in prompts if prompt.at <= at), default=0)
+    return {
+        "session": session,
+        "prompt_number": number,
+        "at": at,
+        "provider": PROVIDER,
+        "model": parse_text(row.get("generated_by_model")),
+        "files_read": parse_list(row.get("files_read")),
     }
+
+
+def _observation(row: Row, ordinal: int, place: dict[str, Any]) -> ObservationRecord:
+    whole = parse_text(row.get("text"))
+    names = ("title", "subtitle", "narrative")
+    texts: dict[str, Any] = {name: parse_text(row.get(name)) for name in names}
     facts = parse_list(row.get("facts"))
     if whole and not (texts["title"] or texts["narrative"] or facts):
-        draft = parse_flat_text(kind, whole)
-        texts, facts = {name: getattr(draft, name) for name in texts}, draft.facts
+        facts = tuple(dict.fromkeys(sentences(whole)))
+        texts |= {"title": one_line(facts[0] if facts else whole, TITLE), "narrative": whole}
     elif whole and whole != texts["narrative"]:
         texts["narrative"] = "\n\n".join(filter(None, (texts["narrative"], whole)))
     agent = parse_text(row.get("agent_type"))
     return ObservationRecord(
-        session=session,
-        observation=f"{session}#{place}",
-        job=None,
-        ordinal=place,
-        prompt_number=_number(row, prompts, at),
-        at=at,
-        provider=PROVIDER,
-        model=parse_text(row.get("generated_by_model")),
-        type=known_type(kind),
+        **place,
         **texts,
+        observation=f"{place['session']}#{ordinal}",
+        job=None,
+        ordinal=ordinal,
+        type=known_type(str(row.get("type") or "")),
         subagent_type=None if agent in MAIN_AGENT else agent,
         pinned=False,
         edited=False,
         facts=facts,
         concepts=parse_list(row.get("concepts")),
-        files_read=parse_list(row.get("files_read")),
         files_modified=parse_list(row.get("files_modified")),
     )
 
 
-def _summaries(
-    rows: list[dict[str, Any]], session: str, prompts: list[PromptRecord], begin: int
-) -> list[SummaryRecord]:
+def _summaries(rows: list[dict[str, Any]], places: list[dict[str, Any]]) -> list[SummaryRecord]:
     """A turn has one here. A second one of theirs gets a number behind all the others: it is not lost."""
-    numbers = [_number(row, prompts, _time(row, begin) or 0) for row in rows]
     taken: set[int] = set()
     found = []
-    for row, own in zip(rows, numbers, strict=True):
-        number = own if own not in taken else max(*taken, *numbers) + 1
-        taken.add(number)
+    for row, place in zip(rows, places, strict=True):
+        if place["prompt_number"] in taken:
+            place["prompt_number"] = max(*taken, *(each["prompt_number"] for each in places)) + 1
+        taken.add(place["prompt_number"])
         texts: dict[str, Any] = {part: parse_text(row.get(part)) for part in SUMMARY_PARTS}
-        found.append(
-            SummaryRecord(
-                session=session,
-                prompt_number=number,
-                at=_time(row, begin) or 0,
-                provider=PROVIDER,
-                model=parse_text(row.get("generated_by_model")),
-                **texts,
-                files_read=parse_list(row.get("files_read")),
-                files_edited=parse_list(row.get("files_edited")),
-            )
-        )
+        edited = parse_list(row.get("files_edited"))
+        found.append(SummaryRecord(**place, **texts, files_edited=edited))
     return found
-
-
-def _number(row: Row, prompts: list[PromptRecord], at: int) -> int:
-    """Where there is none: that of the last prompt before it."""
-    own = parse_number(row.get("prompt_number"))
-    if own is not None:
-        return own
-    return max((prompt.number for prompt in prompts if prompt.at <= at), default=0)
 
 
 def _time(row: Row, default: int | None) -> int | None:
@@ -330,27 +317,30 @@ def open_copy(path: Path) -> sqlite3.Connection:
             raise sqlite3.DatabaseError(faults)
         copy.row_factory = sqlite3.Row
         copy.text_factory = lambda data: data.decode("utf-8", "replace")
-        _check_tables(copy, path)
-    except sqlite3.DatabaseError as error:
+        for table, names in NEEDED:
+            if not _columns(copy, table).intersection(names):
+                raise TransferError(
+                    f"{path} is not a claude-mem database: it has no table {table!r} as claude-mem makes it. "
+                    f"Claude-mem's own is usually ~/{FOLDER}/{FILE}."
+                )
+    except BaseException as error:
         copy.close()
+        if not isinstance(error, sqlite3.DatabaseError):
+            raise
         raise TransferError(
             f"{path} cannot be read ({error}). If claude-mem is running, stop it and try again; if the file "
             "is damaged, repair it with `sqlite3 old.db .recover | sqlite3 new.db` and import new.db."
         ) from None
-    except TransferError:
-        copy.close()
-        raise
     return copy
 
 
 def project_names(path: Path) -> list[str]:
     """For a shell's completion, which must not wait: as the file stands, and nothing if that fails."""
+    query = "SELECT DISTINCT project FROM sdk_sessions"
     try:
         uri = f"{path.absolute().as_uri()}?immutable=1"
         with closing(sqlite3.connect(uri, uri=True)) as source:
-            return [
-                str(row[0]) for row in source.execute("SELECT DISTINCT project FROM sdk_sessions")
-            ]
+            return [str(row[0]) for row in source.execute(query)]
     except (sqlite3.Error, ValueError):
         return []
 
@@ -373,15 +363,6 @@ def _check_header(path: Path) -> None:
         raise TransferError(f"{path} cannot be read: {error.strerror}.") from None
     if not is_sqlite:
         raise TransferError(f"{path} is not an SQLite database. Claude-mem's is called {FILE}.")
-
-
-def _check_tables(copy: sqlite3.Connection, path: Path) -> None:
-    for table, names in NEEDED:
-        if not _columns(copy, table).intersection(names):
-            raise TransferError(
-                f"{path} is not a claude-mem database: it has no table {table!r} as claude-mem makes it. "
-                f"Claude-mem's own is usually ~/{FOLDER}/{FILE}."
-            )
 
 
 def _fill(copy: sqlite3.Connection, path: Path) -> None:

@@ -8,8 +8,9 @@ else as text, else as base64.
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -83,7 +84,7 @@ def decoded(data: bytes) -> Line:
         raise Malformed(f"{str(name)[:40]!r} is not a record of this format")
     if kind is EventRecord:
         values["body"] = _body(values)
-    found: Line = READERS[kind](values)
+    found: Line = _read_object(kind, values)
     return found
 
 
@@ -141,65 +142,43 @@ def _refuse(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-Reader = Callable[[Any], Any]
-SIMPLE: Mapping[Any, Reader] = {
-    int: lambda value: _typed(value, int, "a whole number"),
-    str: lambda value: _typed(value, str, "text"),
-    bool: lambda value: _typed(value, bool, "true or false"),
-    bytes: lambda value: value,
-}
+EXPECTED = {int: "a whole number", str: "text", bool: "true or false"}
+type_hints = cache(get_type_hints)
 
 
-def _reader(hint: Any) -> Reader:
+def _read(hint: Any, value: Any) -> Any:
     """What a field's type asks of its value."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is UnionType:
-        inner = _reader(next(part for part in arguments if part is not NoneType))
-        return lambda value: None if value is None else inner(value)
+        inner = next(part for part in arguments if part is not NoneType)
+        return None if value is None else _read(inner, value)
     if origin is Literal:
-        return lambda value: _one_of(value, arguments)
+        if value not in arguments:
+            raise Malformed(f"one of {', '.join(arguments)} was expected")
+        return value
     if origin is tuple:
-        item = _reader(arguments[0])
-        return lambda value: tuple(item(each) for each in _typed(value, list, "a list"))
+        return tuple(_read(arguments[0], each) for each in _typed(value, list, "a list"))
     if is_dataclass(hint):
-        assert isinstance(hint, type)
-        return _object_reader(hint)
-    return SIMPLE[hint]
+        return _read_object(hint, value)
+    return value if hint is bytes else _typed(value, hint, EXPECTED[hint])
 
 
-def _object_reader(kind: type[Any]) -> Reader:
-    hints = get_type_hints(kind)
-    readers = {part.name: _reader(hints[part.name]) for part in fields(kind)}
-    optional = {part.name for part in fields(kind) if part.default is not MISSING}
-
-    def read(values: Any) -> Any:
-        if not isinstance(values, dict):
-            raise Malformed("an object was expected")
-        found = {}
-        for name, reader in readers.items():
-            if name not in values:
-                if name in optional:
-                    continue
-                raise Malformed(f"`{name}` is missing")
+def _read_object(kind: Any, values: Any) -> Any:
+    if not isinstance(values, dict):
+        raise Malformed("an object was expected")
+    found = {}
+    for part in fields(kind):
+        if part.name in values:
             try:
-                found[name] = reader(values[name])
+                found[part.name] = _read(type_hints(kind)[part.name], values[part.name])
             except Malformed as error:
-                raise Malformed(f"`{name}`: {error}") from None
-        return kind(**found)
-
-    return read
+                raise Malformed(f"`{part.name}`: {error}") from None
+        elif part.default is MISSING:
+            raise Malformed(f"`{part.name}` is missing")
+    return kind(**found)
 
 
 def _typed(value: Any, kind: type, expected: str) -> Any:
     if type(value) is not kind or (isinstance(value, int) and abs(value) > LARGEST_INTEGER):
         raise Malformed(f"{expected} was expected")
     return value
-
-
-def _one_of(value: Any, allowed: tuple[Any, ...]) -> Any:
-    if value not in allowed:
-        raise Malformed(f"one of {', '.join(allowed)} was expected")
-    return value
-
-
-READERS: Mapping[type[Line], Reader] = {kind: _object_reader(kind) for kind in LINE_NAMES}

@@ -22,9 +22,7 @@ from aforesaid.transfer.format import FORMAT, VERSION, End, Header, Line, Malfor
 from aforesaid.transfer.importer import Block
 
 MAGIC = b"\x1f\x8b"  # of gzip, whatever the file is called
-LONGEST = (
-    128 * 1024 * 1024
-)  # bytes of a line, unpacked: no event was ever stored with more than 64 MB
+LONGEST = 128 * 1024 * 1024  # bytes of an unpacked line; no event is stored with more than 64 MB
 
 
 class ExportFile:
@@ -107,9 +105,8 @@ class ExportFile:
     def _check_owner(self, line: MemoryRecord) -> None:
         """All of a project's stand together, because they are taken together."""
         if line.project != (self._project.project if self._project else None) or self._session:
-            raise self._fault(
-                "a memory stands behind its project; one of the user before all projects"
-            )
+            order = "a memory stands behind its project; one of the user before all projects"
+            raise self._fault(order)
 
     def _check_end(self, line: End) -> None:
         if line.lines != self._number:

@@ -5,8 +5,8 @@ A block is taken whole or not at all. What others exported, or another program k
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol, TypeVar
 
 from aforesaid.english import count
 from aforesaid.errors import TransferError
@@ -38,8 +38,7 @@ class Block:
 
 
 class Source(Protocol):
-    """`done` of `total`: how far it has been read, in whatever it counts. A source that is broken raises
-    TransferError from `blocks`, and what it gave before is sound."""
+    """`done` of `total`: progress. A broken one raises TransferError from `blocks`."""
 
     done: int
     total: int
@@ -56,15 +55,13 @@ class MemoryImport(Protocol):
     ) -> MemoryImportResult: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What was taken up to now, what was here already, and which projects know more than before.
-    `memories`: what is to be reported beyond their numbers."""
+class Progress(NamedTuple):
+    """What was taken, what was here already, and which projects have changed."""
 
-    new: Counts = field(default_factory=Counts)
-    known: Counts = field(default_factory=Counts)
+    new: Counts = Counts()
+    known: Counts = Counts()
     projects: frozenset[int] = frozenset()
-    memories: MemoryImportResult = field(default_factory=MemoryImportResult)
+    memories: MemoryImportResult = MemoryImportResult()
 
 
 def run(

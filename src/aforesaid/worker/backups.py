@@ -32,7 +32,7 @@ class BackupThread(Loop):
         self._log = files.WalIndex(self._paths.database)
         known = database_state.load(self._paths)
         self._state = DatabaseState(cleared_at=known.cleared_at if known else 0)
-        context.store.on_damage = self.suspect_damage
+        context.store.database.on_damage = self.suspect_damage
 
     def record_log_position(self) -> None:
         """How far the log reaches, so that the next worker sees if some of it got lost."""

@@ -154,7 +154,7 @@ class Context:
         log.warning(f"{thread}.waits", error=log.cause(error))
         self.notifier.fault(thread, log.cause(error))
         if isinstance(error, StoreDamaged):
-            self.store.on_damage(error)
+            self.store.database.on_damage(error)
 
 
 class Loop:

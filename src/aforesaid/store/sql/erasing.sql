@@ -49,36 +49,33 @@ SELECT e.id FROM observations AS o JOIN events AS e ON e.job_id = o.job_id
 WHERE o.id IN (SELECT value FROM json_each(:ids)) AND e.size > 0
   AND NOT EXISTS (SELECT 1 FROM observation_events AS l WHERE l.observation_id = o.id);
 
--- What was made of events.
--- name: observations_of_events
-SELECT observation_id FROM observation_events WHERE event_id IN (SELECT value FROM json_each(:ids))
+-- What was made of events, at prompts and in sessions.
+-- name: derived_observations
+SELECT observation_id FROM observation_events WHERE event_id IN (SELECT value FROM json_each(:events))
 UNION
 SELECT o.id FROM events AS e JOIN observations AS o ON o.job_id = e.job_id
-WHERE e.id IN (SELECT value FROM json_each(:ids))
-  AND NOT EXISTS (SELECT 1 FROM observation_events AS l WHERE l.observation_id = o.id);
-
--- name: observations_of_prompts
+WHERE e.id IN (SELECT value FROM json_each(:events))
+  AND NOT EXISTS (SELECT 1 FROM observation_events AS l WHERE l.observation_id = o.id)
+UNION
 SELECT o.id FROM prompts AS p
 JOIN observations AS o ON o.session_id = p.session_id AND o.prompt_number = p.number
-WHERE p.id IN (SELECT value FROM json_each(:ids));
-
--- name: observations_of_sessions
-SELECT id FROM observations WHERE session_id IN (SELECT value FROM json_each(:ids));
+WHERE p.id IN (SELECT value FROM json_each(:prompts))
+UNION
+SELECT id FROM observations WHERE session_id IN (SELECT value FROM json_each(:sessions));
 
 -- What was hidden together says the same, and would be restored together.
 -- name: hidden_with
 SELECT hidden_with FROM observations
 WHERE id IN (SELECT value FROM json_each(:ids)) AND hidden_with IS NOT NULL;
 
--- name: summaries_of_events
+-- name: derived_summaries
 SELECT u.id FROM events AS e
 JOIN summaries AS u ON u.session_id = e.session_id AND u.prompt_number = e.prompt_number
-WHERE e.id IN (SELECT value FROM json_each(:ids));
-
--- name: summaries_of_prompts
+WHERE e.id IN (SELECT value FROM json_each(:events))
+UNION
 SELECT u.id FROM prompts AS p
 JOIN summaries AS u ON u.session_id = p.session_id AND u.prompt_number = p.number
-WHERE p.id IN (SELECT value FROM json_each(:ids));
+WHERE p.id IN (SELECT value FROM json_each(:prompts));
 
 -- Of sessions that go as a whole, all that is theirs.
 -- name: counts

@@ -7,15 +7,18 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND hidden_at IS NULL;
 -- name: restore
 UPDATE observations SET hidden_at = NULL, hidden_with = NULL WHERE hidden_with = :id RETURNING id;
 
--- What is folded into one of these, or was before somebody merged that one. What was merged goes with what it was
--- merged into.
--- name: folded_into
-SELECT id FROM observations WHERE repeats IN (SELECT value FROM json_each(:ids))
-UNION SELECT observation_id FROM merges WHERE into_id IN (SELECT value FROM json_each(:ids))
-UNION SELECT l.observation_id FROM own_links AS l
-WHERE l.repeats IN (SELECT value FROM json_each(:ids))
-  AND NOT EXISTS (SELECT 1 FROM merges AS m WHERE m.observation_id = l.observation_id)
-  AND EXISTS (SELECT 1 FROM observations AS o WHERE o.id = l.observation_id AND o.repeats IS NOT NULL);
+-- Them, and what is folded into them or was before somebody merged it; hidden ones, too. What was merged goes with
+-- what it was merged into.
+-- name: with_folded
+WITH RECURSIVE found (id) AS (
+  SELECT value FROM json_each(:ids)
+  UNION SELECT o.id FROM found JOIN observations AS o ON o.repeats = found.id
+  UNION SELECT m.observation_id FROM found JOIN merges AS m ON m.into_id = found.id
+  UNION SELECT l.observation_id FROM found JOIN own_links AS l ON l.repeats = found.id
+  WHERE NOT EXISTS (SELECT 1 FROM merges AS m WHERE m.observation_id = l.observation_id)
+    AND EXISTS (SELECT 1 FROM observations AS o WHERE o.id = l.observation_id AND o.repeats IS NOT NULL)
+)
+SELECT id FROM found;
 
 -- name: one
 SELECT id AS observation_id, hidden_at AS at, title, project_id, session_id FROM observations

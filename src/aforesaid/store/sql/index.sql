@@ -10,49 +10,70 @@ DELETE FROM unindexed WHERE kind = :kind AND source = :source;
 -- name: drop
 DELETE FROM documents WHERE kind = :kind AND source = :source;
 
+-- A document of each kind, with the same columns. Its text is `lead`, then the facts, then `rest`; lists are JSON.
 -- One that repeats another is found through that one.
 -- name: observation
-SELECT o.*, s.agent,
-       EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
-       OR EXISTS (
-         SELECT 1 FROM made_up_narratives AS d WHERE d.id = o.id
-       ) AS doubted,
-       EXISTS (SELECT 1 FROM superseded_observations AS p WHERE p.id = o.id) AS superseded
+SELECT o.id, o.session_id, o.project_id, s.agent, o.at, o.type, o.title, o.subtitle AS lead, o.pinned,
+  o.edited AS by_user, json_array(o.narrative) AS rest,
+  EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
+  OR EXISTS (SELECT 1 FROM made_up_narratives AS d WHERE d.id = o.id) AS doubted,
+  EXISTS (SELECT 1 FROM superseded_observations AS p WHERE p.id = o.id) AS superseded,
+  (
+    SELECT json_group_array(json_array(id, text)) FROM (
+      SELECT id, text FROM observation_facts WHERE observation_id = o.id ORDER BY ordinal
+    )
+  ) AS facts,
+  (
+    SELECT json_group_array(tag) FROM (
+      SELECT concept AS tag FROM (
+        SELECT concept FROM observation_concepts WHERE observation_id = o.id ORDER BY concept
+      )
+      UNION ALL SELECT o.subagent_type WHERE o.subagent_type <> ''
+    )
+  ) AS tags,
+  (
+    SELECT json_group_array(path) FROM (
+      SELECT DISTINCT path FROM observation_files WHERE observation_id = o.id ORDER BY path
+    )
+  ) AS files
 FROM visible_observations AS o JOIN sessions AS s ON s.id = o.session_id
 WHERE o.id = :id AND o.repeats IS NULL;
 
 -- name: summary
-SELECT u.*, s.agent, EXISTS (SELECT 1 FROM summary_doubts AS d WHERE d.summary_id = u.id) AS doubted
+SELECT u.id, u.session_id, u.project_id, s.agent, u.at, NULL AS type, u.request AS title, NULL AS lead,
+  0 AS pinned, 0 AS by_user, 0 AS superseded, '[]' AS facts, '[]' AS tags,
+  json_array(u.investigated, u.learned, u.completed, u.next_steps, u.notes) AS rest,
+  EXISTS (SELECT 1 FROM summary_doubts AS d WHERE d.summary_id = u.id) AS doubted,
+  (
+    SELECT json_group_array(path) FROM (
+      SELECT DISTINCT path FROM summary_files WHERE summary_id = u.id ORDER BY path
+    )
+  ) AS files
 FROM summaries AS u JOIN sessions AS s ON s.id = u.session_id WHERE u.id = :id;
 
 -- name: prompt
-SELECT p.id, p.session_id, p.at, p.text, s.project_id, s.agent
-FROM prompts AS p JOIN sessions AS s ON s.id = p.session_id WHERE p.id = :id;
+SELECT p.id, p.session_id, s.project_id, s.agent, p.at, NULL AS type, '' AS title, p.text AS lead,
+  0 AS pinned, 0 AS by_user, 0 AS superseded, 0 AS doubted, '[]' AS facts, '[]' AS tags, '[]' AS rest,
+  '[]' AS files
+FROM prompts AS p JOIN sessions AS s ON s.id = p.session_id WHERE p.id = :id AND p.text <> :erased;
 
+-- The last requests and titles say what a long session is about as well as all would.
 -- name: session
-SELECT id, id AS session_id, project_id, agent, started_at AS at, title, subtitle
+SELECT id, id AS session_id, project_id, agent, started_at AS at, NULL AS type, title, subtitle AS lead,
+  0 AS pinned, 0 AS by_user, 0 AS superseded, 0 AS doubted, '[]' AS facts, '[]' AS tags, '[]' AS files,
+  (
+    SELECT json_group_array(said) FROM (
+      SELECT request AS said FROM (
+        SELECT request FROM summaries
+        WHERE session_id = :id AND request IS NOT NULL ORDER BY prompt_number DESC LIMIT 50
+      )
+      UNION ALL SELECT title FROM (
+        SELECT title FROM visible_observations
+        WHERE session_id = :id AND repeats IS NULL AND title IS NOT NULL ORDER BY at DESC, id DESC LIMIT 100
+      )
+    )
+  ) AS rest
 FROM sessions WHERE id = :id;
-
--- The last ones say what a long session is about as well as all would.
--- name: session_titles
-SELECT title FROM visible_observations
-WHERE session_id = :id AND repeats IS NULL AND title IS NOT NULL ORDER BY at DESC, id DESC LIMIT 100;
-
--- name: session_requests
-SELECT request FROM summaries
-WHERE session_id = :id AND request IS NOT NULL ORDER BY prompt_number DESC LIMIT 50;
-
--- name: facts
-SELECT id, text FROM observation_facts WHERE observation_id = :id ORDER BY ordinal;
-
--- name: concepts
-SELECT concept FROM observation_concepts WHERE observation_id = :id ORDER BY concept;
-
--- name: files
-SELECT DISTINCT path FROM observation_files WHERE observation_id = :id ORDER BY path;
-
--- name: summary_files
-SELECT DISTINCT path FROM summary_files WHERE summary_id = :id ORDER BY path;
 
 -- name: add
 INSERT INTO documents (kind, source, session_id, project_id, at, asks, says_when, says_number, pinned,

@@ -22,13 +22,19 @@ DELETE FROM merges WHERE observation_id = :id;
 -- name: existing
 SELECT id FROM observations WHERE id = :id;
 
+-- All that a merge may change or depends on, and these, with what they are folded into.
 -- name: involved
-SELECT observation_id AS id FROM own_links
-UNION SELECT observation_id FROM merges UNION SELECT into_id FROM merges;
-
--- name: linked
-SELECT o.id FROM visible_observations AS o WHERE o.repeats IN (SELECT value FROM json_each(:ids))
-UNION SELECT o.id FROM visible_observations AS o WHERE o.follows IN (SELECT value FROM json_each(:ids));
+WITH RECURSIVE named (id) AS (
+  SELECT value FROM json_each(:ids) UNION SELECT observation_id FROM own_links
+  UNION SELECT observation_id FROM merges UNION SELECT into_id FROM merges
+), found (id) AS (
+  SELECT id FROM named
+  UNION SELECT o.id FROM named JOIN visible_observations AS o ON o.repeats = named.id
+  UNION SELECT o.id FROM named JOIN visible_observations AS o ON o.follows = named.id
+  UNION SELECT o.repeats FROM found JOIN visible_observations AS o ON o.id = found.id
+  UNION SELECT l.repeats FROM found JOIN own_links AS l ON l.observation_id = found.id
+)
+SELECT id FROM found WHERE id IS NOT NULL;
 
 -- Each as it is, and as it would be without merges. A story does not go on from a hidden observation.
 -- name: states

@@ -9,8 +9,14 @@ SELECT * FROM pauses WHERE id = :id;
 -- name: every
 SELECT * FROM pauses ORDER BY id;
 
--- name: of_session
-SELECT * FROM pauses WHERE agent = :agent AND ref = :ref ORDER BY id;
+-- Of a session whose hooks report that it is not to be recorded.
+-- name: seen_at
+SELECT id FROM pauses WHERE agent = :agent AND ref = :ref AND origin = 'seen' AND began_at <= :at
+  AND (ends_at IS NULL OR ends_at > :at);
+
+-- name: seen_open
+SELECT id FROM pauses WHERE agent = :agent AND ref = :ref AND origin = 'seen' AND began_at <= :at
+  AND ends_at IS NULL;
 
 -- name: end
 UPDATE pauses SET ends_at = :at WHERE id = :id AND (ends_at IS NULL OR ends_at > :at);

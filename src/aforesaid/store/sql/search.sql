@@ -113,18 +113,3 @@ WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIM
 -- name: event
 SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text, e.origin FROM events AS e
 JOIN event_texts AS t ON t.event_id = e.id WHERE e.id = :id;
-
--- What observations say, many at once: a question for each part of each would take longer than finding them.
--- name: observation_texts
-SELECT o.id, o.type, o.title, o.subtitle, o.narrative,
-  (
-    SELECT json_group_array(text) FROM (
-      SELECT text FROM observation_facts WHERE observation_id = o.id ORDER BY ordinal
-    )
-  ) AS facts,
-  (
-    SELECT json_group_array(path) FROM (
-      SELECT DISTINCT path FROM observation_files WHERE observation_id = o.id ORDER BY path
-    )
-  ) AS files
-FROM json_each(:ids) AS wanted JOIN visible_observations AS o ON o.id = wanted.value WHERE o.repeats IS NULL;

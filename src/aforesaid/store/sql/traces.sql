@@ -1,5 +1,5 @@
 -- Where a text occurs, and putting another in its place. `found(x)` and `changed(x)` are the asker's own; the first
--- is 0 for NULL, the second gives NULL for it. Every column that can hold words is here: a test sees to that.
+-- is 0 for NULL and looks into packed replies, the second gives NULL for NULL. Every column that can hold words is here: a test sees to that.
 
 -- name: events
 SELECT id, key, tool, subagent_type, prompt_id, capture_id, body FROM events
@@ -101,11 +101,8 @@ UPDATE jobs SET last_error = changed(last_error) WHERE found(last_error);
 -- name: replace_request_errors
 UPDATE requests SET error = changed(error) WHERE found(error);
 
--- name: replies
-SELECT id, reply FROM requests WHERE id > :after AND reply IS NOT NULL ORDER BY id LIMIT :limit;
-
--- name: forget_reply
-UPDATE requests SET reply = NULL WHERE id = :id;
+-- name: replace_replies
+UPDATE requests SET reply = NULL WHERE found(reply);
 
 -- name: replace_quarantine
 UPDATE quarantine SET why = changed(why) WHERE found(why);
