@@ -7,7 +7,7 @@ is asked once per pause, and the pauses grow.
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from aforesaid.clock import SECOND, Clock
 from aforesaid.model.jobs import Job
@@ -72,16 +72,14 @@ class CircuitBreaker:
         """Returns until when the breaker stays open."""
         self._failures += 1
         soonest = self.clock() + pause(self._failures, self.luck())
-        match absence:
-            case Unavailable(why=why):
-                self.outage = Outage(why, soonest, for_user=False)
-            case RateLimited(why=why, until=until):
-                self.outage = Outage(why, max(until, soonest), for_user=True)
-            case Misconfigured(why=why):
-                self.outage = Outage(why, self.clock() + LONGEST_PAUSE, for_user=True)
-            case _:
-                assert_never(absence)
-        return self.outage.until
+        until = soonest
+        if isinstance(absence, RateLimited):
+            until = max(absence.until, soonest)
+        elif isinstance(absence, Misconfigured):
+            until = self.clock() + LONGEST_PAUSE
+        for_user = not isinstance(absence, Unavailable)
+        self.outage = Outage(absence.why, until, for_user)
+        return until
 
     def blames(self, job: Job) -> bool:
         """Whether the job itself, not the model, is at fault: others were answered since it failed first,
@@ -95,33 +93,17 @@ class CircuitBreaker:
         self.outage, self._failures = None, 0
 
 
-@dataclass(frozen=True, slots=True)
 class MonitoredModel:
     """A model whose answers close the breaker."""
 
-    real: "Model"
-    breaker: CircuitBreaker
-
-    @property
-    def name(self) -> str:
-        return self.real.name
-
-    @property
-    def model(self) -> str:
-        return self.real.model
-
-    @property
-    def longest_seconds(self) -> float:
-        return self.real.longest_seconds
+    def __init__(self, within: "Model", breaker: CircuitBreaker) -> None:
+        self.within, self.breaker = within, breaker
+        self.name, self.model = within.name, within.model
+        self.longest_seconds = within.longest_seconds
+        self.idle, self.close = within.idle, within.close
 
     def ask(self, request: Request) -> Reply | Failure:
-        answer = self.real.ask(request)
+        answer = self.within.ask(request)
         if isinstance(answer, Reply | Refused):
             self.breaker.record_answer()
         return answer
-
-    def idle(self) -> None:
-        self.real.idle()
-
-    def close(self) -> None:
-        self.real.close()

@@ -1,12 +1,11 @@
 """Memories from a turn that has ended: what its messages say for good."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aforesaid import log
-from aforesaid.agents.base import Agent
-from aforesaid.clock import DAY, Clock
+from aforesaid.clock import DAY
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.extraction.drafts import Draft
@@ -34,9 +33,8 @@ from aforesaid.model.memories import Message
 from aforesaid.model.observations import cite_event, cite_observation
 from aforesaid.model.requests import EXTRACT, Failure, Refused, StoredReply
 from aforesaid.model.sessions import Session
-from aforesaid.settings import Settings
-from aforesaid.store.store import Store
 from aforesaid.synthesis.model import Requester
+from aforesaid.worker.context import Context
 
 TURNS = 4  # as far back as a dialogue goes
 REMEMBERING = ("__remember", "__forget")  # our own tools, however the client calls them
@@ -44,17 +42,12 @@ REMEMBERING = ("__remember", "__forget")  # our own tools, however the client ca
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    store: Store
-    agents: Mapping[str, Agent]
+    context: Context
     memories: Callable[[str], Memories]
-    settings: Settings
-    clock: Clock
-    changed: Callable[[int], None]  # told the project whose memories have changed
-    on_written: Callable[[int, Sequence[str], str], None] = lambda *_: None
 
     def run(self, job: Job, session: Session, asking: Requester | None) -> Failure | None:
         """Returns the failure if the job has to be retried."""
-        how = self.settings.text("memory.extract")
+        how = self.context.settings.text("memory.extract")
         if how == "off" or job.written_by:  # written anew: the turn was looked through then
             return None
         dialogue = self._dialogue(session, job.prompt_number)
@@ -65,7 +58,11 @@ class Extractor:
         if self._kept_by_agent(session, job.prompt_number):
             # What it wrote is enough; but its word puts nothing right that the user has said.
             found = [each for each in found if isinstance(each, Statement) and each.correction]
-        elif asking is not None and how == "auto" and self._is_recent(session):
+        elif (
+            asking is not None
+            and how == "auto"
+            and session.last_event_at > self.context.clock() - DAY
+        ):
             asked = self._ask(asking, dialogue, memories)
             if not isinstance(asked, Extraction):
                 return asked
@@ -73,10 +70,6 @@ class Extractor:
         if found:
             self._apply(memories, found, session, job)
         return None
-
-    def _is_recent(self, session: Session) -> bool:
-        """No model is asked about old sessions that are imported."""
-        return session.last_event_at > self.clock() - DAY
 
     def _ask(
         self, asking: Requester, dialogue: Sequence[Message], memories: Memories
@@ -103,9 +96,9 @@ class Extractor:
         job: Job,
     ) -> None:
         number = job.prompt_number
-        observed = self.store.observations.for_prompt(session.id, number)
+        observed = self.context.store.observations.for_prompt(session.id, number)
         named = [cite_observation(each.id) for each in observed[:3]]
-        events = self.store.events.for_prompt(session.id, number)
+        events = self.context.store.events.for_prompt(session.id, number)
         named += [cite_event(events[0].id)] if events else []
         said_at = events[0].at if events else session.last_event_at
         try:
@@ -118,19 +111,19 @@ class Extractor:
         counts = {"added": len(applied.added), "updated": len(applied.updated)}
         log.action("memory.extracted", session=session.id, **counts, found=len(found))
         if names := (*applied.added, *applied.updated):
-            self.changed(session.project_id)
-            self.on_written(session.project_id, names, "extracted")
+            self.context.changed.add(session.project_id)
+            self.context.notifier.memories_written(session.project_id, names, "extracted")
 
     def _dialogue(self, session: Session, number: int) -> list[Message]:
         """What was said up to the end of this turn, oldest first; nothing where the user said nothing."""
         messages: list[Message] = []
         for each in range(max(1, number - TURNS + 1), number + 1):
-            prompt = self.store.sessions.prompt(session.id, each)
+            prompt = self.context.store.sessions.prompt(session.id, each)
             if prompt is not None:
                 messages.append(Message("user", prompt.text))
             elif each == number:
                 return []
-            stops = self.store.events.stops(session.id, each)
+            stops = self.context.store.events.stops(session.id, each)
             ends = [what for _, what in self._read(session, stops) if isinstance(what, TurnEnded)]
             messages += [Message("assistant", end.last_message) for end in ends]
         return messages
@@ -138,7 +131,9 @@ class Extractor:
     def _kept_by_agent(self, session: Session, number: int) -> bool:
         """Whether the agent wrote memory files in this turn, or called our own tools for it."""
         folders = [each.path for each in self.memories(session.project_dir).places.all]
-        for event, what in self._read(session, self.store.events.for_prompt(session.id, number)):
+        for event, what in self._read(
+            session, self.context.store.events.for_prompt(session.id, number)
+        ):
             if not isinstance(what, ToolUsed) or event.subagent is not None:
                 continue
             if what.name.endswith(REMEMBERING):
@@ -154,6 +149,6 @@ class Extractor:
         return False
 
     def _read(self, session: Session, rows: list[StoredEvent]) -> list[tuple[Event, Happening]]:
-        agent = self.agents[session.agent]
+        agent = self.context.agents[session.agent]
         read = [agent.parse(replace(r.capture, project_dir=session.project_dir)) for r in rows]
         return [(e, e.what) for e in read if e is not None and not isinstance(e, Unreadable)]

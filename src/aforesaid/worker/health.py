@@ -2,24 +2,19 @@
 
 import json
 import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from aforesaid import __version__
 from aforesaid.backups import recovery_log
 from aforesaid.clock import DAY, HOUR, MINUTE, SECOND, age, local
 from aforesaid.english import count
 from aforesaid.model.events import Health
 from aforesaid.paths import PRIVATE_FILE, Paths
 
-if TYPE_CHECKING:  # commands use this module too, and need neither
+if TYPE_CHECKING:
     from aforesaid.store.store import Store
-    from aforesaid.worker.context import Context
-    from aforesaid.worker.disk import Housekeeper
 
 TOO_OLD = HOUR  # a job that waits longer than this is not waiting, it is stuck
 FULL = "full"
@@ -108,66 +103,7 @@ def memory_kb() -> int | None:
         return None
 
 
-@dataclass(slots=True)
-class Report:
-    """`ended`: returns the names of threads that should run and do not."""
-
-    context: "Context"
-    disk: "Housekeeper"
-    started_at: int
-    ended: Callable[[], list[str]] = list
-
-    def status(self, *, idle: bool) -> dict[str, object]:
-        health = self.context.store.health()
-        return {
-            "version": __version__,
-            "pid": os.getpid(),
-            "uptime_s": (self.context.clock() - self.started_at) // SECOND,
-            "memory_kb": memory_kb(),
-            "provider": str(self.context.choice.author),
-            "provider_why": self.context.choice.why,
-            "parked": asdict(parked) if (parked := self.context.breaker.outage) else None,
-            "spool": waiting(self.context.paths),
-            "quarantine": health.quarantined,
-            "capture_failures": len(lost_events(self.context.paths)),
-            "idle": idle,
-            "fault": self._fault(),
-            "problem": self.problem(),
-            "disk": asdict(self.disk.room),
-            "queue": asdict(health),
-            "redacted": self.context.redactions.counts(),
-            "index": asdict(self.context.store.index.health()),
-        }
-
-    def problem(self) -> str | None:
-        health = self.context.store.health()
-        outage = self.context.breaker.outage
-        parked = None
-        if outage and outage.for_user and (health.pending or self.context.breaker.blocked()):
-            rests = "nothing is written down for now"
-            parked = (
-                f"{'the rules stand in' if self.context.choice.stands_in else rests}: {outage.why}"
-            )
-        disk = self.disk.room.warning
-        lost = describe_lost_events(self.context.paths, self.context.store, unreported_only=True)
-        return problem(
-            self.context.paths,
-            health,
-            self.context.clock(),
-            fault=self._fault(),
-            parked=parked,
-            disk=disk,
-            lost=lost,
-        )
-
-    def _fault(self) -> str | None:
-        if ended := self.ended():
-            return f"its work on {', '.join(ended)} has ended; `aforesaid worker restart` begins it anew"
-        return next(iter(list(self.context.faults.values())), None)
-
-
-@dataclass(frozen=True, slots=True)
-class LostEvent:
+class LostEvent(NamedTuple):
     at: int  # milliseconds
     full: bool  # because the disk was full
     reported: bool

@@ -117,7 +117,7 @@ def _plan(
         scratch.borrow(home.paths.database, known)
     waiting = {job.id for job in scratch.jobs.unfinished()}
     boring = home.settings.names("capture.boring_tools")
-    context = Context.create(home, scratch, clock, choice=choice)
+    context = Context(home, scratch, clock, choice=choice)
     reconciler = Reconciler(context, boring=boring, importing=True)
     done, total = 0, sum(one.file.size for one in chosen)
     faulty = []

@@ -19,12 +19,10 @@ from aforesaid.paths import Paths
 from aforesaid.settings import Settings
 from aforesaid.store.store import Store
 from aforesaid.worker import health
-from aforesaid.worker.context import DOCTOR_PREFIX, Context
-from aforesaid.worker.disk import Housekeeper
+from aforesaid.worker.context import DOCTOR_PREFIX
 from aforesaid.worker.spool import PAGE
 
 LEFT_BEHIND = 10 * MINUTE
-EVERY_SECONDS = 3600.0
 ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
 DAY_SECONDS = 24 * 3600
 BAD_SECONDS, BAD_BYTES = 30 * DAY_SECONDS, 256 * 1024 * 1024  # of captures that could not be read
@@ -38,28 +36,6 @@ ENOUGH = MINUTE  # less is what time servers do
 
 class SessionReader(Protocol):
     def session(self, agent: str, ref: str) -> Healed: ...
-
-
-class Maintenance:
-    """Runs at the start of the worker, then every hour."""
-
-    def __init__(self, context: Context, disk: Housekeeper) -> None:
-        self._context, self.disk = context, disk
-        self._next, self._skew = 0.0, ClockSkew(context.clock)
-
-    def check_clock(self) -> None:
-        """After the clock was set back, jobs would wait for a time that was past already."""
-        if self._skew.went_back():
-            due = self._context.store.jobs.make_due(self._context.clock())
-            log.warning("worker.clock_set_back", due=due)
-
-    def run_if_due(self) -> bool:
-        if time.monotonic() < self._next:
-            return False
-        run(self._context.paths, self._context.store, self._context.clock)
-        self.disk.look()
-        self._next = time.monotonic() + EVERY_SECONDS
-        return True
 
 
 def run(paths: Paths, store: Store, clock: Clock) -> None:

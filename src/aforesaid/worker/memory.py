@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from aforesaid import log, wiring
@@ -34,7 +34,6 @@ from aforesaid.terms import query_terms as terms_of
 from aforesaid.text import tokens
 from aforesaid.worker.circuit_breaker import MonitoredModel
 from aforesaid.worker.context import Context
-from aforesaid.worker.web import Notifier
 
 if TYPE_CHECKING:
     from aforesaid.memory.transfer import MemoryImport
@@ -59,18 +58,10 @@ CHOSEN_LATE = "the model chose it for the prompt before"
 
 
 class MemoryWork:
-    """`changed`: called with a project whose memories have changed. `before_dream`: makes a backup."""
+    """`before_dream`: makes a backup."""
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        notifier: Notifier,
-        changed: Callable[[int], None],
-        before_dream: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._context, self.notifier = context, notifier
-        self._changed, self._before_dream = changed, before_dream
+    def __init__(self, context: Context, before_dream: Callable[[], None] = lambda: None) -> None:
+        self._context, self._before_dream = context, before_dream
         self._next_tidy = 0.0
         self._known: dict[tuple[str, ...], tuple[float, Memories]] = {}
         self.ranker = MemoryRanker(context.searcher.encoder)
@@ -83,33 +74,14 @@ class MemoryWork:
     def extractor(self) -> "Extractor":
         from aforesaid.worker.extraction import Extractor
 
-        context = self._context
-        return Extractor(
-            store=context.store,
-            agents=context.agents,
-            memories=self.find,
-            settings=context.settings,
-            clock=context.clock,
-            changed=self._changed,
-            on_written=self.notifier.memories_written,
-        )
+        return Extractor(self._context, self.find)
 
     @cached_property
     def dreamer(self) -> "Dreamer":
         from aforesaid.worker.dreams import Dreamer
 
-        context = self._context
-        return Dreamer(
-            paths=context.paths,
-            store=context.store,
-            memories=self.find,
-            settings=context.settings,
-            clock=context.clock,
-            asking=lambda: self._asking(None),
-            changed=self._changed,
-            on_dreamed=self.notifier.dreamed,
-            before=self._before_dream,
-        )
+        asking = partial(self._asking, None)
+        return Dreamer(self._context, self.find, asking, self._before_dream)
 
     def find(self, directory: str) -> Memories:
         """The memories that apply in a directory."""
@@ -154,10 +126,7 @@ class MemoryWork:
 
         try:
             Memories(user_places(memory), self._context.clock).tidy()
-        except (
-            MemoryRefused,
-            OSError,
-        ) as error:  # another process is writing; there will be a next time
+        except (MemoryRefused, OSError) as error:  # another process is writing
             log.warning("memory.not_tidied", error=log.cause(error))
 
     def start_import(self) -> "MemoryImport":
@@ -219,7 +188,10 @@ class MemoryRecall:
                 continue
             budget -= cost
             lines += ["", each.text]
-            reason = _reason(chosen) if each.memory in chosen.memories else CHOSEN_LATE
+            by_model = "the model chose it for the prompt"
+            reason = by_model if chosen.how == BY_MODEL else "near to the prompt"
+            if each.memory not in chosen.memories:
+                reason = CHOSEN_LATE
             given.append(MemoryInjection(*_key(each.memory), reason, cost, each.bytes))
         if not given:
             return "", []
@@ -271,9 +243,3 @@ class MemoryRecall:
 
 def _key(stored: StoredMemory) -> tuple[str, str]:
     return stored.memory.name, stored.scope
-
-
-def _reason(chosen: Selection) -> str:
-    if chosen.how == BY_MODEL:
-        return "the model chose it for the prompt"
-    return "near to the prompt"

@@ -93,7 +93,7 @@ def _load(home: wiring.Home, store: Store) -> "Service":
     from aforesaid.worker.context import Context
     from aforesaid.worker.service import Service
 
-    service = Service(Context.create(home, store, clock.now))
+    service = Service(Context(home, store, clock.now))
     gc.freeze()  # what was loaded until now stays: it need not be traversed again and again
     gc.enable()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,7 +1,7 @@
 """The `remember` command: keeps a statement as a memory, if its provenance allows."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ OF_THE_WEB = (
     "It was not kept: only the web or an MCP server says so, and that is not remembered unasked. Show it to "
     "the user, who can keep it with `aforesaid remember`."
 )
-LEAD = re.compile(r"(?:please,? )?(?:remember|note|keep in mind)(?: that)?[:,]? ")
+LEAD = re.compile(r"\A(?:please,? )?(?:remember|note|keep in mind)(?: that)?[:,]? ")
 QUOTATION = re.compile(r'"[^"]{1,4000}"|“[^”]{1,4000}”|«[^»]{1,4000}»|„[^“]{1,4000}“')
 ENDS = re.compile(r"[.!?](?:\s|.$)|\n")  # a sentence, within a quotation
 AROUND = " \t\"'`“”‘’«».!:"
@@ -36,7 +36,6 @@ class MemoryCommands:
     context: Context
     memories: Callable[[str], Memories]
     project_changed: Callable[[int], None] = lambda _: None
-    on_written: Callable[[int, Sequence[str], str], None] = lambda *_: None
 
     def remember(self, request: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
@@ -44,14 +43,14 @@ class MemoryCommands:
         the user said it in that session; what the agent has from the web alone is not kept unasked."""
         text = self.context.redactor.text(clean(request["text"]).strip())[:LONGEST_SAID]
         session = self._session(request) if request["by"] == AGENT else None
-        by_agent = request["by"] == AGENT and not self._was_said(session, text)
-        web = by_agent and (
-            self._may_be_of_the_web(session, request["agent"], text)
-            or self._was_fetched(request["dir"], text)
-        )
-        if web:
+        prompts = self.context.store.sessions.prompts(session.id) if session else []
+        by_agent = request["by"] == AGENT and not are_in((each.text for each in prompts), text)
+        if by_agent and self._is_of_the_web(session, request, text):
             log.action("memory.refused", size=len(text), why="web")
             return {"refused": OF_THE_WEB}
+        said = f"said {day_and_time(self.context.clock())}"
+        if request["session"]:
+            said += f" in session {request['session'][:8]}"
         wanted = RememberRequest(
             text,
             type=request["type"],
@@ -62,7 +61,7 @@ class MemoryCommands:
             files=self.context.redactor.texts(
                 clean(p).strip() for p in request["files"][:MOST_FILES]
             ),
-            evidence=(_evidence(self.context.clock(), request["session"]),),
+            evidence=(said,),
         )
         try:
             done = remember(self.memories(request["dir"]), wanted, request["dir"])
@@ -73,7 +72,7 @@ class MemoryCommands:
         log.action("memory.remembered", **sizes)
         project_id = self.context.projects.of(request["dir"])
         self.project_changed(project_id)
-        self.on_written(project_id, (stored.memory.name,), "remembered")
+        self.context.notifier.memories_written(project_id, (stored.memory.name,), "remembered")
         return {
             "name": stored.memory.name,
             "description": stored.memory.description,
@@ -93,38 +92,23 @@ class MemoryCommands:
         latest = self.context.store.sessions.recent(project, LATEST) if project else []
         return next((each for each in latest if each.status == ACTIVE), None)
 
-    def _was_said(self, session: Session | None, text: str) -> bool:
-        prompts = self.context.store.sessions.prompts(session.id) if session else []
-        return are_in((prompt.text for prompt in prompts), text)
-
-    def _may_be_of_the_web(self, session: Session | None, agent: str, text: str) -> bool:
+    def _is_of_the_web(self, session: Session | None, request: Json, text: str) -> bool:
         """What an agent has read that should be recorded and is not, it may have from anywhere."""
-        if session is None:
-            return bool(agent)
-        return provenance.is_foreign_note(self.context.store, self.context.agents, session, text)
-
-    def _was_fetched(self, directory: str, text: str) -> bool:
-        project_id = self.context.projects.find(directory)
-        return project_id is not None and provenance.was_fetched(
-            self.context.store, project_id, text
-        )
-
-
-def _evidence(now: int, session: str | None) -> str:
-    when = f"said {day_and_time(now)}"
-    return f"{when} in session {session[:8]}" if session else when
+        context = self.context
+        if session is None and request["agent"]:
+            return True
+        if session and provenance.is_foreign_note(context.store, context.agents, session, text):
+            return True
+        project_id = context.projects.find(request["dir"])
+        return project_id is not None and provenance.was_fetched(context.store, project_id, text)
 
 
 def are_in(prompts: Iterable[str], text: str) -> bool:
     said = _plain(own_sentences(text)) or _plain(sentences(text))
-    spoken = (
-        _plain(own_sentences(QUOTATION.sub(_without_sentences, prompt))) for prompt in prompts
-    )
+    # A quotation of whole sentences is not the speaker's own.
+    own = (QUOTATION.sub(lambda q: " " if ENDS.search(q[0]) else q[0], each) for each in prompts)
+    spoken = (_plain(own_sentences(prompt)) for prompt in own)
     return bool(said) and any(_follow_each_other(said, each) for each in spoken)
-
-
-def _without_sentences(quoted: re.Match[str]) -> str:
-    return " " if ENDS.search(quoted[0]) else quoted[0]
 
 
 def _follow_each_other(said: list[str], prompt: list[str]) -> bool:
@@ -135,9 +119,4 @@ def _follow_each_other(said: list[str], prompt: list[str]) -> bool:
 def _plain(parts: Iterable[str]) -> list[str]:
     """Without what may be different between what was said and what is noted of it."""
     plain = (" ".join(sentence.casefold().split()).strip(AROUND) for sentence in parts)
-    return [kept for each in plain if (kept := each[_lead(each) :].strip(AROUND))]
-
-
-def _lead(sentence: str) -> int:
-    found = LEAD.match(sentence)
-    return found.end() if found else 0
+    return [kept for each in plain if (kept := LEAD.sub("", each).strip(AROUND))]
