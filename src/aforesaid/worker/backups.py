@@ -15,7 +15,7 @@ FRESH = HOUR  # how old the first work to back up is, and a backup that is enoug
 
 
 class BackupStopped(Exception):
-    """The worker is to end; a backup is not worth waiting for. A purge ends with it, and is resumed later."""
+    """The worker is to end. A backup is not worth waiting for; a purge is resumed by the next worker."""
 
 
 class BackupThread(Loop):

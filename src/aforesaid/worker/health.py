@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -11,7 +12,7 @@ from aforesaid.backups import recovery_log
 from aforesaid.clock import DAY, HOUR, MINUTE, SECOND, age, local
 from aforesaid.english import count
 from aforesaid.model.events import Health
-from aforesaid.paths import PRIVATE_FILE, Paths
+from aforesaid.paths import Paths
 
 if TYPE_CHECKING:
     from aforesaid.store.store import Store
@@ -30,26 +31,22 @@ def waiting(paths: Paths) -> int:
 
 
 def has_captures(paths: Paths) -> bool:
-    """Whether there are any; without counting them all."""
     return count_files(paths.spool_new, most=1) > 0
 
 
 def count_files(folder: Path, most: int | None = None) -> int:
     """Without a list of them: there may be a million."""
-    try:
-        with os.scandir(folder) as entries:
-            files = (entry for entry in entries if entry.is_file(follow_symlinks=False))
-            return sum(1 for _ in islice(files, most))
-    except OSError:
-        return 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        files = (entry for entry in entries if entry.is_file(follow_symlinks=False))
+        return sum(1 for _ in islice(files, most))
+    return 0
 
 
 def not_recording(paths: Paths) -> str | None:
     """What the last worker said when it could not start, as long as none has."""
-    try:
+    with suppress(OSError, ValueError):
         return str(json.loads(paths.health_note.read_bytes()))
-    except (OSError, ValueError):
-        return None
+    return None
 
 
 def write_problem(paths: Paths) -> str | None:
@@ -135,9 +132,8 @@ def mark_reported(paths: Paths, count: int) -> None:
     """`count`: how many were reported now. Those that came meanwhile are for the next time."""
     if count:
         count += sum(each.reported for each in lost_events(paths))
-        append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        with os.fdopen(os.open(paths.capture_failures, append, PRIVATE_FILE), "ab") as file:
-            file.write(f"{REPORTED} {count}\n".encode())
+        with paths.capture_failures.open("a") as file:
+            file.write(f"{REPORTED} {count}\n")
 
 
 def describe_lost_events(
