@@ -63,22 +63,26 @@ class Ingest:
 
     def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
         """Store all captures that wait, while `go_on` says so before each batch."""
-        folder, stored = self.context.paths.spool_new, list[Ingested]()
-        page, before = spool.list_page(folder), None
-        while page != before:  # files that cannot be removed wait for the next time
-            for batch in _batches(folder, page.small):
-                if not go_on():
-                    return _sum(stored)
-                stored.append(self._keep(batch))
-            late_ones = page.large[:LARGE_AT_ONCE] if page.is_last else []
-            for late in _batches(folder, late_ones, most_files=1):
-                if not go_on():
-                    return _sum(stored)
-                stored.append(self._keep(late, late=True))
-            if page.is_last and len(page.large) <= LARGE_AT_ONCE:
+        stored: list[Ingested] = []
+        for batch, late in self._pending():
+            if not go_on():
                 break
-            page, before = spool.list_page(folder), page
+            stored.append(self._keep(batch, late=late))
         return _sum(stored)
+
+    def _pending(self) -> Iterator[tuple[list[SpoolFile], bool]]:
+        """Batches, and whether they are late. Files that cannot be removed wait for the next time."""
+        folder = self.context.paths.spool_new
+        page, before = spool.list_page(folder), None
+        while page != before:
+            for batch in _batches(folder, page.small):
+                yield batch, False
+            if page.is_last:
+                for batch in _batches(folder, page.large[:LARGE_AT_ONCE], most_files=1):
+                    yield batch, True
+                if len(page.large) <= LARGE_AT_ONCE:
+                    return
+            page, before = spool.list_page(folder), page
 
     def _keep(self, batch: list[SpoolFile], *, late: bool = False) -> Ingested:
         arrivals = [a for file in batch if (a := self._try_to_read(file)) is not None]

@@ -61,7 +61,10 @@ def _work(home: wiring.Home) -> bool:
 def _serve(home: wiring.Home, store: Store) -> "Service":
     """Returns the service once it has ended."""
     paths, loaded = home.paths, Future[Mapping[str, Handler]]()
-    listener = Listener(paths, lambda name: _ping if name == "ping" else loaded.result().get(name))
+    ping = f"{__version__}\n".encode()
+    listener = Listener(
+        paths, lambda name: (lambda _: ping) if name == "ping" else loaded.result().get(name)
+    )
     # Hooks of a plugin do not know which interpreter has aforesaid.
     write_private(paths.python_file, os.fsencode(sys.executable) + b"\n")
     announce(paths)
@@ -83,10 +86,6 @@ def _serve(home: wiring.Home, store: Store) -> "Service":
         if service is not None:
             service.ingest_last()
         log.action("worker.ended", pid=os.getpid())
-
-
-def _ping(_: bytes) -> bytes:
-    return f"{__version__}\n".encode()
 
 
 def _load(home: wiring.Home, store: Store) -> "Service":
