@@ -54,13 +54,9 @@ class Pauses:
         project = self.projects.of(request["dir"]) if scope == PROJECT else None
         session = tuple(request["session"]) if scope == SESSION else None
         where = self._of_project(project)
-        before = [
-            each.id
-            for each in self._requested(now)
-            if each.scope == scope and each.covers(where, session)
-        ]
-        if before:
-            self.store.sessions.end_pauses(before, now)
+        active = [each for each in self._requested(now) if each.scope == scope]
+        before = [each.id for each in active if each.covers(where, session)]
+        self.store.sessions.end_pauses(before, now)
         added = self.store.sessions.add_pause(now, ends, project_id=project, session=session)
         self.reload()
         log.action("pause.began", scope=added.scope, until=ends)
@@ -71,13 +67,12 @@ class Pauses:
         now = self.clock()
         where = self._where(request["dir"])
         session = tuple(request["session"]) if request["session"] else None
-        ended = [
-            each
-            for each in self._requested(now)
-            if request["everything"]
-            or each.covers(where, session)
-            or self._is_within(each, where.project_id)
-        ]
+        ended = []
+        for each in self._requested(now):
+            found = self.store.sessions.find(each.agent or "", each.ref) if each.ref else None
+            within = found is not None and found.project_id == where.project_id
+            if request["everything"] or within or each.covers(where, session):
+                ended.append(each)
         self.store.sessions.end_pauses([each.id for each in ended], now)
         self.reload()
         log.action("pause.ended", count=len(ended))
@@ -161,11 +156,6 @@ class Pauses:
         if project_id is None or all(each.place is None for each in self._known):
             return Where(project_id)
         return Where(project_id, place_of(self.store.projects.get(project_id).root))
-
-    def _is_within(self, pause: Pause, project_id: int | None) -> bool:
-        """A session of that project."""
-        found = self.store.sessions.find(pause.agent or "", pause.ref) if pause.ref else None
-        return found is not None and found.project_id == project_id
 
     def _describe(self, pause: Pause) -> Json:
         names = {each.id: each.name for each in self.store.projects.all()}

@@ -21,11 +21,9 @@ from aforesaid.memory.session import (
     write_session_file,
 )
 from aforesaid.model.events import (
-    Action,
     CommandRun,
     CompactionBegan,
     Event,
-    Failure,
     FileChanged,
     FileRead,
     Happening,
@@ -99,14 +97,12 @@ class SessionMemories:
                 read_recent(self._newest_first(session)),
             )
             if not session.ref.startswith(DOCTOR_PREFIX):
-                self._put(memory, self.store.projects.get(session.project_id).name)
+                project = self.store.projects.get(session.project_id).name
+                try:
+                    write_session_file(self.folder, memory, project)
+                except OSError as error:  # a full disk; the caller still gets the text
+                    log.warning("session_memory.unwritten", error=log.cause(error))
         return memory
-
-    def _put(self, memory: SessionMemory, project: str) -> None:
-        try:
-            write_session_file(self.folder, memory, project)
-        except OSError as error:  # a full disk; the caller still gets the text
-            log.warning("session_memory.unwritten", error=log.cause(error))
 
     @property
     def folder(self) -> Path:
@@ -120,6 +116,48 @@ class SessionMemories:
                 event = agent.parse(replace(row.capture, project_dir=session.project_dir))
                 if event is not None and not isinstance(event, Unreadable):
                     yield event
+
+
+@dataclass(slots=True)
+class _EventReader:
+    """Newest first. `succeeded`, `reported`: tool calls, as `_describe` writes them."""
+
+    failed: list[str] = field(default_factory=list)
+    touched: list[tuple[str, bool]] = field(default_factory=list)
+    tokens: int = 0
+    messages: int = 0
+    succeeded: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
+
+    def add(self, event: Event) -> None:
+        what = event.what
+        if isinstance(what, ToolUsed) and what.failure is None:
+            action = what.action
+            if isinstance(action, FileChanged | FileRead):
+                self.touched.append((action.path, isinstance(action, FileChanged)))
+        if event.subagent is not None:  # what it saw is not in this conversation
+            return
+        if isinstance(what, ToolUsed):
+            self._add_outcome(what)
+        texts = [text for text in _texts(what) if text]
+        self.tokens += sum(map(tokens, texts))
+        self.messages += bool(texts) and not isinstance(what, ToolUsed)
+
+    def _add_outcome(self, tool: ToolUsed) -> None:
+        """The newest failure of each command counts, and whether it succeeded later."""
+        what, failure = _describe(tool), tool.failure
+        if failure is None:
+            self.succeeded.add(what)
+        elif what not in self.reported and not (
+            failure.interrupted
+            or (failure.exit_code is None and REFUSED.search(failure.error[:600]))
+        ):
+            error = find_error(error_window(failure.error))
+            if error is None:
+                return
+            self.reported.add(what)
+            state = "works since" if what in self.succeeded else "has not worked since"
+            self.failed.append(f"`{one_line(what, 160)}`: {one_line(error, 200)} ({state})")
 
 
 def read_recent(newest_first: Iterable[Event]) -> RecentEvents:
@@ -137,40 +175,6 @@ def read_recent(newest_first: Iterable[Event]) -> RecentEvents:
     )
 
 
-@dataclass(slots=True)
-class _EventReader:
-    """Newest first. `succeeded`, `reported`: tool calls, as `_describe` writes them."""
-
-    failed: list[str] = field(default_factory=list)
-    touched: list[tuple[str, bool]] = field(default_factory=list)
-    tokens: int = 0
-    messages: int = 0
-    succeeded: set[str] = field(default_factory=set)
-    reported: set[str] = field(default_factory=set)
-
-    def add(self, event: Event) -> None:
-        what = event.what
-        if isinstance(what, ToolUsed):
-            if what.failure is None and isinstance(what.action, FileChanged | FileRead):
-                self.touched.append((what.action.path, isinstance(what.action, FileChanged)))
-            if event.subagent is None:
-                self._add_outcome(what)
-        if event.subagent is None:  # what a sub-agent saw is not in this conversation
-            texts = [text for text in _texts(what) if text]
-            self.tokens += sum(map(tokens, texts))
-            self.messages += bool(texts) and not isinstance(what, ToolUsed)
-
-    def _add_outcome(self, tool: ToolUsed) -> None:
-        """The newest failure of each command counts, and whether it succeeded later."""
-        what = _describe(tool)
-        if tool.failure is None:
-            self.succeeded.add(what)
-        elif what not in self.reported and (error := _find_error(tool.failure)):
-            self.reported.add(what)
-            state = "works since" if what in self.succeeded else "has not worked since"
-            self.failed.append(f"`{one_line(what, 160)}`: {one_line(error, 200)} ({state})")
-
-
 def _describe(tool: ToolUsed) -> str:
     match tool.action:
         case CommandRun(command=command):
@@ -181,33 +185,19 @@ def _describe(tool: ToolUsed) -> str:
             return tool.name
 
 
-def _find_error(failure: Failure) -> str | None:
-    """None if the user interrupted or refused the call."""
-    if failure.interrupted or (failure.exit_code is None and REFUSED.search(failure.error[:600])):
-        return None
-    return find_error(error_window(failure.error))
-
-
 def _texts(what: Happening) -> Iterator[str]:
+    """About what the model has seen of it."""
     match what:
-        case PromptSubmitted(text=text, by_machine=False):
-            yield text
-        case TurnEnded(last_message=text):
+        case PromptSubmitted(text=text, by_machine=False) | TurnEnded(last_message=text):
             yield text
         case ToolUsed(action=action, failure=failure):
-            yield from _action_texts(action)
-            if failure is not None:
-                yield failure.error
-
-
-def _action_texts(action: Action) -> Iterator[str]:
-    """About what the model has seen of it."""
-    match action:
-        case CommandRun(command=command, stdout=stdout, stderr=stderr):
-            yield from (command, stdout, stderr)
-        case FileRead(content=content):
-            yield content
-        case FileChanged(hunks=hunks, after=after):
-            yield "\n".join(line for hunk in hunks for line in hunk.lines) or after or ""
-        case OtherTool(input=given, output=output):
-            yield from (given, output)
+            match action:
+                case CommandRun(command=command, stdout=stdout, stderr=stderr):
+                    yield from (command, stdout, stderr)
+                case FileRead(content=content):
+                    yield content
+                case FileChanged(hunks=hunks, after=after):
+                    yield "\n".join(line for hunk in hunks for line in hunk.lines) or after or ""
+                case OtherTool(input=given, output=output):
+                    yield from (given, output)
+            yield failure.error if failure else ""
