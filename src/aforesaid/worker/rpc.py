@@ -102,7 +102,7 @@ def start(paths: Paths) -> dict[str, Any]:
 
             why = not_recording(paths)
             raise WorkerError(why or "The worker did not start. See `aforesaid worker logs`.")
-        with suppress(WorkerDown):
+        with suppress(WorkerError):
             found = status(paths)
             if not older(found["version"]):
                 return found
