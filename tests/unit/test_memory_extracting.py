@@ -151,7 +151,7 @@ def test_a_memory_that_cannot_be_written_does_not_hold_up_the_summary(
     def refuse(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("aforesaid.worker.extraction.apply_statements", refuse)
+    monkeypatch.setattr("aforesaid.worker.extraction.extract.apply_statements", refuse)
     job, session = desk.turn(SAID)
     if isinstance(error, OSError):
         with pytest.raises(OSError, match="No space"):

@@ -10,23 +10,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aforesaid.clock import SECOND, Clock
+from aforesaid.model import requests
 from aforesaid.model.jobs import Job
-from aforesaid.model.requests import (
-    Failure,
-    Misconfigured,
-    RateLimited,
-    Refused,
-    Reply,
-    Request,
-    Unavailable,
-)
 
 if TYPE_CHECKING:
     from aforesaid.providers.base import Model
 
 FIRST_PAUSE = 5 * SECOND
 LONGEST_PAUSE = 600 * SECOND
-Absence = Unavailable | RateLimited | Misconfigured
+Absence = requests.Unavailable | requests.RateLimited | requests.Misconfigured
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +65,11 @@ class CircuitBreaker:
         self._failures += 1
         soonest = self.clock() + pause(self._failures, self.luck())
         until = soonest
-        if isinstance(absence, RateLimited):
+        if isinstance(absence, requests.RateLimited):
             until = max(absence.until, soonest)
-        elif isinstance(absence, Misconfigured):
+        elif isinstance(absence, requests.Misconfigured):
             until = self.clock() + LONGEST_PAUSE
-        for_user = not isinstance(absence, Unavailable)
+        for_user = not isinstance(absence, requests.Unavailable)
         self.outage = Outage(absence.why, until, for_user)
         return until
 
@@ -102,8 +94,8 @@ class MonitoredModel:
         self.longest_seconds = within.longest_seconds
         self.idle, self.close = within.idle, within.close
 
-    def ask(self, request: Request) -> Reply | Failure:
+    def ask(self, request: requests.Request) -> requests.Reply | requests.Failure:
         answer = self.within.ask(request)
-        if isinstance(answer, Reply | Refused):
+        if isinstance(answer, requests.Reply | requests.Refused):
             self.breaker.record_answer()
         return answer

@@ -177,7 +177,7 @@ class Commands:
         return {name: as_json(command) for name, command in commands.items()}
 
     def _remember(self, request: Json) -> Json:
-        from aforesaid.worker.remember import MemoryCommands  # takes long to load
+        from aforesaid.worker.extraction import MemoryCommands  # takes long to load
 
         commands = MemoryCommands(self.context, self.memories.find, self.answers.prepare_brief)
         return commands.remember(request)

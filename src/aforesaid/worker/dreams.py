@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aforesaid import log
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.dream.gates import (
-    DREAM_LOCK_FILE,
-    GateState,
-    closed_gate,
-    last_dream_at,
-    last_project_dream_at,
-    lock_held_since,
-    sessions_counted_since,
-)
+from aforesaid.memory.dream import gates
 from aforesaid.memory.dream.run import DreamContext, DreamResult, lock_dreams, run_dream
 from aforesaid.model.requests import DREAM
 from aforesaid.model.sessions import Project
@@ -46,10 +38,12 @@ class Dreamer:
             or not self.context.paths.memory.exists()
         ):
             return 0
-        file = self.context.paths.memory / DREAM_LOCK_FILE
-        last, now = last_dream_at(file), self.context.clock()
-        state = GateState(last=last, checked=self._checked, held_since=lock_held_since(file))
-        if closed_gate(now, state) is not None:
+        file = self.context.paths.memory / gates.DREAM_LOCK_FILE
+        last, now = gates.last_dream_at(file), self.context.clock()
+        state = gates.GateState(
+            last=last, checked=self._checked, held_since=gates.lock_held_since(file)
+        )
+        if gates.closed_gate(now, state) is not None:
             return 0
         self._checked = now
         due = [
@@ -79,20 +73,20 @@ class Dreamer:
 
     def _is_due(self, project: Project, now: int) -> bool:
         """By its own last dream. Git is asked which folder is its own, so only where there was work."""
-        if closed_gate(now, self._worked(project, None, now)) is not None:
+        if gates.closed_gate(now, self._worked(project, None, now)) is not None:
             return False
         if self.context.store.projects.find_at(project.root) not in (None, project.id):
             return False  # another project is there now
         memories = self.memories(project.root)
-        state = self._worked(project, last_project_dream_at(memories.places), now)
-        if closed_gate(now, state) is not None:
+        state = self._worked(project, gates.last_project_dream_at(memories.places), now)
+        if gates.closed_gate(now, state) is not None:
             return False
         ours = sum(each.is_ours for each in memories.all().memories)
-        return closed_gate(now, GateState(memories=ours)) is None
+        return gates.closed_gate(now, gates.GateState(memories=ours)) is None
 
-    def _worked(self, project: Project, last: int | None, now: int) -> GateState:
-        since = sessions_counted_since(now, last)
-        return GateState(
+    def _worked(self, project: Project, last: int | None, now: int) -> gates.GateState:
+        since = gates.sessions_counted_since(now, last)
+        return gates.GateState(
             last=last, sessions=self.context.store.sessions.count_since(project.id, since)
         )
 

@@ -20,23 +20,8 @@ from aforesaid.briefing import ANSWERING, Briefing
 from aforesaid.clock import MINUTE, Clock
 from aforesaid.errors import AforesaidError
 from aforesaid.hook.capture import brief_head, brief_name
-from aforesaid.memory.claude_memory import (
-    SHARE_SETTING,
-    find_client_directory,
-    record_shared,
-    share_memories,
-    unshare_all,
-)
-from aforesaid.model.events import (
-    Capture,
-    CompactionBegan,
-    Event,
-    FileWanted,
-    PromptSubmitted,
-    SessionStarted,
-    Unreadable,
-    parse_capture,
-)
+from aforesaid.memory import claude_memory
+from aforesaid.model import events
 from aforesaid.model.memories import OF_USER
 from aforesaid.model.search import Injection, MemoryInjection
 from aforesaid.model.sessions import Session
@@ -156,23 +141,23 @@ class Sharing:
     def settle(self, directory: str) -> None:
         """Shares memories with the client or removes them, as the settings say. A failure is retried."""
         try:
-            if self.home.settings.text("memory.client") == SHARE_SETTING:
+            if self.home.settings.text("memory.client") == claude_memory.SHARE_SETTING:
                 self._share(directory)
-            elif folders := unshare_all(self.home.paths.memory):
+            elif folders := claude_memory.unshare_all(self.home.paths.memory):
                 log.action("memory.withdrawn", folders=folders)
         except (OSError, AforesaidError) as error:
             log.warning("memory.not_shared", error=log.cause(error))
 
     def _share(self, directory: str) -> None:
-        found = find_client_directory(directory, self.env)
+        found = claude_memory.find_client_directory(directory, self.env)
         # A folder that the client has not made is of a directory that it does not work in.
         if found is None or not found.path.parent.is_dir():
             return
         known = memories(self.home, directory, self.clock, self.env).all().memories
         if found.for_all:
             known = tuple(each for each in known if each.scope == OF_USER)
-        record_shared(self.home.paths.memory, found.path)
-        done = share_memories(known, found.path)
+        claude_memory.record_shared(self.home.paths.memory, found.path)
+        done = claude_memory.share_memories(known, found.path)
         if done.written or done.removed:
             log.action("memory.shared", written=len(done.written), removed=len(done.removed))
 
@@ -214,8 +199,8 @@ class HookAnswers:
         """What the hook prints for this capture. It counts as injected once it was delivered."""
         if len(request) > KEPT_BYTES:
             return NOTHING  # to redact it takes longer than a hook waits, and other hooks wait meanwhile
-        capture = parse_capture("asked", request, self.context.clock())
-        if isinstance(capture, Unreadable) or capture.agent not in self.context.agents:
+        capture = events.parse_capture("asked", request, self.context.clock())
+        if isinstance(capture, events.Unreadable) or capture.agent not in self.context.agents:
             return NOTHING
         agent, pauses = self.context.agents[capture.agent], self.context.pauses
         # Reasons quote what was asked, and a model may be asked about it.
@@ -226,25 +211,25 @@ class HookAnswers:
                 return NOTHING
             return self._file(agent, wanted)
         event = agent.parse(capture)
-        if isinstance(event, Unreadable) or event is None:
+        if isinstance(event, events.Unreadable) or event is None:
             return NOTHING
         place = capture.project_dir or event.cwd
         if why := pauses.why(place, (event.agent, event.session)):
             note = f"aforesaid is paused here: nothing is recorded or told. {why}."
-            started = isinstance(event.what, SessionStarted)
+            started = isinstance(event.what, events.SessionStarted)
             return Answer(agent.reply("context", "", note=note)) if started else NOTHING
-        if isinstance(event.what, SessionStarted) and event.what.source == COMPACT:
+        if isinstance(event.what, events.SessionStarted) and event.what.source == COMPACT:
             # Before the note, which has its files listed again.
             self._lists.forget(self.context.store.sessions.find(event.agent, event.session))
-        if isinstance(event.what, SessionStarted | PromptSubmitted):
+        if isinstance(event.what, events.SessionStarted | events.PromptSubmitted):
             self._note(event.agent, event.session, capture.hook)
         match event.what:
-            case SessionStarted(source=source) if source not in SILENT_SOURCES:
+            case events.SessionStarted(source=source) if source not in SILENT_SOURCES:
                 with self.context.priority:
-                    return self._session_start(agent, capture, event, source)
-            case PromptSubmitted(by_machine=False, text=text):
+                    return self._session_start(agent, place, event, source)
+            case events.PromptSubmitted(by_machine=False, text=text):
                 return self._prompt(agent, event, text)
-            case CompactionBegan() if event.subagent is None:
+            case events.CompactionBegan() if event.subagent is None:
                 with self.context.priority:
                     return self._compaction(agent, event)
             case _:
@@ -303,9 +288,10 @@ class HookAnswers:
                 if session is not None or note.at < self.context.clock() - NOTE_EXPIRES:
                     self._notes.remove(note)
 
-    def _session_start(self, agent: Agent, capture: Capture, event: Event, source: str) -> Answer:
+    def _session_start(
+        self, agent: Agent, directory: str, event: events.Event, source: str
+    ) -> Answer:
         self._expect_question()
-        directory = capture.project_dir or event.cwd
         project_id = self.context.projects.of(directory)
         current = self.context.store.sessions.find(event.agent, event.session)
         resuming = current if source == COMPACT else None
@@ -332,7 +318,7 @@ class HookAnswers:
         done = self._on_delivery(event.agent, event.session, "context", *told, then=heard)
         return Answer(agent.reply("context", written.text, note=note), done)
 
-    def _prompt(self, agent: Agent, event: Event, text: str) -> Answer:
+    def _prompt(self, agent: Agent, event: events.Event, text: str) -> Answer:
         # The question may overtake the capture that creates its session; the hook waits for a while.
         for _ in range(SOON_TRIES):
             if session := self.context.store.sessions.find(event.agent, event.session):
@@ -360,7 +346,7 @@ class HookAnswers:
         heard = self._on_delivery(agent.name, session.ref, "new", tuple(told), tuple(chosen))
         return Answer(agent.reply("new", context), heard)
 
-    def _compaction(self, agent: Agent, event: Event) -> Answer:
+    def _compaction(self, agent: Agent, event: events.Event) -> Answer:
         session = self.context.store.sessions.find(event.agent, event.session)
         if session is None or self.context.settings.number("brief.tokens") == 0:
             return NOTHING
@@ -369,7 +355,7 @@ class HookAnswers:
         heard = self._on_delivery(event.agent, event.session, COMPACT, kept.injections)
         return Answer(agent.reply(COMPACT, kept.text), heard)
 
-    def _file(self, agent: Agent, wanted: FileWanted) -> Answer:
+    def _file(self, agent: Agent, wanted: events.FileWanted) -> Answer:
         """The agent waits for a moment only: a session that is not stored yet gets nothing."""
         session = self.context.store.sessions.find(agent.name, wanted.session)
         budget = self.context.settings.number("recall.file_tokens")

@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING
 
 from aforesaid import log, wiring
 from aforesaid.errors import AforesaidError, MemoryRefused
+from aforesaid.memory import selection
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.ranking import MemoryRanker
-from aforesaid.memory.selection import (
-    BY_MODEL,
-    Answer,
-    LateSelection,
-    Selection,
-    build_selection_request,
-    fit_session_budget,
-    render_catalog,
-    select_memories,
-)
 from aforesaid.model.memories import Message, StoredMemory
 from aforesaid.model.requests import SELECT
 from aforesaid.model.search import MemoryInjection
@@ -156,7 +147,7 @@ class MemoryRecall:
     settings: Settings
     ranker: MemoryRanker
     asking: "Callable[[int], Requester | None]"
-    _late: dict[int, LateSelection] = field(default_factory=dict)
+    _late: dict[int, selection.LateSelection] = field(default_factory=dict)
     _took: float = 0.0  # seconds, the last time that a model was asked
     _under_way: set[threading.Event] = field(default_factory=set)
 
@@ -182,14 +173,16 @@ class MemoryRecall:
         wanted = {_key(each): each for each in (*chosen.memories, *late)}
         given: list[MemoryInjection] = []
         lines: list[str] = []
-        for each in fit_session_budget(list(wanted.values()), sum(one.size for one in before)):
+        for each in selection.fit_session_budget(
+            list(wanted.values()), sum(one.size for one in before)
+        ):
             cost = tokens(each.text)
             if cost > budget:
                 continue
             budget -= cost
             lines += ["", each.text]
             by_model = "the model chose it for the prompt"
-            reason = by_model if chosen.how == BY_MODEL else "near to the prompt"
+            reason = by_model if chosen.how == selection.BY_MODEL else "near to the prompt"
             if each.memory not in chosen.memories:
                 reason = CHOSEN_LATE
             given.append(MemoryInjection(*_key(each.memory), reason, cost, each.bytes))
@@ -203,19 +196,22 @@ class MemoryRecall:
         for answered in list(self._under_way):
             answered.wait(END_SECONDS)
 
-    def _choose(self, session: Session, prompt: str, new: list[StoredMemory]) -> Selection:
+    def _choose(
+        self, session: Session, prompt: str, new: list[StoredMemory]
+    ) -> selection.Selection:
         wanted = new and self.settings.text("memory.select") == "auto"
         asking = self.asking(session.id) if wanted else None
         answered = threading.Event()
         if asking is not None:
             self._under_way.add(answered)
 
-        def ask() -> Answer:
+        def ask() -> selection.Answer:
             assert asking is not None
             began = time.monotonic()
             try:
                 talk = self._recent_prompts(session, prompt)
-                return asking.ask(build_selection_request(render_catalog(new), talk), SELECT)
+                catalog = selection.render_catalog(new)
+                return asking.ask(selection.build_selection_request(catalog, talk), SELECT)
             finally:
                 self._took = time.monotonic() - began
                 self._under_way.discard(answered)
@@ -223,7 +219,9 @@ class MemoryRecall:
 
         # A model that took longer the last time is not waited for: its choice is for the next prompt.
         wait = WAIT if self._took <= WAIT else 0.0
-        chosen = select_memories(new, prompt, ask if asking else None, wait, self.ranker.near)
+        chosen = selection.select_memories(
+            new, prompt, ask if asking else None, wait, self.ranker.near
+        )
         if chosen.late is not None:
             if len(self._late) >= MOST_LATE:
                 self._late.clear()

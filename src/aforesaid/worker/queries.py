@@ -21,17 +21,8 @@ from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
 from aforesaid.parameters import Misused
-from aforesaid.recall import lookup, resolve
+from aforesaid.recall import lookup, render, resolve
 from aforesaid.recall.excerpts import BETWEEN
-from aforesaid.recall.render import (
-    FROM_WEB,
-    FULL,
-    describe_provenance,
-    is_web_only,
-    item_name,
-    list_origins,
-    render_item,
-)
 from aforesaid.recall.results import HitDetails, describe_reasons, short_id, without_marks
 from aforesaid.recall.search import Searcher
 from aforesaid.store.store import Store
@@ -135,7 +126,9 @@ def search(
     details = HitDetails(store, everywhere=where is None, terms=query_terms(text))
     nothing = not result.hits and not memories
     return {
-        "hits": [_hit(details, hit, store if level == FULL else None) for hit in result.hits],
+        "hits": [
+            _hit(details, hit, store if level == render.FULL else None) for hit in result.hits
+        ],
         "memories": [_memory(each) for each in memories],
         "without": result.without,
         "total": result.total,
@@ -159,7 +152,7 @@ def _memory(found: RankedMemory) -> Json:
     one = found.memory.memory
     return {
         "json": memory_json(found.memory) | {"why": found.why},
-        "name": item_name(MEMORY, one.name),
+        "name": render.item_name(MEMORY, one.name),
         "title": one_line(one.description, 200),
         "label": found.memory.label,
         "at": one.updated or found.memory.modified,
@@ -197,11 +190,11 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
     found = details.observation(hit) or details.summary(hit)
     source = f"from {hit.origin}" if hit.origin else ""
     if found is not None:
-        web, origins = is_web_only(found.draft), list_origins(found.draft.origins)
-        source = FROM_WEB if web else f"from {origins}"
+        web, origins = render.is_web_only(found.draft), render.list_origins(found.draft.origins)
+        source = render.FROM_WEB if web else f"from {origins}"
     value = details.json(hit)
     if store is not None:
-        value["text"] = render_item(store, hit.kind, hit.id, FULL)
+        value["text"] = render.render_item(store, hit.kind, hit.id, render.FULL)
     fresh = value["freshness"]
     return {
         "json": value,
@@ -209,7 +202,7 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
         "excerpt": BETWEEN.join(beyond),
         "source": source,
         "files": FILES.get(fresh["state"]) if fresh else None,
-        "same": [item_name(hit.kind, other) for other in hit.folded],
+        "same": [render.item_name(hit.kind, other) for other in hit.folded],
         "because": describe_reasons(hit.reasons),
     }
 
@@ -224,7 +217,7 @@ def timeline(
         own = resolve.find_thing(store, *thing).project_id
         other = resolve.find_project(store, project, reader.here) if project else None
         if other and other.id != own:
-            item = "This session" if thing[0] == SESSION else item_name(*thing)
+            item = "This session" if thing[0] == SESSION else render.item_name(*thing)
             name = store.projects.get(own).name
             raise Misused(f"{item} is of project {name}, not of {other.name}. Leave --project out.")
     hits = lookup.timeline(
@@ -290,19 +283,19 @@ def show(reader: Reader, *, what: str, level: str, whole: bool) -> Json:
     if (observation := thing.observation) and whole:
         about += [f"prompt {prompt}"] if (prompt := observation.prompt_number) else []
         about += [f"written by {Author(observation.provider, observation.model)}"]
-        about += [describe_provenance(observation)]
+        about += [render.describe_provenance(observation)]
         about += [f"at commit {commit[:8]}"] if (commit := observation.draft.revision) else []
         fresh = HitDetails(store).freshness_of(observation)
         value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
         return {"observation": value, "about": about, "files": str(fresh)}
-    if kind == SESSION and session is not None and level == FULL:
+    if kind == SESSION and session is not None and level == render.FULL:
         value = asdict(session) | {
             "prompts": [asdict(each) for each in store.sessions.prompts(session.id)],
             "observations": [asdict(each) for each in store.observations.for_session(session.id)],
             "summaries": [asdict(each) for each in store.summaries.for_session(session.id)],
         }
         return {"session": value, "project": project}
-    text = render_item(store, kind, number, level)
+    text = render.render_item(store, kind, number, level)
     return {"text": {"kind": kind, "id": number, "level": level, "text": text}, "about": about}
 
 

@@ -12,17 +12,7 @@ from aforesaid import log
 from aforesaid.clock import Clock
 from aforesaid.errors import AforesaidError, StoreError, WorkerError
 from aforesaid.hook import capture
-from aforesaid.model.events import (
-    Arrival,
-    CommandRun,
-    FileChanged,
-    FileRead,
-    Happening,
-    PromptSubmitted,
-    SubagentEnded,
-    ToolUsed,
-    TurnEnded,
-)
+from aforesaid.model import events
 from aforesaid.model.jobs import OBSERVE, Done, Job
 from aforesaid.model.sessions import Session
 from aforesaid.privacy import payloads
@@ -59,7 +49,7 @@ class Notifier:
         if self.on:
             self.event_bus.publish(kind, self.clock() if at is None else at, **data)
 
-    def captured(self, arrivals: Sequence[Arrival]) -> None:
+    def captured(self, arrivals: Sequence[events.Arrival]) -> None:
         if not self.on or not arrivals:
             return
         with _log_store_errors():
@@ -76,7 +66,8 @@ class Notifier:
                         tool=event.tool,
                         title=_title(event.what),
                         subagent=event.subagent is not None,
-                        failed=isinstance(event.what, ToolUsed) and event.what.failure is not None,
+                        failed=isinstance(event.what, events.ToolUsed)
+                        and event.what.failure is not None,
                         boring=arrival.boring,
                     )
 
@@ -222,17 +213,17 @@ def _describe(session: Session) -> dict[str, Any]:
     }
 
 
-def _title(what: Happening) -> str:
+def _title(what: events.Happening) -> str:
     match what:
         case (
-            PromptSubmitted(text=text)
-            | TurnEnded(last_message=text)
-            | SubagentEnded(last_message=text)
+            events.PromptSubmitted(text=text)
+            | events.TurnEnded(last_message=text)
+            | events.SubagentEnded(last_message=text)
         ):
             return one_line(text, TITLE)
-        case ToolUsed(action=FileChanged(path=path) | FileRead(path=path)):
+        case events.ToolUsed(action=events.FileChanged(path=path) | events.FileRead(path=path)):
             return one_line(path, TITLE)
-        case ToolUsed(action=CommandRun(command=command, description=description)):
+        case events.ToolUsed(action=events.CommandRun(command=command, description=description)):
             return one_line(description or command, TITLE)
         case _:
             return ""
