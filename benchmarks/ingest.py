@@ -110,7 +110,7 @@ def _drain(home: Home, events: int) -> float:
     data.spool(home, events, SIZE)
     store = Store(home.paths.database, writer=True)
     try:
-        context = Context.create(wiring.home(home.env), store, clock.now, env=home.env)
+        context = Context(wiring.home(home.env), store, clock.now, env=home.env)
         ingest = Ingest(context)
         began = time.perf_counter()
         ingested = ingest.drain()

@@ -169,5 +169,5 @@ def scripted_choice(model: Scripted) -> Choice:
 
 
 def runner(store: Store, choice: Choice) -> JobRunner:
-    context = Context.create(wiring.home(), store, clock.now, choice=choice)
+    context = Context(wiring.home(), store, clock.now, choice=choice)
     return JobRunner(context, holder=lease_name(), lease=60_000)

@@ -318,7 +318,7 @@ def keeper(home: Paths) -> "tuple[BackupThread, Time, Store]":
     been_here(home)
     store = Store(home.database, writer=True)
     time = Time()
-    return BackupThread(Context.create(wiring.home(), store, time)), time, store
+    return BackupThread(Context(wiring.home(), store, time)), time, store
 
 
 def test_backups_are_due_once_a_day_while_there_is_work(
@@ -354,7 +354,7 @@ def test_backups_can_be_turned_off(home: Paths) -> None:
     settings = wiring.home().settings
     off = Settings(dict(settings.values) | {"backup.every_hours": 0}, settings.origins)
     with closing(Store(home.database, writer=True)) as store:
-        keeping = BackupThread(Context.create(wiring.Home(home, off), store, clock.now))
+        keeping = BackupThread(Context(wiring.Home(home, off), store, clock.now))
         assert not keeping.is_due()
         keeping.make_before_dream()
     assert not home.backups.exists()

@@ -32,7 +32,7 @@ def store(home: Paths) -> Iterator[Store]:
 
 
 def keeping(home: wiring.Home, store: Store) -> BackupThread:
-    return BackupThread(Context.create(home, store, clock.now))
+    return BackupThread(Context(home, store, clock.now))
 
 
 def test_a_new_backup_takes_the_place_of_all_others(home: Paths, store: Store) -> None:

@@ -16,7 +16,7 @@ from aforesaid.errors import AforesaidError
 from aforesaid.model.purge import Erasure
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
-from aforesaid.worker import purge
+from aforesaid.worker import purge, spool
 from aforesaid.worker.purge import Plan, Purger, Run
 from tests.support.context import make_context
 from tests.support.product import until
@@ -159,7 +159,7 @@ def test_a_capture_that_is_stored_while_the_spool_is_looked_at_stops_nothing(
         (paths.spool_new / "one").unlink(missing_ok=True)
         yield iter(listed)
 
-    monkeypatch.setattr(purge, "os", SimpleNamespace(scandir=scandir, urandom=os.urandom))
+    monkeypatch.setattr(spool, "os", SimpleNamespace(scandir=scandir))
     eraser = new()
     name = begin(eraser, FIRST)["name"]
     eraser.wait()

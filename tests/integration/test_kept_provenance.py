@@ -10,8 +10,8 @@ from aforesaid.agents.registry import AGENTS
 from aforesaid.model.observations import ObservationDraft
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
+from aforesaid.worker.extraction import OF_THE_WEB, MemoryCommands
 from aforesaid.worker.indexing import Indexer
-from aforesaid.worker.remember import OF_THE_WEB, MemoryCommands
 from tests.support.context import make_context
 from tests.support.injected import ROOT, Sessions, feed, imported
 from tests.support.injections import INJECTIONS

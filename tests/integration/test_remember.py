@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aforesaid.paths import Paths
-from aforesaid.worker.remember import OF_THE_WEB
+from aforesaid.worker.extraction import OF_THE_WEB
 from tests.support.product import aforesaid, fire, settled, work
 
 SAID = "Deploy from main only: the release branch is frozen."

@@ -107,7 +107,7 @@ def test_a_viewer_that_cannot_be_loaded_does_not_keep_the_worker_from_its_work(
     monkeypatch.setitem(sys.modules, "aforesaid.web.server", None)
     store = wiring.open_for_writing(home)
     try:
-        web = Service(Context.create(wiring.home(), store, clock.now)).web
+        web = Service(Context(wiring.home(), store, clock.now)).web
         web.begin()
         assert "cannot be loaded" in web.open({"view": ""})["refused"]
         web.close()

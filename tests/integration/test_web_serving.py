@@ -57,7 +57,7 @@ def test_ending_does_not_wait_for_what_takes_long(
 ) -> None:
     monkeypatch.setattr(app_module, "STOP_SECONDS", 0.1)
     store = wiring.open_for_writing(home)
-    service = Service(Context.create(wiring.home(), store, clock.now))
+    service = Service(Context(wiring.home(), store, clock.now))
     project = store.projects.resolve(identify(str(tmp_path)), str(tmp_path), 1)
     begun, over = threading.Event(), threading.Event()
 

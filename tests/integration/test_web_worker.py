@@ -113,7 +113,7 @@ def test_a_worker_that_nobody_asks_loads_no_web_server(home: Paths) -> None:
         "from aforesaid.worker.service import Service\n"
         "home = wiring.home()\n"
         "store = wiring.open_for_writing(home.paths)\n"
-        "service = Service(Context.create(home, store, clock.now))\n"
+        "service = Service(Context(home, store, clock.now))\n"
         "service.web.begin()\n"
         "assert not service.web.is_wanted()\n"
         "names = ('starlette', 'uvicorn', 'h11', 'anyio', 'asyncio')\n"

@@ -161,7 +161,7 @@ def test_an_idle_worker_ends_by_itself(home: Paths) -> None:
     settings = wiring.home().settings
     impatient = Settings(dict(settings.values) | {"worker.idle_minutes": 0}, settings.origins)
     store = wiring.open_for_writing(home)
-    service = Service(Context.create(wiring.Home(home, impatient), store, clock.now))
+    service = Service(Context(wiring.Home(home, impatient), store, clock.now))
     service.run()
     store.close()
 
@@ -244,7 +244,7 @@ def test_a_thread_that_fails_says_so_and_goes_on(
 
     monkeypatch.setattr(JobRunner, "run_due", fail_until_mended)
     store = wiring.open_for_writing(home)
-    service = Service(Context.create(wiring.home(), store, clock.now))
+    service = Service(Context(wiring.home(), store, clock.now))
     running = threading.Thread(target=service.run)
     running.start()
     try:
@@ -264,7 +264,7 @@ def test_a_worker_whose_jobs_thread_has_died_is_not_well(
     """T24: the socket answers, and the answer says that something is wrong."""
     store = wiring.open_for_writing(home)
     monkeypatch.setattr(JobRunner, "run_due", lambda *_: sys.exit())
-    service = Service(Context.create(wiring.home(), store, clock.now))
+    service = Service(Context(wiring.home(), store, clock.now))
     running = threading.Thread(target=service.run)
     running.start()
     try:
@@ -283,7 +283,7 @@ def test_a_clock_that_is_set_back_starves_no_work(
     monkeypatch.setattr(service_module, "SAFETY_SECONDS", 0.05)
     shift = [0]
     store = wiring.open_for_writing(home)
-    service = Service(Context.create(wiring.home(), store, lambda: clock.now() + shift[0]))
+    service = Service(Context(wiring.home(), store, lambda: clock.now() + shift[0]))
     header = b"aforesaid/1 claude-code save /home/dev/shop\0\n"
     for name, body in (
         ("a", payloads.write("s1", "t1", "p1", "a.py")),
@@ -327,7 +327,7 @@ def test_a_backlog_of_days_is_drained_in_order_and_hooks_go_on(home: Paths, tmp_
 def test_a_worker_whose_home_was_deleted_ends(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service_module, "SAFETY_SECONDS", 0.05)
     store = wiring.open_for_writing(home)
-    service = Service(Context.create(wiring.home(), store, clock.now))
+    service = Service(Context(wiring.home(), store, clock.now))
     running = threading.Thread(target=service.run)
     running.start()
     shutil.rmtree(home.state)

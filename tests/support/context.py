@@ -22,7 +22,7 @@ def make_context(
     *,
     choice: Choice = NO_MODEL,
     agents: Mapping[str, Agent] = AGENTS,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str] = os.environ,
 ) -> Context:
     home = wiring.Home(paths, wiring.home(os.environ).settings)
-    return Context.create(home, store, clock, agents=agents, env=env, choice=choice)
+    return Context(home, store, clock, agents=agents, env=env, choice=choice)

@@ -107,7 +107,7 @@ def site(paths: Paths) -> Iterator[Site]:
     home = wiring.living_home()
     laid(paths.database)
     store = wiring.open_for_writing(paths, wiring.encoder(home.settings))
-    service = Service(Context.create(home, store, clock.now))
+    service = Service(Context(home, store, clock.now))
     backend = service.web.backend
     app = Application(backend, authenticator=Authenticator(TOKEN, PORT))
     try:

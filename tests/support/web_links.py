@@ -16,7 +16,7 @@ HEAD = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer 
 
 def served(home: Paths, port: int = 0) -> Iterator[Server]:
     store = wiring.open_for_writing(home)
-    service = Service(Context.create(wiring.home(), store, clock.now))
+    service = Service(Context(wiring.home(), store, clock.now))
     found = Server(service.web.backend, port)
     found.start()
     try:

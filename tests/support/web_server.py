@@ -29,7 +29,7 @@ def main() -> None:
     home.paths.make()
     with single_instance(home.paths):
         store = wiring.open_for_writing(home.paths, wiring.encoder(home.settings))
-        service = Service(Context.create(home, store, clock.now))
+        service = Service(Context(home, store, clock.now))
         listener = Listener(home.paths, service.handlers().get)
         listener.start()
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -3,7 +3,6 @@
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,7 +171,7 @@ def test_without_tokens_nothing_is_told_and_nothing_asked(
     briefs: HookAnswers, home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AFORESAID_RECALL_FILE_TOKENS", "0")
-    briefs.context = replace(briefs.context, home=wiring.home(os.environ))
+    briefs.context.settings = wiring.home(os.environ).settings
     assert open_file(briefs) == b""
     briefs.record_notes()
     assert listed(home) == []

@@ -34,7 +34,6 @@ from aforesaid.wiring import Choice
 from aforesaid.worker.context import Context
 from aforesaid.worker.dreams import Dreamer, result_json
 from aforesaid.worker.memory import MemoryWork
-from aforesaid.worker.web import Notifier
 from tests.support.arrivals import START
 from tests.support.context import make_context
 from tests.support.memory import Memory as Stored
@@ -53,7 +52,7 @@ class Bedroom:
     folder: Path
     model: StubModel | None = None
     clock: FakeClock = field(default_factory=FakeClock)
-    changed: list[int] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
     past: dict[str, Stored] = field(default_factory=dict)
 
     def project(
@@ -90,11 +89,9 @@ class Bedroom:
     def dreamer(self, **set_to: str | int) -> Dreamer:
         found = wiring.home().settings
         settings = Settings(dict(found.values) | {"memory.dream": "auto"} | set_to, found.origins)
-        return Dreamer(
-            *(self.paths, self.store, self.memories, settings, self.clock),
-            asking=self._asking,
-            changed=self.changed.append,
-        )
+        context = make_context(self.paths, self.store, self.clock)
+        context.settings, context.changed = settings, self.changed
+        return Dreamer(context, self.memories, self._asking)
 
     def _asking(self) -> Requester | None:
         if self.model is None:
@@ -150,6 +147,7 @@ def test_each_project_waits_for_its_own_sessions_whatever_the_others_do(
     bedroom: Bedroom, shop: int, office: int, dreams: tuple[int, int]
 ) -> None:
     """Six days, with so many sessions a day in each."""
+    dreamed: list[int] = []
     for name in ("shop", "office"):
         bedroom.project(name, sessions=0)
     for _ in range(6):
@@ -157,9 +155,11 @@ def test_each_project_waits_for_its_own_sessions_whatever_the_others_do(
         for name, sessions in (("shop", shop), ("office", office)):
             bedroom.past[name].at = bedroom.clock.at
             bedroom.work(name, sessions)
+        bedroom.changed.clear()
         bedroom.dreamer().run_if_due()
+        dreamed += bedroom.changed
     ids = [bedroom.past[name].project_id for name in ("shop", "office")]
-    assert tuple(bedroom.changed.count(each) for each in ids) == dreams
+    assert tuple(dreamed.count(each) for each in ids) == dreams
 
 
 def test_a_dream_on_request_puts_off_the_next_one_of_its_project_alone(bedroom: Bedroom) -> None:
@@ -275,7 +275,7 @@ def test_whoever_is_quicker_to_the_lock_dreams(
 ) -> None:
     shop = bedroom.project("shop")
     # between the look and the lock
-    monkeypatch.setattr("aforesaid.worker.dreams.lock_held_since", lambda _: None)
+    monkeypatch.setattr("aforesaid.worker.dreams.gates.lock_held_since", lambda _: None)
     monkeypatch.setattr("aforesaid.memory.dream.run.acquire_dream_lock", lambda *_: None)
     assert bedroom.dreamer().run_if_due() == 0
     assert retired(shop) == 0
@@ -313,7 +313,7 @@ def test_a_model_is_told_what_was_done_lately_and_its_reply_is_in_the_ledger(
     assert "Shelf 3 was filled" in asked.message
     assert bedroom.store.requests.spent(0, 1 << 60).requests == 1
     assert shown["diff"]
-    assert (shown["entry"], bedroom.changed, bedroom.last()) == (None, [], None)
+    assert (shown["entry"], bedroom.changed, bedroom.last()) == (None, set(), None)
     assert asked.message.count("## shop-") == MIN_MEMORIES + 1
     small = bedroom.dreamer(**{"synthesis.request_tokens": 100})
     small.run_on_request({"dir": str(bedroom.folder / "shop"), "dry_run": True})
@@ -335,8 +335,7 @@ def test_a_dream_on_request_needs_no_gate_and_no_project(bedroom: Bedroom) -> No
 def work(home: Paths, store: Store, model: StubModel | None) -> tuple[MemoryWork, Context]:
     choice = Choice(Author("stub"), "a test", model=model, terms=TERMS)
     context = make_context(home, store, clocks.now, choice=choice, env={})
-    notifier = Notifier(store, clocks.now)
-    return MemoryWork(context, notifier=notifier, changed=lambda _: None), context
+    return MemoryWork(context), context
 
 
 def test_only_a_model_that_answers_at_once_chooses_at_prompts(home: Paths, store: Store) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from aforesaid import wiring
-from aforesaid.agents.registry import AGENTS
 from aforesaid.clock import DAY, HOUR
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
@@ -19,6 +18,7 @@ from aforesaid.paths import Paths
 from aforesaid.store.store import Store
 from aforesaid.worker.extraction import Extractor
 from tests.support import payloads
+from tests.support.context import make_context
 from tests.support.stub_model import FakeClock, StubModel, Turns, asking
 
 SAID = "I prefer tabs. Remember that."
@@ -42,7 +42,7 @@ class Desk:
     paths: Paths
     store: Store
     clock: FakeClock = field(default_factory=FakeClock)
-    changed: list[int] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
     last: Job | None = None
 
     @property
@@ -70,14 +70,9 @@ class Desk:
         raise AssertionError("there is no summary to write")
 
     def extract(self, job: Job, session: Session, model: StubModel | None = None) -> Failure | None:
-        extractor = Extractor(
-            self.store,
-            AGENTS,
-            lambda _: self.memories,
-            wiring.home().settings,
-            self.clock,
-            self.changed.append,
-        )
+        context = make_context(self.paths, self.store, self.clock)
+        context.changed = self.changed
+        extractor = Extractor(context, lambda _: self.memories)
         asked = asking(self.store, model, self.clock, job) if model else None
         return extractor.run(job, session, asked)
 
@@ -97,7 +92,7 @@ def test_what_was_said_plainly_is_kept_with_its_evidence_and_once(desk: Desk) ->
     assert found is not None
     (event,) = found.memory.evidence
     assert event.startswith("event ")
-    assert desk.changed == [session.project_id]
+    assert desk.changed == {session.project_id}
 
 
 def test_a_turn_that_is_written_about_anew_was_looked_through_before(desk: Desk) -> None:
@@ -156,13 +151,13 @@ def test_a_memory_that_cannot_be_written_does_not_hold_up_the_summary(
     def refuse(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("aforesaid.worker.extraction.apply_statements", refuse)
+    monkeypatch.setattr("aforesaid.worker.extraction.extract.apply_statements", refuse)
     job, session = desk.turn(SAID)
     if isinstance(error, OSError):
         with pytest.raises(OSError, match="No space"):
             desk.extract(job, session)
     assert desk.extract(replace(job, tries=MAX_TRIES), session) is None
-    assert desk.changed == []
+    assert not desk.changed
 
 
 def test_a_short_correction_is_understood_by_what_was_said_before(desk: Desk) -> None:

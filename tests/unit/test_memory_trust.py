@@ -28,7 +28,7 @@ from aforesaid.recall import brief
 from aforesaid.recall.brief import memory_line
 from aforesaid.repository import identify
 from aforesaid.store.store import Store
-from aforesaid.worker.remember import are_in
+from aforesaid.worker.extraction import are_in
 from tests.support.memory import Memory as Recorded
 from tests.support.tables import loop_over
 

@@ -1,6 +1,6 @@
 """A note passes as the user's only if the user said it, in whole sentences."""
 
-from aforesaid.worker import remember
+from aforesaid.worker import extraction as remember
 from tests.support.tables import loop_over
 
 PROMPT = (

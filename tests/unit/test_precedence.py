@@ -95,7 +95,7 @@ def test_every_thread_gives_way_between_two_pieces_of_its_work(
     takes_it(Ingest, "drain", Ingested(0, 0, 0, frozenset()))
     takes_it(JobRunner, "run_due", 0)
     takes_it(Reconciler, "recent", (NOTHING, True))
-    service = Service(Context.create(wiring.home(os.environ), store, clock.now))
+    service = Service(Context(wiring.home(os.environ), store, clock.now))
     thread = threading.Thread(target=service.run)
     thread.start()
     try:

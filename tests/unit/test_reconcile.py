@@ -443,7 +443,7 @@ def test_a_file_that_fell_silent_is_read_once_more(store: Store, agent: Stub) ->
     mended = reconciler(store, agent)
     mended.recent(60)
     for later in (NOW + 2 * DAY, NOW + 3 * DAY):
-        mended.context = replace(mended.context, clock=partial(int, later))
+        mended.context.clock = partial(int, later)
         mended.session("claude-code", "s1")
     assert agent.read == [("s1", None), ("s1", "3")]
 

@@ -520,7 +520,7 @@ def test_a_brief_that_is_off_is_off_at_a_compaction_too(
     memory: Memory, briefs: HookAnswers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AFORESAID_BRIEF_TOKENS", "0")
-    briefs.context = replace(briefs.context, home=wiring.home(os.environ))
+    briefs.context.settings = wiring.home(os.environ).settings
     work(memory)
     assert ask(briefs, "PreCompact", "compact", trigger="auto") == ""
     assert ask(briefs, "SessionStart", "context", source="compact") == ""

@@ -182,5 +182,5 @@ def test_a_burst_does_not_drop_a_client_that_reads(web: Site) -> None:
 
 def test_nothing_is_kept_while_nobody_has_opened_the_viewer(home: Paths) -> None:
     with site(home) as web:
-        web.service.context.notifier.fault("jobs", "a lock")
+        web.service.context.notifier.publish("fault", thread="jobs", title="a lock")
         assert web.backend.event_bus.last == 0

@@ -199,7 +199,7 @@ def _run_in_scratch(paths: Paths, request: Json, show: Show) -> Json:
         TemporaryDirectory(prefix="aforesaid-") as folder,
         closing(wiring.open_scratch(Path(folder))) as store,
     ):
-        runner = Imports(Context.create(wiring.home(), store, clock.now), lambda _: None, memories)
+        runner = Imports(Context(wiring.home(), store, clock.now), lambda _: None, memories)
         commands = {"import-begin": runner.begin, "import-step": runner.step}
         commands["import-cancel"] = runner.cancel
         found = _run_steps(lambda command, what: commands[command](what), request, show)

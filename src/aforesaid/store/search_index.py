@@ -32,7 +32,6 @@ from aforesaid.store.database import Connection, Database, Part, Row
 from aforesaid.store.events import stored_event
 from aforesaid.store.values import MOST_TERMS, file_name, match_any, unpacked
 from aforesaid.terms import index_text, name_term
-from aforesaid.times import date_words, says
 
 LONGEST = 20_000  # characters of one thing that are indexed; what is longer is a pasted file
 QUESTION = 240  # characters; what is longer and ends with a question says something too
@@ -76,6 +75,8 @@ class DocumentText(NamedTuple):
         yield from (f"c_{label}" for label in labels(set(self.names) - set(self.files)))
 
     def values(self, kind: str) -> dict[str, object]:
+        from aforesaid.times import date_words, says  # not needed to open a store
+
         body = self.body[:LONGEST]
         when, number = says(body[:SAID])
         return {name: self.row[name] for name in COPIED} | {

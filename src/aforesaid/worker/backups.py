@@ -1,12 +1,13 @@
 """Makes backups of the database in a thread, and notices that it is damaged."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from aforesaid import log, wiring
 from aforesaid.backups import database_state, repository
 from aforesaid.backups.database_state import DatabaseState
-from aforesaid.clock import HOUR, SECOND
-from aforesaid.errors import BackupError, NoRoom, StoreDamaged, StoreError
+from aforesaid.clock import HOUR
+from aforesaid.errors import NoRoom, StoreDamaged
 from aforesaid.store import files
 from aforesaid.worker.context import Context, Loop
 
@@ -14,11 +15,11 @@ FRESH = HOUR  # how old the first work to back up is, and a backup that is enoug
 
 
 class BackupStopped(Exception):
-    """The worker is to end; a backup is not worth waiting for. A purge ends with it, and is resumed later."""
+    """The worker is to end. A backup is not worth waiting for; a purge is resumed by the next worker."""
 
 
 class BackupThread(Loop):
-    """Makes backups, and notices a damaged database (`damaged`: then a new worker has to recover it)."""
+    """`damaged`: a new worker has to recover the database."""
 
     name = "backups"
     damaged = False
@@ -63,32 +64,33 @@ class BackupThread(Loop):
         self.context.wake_ingest.set()
 
     def turn(self) -> None:
-        try:
-            if self.is_due():
-                self._make(repository.DAILY)
-        except StoreDamaged as error:
-            self.suspect_damage(error)
-        except Exception as error:  # a file that was deleted under us, most likely
-            log.warning("backup.skipped", reason=repository.DAILY, error=log.cause(error))
+        self._attempt(repository.DAILY, self.is_due)
 
     def is_due(self) -> bool:
         """By the last one's age, and only if something was written since."""
         every = self._settings.number("backup.every_hours") * HOUR
         if every == 0:
             return False
-        newest = next(iter(self._backups.all()), None)
-        if newest is None:
-            return (
-                self._store.events.newest_id() > 0 and self._clock() - self._first_start() >= FRESH
-            )
-        made_at = newest.manifest.made_at
-        return self._clock() - made_at >= every and self._written_at() > made_at
+        made_at = self._newest()
+        if made_at is None:
+            first_start = self._paths.lock_file.stat().st_mtime_ns // 1_000_000
+            return self._store.events.newest_id() > 0 and self._clock() - first_start >= FRESH
+        # Readers touch what else belongs to the database.
+        written = [path for path in files.parts(self._paths.database)[:2] if path.exists()]
+        written_at = max((path.stat().st_mtime_ns for path in written), default=0) // 1_000_000
+        return self._clock() - made_at >= every and written_at > made_at
 
     def make_before_dream(self) -> None:
+        self._attempt(repository.DREAM, self._is_stale)
+
+    def _is_stale(self) -> bool:
+        made_at = self._newest()
+        is_old = made_at is None or self._clock() - made_at >= FRESH
+        return is_old and self._settings.number("backup.every_hours") > 0
+
+    def _newest(self) -> int | None:
         newest = next(iter(self._backups.all()), None)
-        is_old = newest is None or self._clock() - newest.manifest.made_at >= FRESH
-        if is_old and self._settings.number("backup.every_hours"):
-            self._make(repository.DREAM)
+        return newest.manifest.made_at if newest else None
 
     def make_replacement(self) -> str | None:
         """Makes a backup that replaces all others. Returns its name; None without space, or if they are off.
@@ -96,36 +98,27 @@ class BackupThread(Loop):
         if not self._settings.number("backup.every_hours"):
             return None
         try:
-            return self._made(repository.DAILY)
+            return self._make(repository.DAILY)
         except NoRoom as error:
             log.warning("backup.skipped", reason=repository.DAILY, error=log.cause(error))
             return None
 
-    def _make(self, reason: str) -> str | None:
+    def _attempt(self, reason: str, is_wanted: Callable[[], bool]) -> None:
         """A failure is logged, and `doctor` reports how old the last backup is."""
         try:
-            return self._made(reason)
+            if is_wanted():
+                self._make(reason)
         except BackupStopped:
             log.action("backup.stopped", reason=reason)
         except StoreDamaged as error:
             self.suspect_damage(error)
-        except (BackupError, StoreError, OSError) as error:
+        except Exception as error:  # a file that was deleted under us, most likely
             log.warning("backup.skipped", reason=reason, error=log.cause(error))
-        return None
 
-    def _made(self, reason: str) -> str:
+    def _make(self, reason: str) -> str:
         keep = self._settings.number("backup.keep")
         return self._backups.make(reason, keep, self._between).name
 
     def _between(self, _done: int, _total: int) -> None:
         if not self.context.go_on():
             raise BackupStopped
-
-    def _first_start(self) -> int:
-        return self._paths.lock_file.stat().st_mtime_ns // 1_000_000
-
-    def _written_at(self) -> int:
-        # Readers touch what else belongs to it.
-        written = files.parts(self._paths.database)[:2]
-        times = [path.stat().st_mtime_ns for path in written if path.exists()]
-        return max(times, default=0) // (1_000_000_000 // SECOND)

@@ -7,26 +7,18 @@ is asked once per pause, and the pauses grow.
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from aforesaid.clock import SECOND, Clock
+from aforesaid.model import requests
 from aforesaid.model.jobs import Job
-from aforesaid.model.requests import (
-    Failure,
-    Misconfigured,
-    RateLimited,
-    Refused,
-    Reply,
-    Request,
-    Unavailable,
-)
 
 if TYPE_CHECKING:
     from aforesaid.providers.base import Model
 
 FIRST_PAUSE = 5 * SECOND
 LONGEST_PAUSE = 600 * SECOND
-Absence = Unavailable | RateLimited | Misconfigured
+Absence = requests.Unavailable | requests.RateLimited | requests.Misconfigured
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +64,14 @@ class CircuitBreaker:
         """Returns until when the breaker stays open."""
         self._failures += 1
         soonest = self.clock() + pause(self._failures, self.luck())
-        match absence:
-            case Unavailable(why=why):
-                self.outage = Outage(why, soonest, for_user=False)
-            case RateLimited(why=why, until=until):
-                self.outage = Outage(why, max(until, soonest), for_user=True)
-            case Misconfigured(why=why):
-                self.outage = Outage(why, self.clock() + LONGEST_PAUSE, for_user=True)
-            case _:
-                assert_never(absence)
-        return self.outage.until
+        until = soonest
+        if isinstance(absence, requests.RateLimited):
+            until = max(absence.until, soonest)
+        elif isinstance(absence, requests.Misconfigured):
+            until = self.clock() + LONGEST_PAUSE
+        for_user = not isinstance(absence, requests.Unavailable)
+        self.outage = Outage(absence.why, until, for_user)
+        return until
 
     def blames(self, job: Job) -> bool:
         """Whether the job itself, not the model, is at fault: others were answered since it failed first,
@@ -95,33 +85,17 @@ class CircuitBreaker:
         self.outage, self._failures = None, 0
 
 
-@dataclass(frozen=True, slots=True)
 class MonitoredModel:
     """A model whose answers close the breaker."""
 
-    real: "Model"
-    breaker: CircuitBreaker
+    def __init__(self, within: "Model", breaker: CircuitBreaker) -> None:
+        self.within, self.breaker = within, breaker
+        self.name, self.model = within.name, within.model
+        self.longest_seconds = within.longest_seconds
+        self.idle, self.close = within.idle, within.close
 
-    @property
-    def name(self) -> str:
-        return self.real.name
-
-    @property
-    def model(self) -> str:
-        return self.real.model
-
-    @property
-    def longest_seconds(self) -> float:
-        return self.real.longest_seconds
-
-    def ask(self, request: Request) -> Reply | Failure:
-        answer = self.real.ask(request)
-        if isinstance(answer, Reply | Refused):
+    def ask(self, request: requests.Request) -> requests.Reply | requests.Failure:
+        answer = self.within.ask(request)
+        if isinstance(answer, requests.Reply | requests.Refused):
             self.breaker.record_answer()
         return answer
-
-    def idle(self) -> None:
-        self.real.idle()
-
-    def close(self) -> None:
-        self.real.close()

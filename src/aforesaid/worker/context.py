@@ -4,19 +4,14 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import TracebackType
 
 from aforesaid import log, wiring
 from aforesaid.agents.base import Agent
 from aforesaid.agents.registry import AGENTS
 from aforesaid.clock import Clock
 from aforesaid.errors import StoreDamaged
-from aforesaid.paths import Paths
-from aforesaid.privacy.redactor import Redactor
-from aforesaid.recall.search import Searcher
-from aforesaid.settings import Settings
 from aforesaid.store.store import Store
+from aforesaid.text import one_line
 from aforesaid.wiring import Choice, Home
 from aforesaid.worker.circuit_breaker import CircuitBreaker
 from aforesaid.worker.pause import Pauses
@@ -40,12 +35,7 @@ class HookPriority:
             self._answering += 1
             self._changed.notify_all()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._changed:
             self._answering -= 1
             self._changed.notify_all()
@@ -60,85 +50,41 @@ class HookPriority:
             self._changed.wait_for(lambda: self._answering == 0, LONGEST_WAIT)
 
 
-class Redactions:
-    """How many secrets of each kind were redacted since the worker started."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: Counter[str] = Counter()
-
-    def add(self, kind: str) -> None:
-        with self._lock:
-            self._counts[kind] += 1
-
-    def counts(self) -> dict[str, int]:
-        with self._lock:
-            return dict(self._counts)
-
-
-@dataclass(frozen=True, slots=True)
 class Context:
     """`changed`: projects whose briefs have to be written again. `busy`: held while jobs are run.
-    `faults`: by thread, until it works again."""
+    `faults`: by thread, until it works again. `redacted`: secrets since the start, by kind."""
 
-    home: Home
-    store: Store
-    clock: Clock
-    agents: Mapping[str, Agent]
-    env: Mapping[str, str]
-    redactor: Redactor
-    redactions: Redactions
-    choice: Choice
-    breaker: CircuitBreaker
-    projects: ProjectFinder
-    pauses: Pauses
-    searcher: Searcher
-    notifier: Notifier
-    priority: HookPriority = field(default_factory=HookPriority)
-    changed: set[int] = field(default_factory=set)
-    faults: dict[str, str] = field(default_factory=dict)
-    busy: threading.Lock = field(default_factory=threading.Lock)
-    stopping: threading.Event = field(default_factory=threading.Event)
-    wake_ingest: threading.Event = field(default_factory=threading.Event)
-    wake_jobs: threading.Event = field(default_factory=threading.Event)
-
-    @classmethod
-    def create(
-        cls,
+    def __init__(
+        self,
         home: Home,
         store: Store,
         clock: Clock,
         *,
         agents: Mapping[str, Agent] = AGENTS,
-        env: Mapping[str, str] | None = None,
+        env: Mapping[str, str] = os.environ,
         choice: Choice | None = None,
-    ) -> "Context":
-        redactions = Redactions()
-        redactor = wiring.make_redactor(home, on_found=redactions.add)
-        projects = ProjectFinder(store, clock)
-        return cls(
-            home=home,
-            store=store,
-            clock=clock,
-            agents=agents,
-            env=os.environ if env is None else env,
-            redactor=redactor,
-            redactions=redactions,
-            choice=choice or wiring.provider(home, clock, redactor=redactor),
-            breaker=CircuitBreaker(clock),
-            projects=projects,
-            pauses=Pauses(store, projects, clock, lambda: home.settings.names("capture.skip_dirs")),
-            searcher=wiring.searcher(store, home.settings, clock),
-            notifier=Notifier(store, clock),
+    ) -> None:
+        self.home, self.store, self.clock = home, store, clock
+        self.paths, self.settings = home.paths, home.settings
+        self.agents, self.env = agents, env
+        self.redacted: Counter[str] = Counter()
+        self.redactor = wiring.make_redactor(
+            home, on_found=lambda kind: self.redacted.update([kind])
         )
-
-    @property
-    def paths(self) -> Paths:
-        return self.home.paths
-
-    @property
-    def settings(self) -> Settings:
-        return self.home.settings
+        self.choice = choice or wiring.provider(home, clock, redactor=self.redactor)
+        self.breaker = CircuitBreaker(clock)
+        self.projects = ProjectFinder(store, clock)
+        self.pauses = Pauses(
+            store, self.projects, clock, lambda: self.settings.names("capture.skip_dirs")
+        )
+        self.searcher = wiring.searcher(store, self.settings, clock)
+        self.notifier = Notifier(store, clock)
+        self.priority = HookPriority()
+        self.changed: set[int] = set()
+        self.faults: dict[str, str] = {}
+        self.busy = threading.Lock()
+        self.stopping = threading.Event()
+        self.wake_ingest, self.wake_jobs = threading.Event(), threading.Event()
 
     def go_on(self) -> bool:
         """Asked between two pieces of work: a hook that waits for its answer comes first."""
@@ -152,7 +98,7 @@ class Context:
             return
         self.faults[thread] = f"{type(error).__name__}: {error}"
         log.warning(f"{thread}.waits", error=log.cause(error))
-        self.notifier.fault(thread, log.cause(error))
+        self.notifier.publish("fault", thread=thread, title=one_line(log.cause(error), 200))
         if isinstance(error, StoreDamaged):
             self.store.database.on_damage(error)
 

@@ -4,9 +4,10 @@ Warns at 80 %. Beyond the limits the housekeeper deletes what can go, and tool o
 """
 
 import os
+import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from heapq import nsmallest
 from pathlib import Path
 
 from aforesaid import log
@@ -14,7 +15,7 @@ from aforesaid.backups.repository import FULL, Backup, BackupRepository
 from aforesaid.errors import BackupError, StoreError
 from aforesaid.paths import Paths, walk
 from aforesaid.settings import Settings
-from aforesaid.worker.spool import PAGE, Entry, entries
+from aforesaid.worker.spool import oldest_first
 
 MB = 1024 * 1024
 BLOCK = 512  # bytes, as `stat` counts them
@@ -28,11 +29,9 @@ def free(paths: Paths) -> int | None:
     """Free bytes of the fullest file system."""
     found = []
     for folder in (paths.data, paths.state):
-        try:
-            told = os.statvfs(folder)
-        except OSError:
-            continue
-        found.append(told.f_bavail * told.f_frsize)
+        with suppress(OSError):
+            status = os.statvfs(folder)
+            found.append(status.f_bavail * status.f_frsize)
     return min(found, default=None)
 
 
@@ -62,8 +61,7 @@ class Room:
     @property
     def missing(self) -> int:
         """Bytes that have to go."""
-        short = self.kept_free - self.free if self.is_short and self.free is not None else 0
-        return max(self.over, short)
+        return max(self.over, 0 if self.free is None else self.kept_free - self.free)
 
     @property
     def thrift(self) -> int:
@@ -105,20 +103,13 @@ def sizes(paths: Paths) -> dict[str, int]:
 
 def _size(path: Path) -> int:
     """What it takes on the disk; of a link, the link alone."""
-    try:
-        if path.is_dir() and not path.is_symlink():
-            return sum(_blocks(entry) for entry in walk(path)) * BLOCK
-        return path.lstat().st_blocks * BLOCK
-    except OSError:  # gone meanwhile, or not ours to look at
-        return 0
-
-
-def _blocks(entry: os.DirEntry[str]) -> int:
-    try:
-        is_folder = entry.is_dir(follow_symlinks=False)
-        return 0 if is_folder else entry.stat(follow_symlinks=False).st_blocks
-    except OSError:
-        return 0
+    size = 0
+    is_folder = path.is_dir() and not path.is_symlink()
+    for each in (Path(entry.path) for entry in walk(path)) if is_folder else (path,):
+        with suppress(OSError):  # gone meanwhile, or not ours to look at
+            status = each.lstat()
+            size += 0 if stat.S_ISDIR(status.st_mode) else status.st_blocks * BLOCK
+    return size
 
 
 def _mb(size: int) -> str:
@@ -174,50 +165,29 @@ class Housekeeper:
 
     def _steps(self) -> Iterator[int]:
         """Removes one thing after the other, and yields its size."""
-        yield from map(_remove, _oldest(self.paths.spool_bad))
-        yield from map(_remove, _prepared(self.paths))
-        for backup in _old_backups(self.backups):
+        for folder in (self.paths.spool_bad, self.paths.briefs, self.paths.file_lists):
+            for path, size in oldest_first(folder):
+                with suppress(OSError):  # what cannot go stays; the next one may
+                    path.unlink()
+                    log.warning("disk.removed", file=path.name, bytes=size)
+                    yield size
+        for backup in self._old_backups():
             self.backups.delete(backup)
             yield backup.manifest.size
 
-
-def _prepared(paths: Paths) -> Iterator[Path]:
-    yield from _oldest(paths.briefs)
-    yield from _oldest(paths.file_lists)
-
-
-def _old_backups(backups: BackupRepository) -> list[Backup]:
-    """Those before the two newest that pass, the oldest first. Who has fewer good ones keeps all."""
-    known = backups.all()
-    if len(known) <= KEPT_BACKUPS:
-        return []  # none can go, so none has to be checked: that means to read all of it
-    good, surplus = 0, []
-    for backup in known:
-        if good == KEPT_BACKUPS:
-            surplus.append(backup)
-            continue
-        try:
-            backups.check(backup)
-            good += 1
-        except BackupError as error:
-            log.warning("backup.bad", backup=backup.name, error=log.cause(error))
-    return surplus[::-1]
-
-
-def _oldest(folder: Path) -> Iterator[Path]:
-    """Every file, the oldest first, in pages."""
-    page: list[Entry] = []
-    while folder.is_dir() and (found := nsmallest(PAGE, entries(folder))) != page:
-        page = found
-        for _, name, _, _ in page:
-            yield folder / name
-
-
-def _remove(path: Path) -> int:
-    try:
-        size = path.lstat().st_size
-        path.unlink()
-    except OSError:  # what cannot go stays; the next one may
-        return 0
-    log.warning("disk.removed", file=path.name, bytes=size)
-    return size
+    def _old_backups(self) -> list[Backup]:
+        """Those before the two newest that pass, the oldest first. Who has fewer good ones keeps all."""
+        known = self.backups.all()
+        if len(known) <= KEPT_BACKUPS:
+            return []  # none can go, so none has to be checked: that means to read all of it
+        good, surplus = 0, []
+        for backup in known:
+            if good == KEPT_BACKUPS:
+                surplus.append(backup)
+                continue
+            try:
+                self.backups.check(backup)
+                good += 1
+            except BackupError as error:
+                log.warning("backup.bad", backup=backup.name, error=log.cause(error))
+        return surplus[::-1]

@@ -1,11 +1,10 @@
 """Dreams: consolidates the memories of a project, when it is due or on request."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
-from aforesaid.clock import Clock
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.dream.run import (
@@ -22,10 +21,8 @@ from aforesaid.memory.dream.run import (
 )
 from aforesaid.model.requests import DREAM
 from aforesaid.model.sessions import Project
-from aforesaid.paths import Paths
-from aforesaid.settings import Settings
-from aforesaid.store.store import Store
 from aforesaid.text import one_line
+from aforesaid.worker.context import Context
 
 if TYPE_CHECKING:
     from aforesaid.synthesis.model import Requester
@@ -36,28 +33,30 @@ SIGNALS, SIGNAL_LENGTH = 40, 160
 
 @dataclass(slots=True)
 class Dreamer:
-    paths: Paths
-    store: Store
+    """`before`: makes a backup, because a dream rewrites what is remembered."""
+
+    context: Context
     memories: Callable[[str], Memories]
-    settings: Settings
-    clock: Clock
     asking: "Callable[[], Requester | None]"
-    changed: Callable[[int], None]  # called with the project whose memories have changed
-    on_dreamed: Callable[[int | None, DreamResult], None] = lambda *_: None
-    before: Callable[[], None] = lambda: None  # a dream rewrites what is remembered
-    _checked: int | None = field(default=None)
+    before: Callable[[], None] = lambda: None
+    _checked: int | None = None
 
     def run_if_due(self) -> int:
         """Returns how many projects were consolidated. Cheap conditions are checked first."""
-        if self.settings.text("memory.dream") == "off" or not self.paths.memory.exists():
+        if (
+            self.context.settings.text("memory.dream") == "off"
+            or not self.context.paths.memory.exists()
+        ):
             return 0
-        file = self.paths.memory / DREAM_LOCK_FILE
-        last, now = last_dream_at(file), self.clock()
+        file = self.context.paths.memory / DREAM_LOCK_FILE
+        last, now = last_dream_at(file), self.context.clock()
         held_since = lock_held_since(file)
         if closed_gate(now, last=last, checked=self._checked, held_since=held_since) is not None:
             return 0
         self._checked = now
-        due = [project for project in self.store.projects.all() if self._is_due(project, now)]
+        due = [
+            project for project in self.context.store.projects.all() if self._is_due(project, now)
+        ]
         return self._dream_of(due) if due else 0
 
     def run_on_request(self, request: Json) -> Json:
@@ -65,7 +64,7 @@ class Dreamer:
         only one at a time there is of either, as one may ask a model for minutes. It puts off no
         dream of another project."""
         memories = self.memories(request["dir"])
-        project = request.get("project") or self.store.projects.find_at(request["dir"])
+        project = request.get("project") or self.context.store.projects.find_at(request["dir"])
         try:
             if not request["dry_run"]:
                 self.before()
@@ -75,16 +74,16 @@ class Dreamer:
         except MemoryRefused as error:
             return {"refused": str(error)}
         if not request["dry_run"]:
-            self.on_dreamed(project, result)
+            self._publish(project, result)
             if project is not None:
-                self.changed(project)
+                self.context.changed.add(project)
         return result_json(result)
 
     def _is_due(self, project: Project, now: int) -> bool:
         """By its own last dream. Git is asked which folder is its own, so only where there was work."""
         if self._closed_gate(project, None, now) is not None:
             return False
-        if self.store.projects.find_at(project.root) not in (None, project.id):
+        if self.context.store.projects.find_at(project.root) not in (None, project.id):
             return False  # another project is there now
         memories = self.memories(project.root)
         last = last_project_dream_at(memories.places)
@@ -95,7 +94,7 @@ class Dreamer:
 
     def _closed_gate(self, project: Project, last: int | None, now: int) -> str | None:
         since = sessions_counted_since(now, last)
-        sessions = self.store.sessions.count_since(project.id, since)
+        sessions = self.context.store.sessions.count_since(project.id, since)
         return closed_gate(now, last=last, sessions=sessions)
 
     def _dream_of(self, projects: list[Project]) -> int:
@@ -108,15 +107,24 @@ class Dreamer:
                     memories = self.memories(project.root)
                     result = run_dream(memories, self._around(memories, project.id), held=held)
                     log.action("dream.ended", project=project.id, completed=result.completed)
-                    self.on_dreamed(project.id, result)
+                    self._publish(project.id, result)
                     done = done and result.completed
-                    self.changed(project.id)
+                    self.context.changed.add(project.id)
                 if done:
-                    held.done(self.clock())
+                    held.done(self.context.clock())
         except MemoryRefused as error:
             log.action("dream.refused", why=log.cause(error))
             return 0
         return len(projects)
+
+    def _publish(self, project_id: int | None, dream: DreamResult) -> None:
+        self.context.notifier.publish(
+            "dream",
+            project_id=project_id,
+            completed=dream.completed,
+            entry=dream.entry,
+            changes=len(dream.operations),
+        )
 
     def _around(self, memories: Memories, project_id: int | None) -> DreamContext:
         asking = self.asking()
@@ -124,32 +132,26 @@ class Dreamer:
             root=memories.places.top,
             ask=None if asking is None else lambda request: asking.ask(request, DREAM),
             signals=self._signals(project_id) if project_id is not None else (),
-            room=self.settings.number("synthesis.request_tokens"),
+            room=self.context.settings.number("synthesis.request_tokens"),
         )
 
     def _signals(self, project_id: int) -> tuple[str, ...]:
         """What was done lately: a memory may speak of what has changed since."""
-        recent = self.store.observations.recent(project_id, SIGNALS)
+        recent = self.context.store.observations.recent(project_id, SIGNALS)
         titles = (each.draft.title or each.draft.subtitle or "" for each in recent)
         return tuple(one_line(title, SIGNAL_LENGTH) for title in titles if title)
 
 
 def result_json(result: DreamResult) -> Json:
     """For a command."""
+    lines = list(result.lines)
+    if result.unanswered:
+        lines.append(f"The model gave no usable answer: {result.unanswered}")
+    if result.given_up:
+        lines.append(f"Nothing was changed: {result.given_up}")
     return {
         "completed": result.completed,
-        "lines": [*result.lines, *_explain(result)],
+        "lines": lines or ["The memories are in order."],
         "diff": result.diff,
         "entry": result.entry,
     }
-
-
-def _explain(result: DreamResult) -> list[str]:
-    found = []
-    if result.unanswered:
-        found.append(f"The model gave no usable answer: {result.unanswered}")
-    if result.given_up:
-        found.append(f"Nothing was changed: {result.given_up}")
-    if not (found or result.lines):
-        found.append("The memories are in order.")
-    return found

@@ -1,24 +1,19 @@
-"""Memories from a turn that has ended: what its messages say for good."""
+"""What becomes a memory: statements of a turn that has ended, and the `remember` command."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from aforesaid import log
-from aforesaid.agents.base import Agent
-from aforesaid.clock import DAY, Clock
+from aforesaid.clock import DAY, day_and_time
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
+from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.drafts import Draft
-from aforesaid.memory.extraction.extract import (
-    Extraction,
-    apply_statements,
-    build_extraction_request,
-    may_teach,
-    parse_extraction,
-    statements_by_rules,
-)
 from aforesaid.memory.extraction.rules import Statement
+from aforesaid.memory.extraction.sentences import own_sentences
 from aforesaid.model.events import (
     CommandRun,
     Event,
@@ -30,66 +25,74 @@ from aforesaid.model.events import (
     Unreadable,
 )
 from aforesaid.model.jobs import MAX_TRIES, Job
-from aforesaid.model.memories import Message
+from aforesaid.model.memories import AGENT, LONGEST_SAID, Message
 from aforesaid.model.observations import cite_event, cite_observation
+from aforesaid.model.prose import sentences
 from aforesaid.model.requests import EXTRACT, Failure, Refused, StoredReply
-from aforesaid.model.sessions import Session
-from aforesaid.settings import Settings
-from aforesaid.store.store import Store
+from aforesaid.model.sessions import ACTIVE, Session
+from aforesaid.synthesis import provenance
 from aforesaid.synthesis.model import Requester
+from aforesaid.text import clean
+from aforesaid.worker.context import Context
 
 TURNS = 4  # as far back as a dialogue goes
 REMEMBERING = ("__remember", "__forget")  # our own tools, however the client calls them
+Json = dict[str, Any]
+MOST_FILES = 20
+LATEST = 20  # sessions of a project, among which the agent's own is looked for
+OF_THE_WEB = (
+    "It was not kept: only the web or an MCP server says so, and that is not remembered unasked. Show it to "
+    "the user, who can keep it with `aforesaid remember`."
+)
+LEAD = re.compile(r"\A(?:please,? )?(?:remember|note|keep in mind)(?: that)?[:,]? ")
+QUOTATION = re.compile(r'"[^"]{1,4000}"|“[^”]{1,4000}”|«[^»]{1,4000}»|„[^“]{1,4000}“')
+ENDS = re.compile(r"[.!?](?:\s|.$)|\n")  # a sentence, within a quotation
+AROUND = " \t\"'`“”‘’«».!:"
 
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    store: Store
-    agents: Mapping[str, Agent]
+    context: Context
     memories: Callable[[str], Memories]
-    settings: Settings
-    clock: Clock
-    changed: Callable[[int], None]  # told the project whose memories have changed
-    on_written: Callable[[int, Sequence[str], str], None] = lambda *_: None
 
     def run(self, job: Job, session: Session, asking: Requester | None) -> Failure | None:
         """Returns the failure if the job has to be retried."""
-        how = self.settings.text("memory.extract")
+        how = self.context.settings.text("memory.extract")
         if how == "off" or job.written_by:  # written anew: the turn was looked through then
             return None
         dialogue = self._dialogue(session, job.prompt_number)
         if not dialogue:
             return None
         memories = self.memories(session.project_dir)
-        found: list[Statement | Draft] = [*statements_by_rules(dialogue, memories.redactor)]
+        found: list[Statement | Draft] = [*extract.statements_by_rules(dialogue, memories.redactor)]
         if self._kept_by_agent(session, job.prompt_number):
             # What it wrote is enough; but its word puts nothing right that the user has said.
             found = [each for each in found if isinstance(each, Statement) and each.correction]
-        elif asking is not None and how == "auto" and self._is_recent(session):
+        elif (
+            asking is not None
+            and how == "auto"
+            and session.last_event_at > self.context.clock() - DAY
+        ):
             asked = self._ask(asking, dialogue, memories)
-            if not isinstance(asked, Extraction):
+            if not isinstance(asked, extract.Extraction):
                 return asked
             found += asked.drafts
         if found:
             self._apply(memories, found, session, job)
         return None
 
-    def _is_recent(self, session: Session) -> bool:
-        """No model is asked about old sessions that are imported."""
-        return session.last_event_at > self.clock() - DAY
-
     def _ask(
         self, asking: Requester, dialogue: Sequence[Message], memories: Memories
-    ) -> Extraction | Failure | None:
-        nothing = Extraction((), ())
-        if not may_teach(dialogue):
+    ) -> extract.Extraction | Failure | None:
+        nothing = extract.Extraction((), ())
+        if not extract.may_teach(dialogue):
             return nothing
         known = [each.memory for each in memories.all().memories]
-        answer = asking.ask(build_extraction_request(dialogue, known), EXTRACT)
+        answer = asking.ask(extract.build_extraction_request(dialogue, known), EXTRACT)
         if not isinstance(answer, StoredReply):
             return nothing if isinstance(answer, Refused) else answer
-        read = parse_extraction(answer.text, dialogue, memories.redactor)
-        if isinstance(read, Extraction):
+        read = extract.parse_extraction(answer.text, dialogue, memories.redactor)
+        if isinstance(read, extract.Extraction):
             return read
         asking.unusable(answer)
         log.warning("memory.unreadable_reply", why=read.why)
@@ -103,13 +106,15 @@ class Extractor:
         job: Job,
     ) -> None:
         number = job.prompt_number
-        observed = self.store.observations.for_prompt(session.id, number)
+        observed = self.context.store.observations.for_prompt(session.id, number)
         named = [cite_observation(each.id) for each in observed[:3]]
-        events = self.store.events.for_prompt(session.id, number)
+        events = self.context.store.events.for_prompt(session.id, number)
         named += [cite_event(events[0].id)] if events else []
         said_at = events[0].at if events else session.last_event_at
         try:
-            applied = apply_statements(memories, found, named, lambda: said_at, session.project_dir)
+            applied = extract.apply_statements(
+                memories, found, named, lambda: said_at, session.project_dir
+            )
         except (MemoryRefused, OSError) as error:
             log.warning("memory.not_written", session=session.id, error=log.cause(error))
             if isinstance(error, OSError) and job.tries < MAX_TRIES:
@@ -118,19 +123,19 @@ class Extractor:
         counts = {"added": len(applied.added), "updated": len(applied.updated)}
         log.action("memory.extracted", session=session.id, **counts, found=len(found))
         if names := (*applied.added, *applied.updated):
-            self.changed(session.project_id)
-            self.on_written(session.project_id, names, "extracted")
+            self.context.changed.add(session.project_id)
+            self.context.notifier.memories_written(session.project_id, names, "extracted")
 
     def _dialogue(self, session: Session, number: int) -> list[Message]:
         """What was said up to the end of this turn, oldest first; nothing where the user said nothing."""
         messages: list[Message] = []
         for each in range(max(1, number - TURNS + 1), number + 1):
-            prompt = self.store.sessions.prompt(session.id, each)
+            prompt = self.context.store.sessions.prompt(session.id, each)
             if prompt is not None:
                 messages.append(Message("user", prompt.text))
             elif each == number:
                 return []
-            stops = self.store.events.stops(session.id, each)
+            stops = self.context.store.events.stops(session.id, each)
             ends = [what for _, what in self._read(session, stops) if isinstance(what, TurnEnded)]
             messages += [Message("assistant", end.last_message) for end in ends]
         return messages
@@ -138,7 +143,9 @@ class Extractor:
     def _kept_by_agent(self, session: Session, number: int) -> bool:
         """Whether the agent wrote memory files in this turn, or called our own tools for it."""
         folders = [each.path for each in self.memories(session.project_dir).places.all]
-        for event, what in self._read(session, self.store.events.for_prompt(session.id, number)):
+        for event, what in self._read(
+            session, self.context.store.events.for_prompt(session.id, number)
+        ):
             if not isinstance(what, ToolUsed) or event.subagent is not None:
                 continue
             if what.name.endswith(REMEMBERING):
@@ -154,6 +161,97 @@ class Extractor:
         return False
 
     def _read(self, session: Session, rows: list[StoredEvent]) -> list[tuple[Event, Happening]]:
-        agent = self.agents[session.agent]
+        agent = self.context.agents[session.agent]
         read = [agent.parse(replace(r.capture, project_dir=session.project_dir)) for r in rows]
         return [(e, e.what) for e in read if e is not None and not isinstance(e, Unreadable)]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCommands:
+    context: Context
+    memories: Callable[[str], Memories]
+    project_changed: Callable[[int], None] = lambda _: None
+
+    def remember(self, request: Json) -> Json:
+        """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
+        it was said in; no `agent`: a client that nobody records. What an agent notes is the agent's, unless
+        the user said it in that session; what the agent has from the web alone is not kept unasked."""
+        text = self.context.redactor.text(clean(request["text"]).strip())[:LONGEST_SAID]
+        session = self._session(request) if request["by"] == AGENT else None
+        prompts = self.context.store.sessions.prompts(session.id) if session else []
+        by_agent = request["by"] == AGENT and not are_in((each.text for each in prompts), text)
+        if by_agent and self._is_of_the_web(session, request, text):
+            log.action("memory.refused", size=len(text), why="web")
+            return {"refused": OF_THE_WEB}
+        said = f"said {day_and_time(self.context.clock())}"
+        if request["session"]:
+            said += f" in session {request['session'][:8]}"
+        wanted = extract.RememberRequest(
+            text,
+            type=request["type"],
+            name=self.context.redactor.maybe(request["name"]),
+            team=request["team"],
+            pinned=request["pin"] and not by_agent,
+            by_agent=by_agent,
+            files=self.context.redactor.texts(
+                clean(p).strip() for p in request["files"][:MOST_FILES]
+            ),
+            evidence=(said,),
+        )
+        try:
+            done = extract.remember(self.memories(request["dir"]), wanted, request["dir"])
+        except MemoryRefused as error:
+            return {"refused": str(error)}
+        stored = done.stored
+        sizes = {"by_agent": wanted.by_agent, "size": len(text), "known": done.known}
+        log.action("memory.remembered", **sizes)
+        project_id = self.context.projects.of(request["dir"])
+        self.project_changed(project_id)
+        self.context.notifier.memories_written(project_id, (stored.memory.name,), "remembered")
+        return {
+            "name": stored.memory.name,
+            "description": stored.memory.description,
+            "type": stored.memory.type,
+            "of": stored.scope,
+            "path": str(stored.path),
+            "known": done.known,
+            "updated": done.updated,
+        }
+
+    def _session(self, request: Json) -> Session | None:
+        """The agent's own. If it names none, or none that is known: the one that is open in the project."""
+        ref = request["session"]
+        if ref and (found := self.context.store.sessions.find(request["agent"], ref)):
+            return found
+        project = self.context.projects.find(request["dir"])
+        latest = self.context.store.sessions.recent(project, LATEST) if project else []
+        return next((each for each in latest if each.status == ACTIVE), None)
+
+    def _is_of_the_web(self, session: Session | None, request: Json, text: str) -> bool:
+        """What an agent has read that should be recorded and is not, it may have from anywhere."""
+        context = self.context
+        if session is None and request["agent"]:
+            return True
+        if session and provenance.is_foreign_note(context.store, context.agents, session, text):
+            return True
+        project_id = context.projects.find(request["dir"])
+        return project_id is not None and provenance.was_fetched(context.store, project_id, text)
+
+
+def are_in(prompts: Iterable[str], text: str) -> bool:
+    said = _plain(own_sentences(text)) or _plain(sentences(text))
+    # A quotation of whole sentences is not the speaker's own.
+    own = (QUOTATION.sub(lambda q: " " if ENDS.search(q[0]) else q[0], each) for each in prompts)
+    spoken = (_plain(own_sentences(prompt)) for prompt in own)
+    return bool(said) and any(_follow_each_other(said, each) for each in spoken)
+
+
+def _follow_each_other(said: list[str], prompt: list[str]) -> bool:
+    starts = (n for n, sentence in enumerate(prompt) if sentence == said[0])
+    return any(prompt[start : start + len(said)] == said for start in starts)
+
+
+def _plain(parts: Iterable[str]) -> list[str]:
+    """Without what may be different between what was said and what is noted of it."""
+    plain = (" ".join(sentence.casefold().split()).strip(AROUND) for sentence in parts)
+    return [kept for each in plain if (kept := LEAD.sub("", each).strip(AROUND))]

@@ -2,24 +2,20 @@
 
 import json
 import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from aforesaid import __version__
 from aforesaid.backups import recovery_log
 from aforesaid.clock import DAY, HOUR, MINUTE, SECOND, age, local
 from aforesaid.english import count
 from aforesaid.model.events import Health
-from aforesaid.paths import PRIVATE_FILE, Paths
+from aforesaid.paths import Paths
 
-if TYPE_CHECKING:  # commands use this module too, and need neither
+if TYPE_CHECKING:
     from aforesaid.store.store import Store
-    from aforesaid.worker.context import Context
-    from aforesaid.worker.disk import Housekeeper
 
 TOO_OLD = HOUR  # a job that waits longer than this is not waiting, it is stuck
 FULL = "full"
@@ -35,26 +31,22 @@ def waiting(paths: Paths) -> int:
 
 
 def has_captures(paths: Paths) -> bool:
-    """Whether there are any; without counting them all."""
     return count_files(paths.spool_new, most=1) > 0
 
 
 def count_files(folder: Path, most: int | None = None) -> int:
     """Without a list of them: there may be a million."""
-    try:
-        with os.scandir(folder) as entries:
-            files = (entry for entry in entries if entry.is_file(follow_symlinks=False))
-            return sum(1 for _ in islice(files, most))
-    except OSError:
-        return 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        files = (entry for entry in entries if entry.is_file(follow_symlinks=False))
+        return sum(1 for _ in islice(files, most))
+    return 0
 
 
 def not_recording(paths: Paths) -> str | None:
     """What the last worker said when it could not start, as long as none has."""
-    try:
+    with suppress(OSError, ValueError):
         return str(json.loads(paths.health_note.read_bytes()))
-    except (OSError, ValueError):
-        return None
+    return None
 
 
 def write_problem(paths: Paths) -> str | None:
@@ -108,66 +100,7 @@ def memory_kb() -> int | None:
         return None
 
 
-@dataclass(slots=True)
-class Report:
-    """`ended`: returns the names of threads that should run and do not."""
-
-    context: "Context"
-    disk: "Housekeeper"
-    started_at: int
-    ended: Callable[[], list[str]] = list
-
-    def status(self, *, idle: bool) -> dict[str, object]:
-        health = self.context.store.health()
-        return {
-            "version": __version__,
-            "pid": os.getpid(),
-            "uptime_s": (self.context.clock() - self.started_at) // SECOND,
-            "memory_kb": memory_kb(),
-            "provider": str(self.context.choice.author),
-            "provider_why": self.context.choice.why,
-            "parked": asdict(parked) if (parked := self.context.breaker.outage) else None,
-            "spool": waiting(self.context.paths),
-            "quarantine": health.quarantined,
-            "capture_failures": len(lost_events(self.context.paths)),
-            "idle": idle,
-            "fault": self._fault(),
-            "problem": self.problem(),
-            "disk": asdict(self.disk.room),
-            "queue": asdict(health),
-            "redacted": self.context.redactions.counts(),
-            "index": asdict(self.context.store.index.health()),
-        }
-
-    def problem(self) -> str | None:
-        health = self.context.store.health()
-        outage = self.context.breaker.outage
-        parked = None
-        if outage and outage.for_user and (health.pending or self.context.breaker.blocked()):
-            rests = "nothing is written down for now"
-            parked = (
-                f"{'the rules stand in' if self.context.choice.stands_in else rests}: {outage.why}"
-            )
-        disk = self.disk.room.warning
-        lost = describe_lost_events(self.context.paths, self.context.store, unreported_only=True)
-        return problem(
-            self.context.paths,
-            health,
-            self.context.clock(),
-            fault=self._fault(),
-            parked=parked,
-            disk=disk,
-            lost=lost,
-        )
-
-    def _fault(self) -> str | None:
-        if ended := self.ended():
-            return f"its work on {', '.join(ended)} has ended; `aforesaid worker restart` begins it anew"
-        return next(iter(list(self.context.faults.values())), None)
-
-
-@dataclass(frozen=True, slots=True)
-class LostEvent:
+class LostEvent(NamedTuple):
     at: int  # milliseconds
     full: bool  # because the disk was full
     reported: bool
@@ -199,9 +132,8 @@ def mark_reported(paths: Paths, count: int) -> None:
     """`count`: how many were reported now. Those that came meanwhile are for the next time."""
     if count:
         count += sum(each.reported for each in lost_events(paths))
-        append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        with os.fdopen(os.open(paths.capture_failures, append, PRIVATE_FILE), "ab") as file:
-            file.write(f"{REPORTED} {count}\n".encode())
+        with paths.capture_failures.open("a") as file:
+            file.write(f"{REPORTED} {count}\n")
 
 
 def describe_lost_events(

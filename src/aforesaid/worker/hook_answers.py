@@ -4,14 +4,15 @@ Briefs, recall for prompts and files, compaction; and the copies on disk for whe
 """
 
 import json
-import os
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from aforesaid import log
 from aforesaid.agents.base import Agent
@@ -19,23 +20,8 @@ from aforesaid.briefing import ANSWERING, Briefing
 from aforesaid.clock import MINUTE, Clock
 from aforesaid.errors import AforesaidError
 from aforesaid.hook.capture import brief_head, brief_name
-from aforesaid.memory.claude_memory import (
-    SHARE_SETTING,
-    find_client_directory,
-    record_shared,
-    share_memories,
-    unshare_all,
-)
-from aforesaid.model.events import (
-    Capture,
-    CompactionBegan,
-    Event,
-    FileWanted,
-    PromptSubmitted,
-    SessionStarted,
-    Unreadable,
-    parse_capture,
-)
+from aforesaid.memory import claude_memory
+from aforesaid.model import events
 from aforesaid.model.memories import OF_USER
 from aforesaid.model.search import Injection, MemoryInjection
 from aforesaid.model.sessions import Session
@@ -70,8 +56,7 @@ MOST_SESSIONS = 200  # whose questions are remembered
 FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """What was injected into a session, to be stored after the answer: the request may overtake the capture
     that creates the session, and the store may be busy."""
 
@@ -85,72 +70,62 @@ class Note:
 
 @dataclass(slots=True)
 class FileLists:
+    """For each session, the files with observations that its hooks have not asked about yet."""
+
     paths: Paths
     store: Store
     _asked: dict[int, set[str]] = field(default_factory=dict)
-    _asking: set[tuple[int, str]] = field(default_factory=set)  # being answered now
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, session: Session, *, empty: bool = False) -> None:
-        """Lists files with observations, unless asked about. With an empty list the hook never asks."""
+        """With an empty list the hook never asks."""
         if not _listable(session):
             return
-        found = [] if empty else self._known(session)
+        known: list[str] = []
+        if not empty:
+            known = self.store.observations.files_to_recall(
+                session.project_id, untold_in=session.id, limit=MOST_FILES
+            )
+        root = self.store.projects.get(session.project_id).root
+        places = (p for path in known for p in inject.places(path, session.project_dir, root))
         with self._lock:
             asked = self._asked.get(session.id, set())
-            self._put(session, [line for line in found if line not in asked])
+            self._put(
+                session, [line for line in dict.fromkeys(map(_line, places)) if line not in asked]
+            )
 
     def first(self, session: Session, path: str) -> bool:
         """Whether this is the session's first request for a path. The caller then reports the delivery with
         `answered`."""
-        line = _line(path)
         with self._lock:
-            if (session.id, line) in self._asking or line in self._asked.get(session.id, ()):
-                return False
-            self._asking.add((session.id, line))
-        return True
+            asked = self._asked.setdefault(session.id, set())
+            while len(self._asked) > MOST_SESSIONS:
+                self._asked.pop(next(iter(self._asked)))
+            is_first = _line(path) not in asked
+            asked.add(_line(path))
+        return is_first
 
     def answered(self, session: Session, path: str, heard: bool) -> None:
         """Takes a path off the list once its answer was delivered."""
         line = _line(path)
         with self._lock:
-            self._asking.discard((session.id, line))
             if not heard:
-                return
-            self._asked.setdefault(session.id, set()).add(line)
-            while len(self._asked) > MOST_SESSIONS:
-                self._asked.pop(next(iter(self._asked)))
-            if _listable(session):
-                self._take_off(session, line)
+                self._asked.get(session.id, set()).discard(line)
+            elif _listable(session):
+                with suppress(OSError, ValueError):
+                    text = (self.paths.file_lists / session.ref).read_text("utf-8")
+                    before = text.split("\n")[:-1]
+                    if line in before:
+                        self._put(session, [other for other in before if other != line])
 
-    def forget(self, session: Session) -> None:
+    def forget(self, session: Session | None) -> None:
         """Its conversation was compacted, and what was injected about files with it."""
         with self._lock:
-            self._asked.pop(session.id, None)
+            self._asked.pop(session.id if session else 0, None)
 
     def exists(self, session: Session) -> bool:
         """Whether it has a list, or cannot have one."""
         return not _listable(session) or (self.paths.file_lists / session.ref).is_file()
-
-    def _known(self, session: Session) -> list[str]:
-        root = self.store.projects.get(session.project_id).root
-        known = self.store.observations.files_to_recall(
-            session.project_id, untold_in=session.id, limit=MOST_FILES
-        )
-        found = (
-            _line(place)
-            for path in known
-            for place in inject.places(path, session.project_dir, root)
-        )
-        return list(dict.fromkeys(found))
-
-    def _take_off(self, session: Session, line: str) -> None:
-        try:
-            before = (self.paths.file_lists / session.ref).read_text("utf-8").split("\n")[:-1]
-        except (OSError, ValueError):
-            return
-        if line in before:
-            self._put(session, [other for other in before if other != line])
 
     def _put(self, session: Session, lines: list[str]) -> None:
         text = "".join(f"{line}\n" for line in lines).encode("utf-8", "ignore")
@@ -161,31 +136,30 @@ class FileLists:
 class Sharing:
     home: Home
     clock: Clock
-    env: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    env: Mapping[str, str]
 
     def settle(self, directory: str) -> None:
         """Shares memories with the client or removes them, as the settings say. A failure is retried."""
         try:
-            if self.home.settings.text("memory.client") == SHARE_SETTING:
+            if self.home.settings.text("memory.client") == claude_memory.SHARE_SETTING:
                 self._share(directory)
-            elif folders := unshare_all(self.home.paths.memory):
+            elif folders := claude_memory.unshare_all(self.home.paths.memory):
                 log.action("memory.withdrawn", folders=folders)
         except (OSError, AforesaidError) as error:
             log.warning("memory.not_shared", error=log.cause(error))
 
     def _share(self, directory: str) -> None:
-        found = find_client_directory(directory, self.env)
+        found = claude_memory.find_client_directory(directory, self.env)
         # A folder that the client has not made is of a directory that it does not work in.
         if found is None or not found.path.parent.is_dir():
             return
         known = memories(self.home, directory, self.clock, self.env).all().memories
         if found.for_all:
             known = tuple(each for each in known if each.scope == OF_USER)
-        record_shared(self.home.paths.memory, found.path)
-        done = share_memories(known, found.path)
+        claude_memory.record_shared(self.home.paths.memory, found.path)
+        done = claude_memory.share_memories(known, found.path)
         if done.written or done.removed:
-            counts = {"written": len(done.written), "removed": len(done.removed)}
-            log.action("memory.shared", **counts, edited=len(done.edited), taken=len(done.taken))
+            log.action("memory.shared", written=len(done.written), removed=len(done.removed))
 
 
 class HookAnswers:
@@ -225,8 +199,8 @@ class HookAnswers:
         """What the hook prints for this capture. It counts as injected once it was delivered."""
         if len(request) > KEPT_BYTES:
             return NOTHING  # to redact it takes longer than a hook waits, and other hooks wait meanwhile
-        capture = parse_capture("asked", request, self.context.clock())
-        if isinstance(capture, Unreadable) or capture.agent not in self.context.agents:
+        capture = events.parse_capture("asked", request, self.context.clock())
+        if isinstance(capture, events.Unreadable) or capture.agent not in self.context.agents:
             return NOTHING
         agent, pauses = self.context.agents[capture.agent], self.context.pauses
         # Reasons quote what was asked, and a model may be asked about it.
@@ -237,70 +211,64 @@ class HookAnswers:
                 return NOTHING
             return self._file(agent, wanted)
         event = agent.parse(capture)
-        if isinstance(event, Unreadable) or event is None:
+        if isinstance(event, events.Unreadable) or event is None:
             return NOTHING
         place = capture.project_dir or event.cwd
         if why := pauses.why(place, (event.agent, event.session)):
-            return self._paused(agent, event, why)
-        if isinstance(event.what, SessionStarted) and event.what.source == COMPACT:
-            self._forget_files(event)  # before the note, which has them listed again
-        if isinstance(event.what, SessionStarted | PromptSubmitted):
+            note = f"aforesaid is paused here: nothing is recorded or told. {why}."
+            started = isinstance(event.what, events.SessionStarted)
+            return Answer(agent.reply("context", "", note=note)) if started else NOTHING
+        if isinstance(event.what, events.SessionStarted) and event.what.source == COMPACT:
+            # Before the note, which has its files listed again.
+            self._lists.forget(self.context.store.sessions.find(event.agent, event.session))
+        if isinstance(event.what, events.SessionStarted | events.PromptSubmitted):
             self._note(event.agent, event.session, capture.hook)
         match event.what:
-            case SessionStarted(source=source) if source not in SILENT_SOURCES:
+            case events.SessionStarted(source=source) if source not in SILENT_SOURCES:
                 with self.context.priority:
-                    return self._session_start(agent, capture, event, source)
-            case PromptSubmitted(by_machine=False, text=text):
+                    return self._session_start(agent, place, event, source)
+            case events.PromptSubmitted(by_machine=False, text=text):
                 return self._prompt(agent, event, text)
-            case CompactionBegan() if event.subagent is None:
+            case events.CompactionBegan() if event.subagent is None:
                 with self.context.priority:
                     return self._compaction(agent, event)
             case _:
                 return NOTHING
 
-    def _paused(self, agent: Agent, event: Event, why: str) -> Answer:
-        """Injects nothing. At the start of a session the user is told why."""
-        if not isinstance(event.what, SessionStarted):
-            return NOTHING
-        note = f"aforesaid is paused here: nothing is recorded or told. {why}."
-        return Answer(agent.reply("context", "", note=note))
-
     def prepare_brief(self, project_id: int) -> None:
         """Writes a copy per directory of the project, as the hook prints it. A directory that now has another
         repository gets none."""
-        project = self.context.store.projects.get(project_id)
-        known = self.context.store.projects.dirs(project_id)
-        dirs = [each for each in known if self.context.projects.find(each) == project_id]
-        for directory in set(known) - set(dirs):
-            self._drop_copy(project_id, directory)
+        projects = self.context.store.projects
+        project, dirs = projects.get(project_id), self._directories(project_id)
+        for directory in set(projects.dirs(project_id)) - set(dirs):
+            if projects.find_by_dir(directory) == project_id:  # else it is the other project's copy
+                self.drop_brief(directory)
         if not dirs:
             return
         root = project.root if self.context.projects.find(project.root) == project_id else dirs[0]
         self.sharing.settle(root)
-        text = self._briefing.write(
-            project_id, root, self.context.settings.number("brief.tokens")
-        ).text
+        tokens = self.context.settings.number("brief.tokens")
+        text = self._briefing.write(project_id, root, tokens).text
         for directory in dirs:
             for agent in (each for each in self.context.agents.values() if each.has_hooks):
-                reply = agent.reply("context", text)
                 head = brief_head(directory) + b"\0\n"
-                write_private(self.context.paths.briefs / brief_name(directory), head + reply)
+                write_private(self._brief_file(directory), head + agent.reply("context", text))
         log.action("brief.prepared", project=project_id, size=len(text))
-
-    def _drop_copy(self, project_id: int, directory: str) -> None:
-        """Unless the copy there is the other project's."""
-        if self.context.store.projects.find_by_dir(directory) == project_id:
-            self.drop_brief(directory)
-
-    def drop_brief(self, directory: str) -> None:
-        (self.context.paths.briefs / brief_name(directory)).unlink(missing_ok=True)
 
     def prepare_missing_briefs(self, project_ids: frozenset[int]) -> None:
         for project_id in project_ids:
-            known = self.context.store.projects.dirs(project_id)
-            dirs = (each for each in known if self.context.projects.find(each) == project_id)
-            if any(not (self.context.paths.briefs / brief_name(d)).exists() for d in dirs):
+            if not all(self._brief_file(each).exists() for each in self._directories(project_id)):
                 self.prepare_brief(project_id)
+
+    def drop_brief(self, directory: str) -> None:
+        self._brief_file(directory).unlink(missing_ok=True)
+
+    def _brief_file(self, directory: str) -> Path:
+        return self.context.paths.briefs / brief_name(directory)
+
+    def _directories(self, project_id: int) -> list[str]:
+        known = self.context.store.projects.dirs(project_id)
+        return [each for each in known if self.context.projects.find(each) == project_id]
 
     def record_notes(self) -> None:
         """Stores what was injected and lists the files to ask about, for sessions that are stored by now."""
@@ -308,10 +276,9 @@ class HookAnswers:
             for note in list(self._notes):
                 session = self.context.store.sessions.find(note.agent, note.session)
                 if session is not None and (note.told or note.memories):
-                    self.context.store.injections.add(session.id, note.hook, note.told, note.at)
-                    self.context.store.injections.add_memories(
-                        session.id, note.hook, note.memories, note.at
-                    )
+                    injections = self.context.store.injections
+                    injections.add(session.id, note.hook, note.told, note.at)
+                    injections.add_memories(session.id, note.hook, note.memories, note.at)
                 elif session is not None:
                     silent = self.context.settings.number("recall.file_tokens") == 0
                     self._lists.write(session, empty=silent)
@@ -321,9 +288,10 @@ class HookAnswers:
                 if session is not None or note.at < self.context.clock() - NOTE_EXPIRES:
                     self._notes.remove(note)
 
-    def _session_start(self, agent: Agent, capture: Capture, event: Event, source: str) -> Answer:
+    def _session_start(
+        self, agent: Agent, directory: str, event: events.Event, source: str
+    ) -> Answer:
         self._expect_question()
-        directory = capture.project_dir or event.cwd
         project_id = self.context.projects.of(directory)
         current = self.context.store.sessions.find(event.agent, event.session)
         resuming = current if source == COMPACT else None
@@ -337,7 +305,10 @@ class HookAnswers:
         )
         log.action("brief.answered", source=source, project=project_id, size=len(written.text))
         unreported = health.count_unreported(self.context.paths)
-        reply = agent.reply("context", written.text, note=self._note_at_start(directory))
+        # Notes for the user, outside of what is recalled. They name only what the repository itself does.
+        remote = self.context.projects.unproven_remote(directory)
+        unproven = UNPROVEN.format(remote=one_line(remote, 120)) if remote else None
+        note = "\n".join(filter(None, (self._problem(), unproven))) or None
 
         def heard(yes: bool) -> None:
             if yes:
@@ -345,31 +316,25 @@ class HookAnswers:
 
         told = (written.injections, written.memories)
         done = self._on_delivery(event.agent, event.session, "context", *told, then=heard)
-        return Answer(reply, done)
+        return Answer(agent.reply("context", written.text, note=note), done)
 
-    def _note_at_start(self, directory: str) -> str | None:
-        """For the user, outside of what is recalled. It names only what the repository itself does."""
-        remote = self.context.projects.unproven_remote(directory)
-        unproven = UNPROVEN.format(remote=one_line(remote, 120)) if remote else None
-        return "\n".join(filter(None, (self._problem(), unproven))) or None
-
-    def _session_soon(self, event: Event) -> Session | None:
-        """The question may overtake the capture that creates its session; the hook waits for a while."""
+    def _prompt(self, agent: Agent, event: events.Event, text: str) -> Answer:
+        # The question may overtake the capture that creates its session; the hook waits for a while.
         for _ in range(SOON_TRIES):
-            if found := self.context.store.sessions.find(event.agent, event.session):
-                return found
+            if session := self.context.store.sessions.find(event.agent, event.session):
+                break
             time.sleep(SOON_PAUSE)
-        return None
-
-    def _prompt(self, agent: Agent, event: Event, text: str) -> Answer:
-        session = self._session_soon(event)
-        budget = self.context.settings.number("recall.tokens")
-        if session is None:
+        else:
             return NOTHING
-        context = ""
+        budget = self.context.settings.number("recall.tokens")
+        memories, context = "", ""
+        chosen: list[MemoryInjection] = []
         told: list[Injection] = []
         with self.context.priority:
-            memories, chosen = self._memories(session, text)
+            try:
+                memories, chosen = self.memories.recall_for_prompt(session, text)
+            except (OSError, AforesaidError) as error:
+                log.warning("recall.without_memories", error=log.cause(error))
             if budget:
                 context, told = inject.recall_for_prompt(
                     self.context.searcher, self.context.store, session, text, budget
@@ -381,14 +346,7 @@ class HookAnswers:
         heard = self._on_delivery(agent.name, session.ref, "new", tuple(told), tuple(chosen))
         return Answer(agent.reply("new", context), heard)
 
-    def _memories(self, session: Session, text: str) -> tuple[str, list[MemoryInjection]]:
-        try:
-            return self.memories.recall_for_prompt(session, text)
-        except (OSError, AforesaidError) as error:
-            log.warning("recall.without_memories", error=log.cause(error))
-            return "", []
-
-    def _compaction(self, agent: Agent, event: Event) -> Answer:
+    def _compaction(self, agent: Agent, event: events.Event) -> Answer:
         session = self.context.store.sessions.find(event.agent, event.session)
         if session is None or self.context.settings.number("brief.tokens") == 0:
             return NOTHING
@@ -397,7 +355,7 @@ class HookAnswers:
         heard = self._on_delivery(event.agent, event.session, COMPACT, kept.injections)
         return Answer(agent.reply(COMPACT, kept.text), heard)
 
-    def _file(self, agent: Agent, wanted: FileWanted) -> Answer:
+    def _file(self, agent: Agent, wanted: events.FileWanted) -> Answer:
         """The agent waits for a moment only: a session that is not stored yet gets nothing."""
         session = self.context.store.sessions.find(agent.name, wanted.session)
         budget = self.context.settings.number("recall.file_tokens")
@@ -422,11 +380,6 @@ class HookAnswers:
         note = self._on_delivery(agent.name, session.ref, inject.HOOK, tuple(told), then=answered)
         return Answer(agent.reply(inject.HOOK, context), note)
 
-    def _forget_files(self, event: Event) -> None:
-        session = self.context.store.sessions.find(event.agent, event.session)
-        if session is not None:
-            self._lists.forget(session)
-
     def _on_delivery(
         self,
         agent: str,
@@ -440,20 +393,14 @@ class HookAnswers:
 
         def done(heard: bool) -> None:
             if heard and (told or memories):
-                self._note(agent, session, hook, told, memories)
+                now = self.context.clock()
+                self._notes.append(Note(agent, session, now, hook, told, memories))
             then(heard)
 
         return done
 
-    def _note(
-        self,
-        agent: str,
-        session: str,
-        hook: str,
-        told: tuple[Injection, ...] = (),
-        memories: tuple[MemoryInjection, ...] = (),
-    ) -> None:
-        self._notes.append(Note(agent, session, self.context.clock(), hook, told, memories))
+    def _note(self, agent: str, session: str, hook: str) -> None:
+        self._notes.append(Note(agent, session, self.context.clock(), hook))
 
 
 def _listable(session: Session) -> bool:

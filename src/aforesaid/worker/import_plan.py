@@ -1,6 +1,7 @@
 """Which transcripts an import takes, and what it would come to. Runs in the command's own process."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from aforesaid.model.events import Tally, TranscriptFile
 from aforesaid.model.requests import Spent, Written
 from aforesaid.model.sessions import ACTIVE
 from aforesaid.repository import identify
-from aforesaid.store.store import ScratchStore, Store
+from aforesaid.store.store import Store
 from aforesaid.synthesis.model import Expected, Needs, estimate_observations, estimate_requests
 from aforesaid.synthesis.prompt import Style
 from aforesaid.wiring import Choice, Home, open_for_reading, open_scratch
@@ -23,7 +24,6 @@ from aforesaid.worker.reconcile import Reconciler, Selected, import_session
 
 Tallies = dict[str, Tally]  # by session
 NOTHING, BARELY = Tally(), Tally(sessions=1)
-NOBODY_ASKED = (Written(0, 0, 0), Spent("", 0, 0, 0, 0, 0, 0))
 NAMED = 20  # as many projects as a message can name
 Place = tuple[str, str]  # what makes it the same project, and its name
 
@@ -88,60 +88,57 @@ def plan(
     clock: Clock,
     show: Callable[[int, int], None],
 ) -> Plan:
-    live = reading(home)
-    try:
-        with TemporaryDirectory(prefix="aforesaid-") as folder:
-            scratch = open_scratch(Path(folder))
-            try:
-                return _plan(home, choice, selected, live, scratch, clock, show)
-            finally:
-                scratch.close()
-    finally:
+    """Imports into a scratch store, and counts."""
+    with ExitStack() as stack:
+        live = reading(home)
         if live is not None:
-            live.close()
+            stack.enter_context(closing(live))
+        folder = stack.enter_context(TemporaryDirectory(prefix="aforesaid-"))
+        scratch = stack.enter_context(closing(open_scratch(Path(folder))))
+        chosen = [one for one in selected if live is None or _has_more(live, one, clock)]
+        before = tallies(live, selected)
+        if live is not None:
+            known = [(one.agent, one.file.session) for one in chosen]
+            scratch.borrow(home.paths.database, [each for each in known if before[each[1]].events])
+        waiting = {job.id for job in scratch.jobs.unfinished()}
+        faulty = _import(home, choice, scratch, clock, chosen, show)
+        jobs = [job for job in scratch.jobs.unfinished() if job.id not in waiting]
+        gained = gain(before, before | tallies(scratch, chosen))
+        style = choice.style or Style(home.settings.text("synthesis.verbosity"))
+        budget = home.settings.number("synthesis.request_tokens")
+        needed = estimate_requests(scratch, AGENTS, jobs, style, budget, choice.without_model())
+        period = (0, clock() + 1)
+        past = live.requests.written(*period) if live else Written(0, 0, 0)
+        spent = live.requests.spent(*period) if live else Spent("", 0, 0, 0, 0, 0, 0)
+        needed, hoped = estimate_observations(
+            needed,
+            by_rules=choice.model is None,
+            verbosity=style.verbosity,
+            past=past,
+            spent=spent,
+        )
+        return Plan(gained, faulty, needed, hoped)
 
 
-def _plan(
+def _import(
     home: Home,
     choice: Choice,
-    selected: list[Selected],
-    live: Store | None,
-    scratch: ScratchStore,
+    store: Store,
     clock: Clock,
+    selected: list[Selected],
     show: Callable[[int, int], None],
-) -> Plan:
-    chosen = [one for one in selected if live is None or _has_more(live, one, clock)]
-    before = tallies(live, selected)
-    if live is not None:
-        known = [(one.agent, one.file.session) for one in chosen if before[one.file.session].events]
-        scratch.borrow(home.paths.database, known)
-    waiting = {job.id for job in scratch.jobs.unfinished()}
+) -> list[str]:
+    """Returns the paths of transcripts that could not be read whole."""
     boring = home.settings.names("capture.boring_tools")
-    context = Context.create(home, scratch, clock, choice=choice)
+    context = Context(home, store, clock, choice=choice)
     reconciler = Reconciler(context, boring=boring, importing=True)
-    done, total = 0, sum(one.file.size for one in chosen)
-    faulty = []
-    for one in chosen:
+    done, total = 0, sum(one.file.size for one in selected)
+    for one in selected:
         for _ in import_session(reconciler, one):
             pass
-        if reconciler.is_faulty(one.file):
-            faulty.append(one.file.path)
         done += one.file.size
         show(done, total)
-    jobs = [job for job in scratch.jobs.unfinished() if job.id not in waiting]
-    gained = gain(before, before | tallies(scratch, chosen))
-    style = choice.style or Style(home.settings.text("synthesis.verbosity"))
-    budget = home.settings.number("synthesis.request_tokens")
-    needed = estimate_requests(scratch, AGENTS, jobs, style, budget, choice.without_model())
-    past, spent = _past(live, clock)
-    needed, hoped = estimate_observations(
-        needed,
-        by_rules=choice.model is None,
-        verbosity=style.verbosity,
-        past=past,
-        spent=spent,
-    )
-    return Plan(gained, faulty, needed, hoped)
+    return [one.file.path for one in selected if reconciler.is_faulty(one.file)]
 
 
 def _has_more(live: Store, one: Selected, clock: Clock) -> bool:
@@ -153,13 +150,6 @@ def _has_more(live: Store, one: Selected, clock: Clock) -> bool:
         return True
     mark = live.events.transcript_mark(one.agent, one.file.session)
     return next(iter(AGENTS[one.agent].read_transcript(one.file, mark)), None) is not None
-
-
-def _past(live: Store | None, clock: Clock) -> tuple[Written, Spent]:
-    if live is None:
-        return NOBODY_ASKED
-    until = clock() + 1
-    return live.requests.written(0, until), live.requests.spent(0, until)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
-from aforesaid.errors import AforesaidError, TransferError
+from aforesaid.errors import AforesaidError
 from aforesaid.repository import identify
-from aforesaid.transfer import importer
-from aforesaid.transfer.claude_mem import ClaudeMem
-from aforesaid.transfer.import_file import ExportFile
-from aforesaid.transfer.importer import MemoryImport, Progress, Redacted, Source
 from aforesaid.worker.context import Context
+
+if TYPE_CHECKING:  # loaded by the first import
+    from aforesaid.transfer.importer import MemoryImport, Progress, Source
 
 Json = dict[str, Any]
 STEP_SECONDS = 0.25
@@ -29,11 +28,24 @@ GONE_SECONDS = 5.0  # a client asks for the next step without a pause
 @dataclass(slots=True)
 class _Running:
     name: str
-    source: Source
-    steps: Iterator[Progress]
+    source: "Source"
+    steps: "Iterator[Progress]"
     undo: bool
-    progress: Progress = field(default_factory=Progress)
+    progress: "Progress"
     seen: float = field(default_factory=time.monotonic)
+
+    def describe(self) -> Json:
+        found: Json = {
+            "done": self.source.done,
+            "total": self.source.total,
+            "new": asdict(self.progress.new),
+            "known": asdict(self.progress.known),
+        }
+        taken, homes = self.progress.memories, getattr(self.source, "homes", None)
+        if homes is None:
+            names = ("renamed", "refused", "reasons")
+            return found | {"memories": {name: getattr(taken, name) for name in names}}
+        return found | {"projects": {name: home.record.root for name, home in homes.items()}}
 
 
 @dataclass(slots=True)
@@ -42,7 +54,7 @@ class Imports:
 
     context: Context
     on_imported: Callable[[frozenset[int]], None]
-    memories: Callable[[], MemoryImport]
+    memories: "Callable[[], MemoryImport]"
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _running: _Running | None = None
 
@@ -51,6 +63,8 @@ class Imports:
 
     def begin(self, request: Json) -> Json:
         """`what`, `path`, `dry_run`, and what the source needs. The name to ask for steps with."""
+        from aforesaid.transfer import importer
+
         with self._lock:
             if self._is_waited_for():
                 return {"busy": True}
@@ -60,9 +74,9 @@ class Imports:
             except AforesaidError as error:
                 return {"error": str(error)}
             undo = bool(request["dry_run"])
-            redacted = Redacted(source, self.context.redactor)
+            redacted = importer.Redacted(source, self.context.redactor)
             steps = importer.run(self.context.store, redacted, self.memories(), undo=undo)
-            self._running = _Running(os.urandom(8).hex(), source, steps, undo)
+            self._running = _Running(os.urandom(8).hex(), source, steps, undo, importer.Progress())
             log.action("import.began", what=request["what"], dry_run=undo)
             return {"name": self._running.name}
 
@@ -80,12 +94,10 @@ class Imports:
             except Exception as error:
                 self._drop()
                 log.warning("import.failed", error=log.cause(error))
-                fault = (
-                    f"It could not be taken ({type(error).__name__}). See `aforesaid worker logs`."
-                )
-                return {"error": fault}
+                what = type(error).__name__
+                return {"error": f"It could not be taken ({what}). See `aforesaid worker logs`."}
             running.seen = time.monotonic()
-            answer = _describe(running) | {"over": over}
+            answer = running.describe() | {"over": over}
             if over:
                 self._finish(running)
             return answer
@@ -122,38 +134,17 @@ class Imports:
             if close is not None:
                 close()
 
-    def _source(self, request: Json) -> Source:
+    def _source(self, request: Json) -> "Source":
+        from aforesaid.transfer.claude_mem import ClaudeMem
+        from aforesaid.transfer.import_file import ExportFile
+
         path = Path(request["path"])
-        match request["what"]:
-            case "file":
-                return ExportFile(path)
-            case "claude-mem":
-                return ClaudeMem(
-                    path,
-                    only=request["project"],
-                    folders={name: identify(folder) for name, folder in request["folders"].items()},
-                    known=self.context.store.projects.all(),
-                    now=self.context.clock(),
-                )
-            case other:
-                raise TransferError(f"There is no import from {other!r}.")
-
-
-def _describe(running: _Running) -> Json:
-    found: Json = {
-        "done": running.source.done,
-        "total": running.source.total,
-        "new": asdict(running.progress.new),
-        "known": asdict(running.progress.known),
-    }
-    if isinstance(running.source, ExportFile):
-        taken = running.progress.memories
-        found["memories"] = {
-            "renamed": taken.renamed,
-            "refused": taken.refused,
-            "reasons": taken.reasons,
-        }
-    if isinstance(running.source, ClaudeMem):
-        homes = running.source.homes.items()
-        found["projects"] = {name: home.record.root for name, home in homes}
-    return found
+        if request["what"] == "file":
+            return ExportFile(path)
+        return ClaudeMem(
+            path,
+            only=request["project"],
+            folders={name: identify(folder) for name, folder in request["folders"].items()},
+            known=self.context.store.projects.all(),
+            now=self.context.clock(),
+        )

@@ -8,18 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from aforesaid.agents.base import Agent
-from aforesaid.model.events import (
-    AgentMessage,
-    CommandRun,
-    Event,
-    FileChanged,
-    FileRead,
-    OtherTool,
-    SubagentEnded,
-    ToolUsed,
-    TurnEnded,
-    Unreadable,
-)
+from aforesaid.model import events
 from aforesaid.model.search import ReadEvent, UnreadEvent
 from aforesaid.store.store import Store
 from aforesaid.text import clean, cut
@@ -60,7 +49,7 @@ class Indexer:
         if agent is None:
             return ReadEvent(unread, "")
         event = agent.parse(replace(unread.event.capture, project_dir=unread.project_dir))
-        if event is None or isinstance(event, Unreadable):
+        if event is None or isinstance(event, events.Unreadable):
             return ReadEvent(unread, "")
         origin = origin_of(event, (unread.project_dir, unread.project_root))
         return ReadEvent(unread, "" if unread.event.boring else event_text(event), origin)
@@ -89,15 +78,15 @@ class IndexingThread(Loop):
             self.context.priority.yield_to_hooks()
 
 
-def event_text(event: Event) -> str:
+def event_text(event: events.Event) -> str:
     """What an event says, for the index: what was done, and the begin of what came of it."""
     match event.what:
-        case ToolUsed(name=name, action=action, failure=failure):
+        case events.ToolUsed(name=name, action=action, failure=failure):
             parts = [name, *_action(action), failure.error if failure else ""]
         case (
-            TurnEnded(last_message=text)
-            | SubagentEnded(last_message=text)
-            | AgentMessage(text=text)
+            events.TurnEnded(last_message=text)
+            | events.SubagentEnded(last_message=text)
+            | events.AgentMessage(text=text)
         ):
             parts = [text]
         case _:
@@ -105,15 +94,17 @@ def event_text(event: Event) -> str:
     return cut(clean("\n".join(part for part in parts if part)).strip(), LONGEST)
 
 
-def _action(action: CommandRun | FileChanged | FileRead | OtherTool) -> list[str]:
+def _action(
+    action: events.CommandRun | events.FileChanged | events.FileRead | events.OtherTool,
+) -> list[str]:
     match action:
-        case CommandRun():
+        case events.CommandRun():
             said = [action.command, action.description or "", action.stderr[:400], action.stdout]
-        case FileChanged():
+        case events.FileChanged():
             lines = [line for hunk in action.hunks for line in (*hunk.removed, *hunk.added)]
             said = [action.path, "\n".join(lines[:60]) or (action.after or "")]
-        case FileRead():
+        case events.FileRead():
             said = [action.path, action.content]
-        case OtherTool():
+        case events.OtherTool():
             said = [action.input[:600], action.output]
     return [part[:LONGEST] for part in said]

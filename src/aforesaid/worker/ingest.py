@@ -11,7 +11,6 @@ import errno
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import UnionType
 
 from aforesaid import log
 from aforesaid.errors import StoreError
@@ -20,7 +19,6 @@ from aforesaid.model.events import (
     Arrival,
     Capture,
     Event,
-    Happening,
     Ingested,
     SessionEnded,
     SessionRef,
@@ -66,22 +64,20 @@ class Ingest:
         folder, stored = self.context.paths.spool_new, list[Ingested]()
         page, before = spool.list_page(folder), None
         while page != before:  # files that cannot be removed wait for the next time
-            for batch in _batches(folder, page.small):
+            large = page.large[:LARGE_AT_ONCE] if page.is_last else []
+            batches = [(batch, False) for batch in _batches(folder, page.small)]
+            batches += [(batch, True) for batch in _batches(folder, large, most_files=1)]
+            for batch, late in batches:
                 if not go_on():
                     return _sum(stored)
-                stored.append(self._keep(batch))
-            late_ones = page.large[:LARGE_AT_ONCE] if page.is_last else []
-            for late in _batches(folder, late_ones, most_files=1):
-                if not go_on():
-                    return _sum(stored)
-                stored.append(self._keep(late, late=True))
+                stored.append(self._keep(batch, late=late))
             if page.is_last and len(page.large) <= LARGE_AT_ONCE:
                 break
             page, before = spool.list_page(folder), page
         return _sum(stored)
 
     def _keep(self, batch: list[SpoolFile], *, late: bool = False) -> Ingested:
-        arrivals = [a for file in batch if (a := self._try_to_read(file)) is not None]
+        arrivals = [a for file in batch if (a := self._read(file)) is not None]
         try:
             result = self._add(arrivals, late=late)
         except (StoreError, OSError):
@@ -90,7 +86,7 @@ class Ingest:
             if len(batch) > 1:  # one of them is poison: find it without holding up the others
                 return _sum([self._keep([file], late=late) for file in batch])
             self._quarantine(batch[0], f"it cannot be stored: {log.cause(error)}")
-            return Ingested(0, 0, 0, frozenset())
+            return _sum([])
         for file in batch:
             file.path.unlink(missing_ok=True)
         for arrival in arrivals:  # the capture's id leads from the hook's file to the stored row
@@ -99,10 +95,14 @@ class Ingest:
         counts = {"added": result.added, "duplicates": result.duplicates}
         log.action("ingest.stored", **counts, closed_turns=result.closed_turns)
         self.on_stored(arrivals)
+        events = [arrival.event for arrival in arrivals]
+        ended = [e for e in events if isinstance(e.what, TurnEnded | SessionEnded)]
         return replace(
             result,
-            begun=_sessions(arrivals, SessionStarted),
-            ended=_sessions(arrivals, TurnEnded | SessionEnded),
+            begun=frozenset(
+                (e.agent, e.session) for e in events if isinstance(e.what, SessionStarted)
+            ),
+            ended=frozenset((e.agent, e.session) for e in ended),
         )
 
     def _add(self, arrivals: list[Arrival], *, late: bool) -> Ingested:
@@ -113,44 +113,39 @@ class Ingest:
         projects = frozenset(each.project_id for each in arrivals)
         return Ingested(healed.added, len(arrivals) - healed.added, healed.turns, projects)
 
-    def _try_to_read(self, file: SpoolFile) -> Arrival | None:
-        """Whatever is wrong with one file must not hold up the others."""
+    def _read(self, file: SpoolFile) -> Arrival | None:
+        """None when there is nothing to store: quarantined, gone, or of no interest. Whatever is wrong with
+        one file must not hold up the others."""
         try:
-            return self._read(file)
+            try:
+                capture = spool.read(file)
+            except FileNotFoundError:
+                return None
+            if isinstance(capture, Capture) and is_cut(capture.body) and has_private(file.path):
+                capture = Unreadable(CUT_PRIVATE)
+            arrival = capture if isinstance(capture, Unreadable) else self._parse(capture)
         except (StoreError, MemoryError):
             raise
         except Exception as error:
             if isinstance(error, OSError) and error.errno in OURS:
                 raise
-            self._quarantine(file, f"it cannot be read: {log.cause(error)}")
+            arrival = Unreadable(f"it cannot be read: {log.cause(error)}")
+        if isinstance(arrival, Unreadable):
+            self._quarantine(file, arrival.why)
             return None
+        return arrival
 
-    def _read(self, file: SpoolFile) -> Arrival | None:
-        """None when there is nothing to store: quarantined, gone, or of no interest."""
-        try:
-            capture = spool.read(file)
-        except FileNotFoundError:
-            return None
-        if isinstance(capture, Unreadable):
-            self._quarantine(file, capture.why)
-            return None
-        if is_cut(capture.body) and has_private(file.path):
-            self._quarantine(file, CUT_PRIVATE)
-            return None
-        return self._understand(file, redacted_capture(self.context.redactor, capture))
-
-    def _understand(self, file: SpoolFile, capture: Capture) -> Arrival | None:
+    def _parse(self, capture: Capture) -> Arrival | Unreadable | None:
+        capture = redacted_capture(self.context.redactor, capture)
         agent = self.context.agents.get(capture.agent)
         if agent is None:
-            self._quarantine(file, f"the agent {capture.agent!r} is not known")
-            return None
+            return Unreadable(f"the agent {capture.agent!r} is not known")
         if capture.hook == PAUSED:
             self.context.pauses.note(capture)
             return None
         event = agent.parse(capture)
         if isinstance(event, Unreadable):
-            self._quarantine(file, event.why)
-            return None
+            return event
         if event is None:
             log.action("ingest.ignored", capture=capture.id, hook=capture.hook)
             return None
@@ -187,11 +182,6 @@ class Ingest:
         except FileNotFoundError:
             return
         log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
-
-
-def _sessions(arrivals: list[Arrival], what: type[Happening] | UnionType) -> frozenset[SessionRef]:
-    events = (arrival.event for arrival in arrivals)
-    return frozenset((e.agent, e.session) for e in events if isinstance(e.what, what))
 
 
 def is_boring(tool: str, patterns: tuple[str, ...]) -> bool:

@@ -192,15 +192,13 @@ class JobsLoop(Loop):
 
     def __init__(
         self,
-        context: Context,
-        *,
         runner: JobRunner,
         transcripts: TranscriptThread,
         idleness: Idleness,
         after_jobs: Callable[[], None],
     ) -> None:
-        super().__init__(context)
-        self._wake = context.wake_jobs
+        super().__init__(runner.context)
+        self._wake = self.context.wake_jobs
         self.runner, self.transcripts, self.idleness = runner, transcripts, idleness
         self.after_jobs = after_jobs
 

@@ -2,11 +2,10 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from heapq import nsmallest
 from pathlib import Path
 from typing import Protocol
 
@@ -19,12 +18,10 @@ from aforesaid.paths import Paths
 from aforesaid.settings import Settings
 from aforesaid.store.store import Store
 from aforesaid.worker import health
-from aforesaid.worker.context import DOCTOR_PREFIX, Context
-from aforesaid.worker.disk import Housekeeper
-from aforesaid.worker.spool import PAGE
+from aforesaid.worker.context import DOCTOR_PREFIX
+from aforesaid.worker.spool import entries, oldest_first
 
 LEFT_BEHIND = 10 * MINUTE
-EVERY_SECONDS = 3600.0
 ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
 DAY_SECONDS = 24 * 3600
 BAD_SECONDS, BAD_BYTES = 30 * DAY_SECONDS, 256 * 1024 * 1024  # of captures that could not be read
@@ -40,48 +37,34 @@ class SessionReader(Protocol):
     def session(self, agent: str, ref: str) -> Healed: ...
 
 
-class Maintenance:
-    """Runs at the start of the worker, then every hour."""
-
-    def __init__(self, context: Context, disk: Housekeeper) -> None:
-        self._context, self.disk = context, disk
-        self._next, self._skew = 0.0, ClockSkew(context.clock)
-
-    def check_clock(self) -> None:
-        """After the clock was set back, jobs would wait for a time that was past already."""
-        if self._skew.went_back():
-            due = self._context.store.jobs.make_due(self._context.clock())
-            log.warning("worker.clock_set_back", due=due)
-
-    def run_if_due(self) -> bool:
-        if time.monotonic() < self._next:
-            return False
-        run(self._context.paths, self._context.store, self._context.clock)
-        self.disk.look()
-        self._next = time.monotonic() + EVERY_SECONDS
-        return True
-
-
 def run(paths: Paths, store: Store, clock: Clock) -> None:
+    """At the start of the worker, then every hour."""
     now = clock()
     for session in store.sessions.find_by_prefix(DOCTOR_PREFIX):
         if session.last_event_at < now - LEFT_BEHIND:  # it arrived after the doctor's clean-up
             store.sessions.drop(session.id, session.project_id)
-    sweep(paths, store, clock)
+    swept = _limit_quarantine(paths.spool_bad) + _sweep_briefs(paths.briefs)
+    for folder in (paths.spool_tmp, paths.run / "claims", paths.file_lists):
+        swept += _remove_older(folder, ORPHAN_SECONDS)
+    for folder in {paths.state, paths.data, paths.config, paths.run, paths.briefs}:
+        swept += _remove_older(folder, ORPHAN_SECONDS, ".*.tmp")
+    if swept:
+        log.action("spool.swept", count=swept)
+    health.forget_old_losses(paths, now)
+    if dropped := store.events.trim_quarantine(now - REASONS_KEPT, MOST_REASONS):
+        log.action("quarantine.trimmed", count=dropped)
     sweep_session_files(paths, store)
 
 
 def sweep_session_files(paths: Paths, store: Store) -> None:
     """Deletes session memories whose session is gone, or was silent for long."""
-    oldest, swept = time.time() - SESSION_SECONDS, 0
+    oldest = time.time() - SESSION_SECONDS
     for file in sorted((paths.memory / "sessions").glob("*.md")):
         agent = next((name for name in AGENTS if file.name.startswith(f"{name}-")), "")
         ref = file.name.removeprefix(f"{agent}-").removesuffix(".md")
         known = not agent or store.sessions.find(agent, ref) is not None
         if not known or file.stat().st_mtime < oldest:
-            swept += _unlink(file)
-    if swept:
-        log.action("session_memory.swept", count=swept)
+            _unlink(file)
 
 
 def interrupt_stale(store: Store, reader: SessionReader, clock: Clock) -> None:
@@ -96,69 +79,35 @@ def interrupt_stale(store: Store, reader: SessionReader, clock: Clock) -> None:
         log.action("session.interrupted", count=interrupted)
 
 
-def sweep(paths: Paths, store: Store, clock: Clock) -> None:
-    for folder in (paths.spool_tmp, paths.run / "claims", paths.file_lists):
-        _log_swept(folder.name, _remove_older(folder, ORPHAN_SECONDS))
-    for folder in {paths.state, paths.data, paths.config, paths.run, paths.briefs}:
-        _log_swept("tmp", _remove_older(folder, ORPHAN_SECONDS, ".*.tmp"))
-    _log_swept("bad", _limit_quarantine(paths.spool_bad))
-    _log_swept("briefs", _sweep_briefs(paths.briefs))
-    health.forget_old_losses(paths, clock())
-    if dropped := store.events.trim_quarantine(clock() - REASONS_KEPT, MOST_REASONS):
-        log.action("quarantine.trimmed", count=dropped)
-
-
-def _log_swept(what: str, swept: int) -> None:
-    if swept:
-        log.action("spool.swept", folder=what, count=swept)
-
-
 def _remove_older(folder: Path, seconds: float, pattern: str = "*") -> int:
-    limit = time.time() - seconds
-    return sum(_unlink(path) for path, at, _ in _files(folder, pattern) if at < limit)
+    limit = (time.time() - seconds) * 1e9
+    old = (name for at, name, _, _ in entries(folder) if at < limit and fnmatch(name, pattern))
+    return sum(_unlink(folder / name) for name in old)
 
 
 def _limit_quarantine(folder: Path) -> int:
     """By age, then by size, the oldest first. The reasons stay in the database for longer."""
     swept = _remove_older(folder, BAD_SECONDS)
-    surplus = sum(size for _, _, size in _files(folder)) - BAD_BYTES
-    while surplus > 0:
-        before = swept
-        for _, path, size in nsmallest(PAGE, ((at, path, n) for path, at, n in _files(folder))):
-            if surplus > 0 and _unlink(path):
-                surplus -= size
-                swept += 1
-        if swept == before:  # none of them can be removed
+    surplus = sum(size for _, _, size, _ in entries(folder)) - BAD_BYTES
+    for path, size in oldest_first(folder):
+        if surplus <= 0:
             break
+        if _unlink(path):
+            surplus, swept = surplus - size, swept + 1
     return swept
 
 
 def _sweep_briefs(folder: Path) -> int:
     """Of directories that are gone, or that nobody has worked in for long."""
-    now, swept = time.time(), 0
-    for path, at, _ in _files(folder):
-        old = now - at > BRIEF_SECONDS
-        if old or (now - at > GONE_SECONDS and not _has_directory(path)):
-            swept += _unlink(path)
+    swept = _remove_older(folder, BRIEF_SECONDS)
+    limit = (time.time() - GONE_SECONDS) * 1e9
+    for at, name, _, _ in entries(folder):
+        if at < limit:
+            with suppress(OSError, ValueError):
+                directory = (folder / name).read_bytes().partition(b"\0")[0]
+                there = os.path.isdir(directory)  # noqa: PTH112 - bytes
+                swept += not there and _unlink(folder / name)
     return swept
-
-
-def _has_directory(brief: Path) -> bool:
-    """Whether the one that it was prepared for is there."""
-    try:
-        return os.path.isdir(brief.read_bytes().partition(b"\0")[0])  # noqa: PTH112 - bytes
-    except (OSError, ValueError):
-        return True  # nobody can tell
-
-
-def _files(folder: Path, pattern: str = "*") -> Iterator[tuple[Path, float, int]]:
-    """With their times and sizes; one after the other, as there may be a million."""
-    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(OSError):
-                if fnmatch(entry.name, pattern) and not entry.is_dir(follow_symlinks=False):
-                    status = entry.stat(follow_symlinks=False)
-                    yield Path(entry.path), status.st_mtime, status.st_size
 
 
 def _unlink(path: Path) -> bool:

@@ -5,23 +5,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from aforesaid import log, wiring
 from aforesaid.errors import AforesaidError, MemoryRefused
+from aforesaid.memory import selection
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.ranking import MemoryRanker
-from aforesaid.memory.selection import (
-    BY_MODEL,
-    Answer,
-    LateSelection,
-    Selection,
-    build_selection_request,
-    fit_session_budget,
-    render_catalog,
-    select_memories,
-)
 from aforesaid.model.memories import Message, StoredMemory
 from aforesaid.model.requests import SELECT
 from aforesaid.model.search import MemoryInjection
@@ -34,7 +25,6 @@ from aforesaid.terms import query_terms as terms_of
 from aforesaid.text import tokens
 from aforesaid.worker.circuit_breaker import MonitoredModel
 from aforesaid.worker.context import Context
-from aforesaid.worker.web import Notifier
 
 if TYPE_CHECKING:
     from aforesaid.memory.transfer import MemoryImport
@@ -59,18 +49,10 @@ CHOSEN_LATE = "the model chose it for the prompt before"
 
 
 class MemoryWork:
-    """`changed`: called with a project whose memories have changed. `before_dream`: makes a backup."""
+    """`before_dream`: makes a backup."""
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        notifier: Notifier,
-        changed: Callable[[int], None],
-        before_dream: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._context, self.notifier = context, notifier
-        self._changed, self._before_dream = changed, before_dream
+    def __init__(self, context: Context, before_dream: Callable[[], None] = lambda: None) -> None:
+        self._context, self._before_dream = context, before_dream
         self._next_tidy = 0.0
         self._known: dict[tuple[str, ...], tuple[float, Memories]] = {}
         self.ranker = MemoryRanker(context.searcher.encoder)
@@ -83,33 +65,14 @@ class MemoryWork:
     def extractor(self) -> "Extractor":
         from aforesaid.worker.extraction import Extractor
 
-        context = self._context
-        return Extractor(
-            store=context.store,
-            agents=context.agents,
-            memories=self.find,
-            settings=context.settings,
-            clock=context.clock,
-            changed=self._changed,
-            on_written=self.notifier.memories_written,
-        )
+        return Extractor(self._context, self.find)
 
     @cached_property
     def dreamer(self) -> "Dreamer":
         from aforesaid.worker.dreams import Dreamer
 
-        context = self._context
-        return Dreamer(
-            paths=context.paths,
-            store=context.store,
-            memories=self.find,
-            settings=context.settings,
-            clock=context.clock,
-            asking=lambda: self._asking(None),
-            changed=self._changed,
-            on_dreamed=self.notifier.dreamed,
-            before=self._before_dream,
-        )
+        asking = partial(self._asking, None)
+        return Dreamer(self._context, self.find, asking, self._before_dream)
 
     def find(self, directory: str) -> Memories:
         """The memories that apply in a directory."""
@@ -154,10 +117,7 @@ class MemoryWork:
 
         try:
             Memories(user_places(memory), self._context.clock).tidy()
-        except (
-            MemoryRefused,
-            OSError,
-        ) as error:  # another process is writing; there will be a next time
+        except (MemoryRefused, OSError) as error:  # another process is writing
             log.warning("memory.not_tidied", error=log.cause(error))
 
     def start_import(self) -> "MemoryImport":
@@ -187,7 +147,7 @@ class MemoryRecall:
     settings: Settings
     ranker: MemoryRanker
     asking: "Callable[[int], Requester | None]"
-    _late: dict[int, LateSelection] = field(default_factory=dict)
+    _late: dict[int, selection.LateSelection] = field(default_factory=dict)
     _took: float = 0.0  # seconds, the last time that a model was asked
     _under_way: set[threading.Event] = field(default_factory=set)
 
@@ -213,13 +173,18 @@ class MemoryRecall:
         wanted = {_key(each): each for each in (*chosen.memories, *late)}
         given: list[MemoryInjection] = []
         lines: list[str] = []
-        for each in fit_session_budget(list(wanted.values()), sum(one.size for one in before)):
+        for each in selection.fit_session_budget(
+            list(wanted.values()), sum(one.size for one in before)
+        ):
             cost = tokens(each.text)
             if cost > budget:
                 continue
             budget -= cost
             lines += ["", each.text]
-            reason = _reason(chosen) if each.memory in chosen.memories else CHOSEN_LATE
+            by_model = "the model chose it for the prompt"
+            reason = by_model if chosen.how == selection.BY_MODEL else "near to the prompt"
+            if each.memory not in chosen.memories:
+                reason = CHOSEN_LATE
             given.append(MemoryInjection(*_key(each.memory), reason, cost, each.bytes))
         if not given:
             return "", []
@@ -231,19 +196,22 @@ class MemoryRecall:
         for answered in list(self._under_way):
             answered.wait(END_SECONDS)
 
-    def _choose(self, session: Session, prompt: str, new: list[StoredMemory]) -> Selection:
+    def _choose(
+        self, session: Session, prompt: str, new: list[StoredMemory]
+    ) -> selection.Selection:
         wanted = new and self.settings.text("memory.select") == "auto"
         asking = self.asking(session.id) if wanted else None
         answered = threading.Event()
         if asking is not None:
             self._under_way.add(answered)
 
-        def ask() -> Answer:
+        def ask() -> selection.Answer:
             assert asking is not None
             began = time.monotonic()
             try:
                 talk = self._recent_prompts(session, prompt)
-                return asking.ask(build_selection_request(render_catalog(new), talk), SELECT)
+                catalog = selection.render_catalog(new)
+                return asking.ask(selection.build_selection_request(catalog, talk), SELECT)
             finally:
                 self._took = time.monotonic() - began
                 self._under_way.discard(answered)
@@ -251,7 +219,9 @@ class MemoryRecall:
 
         # A model that took longer the last time is not waited for: its choice is for the next prompt.
         wait = WAIT if self._took <= WAIT else 0.0
-        chosen = select_memories(new, prompt, ask if asking else None, wait, self.ranker.near)
+        chosen = selection.select_memories(
+            new, prompt, ask if asking else None, wait, self.ranker.near
+        )
         if chosen.late is not None:
             if len(self._late) >= MOST_LATE:
                 self._late.clear()
@@ -271,9 +241,3 @@ class MemoryRecall:
 
 def _key(stored: StoredMemory) -> tuple[str, str]:
     return stored.memory.name, stored.scope
-
-
-def _reason(chosen: Selection) -> str:
-    if chosen.how == BY_MODEL:
-        return "the model chose it for the prompt"
-    return "near to the prompt"

@@ -199,15 +199,6 @@ def why_nothing_injected(home: Home, project_id: int | None) -> str | None:
     return None
 
 
-def _pauses(store: Store) -> Iterator[str]:
-    """One line for each, of all projects."""
-    names = {each.id: each.name for each in store.projects.all()}
-    for each in store.sessions.pauses():
-        if each.origin == COMMAND and each.holds(clock.now()):
-            what = subject(each.scope, names.get(each.project_id or 0), each.ref)
-            yield f"{describe_until(what, each.ends_at, verb='is')}; {ENDS}"
-
-
 def _switched_off(home: Home, env: Mapping[str, str], here: Path) -> list[str]:
     """By a variable, a file or a setting, in that directory."""
     skipped = home.settings.names("capture.skip_dirs")
@@ -225,16 +216,35 @@ def collect(
     `worker`: its status, None where none is running; `store`: the worker's own."""
     paths, choice = home.paths, wiring.provider(home, clock.now, env)
     running = worker if worker and "error" not in worker else {}
+    hooks = list(check_hooks(env, here))
+    room = measure(paths, home.settings)
+    memories = wiring.memories(home, str(here), clock.now, env).all()
+    scopes = [each.scope for each in memories.memories] + ["broken"] * len(memories.broken)
     found: Json = {
+        "worker": worker,
+        "provider": {
+            # The worker's own choice: it may see other variables than this terminal.
+            "name": running.get("provider", str(choice.author)),
+            "why": running.get("provider_why", choice.why),
+            "budget": None,
+        },
         "quality": [],
         "store": None,
         "index": None,
+        "memories": Counter(scopes),
+        "viewer": {"start": home.settings.text("web.start"), "address": _address(paths)},
+        "disk": asdict(room),
         "skipped_jobs": [],
+        "paused": [f"here: {why}" for why in _switched_off(home, env, here)],
+        "spool": waiting(paths),
+        "capture_failures": len(lost_events(paths)),
         "lost_events": None,
+        "hooks": [asdict(finding) for finding in hooks],
+        "backup": backup_line(home),
+        "problem": None,
+        "paths": {name: str(getattr(paths, name)) for name in ("config", "data", "state")},
     }
-    health = index = None
-    unreported = budget = None
-    paused = [f"here: {why}" for why in _switched_off(home, env, here)]
+    health = index = unreported = None
     # A database on a read-only or full disk may not open: the status says so all the same.
     with suppress(StoreError if write_problem(paths) else StoreMissing):
         store = store or wiring.open_for_reading(paths)
@@ -244,13 +254,14 @@ def collect(
         found["store"], found["index"] = asdict(health), asdict(index)
         found["quality"] = [asdict(each) for each in store.requests.quality()]
         found["skipped_jobs"] = [asdict(job) for job in store.jobs.skipped()]
-        paused += _pauses(store)
+        names = {each.id: each.name for each in store.projects.all()}
+        for each in store.sessions.pauses():
+            if each.origin == COMMAND and each.holds(clock.now()):
+                what = subject(each.scope, names.get(each.project_id or 0), each.ref)
+                found["paused"].append(f"{describe_until(what, each.ends_at, verb='is')}; {ENDS}")
         if choice.terms is not None:
-            budget = choice.terms.budget.left(store.requests.spent(*day_bounds(clock.now())))
-    hooks = list(check_hooks(env, here))
-    room = measure(paths, home.settings)
-    memories = wiring.memories(home, str(here), clock.now, env).all()
-    scopes = [each.scope for each in memories.memories] + ["broken"] * len(memories.broken)
+            spent = store.requests.spent(*day_bounds(clock.now()))
+            found["provider"]["budget"] = choice.terms.budget.left(spent)
     fault = (
         _fault(paths, worker, health, room.warning, unreported)
         or (None if health else lost_database(home))
@@ -259,32 +270,8 @@ def collect(
         or next((f"{f.detail}. Fix: {f.fix}" for f in hooks if f.level == "fault"), None)
     )
     recovery_log.mark_seen(paths)
-    # The worker's own choice: it may see other variables than this terminal.
-    provider = running.get("provider", str(choice.author))
-    why = running.get("provider_why", choice.why)
-    return {
-        "worker": worker,
-        "provider": {"name": provider, "why": why, "budget": budget},
-        "quality": found["quality"],
-        "store": found["store"],
-        "index": found["index"],
-        "memories": Counter(scopes),
-        "viewer": {"start": home.settings.text("web.start"), "address": _address(paths)},
-        "disk": asdict(room),
-        "skipped_jobs": found["skipped_jobs"],
-        "paused": paused,
-        "spool": waiting(paths),
-        "capture_failures": len(lost_events(paths)),
-        "lost_events": found["lost_events"],
-        "hooks": [asdict(finding) for finding in hooks],
-        "backup": backup_line(home),
-        "problem": str(fault) if fault else None,
-        "paths": {
-            "config": str(paths.config),
-            "data": str(paths.data),
-            "state": str(paths.state),
-        },
-    }
+    found["problem"] = str(fault) if fault else None
+    return found
 
 
 def worker_status(paths: Paths) -> Json | None:

@@ -12,19 +12,8 @@ from typing import Any
 
 from aforesaid import log, switches
 from aforesaid.clock import Clock
+from aforesaid.model import sessions
 from aforesaid.model.events import Capture, SessionRef
-from aforesaid.model.sessions import (
-    COMMAND,
-    ENDS,
-    PROJECT,
-    SEEN,
-    SESSION,
-    Pause,
-    Where,
-    here,
-    paused,
-    place_of,
-)
 from aforesaid.store.store import Store
 from aforesaid.worker.projects import ProjectFinder
 
@@ -39,7 +28,7 @@ class Pauses:
     projects: ProjectFinder
     clock: Clock
     skipped: Callable[[], tuple[str, ...]] = tuple
-    _known: list[Pause] = field(default_factory=list)
+    _known: list[sessions.Pause] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -51,16 +40,12 @@ class Pauses:
         now = self.clock()
         ends = None if request["milliseconds"] is None else now + request["milliseconds"]
         scope = request["scope"]
-        project = self.projects.of(request["dir"]) if scope == PROJECT else None
-        session = tuple(request["session"]) if scope == SESSION else None
+        project = self.projects.of(request["dir"]) if scope == sessions.PROJECT else None
+        session = tuple(request["session"]) if scope == sessions.SESSION else None
         where = self._of_project(project)
-        before = [
-            each.id
-            for each in self._requested(now)
-            if each.scope == scope and each.covers(where, session)
-        ]
-        if before:
-            self.store.sessions.end_pauses(before, now)
+        active = [each for each in self._requested(now) if each.scope == scope]
+        before = [each.id for each in active if each.covers(where, session)]
+        self.store.sessions.end_pauses(before, now)
         added = self.store.sessions.add_pause(now, ends, project_id=project, session=session)
         self.reload()
         log.action("pause.began", scope=added.scope, until=ends)
@@ -71,13 +56,12 @@ class Pauses:
         now = self.clock()
         where = self._where(request["dir"])
         session = tuple(request["session"]) if request["session"] else None
-        ended = [
-            each
-            for each in self._requested(now)
-            if request["everything"]
-            or each.covers(where, session)
-            or self._is_within(each, where.project_id)
-        ]
+        ended = []
+        for each in self._requested(now):
+            found = self.store.sessions.find(each.agent or "", each.ref) if each.ref else None
+            within = found is not None and found.project_id == where.project_id
+            if request["everything"] or within or each.covers(where, session):
+                ended.append(each)
         self.store.sessions.end_pauses([each.id for each in ended], now)
         self.reload()
         log.action("pause.ended", count=len(ended))
@@ -97,7 +81,7 @@ class Pauses:
         if off := switches.off_reason(directory, self.skipped()):
             return f"{off[0].upper()}{off[1:]}"
         asked = self._requested(self.clock())
-        where = self._where(directory) if asked else Where()
+        where = self._where(directory) if asked else sessions.Where()
         found = (each for each in asked if each.covers(where, session))
         return next(map(_sentence, found), None)
 
@@ -108,7 +92,7 @@ class Pauses:
         """Whether what happened at that time must not be stored."""
         return self._covered(session, self._of_project(project_id), at)
 
-    def _covered(self, session: SessionRef, where: Where, at: int) -> bool:
+    def _covered(self, session: SessionRef, where: sessions.Where, at: int) -> bool:
         if any(each.covers(where, session) and each.holds(at) for each in self._known):
             return True
         purged = self.store.purge.purged_until(*session)
@@ -141,33 +125,32 @@ class Pauses:
 
     def _is_seen(self, session: SessionRef) -> bool:
         return any(
-            each.origin == SEEN and each.ends_at is None and (each.agent, each.ref) == session
+            each.origin == sessions.SEEN
+            and each.ends_at is None
+            and (each.agent, each.ref) == session
             for each in self._known
         )
 
-    def _requested(self, now: int) -> list[Pause]:
-        return [each for each in self._known if each.origin == COMMAND and each.holds(now)]
+    def _requested(self, now: int) -> list[sessions.Pause]:
+        return [each for each in self._known if each.origin == sessions.COMMAND and each.holds(now)]
 
-    def _where(self, directory: str | None) -> Where:
+    def _where(self, directory: str | None) -> sessions.Where:
         """A directory of which nothing is known may be one of a paused project, or of one that is gone; git
         is asked only where that would matter."""
-        if not directory or all(each.scope != PROJECT for each in self._known):
-            return Where()
+        if not directory or all(each.scope != sessions.PROJECT for each in self._known):
+            return sessions.Where()
         if (project := self.projects.find(directory)) is not None:
             return self._of_project(project)
-        return Where(None, place_of(self.projects.repository(directory).root))
+        return sessions.Where(None, sessions.place_of(self.projects.repository(directory).root))
 
-    def _of_project(self, project_id: int | None) -> Where:
+    def _of_project(self, project_id: int | None) -> sessions.Where:
         if project_id is None or all(each.place is None for each in self._known):
-            return Where(project_id)
-        return Where(project_id, place_of(self.store.projects.get(project_id).root))
+            return sessions.Where(project_id)
+        return sessions.Where(
+            project_id, sessions.place_of(self.store.projects.get(project_id).root)
+        )
 
-    def _is_within(self, pause: Pause, project_id: int | None) -> bool:
-        """A session of that project."""
-        found = self.store.sessions.find(pause.agent or "", pause.ref) if pause.ref else None
-        return found is not None and found.project_id == project_id
-
-    def _describe(self, pause: Pause) -> Json:
+    def _describe(self, pause: sessions.Pause) -> Json:
         names = {each.id: each.name for each in self.store.projects.all()}
         return {
             "scope": pause.scope,
@@ -179,5 +162,5 @@ class Pauses:
         }
 
 
-def _sentence(pause: Pause) -> str:
-    return f"{paused(here(pause.scope), pause.ends_at)}; {ENDS}"
+def _sentence(pause: sessions.Pause) -> str:
+    return f"{sessions.paused(sessions.here(pause.scope), pause.ends_at)}; {sessions.ENDS}"

@@ -1,10 +1,8 @@
 """Which project a directory belongs to, cached as long as the same repository is there."""
 
 import threading
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aforesaid.clock import MINUTE, Clock
@@ -12,114 +10,89 @@ from aforesaid.hook.capture import repository_mark
 from aforesaid.repository import Repository, identify
 from aforesaid.store.store import Store
 
-Signature = tuple[str, tuple[int, int, int] | None]
 
+class _Place:
+    """What is known of a directory. `project_id`: None until it is looked up, or if there is none.
+    `resolved`: the store has noted the directory and the repository. `until`: a repository without commits
+    may get one unseen."""
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    project_id: int | None  # None: it has not been looked up, or there is none
-    resolved: bool  # the store has noted the directory and the repository
     repository: Repository
-    signature: Signature
-    until: int | None  # a repository without commits may get one unseen
+    project_id: int | None = None
+    resolved = False
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.signature: object = None
+        self.until: int | None = None
+
+    def look(self, directory: str, now: int) -> None:
+        """Asks git, unless the same repository is there. That may take seconds."""
+        fresh = self.signature is not None and (self.until is None or now < self.until)
+        if fresh and self.signature == _signature(directory, self.repository.root):
+            return
+        self.repository = identify(directory)
+        weak = all(each.kind != "commit" for each in self.repository.identities)
+        self.until = now + MINUTE if weak else None
+        self.signature = _signature(directory, self.repository.root)
+        self.project_id, self.resolved = None, False
 
 
 class ProjectFinder:
-    """Git may take seconds for a repository. Only callers for the same directory wait for it."""
+    """Only callers for the same directory wait for git."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-        self._lock = threading.Lock()  # of the following; nothing slow happens under it
-        self._known: dict[str, _Known] = {}
-        self._directory_locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
-        self._version = 0  # another one once something was forgotten
+        self._projects, self._clock = store.projects, clock
+        self._lock = threading.Lock()
+        self._places: dict[str, _Place] = {}
 
     def of(self, directory: str) -> int:
         """Returns the project, which is created if it is new."""
-        with self._directory(directory) as version:
-            known = self._look(directory, version)
-            project_id = known.project_id if known.resolved else None
-            if project_id is None and not Path(directory).is_dir():
-                project_id = self._store.projects.find_by_dir(directory)
-            if project_id is None:
-                now = self._clock()
-                project_id = self._store.projects.resolve(known.repository, directory, now)
-            self._keep(directory, replace(known, project_id=project_id, resolved=True), version)
-            return project_id
+        with self._at(directory) as place:
+            if place.project_id is None or not place.resolved:
+                there = Path(directory).is_dir()
+                known = None if there else self._projects.find_by_dir(directory)
+                if known is None:
+                    known = self._projects.resolve(place.repository, directory, self._clock())
+                place.project_id, place.resolved = known, True
+            return place.project_id
 
     def find(self, directory: str) -> int | None:
-        with self._directory(directory) as version:
-            known = self._look(directory, version)
-            if known.project_id is not None:
-                return known.project_id
-            found = self._store.projects.find_at(directory, known.repository)
-            self._keep(directory, replace(known, project_id=found), version)
-            return found
+        with self._at(directory) as place:
+            if place.project_id is None:
+                place.project_id = self._projects.find_at(directory, place.repository)
+            return place.project_id
 
     def repository(self, directory: str) -> Repository:
         """With the identities of the project that it belongs to. Nothing is stored: a search for memories is
         no work there."""
-        with self._directory(directory) as version:
-            found = self.find(directory)
-            repository = self._look(directory, version).repository
-        return self._store.projects.owning_repository(repository, found)
+        with self._at(directory) as place:
+            return self._projects.owning_repository(place.repository, self.find(directory))
 
     def unproven_remote(self, directory: str) -> str | None:
         """A remote of the repository that other projects have too, whose first commit it does not contain."""
-        with self._directory(directory) as version:
-            project_id = self.of(directory)
-            repository = self._look(directory, version).repository
-        found = self._store.projects.unproven_remote(repository, project_id)
+        with self._at(directory) as place:
+            found = self._projects.unproven_remote(place.repository, self.of(directory))
         return found[0] if found else None
 
     def forget(self, directory: str) -> None:
         with self._lock:
-            self._known.pop(directory, None)
-            self._version += 1
+            self._places.pop(directory, None)
 
     def forget_all(self) -> None:
-        """After projects were linked, imported or purged."""
+        """After projects were linked, imported or purged. Who is looking now keeps its answer to itself."""
         with self._lock:
-            self._known.clear()
-            self._version += 1
+            self._places.clear()
 
     @contextmanager
-    def _directory(self, directory: str) -> Iterator[int]:
-        """Locks a directory. Yields the version of the cache."""
+    def _at(self, directory: str) -> Iterator[_Place]:
         with self._lock:
-            lock = self._directory_locks[directory]
-        with lock:
-            with self._lock:
-                version = self._version
-            yield version
-
-    def _keep(self, directory: str, known: _Known, version: int) -> None:
-        with self._lock:
-            if version == self._version:
-                self._known[directory] = known
-
-    def _look(self, directory: str, version: int) -> _Known:
-        with self._lock:
-            known = self._known.get(directory)
-        if known is None or not self._holds(known, directory):
-            known = self._read(directory)
-            self._keep(directory, known, version)
-        return known
-
-    def _holds(self, known: _Known, directory: str) -> bool:
-        fresh = known.until is None or self._clock() < known.until
-        return fresh and _signature(directory, known.repository.root) == known.signature
-
-    def _read(self, directory: str) -> _Known:
-        repository = identify(directory)
-        weak = all(each.kind != "commit" for each in repository.identities)
-        until = self._clock() + MINUTE if weak else None
-        signature = _signature(directory, repository.root)
-        return _Known(None, False, repository, signature, until)
+            place = self._places.setdefault(directory, _Place())
+        with place.lock:
+            place.look(directory, self._clock())
+            yield place
 
 
-def _signature(directory: str, root: str) -> Signature:
+def _signature(directory: str, root: str) -> tuple[str, tuple[int, int, int] | None]:
     """It changes when another repository takes the place, and when the remote does. The change time of a file
     cannot be set, so a replaced configuration is noticed even under the same inode number."""
     try:

@@ -40,6 +40,7 @@ from aforesaid.worker.context import Context
 from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.maintenance import sweep_session_files
 from aforesaid.worker.memory import MemoryWork
+from aforesaid.worker.spool import entries
 
 Json = dict[str, Any]
 SPOOL_SECONDS, PAUSE = 60.0, 0.05
@@ -89,51 +90,46 @@ class Filter:
     are purged. `deleted`: names of memories of which nothing is left."""
 
     def __init__(
-        self, plan: Plan, matching: Matching | None = None, changing: Changing | None = None
+        self, plan: Plan, matching: Matching | None = None, changing: Changing = lambda text: text
     ) -> None:
         self.plan, self.matching, self._changing = plan, matching, changing
+        self._matches = matching or (lambda _: False)
         self.deleted: set[str] = set()
         # A name of one word may be any word, so it is not searched for in texts.
         names = sorted((name for name in plan.names if "-" in name), key=len, reverse=True)
-        any_of = "|".join(map(re.escape, names))
-        self._names = re.compile(rf"(?<![\w-])(?:{any_of})(?![\w-])") if names else None
-
-    def __bool__(self) -> bool:
-        """Whether there is anything to search for in texts."""
-        return self.matching is not None or self._names is not None
+        any_of = "|".join(map(re.escape, names)) or r"(?!)"
+        self._names = re.compile(rf"(?<![\w-])(?:{any_of})(?![\w-])")
+        self.searches = bool(names) or matching is not None
 
     def found(self, text: str) -> bool:
-        named = self._names is not None and self._names.search(text) is not None
-        return named or self._matches(text)
+        return self._names.search(text) is not None or self._matches(text)
 
     def changed(self, text: str) -> str:
-        changed = self._changing(text) if self._changing else text
-        return self._names.sub(ERASED, changed) if self._names else changed
+        return self._names.sub(ERASED, self._changing(text))
 
     def __call__(self, path: str, data: bytes) -> bytes | None:
         """Returns the new content; None: the file is deleted. Without a path it is the reason of a change."""
         text = data.decode("utf-8", "surrogateescape")
         if not path or not self._is_deleted(path, text):
             return self.changed(text).encode("utf-8", "surrogateescape")
-        file = PurePosixPath(path)
-        if is_memory_file(file.name) and not path.startswith("sessions/"):
-            self.deleted.add(file.stem)
+        if _is_memory(path):
+            self.deleted.add(PurePosixPath(path).stem)
         return None
 
     def _is_deleted(self, path: str, text: str) -> bool:
-        name = PurePosixPath(path).stem
-        if name in self.plan.names or self._matches(name.replace("-", " ")):
-            return True
-        if any(path == each or path.startswith(f"{each}/") for each in self.plan.places):
-            return True
+        plan, name = self.plan, PurePosixPath(path).stem
         head = HEAD.match(text)
-        if head and cited_observations(head[0]) & {*self.plan.observations}:
-            return True
-        whole = self.plan.wanted.what == "text" and not path.endswith(PROJECT_FILE)
-        return whole and self._matches(text)
-
-    def _matches(self, text: str) -> bool:
-        return self.matching is not None and self.matching(text)
+        return (
+            name in plan.names
+            or self._matches(name.replace("-", " "))
+            or any(path == each or path.startswith(f"{each}/") for each in plan.places)
+            or bool(head and cited_observations(head[0]) & {*plan.observations})
+            or (
+                plan.wanted.what == "text"
+                and not path.endswith(PROJECT_FILE)
+                and self._matches(text)
+            )
+        )
 
 
 @dataclass(slots=True)
@@ -188,8 +184,7 @@ class Purger:
         run = self._run
         if run is None or run.name != request["name"]:
             return {"lost": True}
-        names = ("name", "step", "done", "total", "counts", "error", "over")
-        return {each: getattr(run, each) for each in names}
+        return {name: getattr(run, name) for name in Run.__slots__ if name not in ("plan", "dry")}
 
     def resume(self) -> None:
         """Continues what an earlier worker did not finish, unless a request has done so already."""
@@ -222,12 +217,12 @@ class Purger:
 
     def _work(self, run: Run) -> None:
         try:
-            self._wait_for_spool(run.plan)
+            self._wait_for_spool(run.plan.at)
             with self.context.busy:
                 self._look(run) if run.dry else self._purge(run)
             if not self.context.paths.erasing_file.exists():  # a dry run resolves no fault
                 self.context.note_fault("purge", None)
-        except (WorkerEnds, BackupStopped):
+        except BackupStopped:  # the request is on disk, and the next worker continues
             log.action("erase.waits", what=run.plan.wanted.what)
         except Exception as error:
             self.context.note_fault("purge", error)
@@ -235,17 +230,14 @@ class Purger:
             run.error = str(error) if known else STOPPED.format(type(error).__name__)
         run.over = True
 
-    def _wait_for_spool(self, plan: Plan) -> None:
+    def _wait_for_spool(self, before: int) -> None:
         """Earlier captures are stored first, so that they are found."""
         end = time.monotonic() + SPOOL_SECONDS
-        while time.monotonic() < end and self._is_spooled(plan.at):
+        spool = self.context.paths.spool_new
+        while time.monotonic() < end and any(e[0] // 1_000_000 <= before for e in entries(spool)):
             self._step()
             self.context.wake_ingest.set()
             time.sleep(PAUSE)
-
-    def _is_spooled(self, before: int) -> bool:
-        with os.scandir(self.context.paths.spool_new) as entries:
-            return any(_is_older(each, before) for each in entries)
 
     def _look(self, run: Run) -> Reach:
         run.step = "looking"
@@ -289,7 +281,7 @@ class Purger:
             projects, sessions = projects | reach.projects, sessions | reach.sessions
         self.context.pauses.reload()
         kept = self._filter(run.plan)
-        if kept:
+        if kept.searches:
             for _ in store.purge.replace_text(kept.found, kept.changed, self._progress(run)):
                 self._step()
         run.step = "files"
@@ -313,7 +305,7 @@ class Purger:
             self.answers.sessions.refresh(session_id)
         self._every_memory().erase(kept)
         self.memories.forget_folders()
-        if kept:
+        if kept.searches:
             purge_files(paths, store, kept, kept.plan.at)
         for path in _below(paths.file_lists):  # a hook without its list asks
             path.unlink(missing_ok=True)
@@ -334,8 +326,8 @@ class Purger:
             return tuple(_relative(root, folder.file(wanted.name)) for folder in folders)
         if wanted.what == "project" and wanted.id is not None:
             known = any(each.id == wanted.id for each in store.projects.all())
-            found = store.projects.repository(wanted.id) if known else None
-            folder = find_project_folder(root, found) if found else None
+            repository = store.projects.repository(wanted.id) if known else None
+            folder = find_project_folder(root, repository) if repository else None
             if folder is not None:
                 own = _relative(root, folder)
                 return own, f"{RETIRED_FOLDER}/{own}", f"{PLAIN_FOLDER}/{folder.name}"
@@ -348,14 +340,12 @@ class Purger:
 
     def _filter(self, plan: Plan) -> Filter:
         """Raises ConfigError for a text that means nothing."""
-        match plan.wanted:
-            case Erasure(what="text", text=text):
-                needle = Needle(text)
-                return Filter(plan, needle.found, needle.changed)
-            case Erasure(what="secrets"):
-                return Filter(plan, lambda text: self._redacted(text) != text, self._redacted)
-            case _:
-                return Filter(plan)
+        if plan.wanted.what == "text":
+            needle = Needle(plan.wanted.text)
+            return Filter(plan, needle.found, needle.changed)
+        if plan.wanted.what == "secrets":
+            return Filter(plan, lambda text: self._redacted(text) != text, self._redacted)
+        return Filter(plan)
 
     def _redacted(self, text: str) -> str:
         body = text.encode("utf-8", "surrogateescape")
@@ -371,18 +361,7 @@ class Purger:
     def _step(self) -> None:
         """Between two steps. If the worker ends here, the next one continues."""
         if not self.context.go_on():
-            raise WorkerEnds
-
-
-class WorkerEnds(Exception):
-    """The worker ends. The request is on disk, and the next worker continues."""
-
-
-def _is_older(entry: os.DirEntry[str], before: int) -> bool:
-    try:
-        return entry.is_file() and entry.stat().st_mtime_ns // 1_000_000 <= before
-    except FileNotFoundError:  # it was stored between listing it and looking at it
-        return False
+            raise BackupStopped
 
 
 def every(paths: Paths) -> list[Path]:
@@ -468,13 +447,12 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def count_memories(root: Path, kept: Filter) -> int:
     """How many would change, retired ones included; a session's own memory does not count."""
-    found = {_relative(root, path): path for path in iter_all_files(root)}
-    data = {
-        name: path.read_bytes()
-        for name, path in found.items()
-        if is_memory_file(path.name) and not name.startswith("sessions/")
-    }
-    return sum(kept(name, each) != each for name, each in data.items())
+    found = ((_relative(root, path), path.read_bytes()) for path in iter_all_files(root))
+    return sum(kept(name, data) != data for name, data in found if _is_memory(name))
+
+
+def _is_memory(path: str) -> bool:
+    return is_memory_file(PurePosixPath(path).name) and not path.startswith("sessions/")
 
 
 def _relative(root: Path, path: Path) -> str:

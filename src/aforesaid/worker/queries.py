@@ -7,9 +7,9 @@ with the same functions. The answers are JSON: what `--json` prints, and beside 
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid import __version__, clock, wiring
 from aforesaid.english import count
@@ -18,22 +18,11 @@ from aforesaid.freshness import CHANGED, GONE, UNCHANGED
 from aforesaid.memory.curation import memory_json
 from aforesaid.memory.ranking import RankedMemory, likely_matches, rank_memories
 from aforesaid.model.memories import MEMORY
-from aforesaid.model.observations import Author, Observation, Summary
+from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
-from aforesaid.model.sessions import Session
 from aforesaid.parameters import Misused
-from aforesaid.paths import Paths
-from aforesaid.recall import lookup, resolve
+from aforesaid.recall import lookup, render, resolve
 from aforesaid.recall.excerpts import BETWEEN
-from aforesaid.recall.render import (
-    FROM_WEB,
-    FULL,
-    describe_provenance,
-    is_web_only,
-    item_name,
-    list_origins,
-    render_item,
-)
 from aforesaid.recall.results import HitDetails, describe_reasons, short_id, without_marks
 from aforesaid.recall.search import Searcher
 from aforesaid.store.store import Store
@@ -50,8 +39,7 @@ PREFIX = "AFORESAID_"
 STATUS = "status"  # answered also where there is no store
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """What a question is answered from. `here`, `env`: of whoever asks."""
 
     home: Home
@@ -74,12 +62,13 @@ def answer(request: Json, home: Home, store: Store, searcher: Searcher) -> Json:
 
 def answer_in_worker(request: Json, context: Context, status: Callable[[], Json]) -> Json:
     """`declined`: who asks has another version or other settings than this process, and answers itself."""
-    if request["version"] != __version__ or _settings(request["env"]) != _settings(os.environ):
+    env = request["env"]
+    own, given = ({k: v for k, v in e.items() if k.startswith(PREFIX)} for e in (os.environ, env))
+    if request["version"] != __version__ or own != given:
         return {"declined": True}
     home, store = context.home, context.store
     if request["name"] == STATUS:
-        here = Path(request["dir"])
-        return {"value": overview.collect(home, request["env"], here, status(), store)}
+        return {"value": overview.collect(home, env, Path(request["dir"]), status(), store)}
     return answer(request, home, store, context.searcher)
 
 
@@ -88,14 +77,10 @@ def answer_here(request: Json) -> Json:
     if request["name"] == STATUS:
         worker = overview.worker_status(home.paths)
         return {"value": overview.collect(home, os.environ, Path.cwd(), worker)}
-    store = wiring.open_for_reading(Paths.of(os.environ))
+    store = wiring.open_for_reading(home.paths)
     found = answer(request, home, store, wiring.searcher(store, home.settings, clock.now))
     value: Json = json.loads(json.dumps(found))  # lists for tuples, as the socket gives them
     return value
-
-
-def _settings(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name.startswith(PREFIX)}
 
 
 def search(
@@ -129,14 +114,20 @@ def search(
         until=given["until"],
     )
     query = Query(text, filters, level, limit)
-    _check(query)
+    if option := query.in_vain:  # filters that can never match
+        raise Misused(
+            f"--level {level} finds {level}, and these have no {option}. "
+            f"Leave out --{option} or --level."
+        )
+    if filters.backwards:
+        raise Misused("--since is later than --until. Exchange them, or leave one out.")
     result = reader.searcher.search(query)
     memories = _matching_memories(reader, query)
-    shown = HitDetails(store, everywhere=where is None, terms=query_terms(text))
+    details = HitDetails(store, everywhere=where is None, terms=query_terms(text))
     nothing = not result.hits and not memories
     return {
         "hits": [
-            _hit(shown, hit, told_from=store if level == FULL else None) for hit in result.hits
+            _hit(details, hit, store if level == render.FULL else None) for hit in result.hits
         ],
         "memories": [_memory(each) for each in memories],
         "without": result.without,
@@ -145,17 +136,6 @@ def search(
         "everywhere": where is None,
         "hints": list(_explain_nothing(store, query)) if nothing else [],
     }
-
-
-def _check(query: Query) -> None:
-    """Refuses filters that can never match."""
-    if option := query.in_vain:
-        raise Misused(
-            f"--level {query.level} finds {query.level}, and these have no {option}. "
-            f"Leave out --{option} or --level."
-        )
-    if query.filters.backwards:
-        raise Misused("--since is later than --until. Exchange them, or leave one out.")
 
 
 def _matching_memories(reader: Reader, query: Query) -> list[RankedMemory]:
@@ -172,7 +152,7 @@ def _memory(found: RankedMemory) -> Json:
     one = found.memory.memory
     return {
         "json": memory_json(found.memory) | {"why": found.why},
-        "name": item_name(MEMORY, one.name),
+        "name": render.item_name(MEMORY, one.name),
         "title": one_line(one.description, 200),
         "label": found.memory.label,
         "at": one.updated or found.memory.modified,
@@ -201,32 +181,30 @@ def _explain_nothing(store: Store, query: Query) -> Iterator[str]:
         yield f"Nothing{where} is of the agent {one_line(filters.agent, 60)!r}.{known}"
 
 
-def _hit(shown: HitDetails, hit: Hit, told_from: Store | None = None) -> Json:
-    """`json`: as `--json` prints it. Matches are marked in title and excerpt; lines of the excerpt that
-    repeat the title are left out."""
+def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
+    """`json`: as `--json` prints it, with the whole text if a `store` is given. Matches are marked in title
+    and excerpt; lines of the excerpt that repeat the title are left out."""
     title = hit.title.casefold()
     lines = hit.excerpt.split(BETWEEN)
     beyond = [line for line in lines if without_marks(line).strip(ELLIPSIS).casefold() not in title]
-    found = shown.observation(hit) or shown.summary(hit)
-    value = shown.json(hit)
-    if told_from is not None:
-        value["text"] = render_item(told_from, hit.kind, hit.id, FULL)
+    found = details.observation(hit) or details.summary(hit)
+    source = f"from {hit.origin}" if hit.origin else ""
+    if found is not None:
+        web, origins = render.is_web_only(found.draft), render.list_origins(found.draft.origins)
+        source = render.FROM_WEB if web else f"from {origins}"
+    value = details.json(hit)
+    if store is not None:
+        value["text"] = render.render_item(store, hit.kind, hit.id, render.FULL)
     fresh = value["freshness"]
     return {
         "json": value,
-        "title": shown.title(hit),
+        "title": details.title(hit),
         "excerpt": BETWEEN.join(beyond),
-        "source": _source(found, hit),
+        "source": source,
         "files": FILES.get(fresh["state"]) if fresh else None,
-        "same": [item_name(hit.kind, other) for other in hit.folded],
+        "same": [render.item_name(hit.kind, other) for other in hit.folded],
         "because": describe_reasons(hit.reasons),
     }
-
-
-def _source(found: Observation | Summary | None, hit: Hit) -> str:
-    if found is None:
-        return f"from {hit.origin}" if hit.origin else ""
-    return FROM_WEB if is_web_only(found.draft) else f"from {list_origins(found.draft.origins)}"
 
 
 def timeline(
@@ -235,8 +213,13 @@ def timeline(
     """`sessions`: by the number that hits have."""
     store = reader.store
     thing = resolve.parse_id(store, what) if what else None
-    if thing:
-        _check_project(reader, thing, project)
+    if thing:  # it has its project; the name of another one beside it is a mistake
+        own = resolve.find_thing(store, *thing).project_id
+        other = resolve.find_project(store, project, reader.here) if project else None
+        if other and other.id != own:
+            item = "This session" if thing[0] == SESSION else render.item_name(*thing)
+            name = store.projects.get(own).name
+            raise Misused(f"{item} is of project {name}, not of {other.name}. Leave --project out.")
     hits = lookup.timeline(
         reader.searcher,
         store,
@@ -245,33 +228,22 @@ def timeline(
         at=None if thing else at,
         **around,  # type: ignore[arg-type]
     )
-    shown = HitDetails(store)
+    details = HitDetails(store)
     sessions = {}
     for key in {hit.session_id for hit in hits}:
         found = store.sessions.get(key)
-        title = f"{shown.short_id(found.ref)} {found.title or 'Untitled session'}" if found else ""
+        title = (
+            f"{details.short_id(found.ref)} {found.title or 'Untitled session'}" if found else ""
+        )
         sessions[str(key)] = title or "Session"
-    return {"hits": [_hit(shown, hit) for hit in hits], "sessions": sessions, "around": thing}
-
-
-def _check_project(reader: Reader, around: tuple[str, int], project: str | None) -> None:
-    """A thing has its project; the name of another one beside it is a mistake."""
-    store = reader.store
-    found = resolve.find_thing(store, *around)
-    if (
-        project
-        and (other := resolve.find_project(store, project, reader.here)).id != found.project_id
-    ):
-        what = "This session" if around[0] == SESSION else item_name(*around)
-        own = store.projects.get(found.project_id).name
-        raise Misused(f"{what} is of project {own}, not of {other.name}. Leave --project out.")
+    return {"hits": [_hit(details, hit) for hit in hits], "sessions": sessions, "around": thing}
 
 
 def related(reader: Reader, *, number: int, limit: int) -> list[Json]:
     resolve.find_observation(reader.store, number)
+    details = HitDetails(reader.store)
     hits = lookup.related(reader.searcher, reader.store, number, limit)
-    shown = HitDetails(reader.store)
-    return [_hit(shown, hit) for hit in hits]
+    return [_hit(details, hit) for hit in hits]
 
 
 def files(reader: Reader, *, path: str | None, project: str | None, limit: int) -> Json:
@@ -291,67 +263,40 @@ def files(reader: Reader, *, path: str | None, project: str | None, limit: int) 
         below = f"{below}/" if below not in ("", ".") else ""
         known = store.observations.known_files(where, below, limit)
         return {"files": [asdict(each) for each in known], "below": below}
-    shown = HitDetails(store)
-    found = [_observation(shown, each) for each in lookup.about_file(store, where, file, limit)]
+    details, found = HitDetails(store), []
+    for each in lookup.about_file(store, where, file, limit):
+        fresh = details.freshness_of(each)
+        value = asdict(each) | {"freshness": asdict(fresh)}
+        found.append({"json": value, "files": str(fresh), "sure_facts": each.draft.sure_facts})
     return {"path": file, "observations": found}
-
-
-def _observation(shown: HitDetails, observation: Observation) -> Json:
-    """`json`: as `--json` prints it; `files`: the same for people."""
-    fresh = shown.freshness_of(observation)
-    return {
-        "json": asdict(observation) | {"freshness": asdict(fresh)},
-        "files": str(fresh),
-        "sure_facts": observation.draft.sure_facts,
-    }
 
 
 def show(reader: Reader, *, what: str, level: str, whole: bool) -> Json:
     """`observation`, `session` or the `text` of a thing. `whole`: not only the text of an observation."""
     store = reader.store
     kind, number = resolve.parse_id(store, what)
-    session = store.sessions.get(number) if kind == SESSION else None
-    if kind == OBSERVATION and whole:
-        return _show_observation(store, number)
-    if session is not None and level == FULL:
-        return _show_session(store, session)
-    text = render_item(store, kind, number, level)
-    if text is None:
-        raise resolve.not_found(store, kind, number)
     thing = resolve.find_thing(store, kind, number)
-    place = list(_place(store, thing.project_id, thing.session_id))
-    return {"text": {"kind": kind, "id": number, "level": level, "text": text}, "about": place}
-
-
-def _show_observation(store: Store, number: int) -> Json:
-    observation = resolve.find_observation(store, number)
-    about = [
-        *_place(store, observation.project_id, observation.session_id),
-        *([f"prompt {prompt}"] if (prompt := observation.prompt_number) else []),
-        f"written by {Author(observation.provider, observation.model)}",
-        describe_provenance(observation),
-        *([f"at commit {revision[:8]}"] if (revision := observation.draft.revision) else []),
-    ]
-    project = store.projects.get(observation.project_id).name
-    fresh = HitDetails(store).freshness_of(observation)
-    value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
-    return {"observation": value, "about": about, "files": str(fresh)}
-
-
-def _place(store: Store, project_id: int, session_id: int) -> Iterator[str]:
-    yield f"project {store.projects.get(project_id).name}"
-    if (session := store.sessions.get(session_id)) is not None:
-        yield f"session {short_id(store, session.ref)}"
-
-
-def _show_session(store: Store, session: Session) -> Json:
-    value = asdict(session) | {
-        "prompts": [asdict(each) for each in store.sessions.prompts(session.id)],
-        "observations": [asdict(each) for each in store.observations.for_session(session.id)],
-        "summaries": [asdict(each) for each in store.summaries.for_session(session.id)],
-    }
-    project = store.projects.get(session.project_id).name
-    return {"session": value, "project": project}
+    project = store.projects.get(thing.project_id).name
+    about = [f"project {project}"]
+    if (session := store.sessions.get(thing.session_id)) is not None:
+        about.append(f"session {short_id(store, session.ref)}")
+    if (observation := thing.observation) and whole:
+        about += [f"prompt {prompt}"] if (prompt := observation.prompt_number) else []
+        about += [f"written by {Author(observation.provider, observation.model)}"]
+        about += [render.describe_provenance(observation)]
+        about += [f"at commit {commit[:8]}"] if (commit := observation.draft.revision) else []
+        fresh = HitDetails(store).freshness_of(observation)
+        value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
+        return {"observation": value, "about": about, "files": str(fresh)}
+    if kind == SESSION and session is not None and level == render.FULL:
+        value = asdict(session) | {
+            "prompts": [asdict(each) for each in store.sessions.prompts(session.id)],
+            "observations": [asdict(each) for each in store.observations.for_session(session.id)],
+            "summaries": [asdict(each) for each in store.summaries.for_session(session.id)],
+        }
+        return {"session": value, "project": project}
+    text = render.render_item(store, kind, number, level)
+    return {"text": {"kind": kind, "id": number, "level": level, "text": text}, "about": about}
 
 
 def sessions(reader: Reader, *, everywhere: bool, limit: int) -> Json:
@@ -372,15 +317,23 @@ def sessions(reader: Reader, *, everywhere: bool, limit: int) -> Json:
 def why(reader: Reader, *, session: str | None) -> Json:
     """What was injected, in order. `id`: by which `show` takes a row."""
     store = reader.store
-    found = resolve.find_session(store, session) if session else _latest_session(reader)
+    if session:
+        found = resolve.find_session(store, session)
+    else:
+        fix = "Name a session: `aforesaid sessions --all` lists them."
+        project = resolve.require_project(store, reader.here, fix)
+        latest = store.sessions.recent(project, 1)
+        if not latest:
+            raise NotFound(
+                "This project has no sessions yet. `aforesaid sessions --all` lists others."
+            )
+        found = latest[0]
     observations = store.injections.for_session(found.id)
     memories = store.injections.memories_for_session(found.id)
     rows: list[Json] = [asdict(each) | {"id": f"memory:{each.name}"} for each in memories]
     for each in observations:
-        key = f"#{each.source}" if each.kind == OBSERVATION else ""
-        if each.kind != OBSERVATION and each.session:
-            key = short_id(store, each.session)
-        rows.append(asdict(each) | {"id": key})
+        other = short_id(store, each.session) if each.session else ""
+        rows.append(asdict(each) | {"id": f"#{each.source}" if each.kind == OBSERVATION else other})
     return {
         "json": {
             "session": found.ref,
@@ -394,21 +347,6 @@ def why(reader: Reader, *, session: str | None) -> Json:
     }
 
 
-def _latest_session(reader: Reader) -> Session:
-    fix = "Name a session: `aforesaid sessions --all` lists them."
-    project = resolve.require_project(reader.store, reader.here, fix)
-    found = reader.store.sessions.recent(project, 1)
-    if not found:
-        raise NotFound("This project has no sessions yet. `aforesaid sessions --all` lists others.")
-    return found[0]
-
-
 QUERIES: Mapping[str, Callable[..., Any]] = {
-    "search": search,
-    "timeline": timeline,
-    "related": related,
-    "files": files,
-    "show": show,
-    "sessions": sessions,
-    "why": why,
+    query.__name__: query for query in (search, timeline, related, files, show, sessions, why)
 }

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid import log
 from aforesaid.agents.base import Agent
@@ -34,6 +34,7 @@ from aforesaid.worker.health import has_captures
 from aforesaid.worker.ingest import is_boring
 from aforesaid.worker.spool import redacted_capture
 
+Json = dict[str, Any]
 # A transaction is cut where a turn ends, once it has enough; it may hold one long turn, but not any.
 ENOUGH_EVENTS, MOST_EVENTS = 200, 1_000
 MOST_BYTES = 16 * 1024 * 1024
@@ -41,18 +42,16 @@ YOUNG = SECOND // 2  # the hook of an event that is no older may still be under 
 PREVIOUS = 5  # sessions of a project that are looked at when a new one begins
 COARSE = 2 * SECOND  # file times may lag behind the clock
 LOOK = ""  # stands for a session in the marks: when all transcripts were looked at last
-# Until a transcript is read to its end, nobody begins to work on its session: a turn would be worked up in
-# pieces, or with events of another. If we are killed meanwhile, that is how long the work waits.
+# Until a transcript is read to its end, no job of its session begins: a turn would be processed in pieces, or
+# with events of another. If the worker is killed meanwhile, that is how long the job waits.
 HOLD = 10 * MINUTE
 NOTHING = Healed(0, 0)
-# After a Stop the agent still writes, and other hooks of the turn may be under way.
-SETTLE_SECONDS = YOUNG / 1000 + 0.1
+SETTLE_SECONDS = (
+    YOUNG / 1000 + 0.1
+)  # after a Stop the agent still writes, and hooks may be under way
 STEP_SECONDS = 0.2
 PAUSE_SECONDS = 0.05  # between two steps, for whoever waits for the store or for the processor
-Json = dict[str, Any]
-READ_SECONDS = 0.2
 BREATH, LONGEST_WAY = 0.01, 2.0  # seconds
-REMEMBERED = 8  # imports that are over, for those who ask how it went
 
 
 def always() -> bool:
@@ -68,7 +67,7 @@ class Reconciler:
     boring: tuple[str, ...] = ()
     importing: bool = False
     replay_since: int | None = None
-    _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path; see _state
+    _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path
     _faulty: set[str] = field(default_factory=set)
     _look: Iterator[Healed] | None = None
 
@@ -81,7 +80,7 @@ class Reconciler:
         """Adds what its transcript has since the last time, while `go_on` allows between two parts."""
         file = self._file(agent, ref)
         total = NOTHING
-        if file is not None and agent in self.context.agents:
+        if file is not None:
             for part in self.file(self.context.agents[agent], file):
                 total = _sum(total, part)
                 if not go_on():
@@ -94,14 +93,11 @@ class Reconciler:
 
     def before(self, agent: str, ref: str, go_on: Callable[[], bool] = always) -> Healed:
         """The latest sessions of a session's project, without itself."""
-        current = self.context.store.sessions.find(agent, ref)
-        total = NOTHING
-        for other in (
-            self.context.store.sessions.recent(current.project_id, PREVIOUS) if current else ()
-        ):
+        sessions, total = self.context.store.sessions, NOTHING
+        current = sessions.find(agent, ref)
+        for other in sessions.recent(current.project_id, PREVIOUS) if current else ():
             if (other.agent, other.ref) != (agent, ref) and go_on():
-                part = self.session(other.agent, other.ref, go_on)
-                total = _sum(total, part)
+                total = _sum(total, self.session(other.agent, other.ref, go_on))
         return total
 
     def recent(self, seconds: float, go_on: Callable[[], bool] = always) -> tuple[Healed, bool]:
@@ -118,30 +114,31 @@ class Reconciler:
         return total, True
 
     def _everything(self) -> Iterator[Healed]:
+        events = self.context.store.events
         for agent in self.context.agents.values():
             began = self.context.clock()
-            looked = int(self.context.store.events.transcript_mark(agent.name, LOOK) or 0)
+            looked = int(events.transcript_mark(agent.name, LOOK) or 0)
             for file in agent.transcripts(self.context.env):
                 if file.modified < looked - COARSE:
                     break
                 if self._is_ours(agent, file):
                     yield from self.file(agent, file)
                 yield NOTHING
-            self.context.store.events.set_transcript_mark(agent.name, LOOK, str(began), began)
+            events.set_transcript_mark(agent.name, LOOK, str(began), began)
 
     def _is_ours(self, agent: Agent, file: TranscriptFile) -> bool:
-        if self.context.store.sessions.find(agent.name, file.session) is not None:
+        store = self.context.store
+        if store.sessions.find(agent.name, file.session) is not None:
             return True
         if self.replay_since is not None and file.modified >= self.replay_since:
             return True  # hooks were at work then, wherever it was
         project = self.context.projects.find(file.cwd) if file.cwd else None
-        return project is not None and file.modified >= self.context.store.projects.known_since(
-            project
-        )
+        return project is not None and file.modified >= store.projects.known_since(project)
 
     def file(self, agent: Agent, file: TranscriptFile) -> Iterator[Healed]:
         """One transcript, in transactions of bounded size. Whatever is wrong with it stops no other."""
-        state = self._state(file)
+        # A file that was silent for a day is read once more: what was open in it is over then.
+        state = file.size, file.modified, self.context.clock() - file.modified > DAY
         if file.session.startswith(DOCTOR_PREFIX) or self._read.get(file.path) == state:
             return
         if self.context.pauses.is_off(file.cwd):
@@ -158,29 +155,26 @@ class Reconciler:
         if whole:
             self._read[file.path] = state
 
-    def _state(self, file: TranscriptFile) -> tuple[int, int, bool]:
-        """A file that was silent for a day is read once more: what was open in it is over then."""
-        return file.size, file.modified, self.context.clock() - file.modified > DAY
-
     def _parts(self, agent: Agent, file: TranscriptFile) -> Generator[Healed, None, bool]:
         """Returns whether nothing was too recent to be taken."""
-        session = self.context.store.sessions.find(agent.name, file.session)
+        store, clock = self.context.store, self.context.clock
+        session = store.sessions.find(agent.name, file.session)
         project_id = session.project_id if session else self.context.projects.of(file.cwd)
-        mark = self.context.store.events.transcript_mark(agent.name, file.session)
-        newest = self.context.clock() - YOUNG
+        last_at = session.last_event_at if session else None
         part: list[TranscriptEvent] = []
         size = 0
         whole, held = True, False
-        everything = self._read_events(
-            agent, file, mark, session.last_event_at if session else None
-        )
-        for told in (self._redacted(agent, each) for each in everything):
-            if told.capture.at > newest:
-                newest = self._later(told.capture.at)
-            if told.capture.at > newest:
+        for told in self._read_events(agent, file, last_at):
+            wait = told.capture.at + YOUNG - clock()
+            if self.importing and 0 < wait <= YOUNG:  # an import takes all that there is
+                time.sleep(wait / SECOND)
+                wait = told.capture.at + YOUNG - clock()
+            if wait > 0:
                 whole = False
                 break
-            if part and _is_enough(len(part), size, told):
+            begins = isinstance(told.event.what, PromptSubmitted)
+            enough = len(part) >= (ENOUGH_EVENTS if begins else MOST_EVENTS) or size >= MOST_BYTES
+            if part and enough:
                 yield self._keep(agent, file, project_id, part, hold=True)
                 part, size, held = [], 0, True
             part.append(told)
@@ -188,35 +182,30 @@ class Reconciler:
         if part:
             yield self._keep(agent, file, project_id, part, hold=self.importing)
         if held and not self.importing:
-            self.context.store.jobs.release_held(agent.name, file.session, self.context.clock())
+            store.jobs.release_held(agent.name, file.session, clock())
         return whole
 
     def _read_events(
-        self, agent: Agent, file: TranscriptFile, mark: str | None, last_at: int | None
+        self, agent: Agent, file: TranscriptFile, last_at: int | None
     ) -> Iterator[TranscriptEvent]:
-        """A file that was copied is as new as its copy, so an import goes by its last entry: what is open in
-        it is over after a day."""
+        """Without secrets. A file that was copied is as new as its copy, so an import goes by its last entry:
+        what is open in it is over after a day."""
+        mark = self.context.store.events.transcript_mark(agent.name, file.session)
         for told in agent.read_transcript(file, mark, lambda _: self._faulty.add(file.path)):
             mark, last_at = told.mark, told.capture.at
-            yield told
+            yield self._redacted(agent, told)
         if self.importing and last_at is not None and self.context.clock() - last_at > DAY:
-            yield from agent.read_transcript(replace(file, modified=0), mark)
+            for told in agent.read_transcript(replace(file, modified=0), mark):
+                yield self._redacted(agent, told)
 
     def _redacted(self, agent: Agent, told: TranscriptEvent) -> TranscriptEvent:
-        """Read again without its secrets: then its key is that of the hook's event."""
+        """Parsed again without its secrets: then its key is that of the hook's event."""
         capture = redacted_capture(self.context.redactor, told.capture)
         if capture is told.capture:
             return told
         event = agent.parse(capture)
         assert isinstance(event, Event)  # as it was before, with other words in it
         return replace(told, capture=capture, event=event)
-
-    def _later(self, at: int) -> int:
-        """An import is asked for all that there is, so it waits the moment that a hook may take."""
-        wait = at + YOUNG - self.context.clock()
-        if self.importing and 0 < wait <= YOUNG:
-            time.sleep(wait / SECOND)
-        return self.context.clock() - YOUNG
 
     def _keep(
         self,
@@ -227,28 +216,21 @@ class Reconciler:
         *,
         hold: bool,
     ) -> Healed:
-        session = (agent.name, file.session)
-        arrivals = [
-            self._arrival(told, project_id)
-            for told in part
-            if not self.context.pauses.covered(session, project_id, told.capture.at)
-        ]
-        healed = self.context.store.events.heal(
-            arrivals, self.context.clock() + (HOLD if hold else 0)
-        )
+        session, events = (agent.name, file.session), self.context.store.events
+        arrivals = []
+        for told in part:
+            if not self.context.pauses.covered(session, project_id, told.capture.at):
+                tool = told.event.tool
+                boring = tool is not None and is_boring(tool, self.boring)
+                arrivals.append(Arrival(told.capture, told.event, project_id, boring, healed=True))
+        now = self.context.clock()
+        healed = events.heal(arrivals, now + (HOLD if hold else 0))
         if healed.added:
             counts = {"events": healed.added, "turns": healed.turns}
             log.action("heal.stored", session=file.session, **counts)
-        if part[-1].mark != self.context.store.events.transcript_mark(agent.name, file.session):
-            self.context.store.events.set_transcript_mark(
-                agent.name, file.session, part[-1].mark, self.context.clock()
-            )
+        if part[-1].mark != events.transcript_mark(*session):
+            events.set_transcript_mark(*session, part[-1].mark, now)
         return healed
-
-    def _arrival(self, told: TranscriptEvent, project_id: int) -> Arrival:
-        tool = told.event.tool
-        boring = tool is not None and is_boring(tool, self.boring)
-        return Arrival(told.capture, told.event, project_id, boring, healed=True)
 
     def _file(self, agent: str, ref: str) -> TranscriptFile | None:
         """Where the hooks said that it is; else where the agent keeps such files."""
@@ -257,12 +239,8 @@ class Reconciler:
         if session is None or ref.startswith(DOCTOR_PREFIX) or agent not in self.context.agents:
             return None
         if path is None:
-            found = (
-                f
-                for f in self.context.agents[agent].transcripts(self.context.env)
-                if f.session == ref
-            )
-            return next(found, None)
+            files = self.context.agents[agent].transcripts(self.context.env)
+            return next((file for file in files if file.session == ref), None)
         try:
             status = Path(path).stat()
         except (OSError, ValueError) as error:
@@ -278,22 +256,27 @@ def _sum(one: Healed, other: Healed) -> Healed:
     return Healed(one.added + other.added, one.turns + other.turns)
 
 
-def _is_enough(events: int, size: int, following: TranscriptEvent) -> bool:
-    begins = isinstance(following.event.what, PromptSubmitted)
-    return events >= (ENOUGH_EVENTS if begins else MOST_EVENTS) or size >= MOST_BYTES
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(NamedTuple):
     """A transcript, and the agent that wrote it."""
 
     agent: str
     file: TranscriptFile
 
 
+def as_order(selected: Iterable[Selected]) -> Json:
+    return {"files": [asdict(one.file) | {"agent": one.agent} for one in selected]}
+
+
+def import_session(reconciler: Reconciler, selected: Selected) -> Iterator[Healed]:
+    """All of a session, and its end if it was silent for long. Then its jobs may begin."""
+    context, file = reconciler.context, selected.file
+    yield from reconciler.file(context.agents[selected.agent], file)
+    maintenance.interrupt_stale(context.store, reconciler, context.clock)
+    context.store.jobs.release_held(selected.agent, file.session, context.clock())
+
+
 @dataclass(slots=True)
 class _Run:
-    name: str
     selected: list[Selected]
     place: int = 0
     events: int = 0
@@ -312,72 +295,61 @@ class Backfill:
     reconciler: Reconciler
     wake: threading.Event = field(default_factory=threading.Event)  # for whoever calls `step`
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _runs: list[_Run] = field(default_factory=list)
+    _runs: dict[str, _Run] = field(default_factory=dict)  # by name
 
     def begin(self, request: Json) -> Json:
-        """`files`: what to bring in. The name to ask with; who asks for the same again gets the same."""
+        """`files`: what to import. The name to ask with; who asks for the same again gets the same."""
         selected = [Selected(f.pop("agent"), TranscriptFile(**f)) for f in request["files"]]
         paths = [s.file.path for s in selected]
         with self._lock:
-            for run in self._runs:
+            for name, run in self._runs.items():
                 if not run.over and [s.file.path for s in run.selected] == paths:
-                    return {"name": run.name}
-            run = _Run(os.urandom(8).hex(), selected)
-            over = [old for old in self._runs if old.over]
-            for old in over[: max(0, len(over) - REMEMBERED)]:
-                self._runs.remove(old)
-            self._runs.append(run)
+                    return {"name": name}
+            name = os.urandom(8).hex()
+            self._runs[name] = _Run(selected)
         log.action("backfill.began", sessions=len(selected))
         self.wake.set()
-        return {"name": run.name}
+        return {"name": name}
 
     def progress(self, request: Json) -> Json:
         """`lost`: the worker was replaced meanwhile; begin again."""
-        for run in list(self._runs):
-            if run.name == request["name"]:
-                sizes = [s.file.size for s in run.selected]
-                done, total = sum(sizes[: run.place]), sum(sizes)
-                told = {"done": done, "total": total, "over": run.over, "events": run.events}
-                return told | {"faulty": run.faulty}
-        return {"lost": True}
+        run = self._runs.get(request["name"])
+        if run is None:
+            return {"lost": True}
+        sizes = [s.file.size for s in run.selected]
+        done = {"done": sum(sizes[: run.place]), "total": sum(sizes), "over": run.over}
+        return done | {"events": run.events, "faulty": run.faulty}
+
+    def waiting(self) -> list[_Run]:
+        return [run for run in list(self._runs.values()) if not run.over]
 
     def under_way(self) -> Json | None:
         """How many sessions of those that were asked for are done, while some are not."""
-        runs = [run for run in list(self._runs) if not run.over]
-        if not runs:
+        if not (runs := self.waiting()):
             return None
-        return {
-            "done": sum(run.place for run in runs),
-            "sessions": sum(len(run.selected) for run in runs),
-        }
-
-    def waits(self) -> bool:
-        return any(not run.over for run in list(self._runs))
+        done, sessions = sum(r.place for r in runs), sum(len(r.selected) for r in runs)
+        return {"done": done, "sessions": sessions}
 
     def step(self, go_on: Callable[[], bool]) -> bool:
         """Works for a moment, at least on one session. Returns whether something was added."""
-        end = time.monotonic() + READ_SECONDS
+        end = time.monotonic() + STEP_SECONDS
         added = 0
-        for run in [run for run in list(self._runs) if not run.over]:
-            while run.place < len(run.selected):
-                for part in import_session(self.reconciler, run.selected[run.place]):
+        for run in self.waiting():
+            while not run.over:
+                selected = run.selected[run.place]
+                for part in import_session(self.reconciler, selected):
                     added += part.added
                     run.events += part.added
                     self._yield()
                     if not go_on():
                         return added > 0
-                self._next(run)
+                if self.reconciler.is_faulty(selected.file):
+                    run.faulty.append(selected.file.path)
+                run.place += 1
                 if time.monotonic() >= end:
                     return added > 0
-        return added > 0
-
-    def _next(self, run: _Run) -> None:
-        file = run.selected[run.place].file
-        if self.reconciler.is_faulty(file):
-            run.faulty.append(file.path)
-        run.place += 1
-        if run.over:
             log.action("backfill.ended", sessions=len(run.selected), faulty=len(run.faulty))
+        return added > 0
 
     def _yield(self) -> None:
         """To other threads, and to captures until they are stored."""
@@ -401,14 +373,11 @@ class TranscriptThread(Loop):
         super().__init__(reconciler.context)
         self._reconciler = reconciler
         self._on_healed, self._on_looked = on_healed, on_looked
-        self._backfill = backfill
-        if backfill is not None:
-            self._wake = backfill.wake
+        self._backfill = backfill or Backfill(reconciler)
+        self._wake = self._backfill.wake
         self._ended: dict[SessionRef, float] = {}  # and when to look
         self._begun: set[SessionRef] = set()
-        self._asked = 0  # looks at everything; one that is asked for during a look is another
-        self._serving = 0
-        self._answered = 0
+        self._look_wanted = self._looking = False  # one that is wanted during a look is another
         self._looked = threading.Event()
         self._settled = threading.Event()  # no turn that has just ended waits for its look
         self._settled.set()
@@ -428,8 +397,7 @@ class TranscriptThread(Loop):
 
     def look(self) -> None:
         """At everything, when there is time."""
-        with self._lock:
-            self._asked += 1
+        self._look_wanted = True
         self._wake.set()
 
     def wait_for_look(self, seconds: float) -> None:
@@ -441,8 +409,8 @@ class TranscriptThread(Loop):
         self._settled.wait(2 * SETTLE_SECONDS)
 
     def idle(self) -> bool:
-        imports = self._backfill is not None and self._backfill.waits()
-        busy = self._ended or self._begun or self._looking() or imports
+        looking = self._looking or self._look_wanted
+        busy = self._ended or self._begun or looking or self._backfill.waiting()
         return self._looked.is_set() and not busy
 
     def stop(self) -> None:
@@ -452,52 +420,37 @@ class TranscriptThread(Loop):
 
     def turn(self) -> float | None:
         """Does what is due. Returns the seconds until the next; None if there is none."""
+        go_on = self.context.go_on
         for ref in [ref for ref, due in list(self._ended.items()) if due <= time.monotonic()]:
             due = self._ended[ref]
-            self._tell(self._reconciler.session(*ref, self.context.go_on))
+            self._report(self._reconciler.session(*ref, go_on))
             with self._lock:
                 if self._ended[ref] == due:  # else another turn of it has ended meanwhile
                     del self._ended[ref]
                 if not self._ended:
                     self._settled.set()
         for ref in list(self._begun):
-            self._tell(self._reconciler.before(*ref, self.context.go_on))
+            self._report(self._reconciler.before(*ref, go_on))
             with self._lock:
                 self._begun.discard(ref)
-        if self._looking() and self.context.go_on():
-            self._serving = self._serving or self._asked
-            healed, over = self._reconciler.recent(STEP_SECONDS, self.context.go_on)
-            self._tell(healed)
+        if (self._looking or self._look_wanted) and go_on():
+            if not self._looking:
+                self._looking, self._look_wanted = True, False
+            healed, over = self._reconciler.recent(STEP_SECONDS, go_on)
+            self._report(healed)
             if not over:
                 return PAUSE_SECONDS
             self._on_looked()
-            self._answered, self._serving = self._serving, 0
+            self._looking = False
             self._looked.set()
-            if self._looking():
-                return PAUSE_SECONDS
-        if self._backfill is not None and self._backfill.waits():
-            if self._backfill.step(self.context.go_on):
-                self._on_healed()
+        elif self._backfill.step(go_on):
+            self._on_healed()
+        if self._look_wanted or self._backfill.waiting():
             return PAUSE_SECONDS
         if not self._ended:
             return None
         return max(0.0, min(self._ended.values()) - time.monotonic())
 
-    def _looking(self) -> bool:
-        return self._answered < self._asked
-
-    def _tell(self, healed: Healed) -> None:
+    def _report(self, healed: Healed) -> None:
         if healed.added:
             self._on_healed()
-
-
-def import_session(reconciler: Reconciler, selected: Selected) -> Iterator[Healed]:
-    """All of a session, and its end if it was silent for long. Then its jobs may begin."""
-    context, file = reconciler.context, selected.file
-    yield from reconciler.file(context.agents[selected.agent], file)
-    maintenance.interrupt_stale(context.store, reconciler, context.clock)
-    context.store.jobs.release_held(selected.agent, file.session, context.clock())
-
-
-def as_order(selected: Iterable[Selected]) -> Json:
-    return {"files": [asdict(one.file) | {"agent": one.agent} for one in selected]}

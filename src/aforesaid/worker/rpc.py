@@ -24,7 +24,6 @@ from aforesaid.paths import Paths
 SECONDS = 5.0  # for an answer
 START_SECONDS = 10.0
 STOP_SECONDS = 15.0
-LARGEST = 64 * 1024 * 1024
 PATIENCE = 5.0  # seconds for a client to finish its question
 THREADS = 4
 HANDOVER_SECONDS = 10.0  # for an older worker to end
@@ -92,17 +91,18 @@ def start(paths: Paths) -> dict[str, Any]:
         if not older(found["version"]):
             return found
     pid = _spawn()
-    ended = False
+    ended = 0
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
+        state = 0
         if not ended:
-            ended, code = _ended(pid)
-            if code:
-                from aforesaid.worker.health import not_recording
+            ended, state = os.waitpid(pid, os.WNOHANG)
+        if state:  # ending well means that another worker was there first
+            from aforesaid.worker.health import not_recording
 
-                why = not_recording(paths)
-                raise WorkerError(why or "The worker did not start. See `aforesaid worker logs`.")
-        with suppress(WorkerDown):
+            why = not_recording(paths)
+            raise WorkerError(why or "The worker did not start. See `aforesaid worker logs`.")
+        with suppress(WorkerError):
             found = status(paths)
             if not older(found["version"]):
                 return found
@@ -115,12 +115,6 @@ def _spawn() -> int:
     command = [sys.executable, "-I", "-m", "aforesaid.worker.main"]
     null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
     return os.posix_spawn(command[0], command, os.environ, file_actions=null, setsid=True)
-
-
-def _ended(pid: int) -> tuple[bool, int]:
-    """Whether it is over, and how. Ending well means that another worker was there first."""
-    found, status_ = os.waitpid(pid, os.WNOHANG)
-    return found == pid, os.waitstatus_to_exitcode(status_) if found == pid else 0
 
 
 def request_stop(paths: Paths) -> None:
@@ -181,9 +175,8 @@ class Listener:
     """`find`: returns what answers a request of that name; it may wait for it."""
 
     def __init__(self, paths: Paths, find: Callable[[str], Handler | None]) -> None:
-        from concurrent.futures import (
-            ThreadPoolExecutor,
-        )  # clients, which are in a hurry, need none
+        # Not for clients, which are in a hurry.
+        from concurrent.futures import ThreadPoolExecutor
 
         self._find = find
         self._closing = threading.Event()
@@ -200,10 +193,9 @@ class Listener:
         finally:
             os.umask(before)
         self._socket.listen(64)
-        self._thread = threading.Thread(target=self._accept, name="listener", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        threading.Thread(target=self._accept, name="listener", daemon=True).start()
 
     def close(self) -> None:
         """No new questions; the ones under way get their answer."""
@@ -234,7 +226,8 @@ class Listener:
         with connection:
             connection.settimeout(PATIENCE)
             try:
-                name, _, rest = _read(connection).partition(b" ")
+                request = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+                name, _, rest = request.partition(b" ")
                 handler = self._find(name.strip().decode("utf-8", "replace"))
                 if handler is not None:
                     _send(connection, handler(rest))
@@ -255,17 +248,6 @@ def _send(connection: socket.socket, answer: bytes | Answer) -> None:
     answer.done(True)
 
 
-def _read(connection: socket.socket) -> bytes:
-    parts = []
-    size = 0
-    while part := connection.recv(1 << 16):
-        parts.append(part)
-        size += len(part)
-        if size > LARGEST:
-            raise ValueError(f"a question of over {LARGEST} bytes")
-    return b"".join(parts)
-
-
 class AlreadyRunning(Exception):
     """A worker that is no older than this one holds the lock; there is nothing to do."""
 
@@ -273,27 +255,20 @@ class AlreadyRunning(Exception):
 @contextmanager
 def single_instance(paths: Paths) -> Iterator[None]:
     """Holds the worker's lock; an older version is asked to stop. Raises AlreadyRunning."""
-    descriptor = _take_over(paths)
-    try:
-        yield
-    finally:
-        os.close(descriptor)  # releases the lock
-
-
-def _take_over(paths: Paths) -> int:
     end = time.monotonic() + HANDOVER_SECONDS
     while (descriptor := locks.acquire(paths.lock_file, timeout=0)) is None:
         version = _running_version(paths)
-        if version is not None and not older(version):
+        if time.monotonic() > end or (version is not None and not older(version)):
             raise AlreadyRunning
         if version is not None:
             log.action("worker.replaces", version=version, by=__version__)
             with suppress(WorkerError):
                 request_stop(paths)
-        if time.monotonic() > end:
-            raise AlreadyRunning
         time.sleep(0.05)
-    return descriptor
+    try:
+        yield
+    finally:
+        os.close(descriptor)  # releases the lock
 
 
 def _running_version(paths: Paths) -> str | None:

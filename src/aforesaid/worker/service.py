@@ -2,24 +2,27 @@
 few answer hooks. It ends when idle."""
 
 import json
+import os
 import threading
+import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aforesaid import __version__, log, wiring
 from aforesaid.backups import recovery_log
+from aforesaid.clock import SECOND
 from aforesaid.ids import lease_name
-from aforesaid.worker import maintenance
+from aforesaid.worker import health, maintenance
 from aforesaid.worker.backups import BackupThread
 from aforesaid.worker.commands import Commands, as_json
 from aforesaid.worker.context import Context, Loop
 from aforesaid.worker.disk import Housekeeper
-from aforesaid.worker.health import Report
 from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.indexing import IndexingThread
 from aforesaid.worker.ingest import Ingest
 from aforesaid.worker.jobs import LEAST_WAIT, Idleness, JobRunner, JobsLoop, lease_milliseconds
-from aforesaid.worker.maintenance import FileWatchdog, Maintenance, Retention
+from aforesaid.worker.maintenance import ClockSkew, FileWatchdog, Retention
 from aforesaid.worker.memory import MemoryWork
 from aforesaid.worker.purge import Purger
 from aforesaid.worker.reconcile import Backfill, Reconciler, TranscriptThread
@@ -33,6 +36,7 @@ LOSS_SECONDS = 1.0  # how long the deletion of a home may take
 FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
 POLL_SECONDS = 2.0  # between looks, on a system that gives no file events
 SAFETY_SECONDS = 20.0  # events get dropped under load, and the folder may be deleted
+MAINTENANCE_SECONDS = 3600.0
 EXPECT_SECONDS = 0.01  # a hook writes its capture first, then asks
 
 
@@ -71,32 +75,28 @@ class Service:
     def __init__(self, context: Context) -> None:
         self.context = context
         settings, paths = context.settings, context.paths
+        self._started_at, self._next_maintenance = context.clock(), 0.0
+        self._threads: list[threading.Thread] = []
+        self._skew = ClockSkew(context.clock)
         self._watchdog = FileWatchdog(paths.lock_file, paths.database, paths.spool_new)
         self.backups = BackupThread(context)
         self._retention = Retention(context.store, settings, context.clock)
-        disk = Housekeeper(
+        self._disk = Housekeeper(
             paths,
             settings,
             wiring.backup_repository(context.home, context.clock),
             age_out=lambda size: self._retention.free_space(size, context.go_on),
         )
-        self._maintenance = Maintenance(context, disk)
-        self._report = Report(context, disk, started_at=context.clock())
         boring = settings.names("capture.boring_tools")
         self._ingest = Ingest(
-            context, boring=boring, on_stored=context.notifier.captured, thrift=disk.thrift
+            context, boring, on_stored=context.notifier.captured, thrift=self._disk.thrift
         )
         self._indexing = IndexingThread(context)
-        self._memories = MemoryWork(
-            context,
-            notifier=context.notifier,
-            changed=context.changed.add,
-            before_dream=self.backups.make_before_dream,
-        )
+        self._memories = MemoryWork(context, self.backups.make_before_dream)
         self._answers = HookAnswers(
             context,
             self._memories.recall,
-            problem=self._report.problem,
+            problem=self._problem,
             expect_question=self._indexing.expect_question,
         )
         self._reconciler = Reconciler(
@@ -124,29 +124,21 @@ class Service:
             transcripts=self._transcripts,
             indexing=self._indexing,
         )
-        self.web = Web(
-            context, memories=self._memories, commands=self._commands.all, status=self.status
-        )
+        self.web = Web(context, self._memories, self._commands.all, self.status)
         self._idleness = Idleness(
             context,
             limit_seconds=settings.number("worker.idle_minutes") * 60,
             at_rest=self._at_rest,
             watched=self.web.is_wanted,
         )
-        lease = lease_milliseconds(settings.number("worker.lease_seconds"), context.choice.model)
-        self._jobs = JobsLoop(
+        runner = JobRunner(
             context,
-            runner=JobRunner(
-                context,
-                holder=lease_name(),
-                lease=lease,
-                on_summary=self._answers.write_session_memory,
-                extractor=lambda: self._memories.extractor,
-            ),
-            transcripts=self._transcripts,
-            idleness=self._idleness,
-            after_jobs=self._after_jobs,
+            holder=lease_name(),
+            lease=lease_milliseconds(settings.number("worker.lease_seconds"), context.choice.model),
+            on_summary=self._answers.write_session_memory,
+            extractor=lambda: self._memories.extractor,
         )
+        self._jobs = JobsLoop(runner, self._transcripts, self._idleness, self._after_jobs)
         self._loops: tuple[Loop, ...] = (
             self._jobs,
             self._transcripts,
@@ -167,21 +159,21 @@ class Service:
     def run(self) -> None:
         """Until asked to stop, or idle for long enough."""
         watch = SpoolWatch(self.context.paths.spool_new, self.context.wake_ingest)
-        others = [threading.Thread(target=each.run, name=each.name) for each in self._loops]
-        for thread in others:
+        threads = [threading.Thread(target=each.run, name=each.name) for each in self._loops]
+        for thread in threads:
             thread.start()
-        self._report.ended = lambda: [each.name for each in others if not each.is_alive()]
+        self._threads = threads
         self.web.begin()
         self._purger.resume()
         try:
             self._run_ingest(watch)
             self.must_restart |= self.backups.damaged
         finally:
-            self._report.ended = list
+            self._threads = []
             self.stop()
             self.web.close()
             self._purger.wait()
-            for thread in others:
+            for thread in threads:
                 thread.join()
             watch.close()
 
@@ -193,16 +185,29 @@ class Service:
         if self.context.choice.model is not None:
             self.context.choice.model.close()  # a request may take minutes; its job is given back
 
-    def _query(self, request: dict[str, Any]) -> dict[str, Any]:
-        from aforesaid.worker import queries  # loaded by the first one
-
-        return queries.answer_in_worker(request, self.context, self.status)
-
     def status(self) -> dict[str, object]:
+        context = self.context
+        queue = context.store.health()
         return {
-            **self._report.status(idle=self._idleness.is_idle()),
+            "version": __version__,
+            "pid": os.getpid(),
+            "uptime_s": (context.clock() - self._started_at) // SECOND,
+            "memory_kb": health.memory_kb(),
+            "provider": str(context.choice.author),
+            "provider_why": context.choice.why,
+            "parked": asdict(parked) if (parked := context.breaker.outage) else None,
+            "spool": health.waiting(context.paths),
+            "quarantine": queue.quarantined,
+            "capture_failures": len(health.lost_events(context.paths)),
+            "idle": self._idleness.is_idle(),
+            "fault": self._fault(),
+            "problem": self._problem(),
+            "disk": asdict(self._disk.room),
+            "queue": asdict(queue),
+            "redacted": dict(context.redacted),
+            "index": asdict(context.store.index.health()),
             "import": self._backfill.under_way(),
-            "paused": self.context.pauses.status(),
+            "paused": context.pauses.status(),
         }
 
     def ingest_last(self) -> None:
@@ -212,6 +217,34 @@ class Service:
         once = iter([True])
         if not self._watchdog.find_replaced() and not self.backups.damaged:
             self._ingest.drain(lambda: next(once, False))
+
+    def _problem(self) -> str | None:
+        context = self.context
+        queue, outage = context.store.health(), context.breaker.outage
+        parked = None
+        if outage and outage.for_user and (queue.pending or context.breaker.blocked()):
+            replaced = context.choice.stands_in
+            state = "the rules stand in" if replaced else "nothing is written down for now"
+            parked = f"{state}: {outage.why}"
+        return health.problem(
+            context.paths,
+            queue,
+            context.clock(),
+            fault=self._fault(),
+            parked=parked,
+            disk=self._disk.room.warning,
+            lost=health.describe_lost_events(context.paths, context.store, unreported_only=True),
+        )
+
+    def _fault(self) -> str | None:
+        if ended := [each.name for each in self._threads if not each.is_alive()]:
+            return f"its work on {', '.join(ended)} has ended; `aforesaid worker restart` begins it anew"
+        return next(iter(list(self.context.faults.values())), None)
+
+    def _query(self, request: dict[str, Any]) -> dict[str, Any]:
+        from aforesaid.worker import queries  # loaded by the first one
+
+        return queries.answer_in_worker(request, self.context, self.status)
 
     def _run_ingest(self, watch: SpoolWatch) -> None:
         pause, longest = FAULT_SECONDS
@@ -225,11 +258,10 @@ class Service:
                 return
             try:
                 self.context.priority.yield_to_hooks(EXPECT_SECONDS)
-                self._maintenance.check_clock()
+                self._check_clock()
                 self._drain()
-                if not self.context.stopping.is_set() and self._maintenance.run_if_due():
-                    self._transcripts.look()
-                    self.backups.wake()
+                if not self.context.stopping.is_set():
+                    self._maintain()
                 if self._idleness.is_over():
                     log.action("worker.idle")
                     return
@@ -238,12 +270,28 @@ class Service:
             except Exception as error:
                 # A locked database or a full disk: the spool keeps all. A silent death would be worse.
                 self.context.note_fault("ingest", error)
-                self._maintenance.disk.look_after(error)
+                self._disk.look_after(error)
                 self.context.stopping.wait(pause)
                 pause = min(pause * 2, longest)
                 self.context.wake_ingest.set()
             left = max(LEAST_WAIT, self._idleness.seconds_left())
             self.context.wake_ingest.wait(min(watch.longest_wait, left))
+
+    def _check_clock(self) -> None:
+        """After the clock was set back, jobs would wait for a time that was past already."""
+        if self._skew.went_back():
+            due = self.context.store.jobs.make_due(self.context.clock())
+            log.warning("worker.clock_set_back", due=due)
+
+    def _maintain(self) -> None:
+        """At the start, then every hour."""
+        if time.monotonic() < self._next_maintenance:
+            return
+        maintenance.run(self.context.paths, self.context.store, self.context.clock)
+        self._disk.look()
+        self._next_maintenance = time.monotonic() + MAINTENANCE_SECONDS
+        self._transcripts.look()
+        self.backups.wake()
 
     def _drain(self) -> None:
         ingested = self._ingest.drain(self.context.go_on)
@@ -264,7 +312,7 @@ class Service:
             and not self.context.changed
             and not self._purger.at_work()
             and self.backups.idle()
-            and not self._commands.is_importing()
+            and not self._commands.imports.at_work()
         )
 
     def _looked(self) -> None:

@@ -20,21 +20,7 @@ from aforesaid.memory.session import (
     session_file,
     write_session_file,
 )
-from aforesaid.model.events import (
-    Action,
-    CommandRun,
-    CompactionBegan,
-    Event,
-    Failure,
-    FileChanged,
-    FileRead,
-    Happening,
-    OtherTool,
-    PromptSubmitted,
-    ToolUsed,
-    TurnEnded,
-    Unreadable,
-)
+from aforesaid.model import events
 from aforesaid.model.search import Context
 from aforesaid.model.sessions import Session
 from aforesaid.paths import Paths
@@ -99,42 +85,25 @@ class SessionMemories:
                 read_recent(self._newest_first(session)),
             )
             if not session.ref.startswith(DOCTOR_PREFIX):
-                self._put(memory, self.store.projects.get(session.project_id).name)
+                project = self.store.projects.get(session.project_id).name
+                try:
+                    write_session_file(self.folder, memory, project)
+                except OSError as error:  # a full disk; the caller still gets the text
+                    log.warning("session_memory.unwritten", error=log.cause(error))
         return memory
-
-    def _put(self, memory: SessionMemory, project: str) -> None:
-        try:
-            write_session_file(self.folder, memory, project)
-        except OSError as error:  # a full disk; the caller still gets the text
-            log.warning("session_memory.unwritten", error=log.cause(error))
 
     @property
     def folder(self) -> Path:
         return self.paths.memory / "sessions"
 
-    def _newest_first(self, session: Session) -> Iterator[Event]:
+    def _newest_first(self, session: Session) -> Iterator[events.Event]:
         """Turn by turn: only as much is read as somebody asks for."""
         agent = self.agents[session.agent]
         for number in range(session.prompts, -1, -1):
             for row in reversed(self.store.events.for_prompt(session.id, number)):
                 event = agent.parse(replace(row.capture, project_dir=session.project_dir))
-                if event is not None and not isinstance(event, Unreadable):
+                if event is not None and not isinstance(event, events.Unreadable):
                     yield event
-
-
-def read_recent(newest_first: Iterable[Event]) -> RecentEvents:
-    """Back to the last compaction, or to where there is more than a page can replace."""
-    read = _EventReader()
-    for event in newest_first:
-        # The compaction that is under way may be there already, or not: nothing comes behind it.
-        if isinstance(event.what, CompactionBegan) and read.messages + read.tokens:
-            break
-        read.add(event)
-        if read.tokens > MAX_TOKENS:
-            break
-    return RecentEvents(
-        tuple(read.failed[::-1]), tuple(read.touched[::-1]), read.tokens, read.messages
-    )
 
 
 @dataclass(slots=True)
@@ -148,66 +117,78 @@ class _EventReader:
     succeeded: set[str] = field(default_factory=set)
     reported: set[str] = field(default_factory=set)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: events.Event) -> None:
         what = event.what
-        if isinstance(what, ToolUsed):
-            if what.failure is None and isinstance(what.action, FileChanged | FileRead):
-                self.touched.append((what.action.path, isinstance(what.action, FileChanged)))
-            if event.subagent is None:
-                self._add_outcome(what)
-        if event.subagent is None:  # what a sub-agent saw is not in this conversation
-            texts = [text for text in _texts(what) if text]
-            self.tokens += sum(map(tokens, texts))
-            self.messages += bool(texts) and not isinstance(what, ToolUsed)
+        if isinstance(what, events.ToolUsed) and what.failure is None:
+            action = what.action
+            if isinstance(action, events.FileChanged | events.FileRead):
+                self.touched.append((action.path, isinstance(action, events.FileChanged)))
+        if event.subagent is not None:  # what it saw is not in this conversation
+            return
+        if isinstance(what, events.ToolUsed):
+            self._add_outcome(what)
+        texts = [text for text in _texts(what) if text]
+        self.tokens += sum(map(tokens, texts))
+        self.messages += bool(texts) and not isinstance(what, events.ToolUsed)
 
-    def _add_outcome(self, tool: ToolUsed) -> None:
+    def _add_outcome(self, tool: events.ToolUsed) -> None:
         """The newest failure of each command counts, and whether it succeeded later."""
-        what = _describe(tool)
-        if tool.failure is None:
+        what, failure = _describe(tool), tool.failure
+        if failure is None:
             self.succeeded.add(what)
-        elif what not in self.reported and (error := _find_error(tool.failure)):
+        elif what not in self.reported and not (
+            failure.interrupted
+            or (failure.exit_code is None and REFUSED.search(failure.error[:600]))
+        ):
+            error = find_error(error_window(failure.error))
+            if error is None:
+                return
             self.reported.add(what)
             state = "works since" if what in self.succeeded else "has not worked since"
             self.failed.append(f"`{one_line(what, 160)}`: {one_line(error, 200)} ({state})")
 
 
-def _describe(tool: ToolUsed) -> str:
+def read_recent(newest_first: Iterable[events.Event]) -> RecentEvents:
+    """Back to the last compaction, or to where there is more than a page can replace."""
+    read = _EventReader()
+    for event in newest_first:
+        # The compaction that is under way may be there already, or not: nothing comes behind it.
+        if isinstance(event.what, events.CompactionBegan) and read.messages + read.tokens:
+            break
+        read.add(event)
+        if read.tokens > MAX_TOKENS:
+            break
+    return RecentEvents(
+        tuple(read.failed[::-1]), tuple(read.touched[::-1]), read.tokens, read.messages
+    )
+
+
+def _describe(tool: events.ToolUsed) -> str:
     match tool.action:
-        case CommandRun(command=command):
+        case events.CommandRun(command=command):
             return one_line(command, 300)
-        case FileChanged(path=path) | FileRead(path=path):
+        case events.FileChanged(path=path) | events.FileRead(path=path):
             return f"{tool.name} {path}"
         case _:
             return tool.name
 
 
-def _find_error(failure: Failure) -> str | None:
-    """None if the user interrupted or refused the call."""
-    if failure.interrupted or (failure.exit_code is None and REFUSED.search(failure.error[:600])):
-        return None
-    return find_error(error_window(failure.error))
-
-
-def _texts(what: Happening) -> Iterator[str]:
-    match what:
-        case PromptSubmitted(text=text, by_machine=False):
-            yield text
-        case TurnEnded(last_message=text):
-            yield text
-        case ToolUsed(action=action, failure=failure):
-            yield from _action_texts(action)
-            if failure is not None:
-                yield failure.error
-
-
-def _action_texts(action: Action) -> Iterator[str]:
+def _texts(what: events.Happening) -> Iterator[str]:
     """About what the model has seen of it."""
-    match action:
-        case CommandRun(command=command, stdout=stdout, stderr=stderr):
-            yield from (command, stdout, stderr)
-        case FileRead(content=content):
-            yield content
-        case FileChanged(hunks=hunks, after=after):
-            yield "\n".join(line for hunk in hunks for line in hunk.lines) or after or ""
-        case OtherTool(input=given, output=output):
-            yield from (given, output)
+    match what:
+        case (
+            events.PromptSubmitted(text=text, by_machine=False)
+            | events.TurnEnded(last_message=text)
+        ):
+            yield text
+        case events.ToolUsed(action=action, failure=failure):
+            match action:
+                case events.CommandRun(command=command, stdout=stdout, stderr=stderr):
+                    yield from (command, stdout, stderr)
+                case events.FileRead(content=content):
+                    yield content
+                case events.FileChanged(hunks=hunks, after=after):
+                    yield "\n".join(line for hunk in hunks for line in hunk.lines) or after or ""
+                case events.OtherTool(input=given, output=output):
+                    yield from (given, output)
+            yield failure.error if failure else ""

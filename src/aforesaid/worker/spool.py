@@ -9,6 +9,7 @@ import heapq
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -73,14 +74,21 @@ def list_page(folder: Path) -> Page:
 
 def entries(folder: Path) -> Iterator[Entry]:
     """The regular files of a folder, in no order. Links are no captures: they may lead anywhere."""
-    with os.scandir(folder) as found:
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
         for entry in found:
-            try:
+            with suppress(FileNotFoundError):
                 status = entry.stat(follow_symlinks=False)
-            except FileNotFoundError:
-                continue
-            if stat.S_ISREG(status.st_mode):
-                yield status.st_mtime_ns, entry.name, status.st_size, status.st_uid
+                if stat.S_ISREG(status.st_mode):
+                    yield status.st_mtime_ns, entry.name, status.st_size, status.st_uid
+
+
+def oldest_first(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Every file with its size, in pages: there may be a million. The caller deletes what it is given."""
+    page: list[Entry] = []
+    while (found := heapq.nsmallest(PAGE, entries(folder))) != page:
+        page = found
+        for _, name, size, _ in page:
+            yield folder / name, size
 
 
 def _can_wait(path: Path) -> bool:

@@ -12,17 +12,7 @@ from aforesaid import log
 from aforesaid.clock import Clock
 from aforesaid.errors import AforesaidError, StoreError, WorkerError
 from aforesaid.hook import capture
-from aforesaid.model.events import (
-    Arrival,
-    CommandRun,
-    FileChanged,
-    FileRead,
-    Happening,
-    PromptSubmitted,
-    SubagentEnded,
-    ToolUsed,
-    TurnEnded,
-)
+from aforesaid.model import events
 from aforesaid.model.jobs import OBSERVE, Done, Job
 from aforesaid.model.sessions import Session
 from aforesaid.privacy import payloads
@@ -31,7 +21,6 @@ from aforesaid.text import one_line
 from aforesaid.web.backend import EventBus
 
 if TYPE_CHECKING:
-    from aforesaid.memory.dream.run import DreamResult
     from aforesaid.web.backend import Backend
     from aforesaid.web.server import Server
     from aforesaid.worker.context import Context
@@ -56,7 +45,11 @@ class Notifier:
     event_bus: EventBus = field(default_factory=EventBus)
     on: bool = False
 
-    def captured(self, arrivals: Sequence[Arrival]) -> None:
+    def publish(self, kind: str, at: int | None = None, **data: Any) -> None:
+        if self.on:
+            self.event_bus.publish(kind, self.clock() if at is None else at, **data)
+
+    def captured(self, arrivals: Sequence[events.Arrival]) -> None:
         if not self.on or not arrivals:
             return
         with _log_store_errors():
@@ -65,7 +58,7 @@ class Notifier:
             for arrival in arrivals:
                 event = arrival.event
                 if session := sessions[event.agent, event.session]:
-                    self._publish(
+                    self.publish(
                         "captured",
                         arrival.capture.at,
                         **_describe(session),
@@ -73,70 +66,36 @@ class Notifier:
                         tool=event.tool,
                         title=_title(event.what),
                         subagent=event.subagent is not None,
-                        failed=isinstance(event.what, ToolUsed) and event.what.failure is not None,
+                        failed=isinstance(event.what, events.ToolUsed)
+                        and event.what.failure is not None,
                         boring=arrival.boring,
                     )
 
     def job_done(self, job: Job, session: Session, outcome: Done) -> None:
-        if self.on:
-            with _log_store_errors():
-                self._job_done(job, session, outcome)
-
-    def _job_done(self, job: Job, session: Session, outcome: Done) -> None:
-        where = _describe(session) | {"prompt_number": job.prompt_number}
-        if job.kind != OBSERVE:
-            for summary in map(self.store.summaries.get, outcome.written):
-                if summary is not None:
-                    self._publish(
-                        "summary", summary.at, **where, id=summary.id, title=session.title
-                    )
-            self._publish("turn", self.clock(), **where, title=session.title)
+        if not self.on:
             return
-        for found in map(self.store.observations.get, outcome.written):
-            if found is not None:
-                draft = found.draft
-                title = one_line(draft.title or draft.subtitle or "", TITLE)
-                self._publish(
-                    "observation", found.at, **where, id=found.id, type=draft.type, title=title
-                )
+        where = _describe(session) | {"prompt_number": job.prompt_number}
+        with _log_store_errors():
+            if job.kind != OBSERVE:
+                for summary in filter(None, map(self.store.summaries.get, outcome.written)):
+                    self.publish("summary", summary.at, **where, id=summary.id, title=session.title)
+                self.publish("turn", **where, title=session.title)
+                return
+            for each in filter(None, map(self.store.observations.get, outcome.written)):
+                title = one_line(each.draft.title or each.draft.subtitle or "", TITLE)
+                kind = each.draft.type
+                self.publish("observation", each.at, **where, id=each.id, type=kind, title=title)
 
     def memories_written(self, project_id: int | None, names: Sequence[str], what: str) -> None:
         """`what`: remembered or extracted."""
         shown = [one_line(name, TITLE) for name in names[:MOST_NAMES]]
-        self._publish("memory", self.clock(), project_id=project_id, names=shown, what=what)
-
-    def observation_changed(self, what: str, key: int, project_id: int) -> None:
-        """By a person: pinned, edited, merged, hidden, or any of these undone."""
-        self._publish("changed", self.clock(), what=what, id=key, project_id=project_id)
-
-    def memory_changed(self, what: str, name: str | None, project_id: int | None) -> None:
-        """By a person or an agent. Without a name it may be any."""
-        shown = one_line(name, TITLE) if name else None
-        self._publish("changed", self.clock(), what=what, name=shown, project_id=project_id)
-
-    def dreamed(self, project_id: int | None, dream: "DreamResult") -> None:
-        self._publish(
-            "dream",
-            self.clock(),
-            project_id=project_id,
-            completed=dream.completed,
-            entry=dream.entry,
-            changes=len(dream.operations),
-        )
-
-    def fault(self, thread: str, why: str) -> None:
-        self._publish("fault", self.clock(), thread=thread, title=one_line(why, TITLE))
-
-    def _publish(self, kind: str, at: int, **data: Any) -> None:
-        if self.on:
-            self.event_bus.publish(kind, at, **data)
+        self.publish("memory", project_id=project_id, names=shown, what=what)
 
 
 class Web:
     def __init__(
         self,
         context: "Context",
-        *,
         memories: "MemoryWork",
         commands: Callable[[], Mapping[str, Callable[[bytes], bytes]]],
         status: Callable[[], Json],
@@ -254,17 +213,17 @@ def _describe(session: Session) -> dict[str, Any]:
     }
 
 
-def _title(what: Happening) -> str:
+def _title(what: events.Happening) -> str:
     match what:
         case (
-            PromptSubmitted(text=text)
-            | TurnEnded(last_message=text)
-            | SubagentEnded(last_message=text)
+            events.PromptSubmitted(text=text)
+            | events.TurnEnded(last_message=text)
+            | events.SubagentEnded(last_message=text)
         ):
             return one_line(text, TITLE)
-        case ToolUsed(action=FileChanged(path=path) | FileRead(path=path)):
+        case events.ToolUsed(action=events.FileChanged(path=path) | events.FileRead(path=path)):
             return one_line(path, TITLE)
-        case ToolUsed(action=CommandRun(command=command, description=description)):
+        case events.ToolUsed(action=events.CommandRun(command=command, description=description)):
             return one_line(description or command, TITLE)
         case _:
             return ""

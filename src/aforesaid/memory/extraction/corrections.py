@@ -65,9 +65,7 @@ TERM_REST = re.compile(r"\s+(?:for|in|on|when|here|as|to|everywhere|with)\b.*$",
 VERSION = re.compile(r"^(?P<name>[A-Za-z][\w.+#-]*)\s+v?\d+(?:\.\d+)*$")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # A memory that says what is used, and not merely names it.
-_USES = (
-    "(?:use|uses|used|using|prefers?|with|via|through|on|in|to|is|are|by|only|supports?|runs?)"
-)
+_USES = "(?:use|uses|used|using|prefers?|with|via|through|on|in|to|is|are|by|only|supports?|runs?)"
 _AFTER = "(?:to|for|in|as|when|over|not|and|or|from|on|under|at|with|by|instead|here)"
 MIN_ECHO = 0.5  # of the memory's words, in what the assistant had said
 

@@ -129,9 +129,7 @@ class Clause:
     """`text`: in normal form; `rest`: with all that follows it in its sentence, `plain`: the sentence as typed,
     masked. `points`: for the cues that count whatever it is."""
 
-    def __init__(
-        self, text: str, rest: str, plain: str, *, alone: bool, corrects: bool
-    ) -> None:
+    def __init__(self, text: str, rest: str, plain: str, *, alone: bool, corrects: bool) -> None:
         self.text, self.rest, self.plain = text, rest, plain
         self.alone, self.corrects = alone, corrects
         tools = {word for word in words(rest) if is_tool(word)}

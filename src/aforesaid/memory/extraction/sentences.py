@@ -113,7 +113,9 @@ def _spoken(paragraphs: list[str]) -> Iterator[str]:
 
 def _introduces(line: str) -> bool:
     """A text that is not the user's, or only to be worked on."""
-    return has("handed_over", line) or (line.rstrip().endswith((":", "：")) and not has("rules", line))
+    return has("handed_over", line) or (
+        line.rstrip().endswith((":", "：")) and not has("rules", line)
+    )
 
 
 def own_sentences(text: str) -> list[str]:
@@ -142,7 +144,9 @@ CONTRACTED = re.compile(
 SHORTHAND = dict(
     row.split("=")
     for row in "pls=please|plz=please|bc=because|cuz=because|coz=because|w/o=without|im=i'm|ive=i've|lets=let's"
-    "|u=you|do not=don't|should not=shouldn't|must not=mustn't|cannot=can't|can not=can't".split("|")
+    "|u=you|do not=don't|should not=shouldn't|must not=mustn't|cannot=can't|can not=can't".split(
+        "|"
+    )
 )
 SHORT = re.compile(rf"(?<![\w/])(?:{'|'.join(map(re.escape, SHORTHAND))})(?![\w/])")
 MISSPELT = (
