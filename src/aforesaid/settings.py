@@ -1,5 +1,5 @@
-"""Settings, declared once as rows. A row gives validation, the environment variable, the line in
-`config list`, the reference page and the default.
+"""Settings, declared once in `settings.toml`. An entry gives validation, the environment variable, the line
+in `config list`, the reference page and the default.
 
 Order of precedence: environment, config file, default. An unknown or wrong entry in the file is an
 error that names it: a typo that is silently ignored costs an evening.
@@ -10,33 +10,57 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
 from aforesaid.errors import ConfigError
 from aforesaid.paths import Paths
-from aforesaid.setting_rows import BY_NAME, ROWS, Row, Value
 
 if TYPE_CHECKING:  # the rules are compiled when they are imported
     from aforesaid.privacy.redactor import Redactor
 
-__all__ = [
-    "BY_NAME",
-    "ROWS",
-    "Row",
-    "Settings",
-    "Value",
-    "build_redactor",
-    "check",
-    "follow",
-    "load",
-    "parse",
-    "row_named",
-]
-
-
+Value = int | str | tuple[str, ...]
 PATTERNS = "privacy.patterns"
 COMMA = re.compile(r",(?![^{}]*\})")  # between entries; `{20,40}` is part of one
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`live`: takes effect at once in a running worker. `secret`: never shown."""
+
+    name: str
+    default: Value
+    help: str
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    secret: bool = False
+    live: bool = False
+
+    @property
+    def env(self) -> str:
+        return "AFORESAID_" + self.name.upper().replace(".", "_")
+
+    @property
+    def section(self) -> tuple[str, str]:
+        section, _, key = self.name.partition(".")
+        return section, key
+
+
+def _load_row(name: str, fields: Mapping[str, Any]) -> Row:
+    values: dict[str, Any] = dict(fields)
+    values |= {key: tuple(each) for key, each in fields.items() if isinstance(each, list)}
+    return Row(name, **values)
+
+
+ROWS = tuple(
+    _load_row(f"{section}.{key}", fields)
+    for section, table in tomllib.loads(
+        Path(__file__).with_name("settings.toml").read_text("utf-8")
+    ).items()
+    for key, fields in table.items()
+)
+BY_NAME = {row.name: row for row in ROWS}
 
 
 @dataclass(frozen=True, slots=True)

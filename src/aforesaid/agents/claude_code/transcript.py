@@ -17,6 +17,7 @@ from typing import Any
 from aforesaid import log
 from aforesaid.agents.claude_code.hooks import HOOK_EVENTS
 from aforesaid.agents.claude_code.transcript_state import (
+    INTERRUPTED,
     LOST,
     STOPPED,
     Call,
@@ -28,9 +29,8 @@ from aforesaid.agents.claude_code.transcript_state import (
     fingerprint,
     input_of_call,
     instructions,
-    interrupted,
-    is_interruption,
     is_line_start,
+    keep_latest,
     last_message_in,
     lines,
     object_of,
@@ -39,6 +39,7 @@ from aforesaid.agents.claude_code.transcript_state import (
     queued_prompt,
     size_of,
     time_of,
+    user_text,
 )
 from aforesaid.agents.fields import Json, as_object, text_of
 from aforesaid.clock import DAY
@@ -80,6 +81,9 @@ class Conversation:
     agent_types: dict[str, str] = field(default_factory=dict)
     unreadable: int = 0
     at: int = 0
+    began: int = 0
+    next: Occurrence | None = None  # the first that was not yielded yet
+    rest: Iterator[Occurrence] = field(default_factory=lambda: iter(()))
     state: State = field(default_factory=State)
     _settled: Json = field(default_factory=dict)  # the last state in which nothing was open
     _since: int = 0  # occurrences after it
@@ -106,6 +110,14 @@ class Conversation:
             yield from self._place([self._interrupt(next(iter(self.state.calls)), LOST)])
         self.state.results.clear()
         yield from self._place(self._end())
+
+    def advance(self) -> None:
+        self.next = next(self.rest, None)
+
+    def begin_finish(self) -> None:
+        if self.next is None:
+            self.rest = self.finish()
+            self.advance()
 
     def _place(self, found: list[Occurrence]) -> Iterator[Occurrence]:
         """What a line says, with its place, without what was read before."""
@@ -163,7 +175,7 @@ class Conversation:
         calls = calls_in(entry, self.state.prompt_id)
         found = []
         for call in calls:
-            self.state.open_call(call)
+            keep_latest(self.state.calls, call.id, call)
             if (line := self.state.results.pop(call.id, None)) is not None:
                 found += self._user(line)
         message = last_message_in(entry, self.state.prompt_id)
@@ -179,7 +191,7 @@ class Conversation:
             whole = entry if len(results) == 1 else entry | {"toolUseResult": None}
             return [h for block in results for h in self._result(block, whole)]
         self.state.prompt_id = text_of(entry, "promptId") or self.state.prompt_id
-        if is_interruption(entry):
+        if user_text(entry).startswith(INTERRUPTED):
             self.state.last_message, self.state.working = None, False
             return [self._interrupt(name, STOPPED) for name in list(self.state.calls)]
         if self.agent_id:
@@ -205,14 +217,13 @@ class Conversation:
         name = text_of(block, "tool_use_id")
         call = self.state.calls.pop(name, None)
         if call is None:  # the call may stand on a later line
-            self.state.keep_result(name, entry)
+            keep_latest(self.state.results, name, entry)
             return []
-        fields = outcome(call.name, call.given, block, entry, self.outputs)
-        return [self._tool(call, fields, entry, self.at)]
+        return [self._tool(call, outcome(call, block, entry, self.outputs), entry, self.at)]
 
     def _interrupt(self, name: str, why: str) -> Occurrence:
         call = self.state.calls.pop(name)
-        return self._tool(call, interrupted(why), {"cwd": call.cwd}, call.at)
+        return self._tool(call, {"error": why, "is_interrupt": True}, {"cwd": call.cwd}, call.at)
 
     def _tool(self, call: Call, fields: Json, entry: Json, at: int) -> Occurrence:
         name = "PostToolUseFailure" if "error" in fields else "PostToolUse"
@@ -223,8 +234,9 @@ class Conversation:
         if not isinstance(response, dict) or not (agent := text_of(response, "agentId")):
             return occurrence
         self._note_agent_type(agent, call)
-        ended = agent if response.get("status") == "completed" else ""
-        return replace(occurrence, ended_agent=ended)
+        return replace(
+            occurrence, ended_agent=agent if response.get("status") == "completed" else ""
+        )
 
     def _note_agent_type(self, agent: str, call: Call | None) -> None:
         if call and isinstance(call.given, dict) and text_of(call.given, "subagent_type"):
@@ -341,108 +353,75 @@ PREFIX, SUFFIX = "agent-", ".jsonl"
 META_BYTES = 1 << 20
 
 
-@dataclass(slots=True)
-class SubagentFile:
-    """`next` is the first occurrence that was not told yet."""
-
-    id: str
-    talk: Conversation
-    began: int
-    rest: Iterator[Occurrence] = field(default_factory=lambda: iter(()))
-    next: Occurrence | None = None
-
-    def open(self) -> None:
-        self.rest = self.talk.occurrences()
-        self.advance()
-
-    def advance(self) -> None:
-        self.next = next(self.rest, None)
-
-    def finish(self) -> None:
-        if self.next is None:
-            self.rest = self.talk.finish()
-            self.advance()
-
-    def dump(self, place: Json) -> Json:
-        """For a mark; older clients say only in the middle of the session of what type it is."""
-        return place | ({"y": self.talk.agent_type} if self.talk.agent_type else {})
-
-
 class Agents:
+    """The files of sub-agents, merged with the session's own in the order of time."""
+
     def __init__(self, folder: Path, main: Conversation, known: dict[str, Any]) -> None:
         self._main = main
         found = sorted((folder / "subagents").rglob(f"{PREFIX}*{SUFFIX}"))
-        new = (self._file(str(path), known) for path in found)
+        new = filter(None, (self._open(str(path), known) for path in found))
         # The last is the next to begin.
-        self._waiting = sorted((f for f in new if f), key=lambda f: f.began, reverse=True)
-        self._working: list[SubagentFile] = []
+        self._waiting = sorted(new, key=lambda talk: talk.began, reverse=True)
+        self._working: list[Conversation] = []
         self.unreadable = 0
 
-    def merged(self, over: bool) -> Iterator[tuple[Occurrence, SubagentFile | None]]:
+    def merged(self, over: bool) -> Iterator[tuple[Occurrence, Conversation | None]]:
         """Everything, with the sub-agent that it is of. `over`: nothing more will ever be written."""
         at = 0
         for occurrence in self._main.occurrences():
             at = max(at, occurrence.at)
             yield from self._until(at)
             if occurrence.ended_agent:
-                yield from self._ended(occurrence.ended_agent, at)
+                # Older clients do not say in the sub-agent's own file that it was done.
+                for talk in self._working:
+                    if talk.agent_id == occurrence.ended_agent:
+                        talk.begin_finish()
+                yield from self._until(at)
             yield occurrence, None
         yield from self._until(None)
         if over:
-            for file in list(self._working):
-                file.finish()
+            for talk in self._working:
+                talk.begin_finish()
             yield from self._until(None)
             yield from ((occurrence, None) for occurrence in self._main.finish())
-        self.unreadable = sum(file.talk.unreadable for file in self._working)
+        self.unreadable = sum(talk.unreadable for talk in self._working)
 
-    def _until(self, at: int | None) -> Iterator[tuple[Occurrence, SubagentFile]]:
+    def _until(self, at: int | None) -> Iterator[tuple[Occurrence, Conversation]]:
         while True:
             while self._waiting and (at is None or self._waiting[-1].began <= at):
-                self._open(self._waiting.pop())
-            ready = [f for f in self._working if f.next and (at is None or f.next.at <= at)]
-            if not ready:
+                talk = self._waiting.pop()
+                talk.agent_type = talk.agent_type or self._main.agent_types.get(talk.agent_id, "")
+                talk.rest = talk.occurrences()
+                talk.advance()
+                self._working.append(talk)
+            ready = [(t.next.at, n) for n, t in enumerate(self._working) if t.next]
+            first, number = min(ready, default=(0, -1))
+            if number < 0 or (at is not None and first > at):
                 return
-            file = min(ready, key=lambda f: f.next.at if f.next else 0)
-            assert file.next is not None
-            yield file.next, file
-            file.advance()
+            talk = self._working[number]
+            assert talk.next is not None
+            yield talk.next, talk
+            talk.advance()
 
-    def _ended(self, name: str, at: int) -> Iterator[tuple[Occurrence, SubagentFile]]:
-        """Older clients do not say in the sub-agent's own file that it was done."""
-        for file in self._working:
-            if file.id == name:
-                file.finish()
-        yield from self._until(at)
-
-    def _open(self, file: SubagentFile) -> None:
-        if not file.talk.agent_type:
-            file.talk.agent_type = self._main.agent_types.get(file.id, "")
-        self._working.append(file)
-        file.open()
-
-    def _file(self, path: str, known: dict[str, Any]) -> SubagentFile | None:
+    def _open(self, path: str, known: dict[str, Any]) -> Conversation | None:
         """None if there is nothing new in it."""
         name = Path(path).name[len(PREFIX) : -len(SUFFIX)]
         place, main = as_object(known.get(name)), self._main
-        agent_type = _type(path) or text_of(place, "y")
-        talk = Conversation(
-            path, main.session, main.transcript, main.outputs, place, name, agent_type
-        )
+        kind = _read_type(path) or text_of(place, "y")
+        talk = Conversation(path, main.session, main.transcript, main.outputs, place, name, kind)
         if talk.state.offset >= size_of(path):
             return None
         first = next(lines(path, talk.state.offset), None)
-        began = time_of(first.entry or {}) if first else None
-        return SubagentFile(name, talk, began or 0)
+        talk.began = (time_of(first.entry or {}) if first else None) or 0
+        return talk
 
 
-def _type(path: str) -> str:
+def _read_type(path: str) -> str:
     """As the client noted it beside the file; older clients did not."""
-    try:
-        beside = Path(path.removesuffix(SUFFIX) + ".meta.json")
-        found: Json = json.loads(read_regular(beside, META_BYTES) or b"")
-        return text_of(found, "agentType")
-    except (OSError, ValueError, AttributeError):
-        return ""
+    beside = Path(path.removesuffix(SUFFIX) + ".meta.json")
+    with suppress(ValueError, AttributeError):
+        return text_of(json.loads(read_regular(beside, META_BYTES) or b""), "agentType")
+    return ""
 
 
 Parse = Callable[[Capture], Event | Unreadable | None]
@@ -459,12 +438,10 @@ def files(env: Mapping[str, str]) -> Iterator[TranscriptFile]:
     """Every session on this machine, newest first. Sub-agents are read with the session they worked for."""
     found = []
     for path in folder(env).glob("*/*.jsonl"):
-        if not path.name.startswith("agent-"):
-            try:
+        if not path.name.startswith(PREFIX):
+            with suppress(OSError):
                 status = path.stat()
-            except OSError:
-                continue
-            found.append((status.st_mtime_ns, str(path), status.st_size))
+                found.append((status.st_mtime_ns, str(path), status.st_size))
     for modified, name, size in sorted(found, reverse=True):
         try:
             yield describe(name)
@@ -516,7 +493,9 @@ def read(
         if agent is None:
             known["m"] = occurrence.place
         else:
-            known["a"][agent.id] = agent.dump(occurrence.place)
+            # Older clients say only in the middle of the session of what type it is.
+            kind = {"y": agent.agent_type} if agent.agent_type else {}
+            known["a"][agent.agent_id] = occurrence.place | kind
         if found := _as_capture(file, occurrence, parse):
             yield TranscriptEvent(*found, json.dumps(known, separators=(",", ":")))
     if unreadable := main.unreadable + agents.unreadable:

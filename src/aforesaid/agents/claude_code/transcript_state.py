@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from aforesaid.agents.fields import Json, as_object, text_of
 from aforesaid.ids import digest
@@ -22,8 +22,7 @@ BOOKKEEPING = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """`entry` is None for a line that cannot be read, and empty for the client's bookkeeping."""
 
     start: int
@@ -177,10 +176,6 @@ def queued_prompt(attachment: Json) -> str | None:
     return text if typed and text and not text.startswith(NOT_PROMPTS) else None
 
 
-def is_interruption(entry: Json) -> bool:
-    return user_text(entry).startswith(INTERRUPTED)
-
-
 def instructions(entry: Json, command: str) -> str | None:
     """What follows a command of the client's own, such as `/compact`; None for any other line."""
     found = _client_command.match(user_text(entry))
@@ -214,17 +209,17 @@ _reminder = re.compile(r"\n*<system-reminder>.*?</system-reminder>\s*\Z", re.DOT
 _saved = re.compile(r"\A<persisted-output>.*?saved to: ([^\n]+)", re.DOTALL)
 
 
-def outcome(name: str, given: object, block: Json, entry: Json, folder: str) -> Json:
+def outcome(call: "Call", block: Json, entry: Json, folder: str) -> Json:
     """The fields of PostToolUse or of PostToolUseFailure. `folder` holds the session's large outputs."""
     text = text_in(block.get("content"))
-    if why := _interruption(block, entry, text):
-        return interrupted(text if SAID in text else why)
     if block.get("is_error"):
+        if why := _interruption(entry, text):
+            return {"error": text if SAID in text else why, "is_interrupt": True}
         tagged = _tagged.match(text)
         return {"error": tagged[1] if tagged else text, "is_interrupt": False}
     if (result := entry.get("toolUseResult")) is not None:
         return {"tool_response": result}
-    return {"tool_response": _shaped(name, given, _whole(text, folder))}
+    return {"tool_response": _shaped(call, _whole(text, folder))}
 
 
 def input_of_call(given: object, fields: Json) -> object:
@@ -236,38 +231,31 @@ def input_of_call(given: object, fields: Json) -> object:
     return given
 
 
-def interrupted(why: str) -> Json:
-    return {"error": why, "is_interrupt": True}
-
-
 def text_in(content: object) -> str:
     if isinstance(content, list):
         return "\n".join(text_of(part, "text") for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
 
 
-def _interruption(block: Json, entry: Json, text: str) -> str:
-    if not block.get("is_error"):
-        return ""
+def _interruption(entry: Json, text: str) -> str:
     if why := DENIALS.get(text_of(entry, "toolDenialKind")):
         return why
     stopped = entry.get("toolUseResult") == REJECTED or text.startswith(STOPPED[:-1])
     return STOPPED if stopped else ""
 
 
-def _shaped(name: str, given: object, text: str) -> Any:
-    args = given if isinstance(given, dict) else {}
-    match name:
+def _shaped(call: "Call", text: str) -> Any:
+    args = as_object(call.given)
+    match call.name:
         case "Bash" | "PowerShell":
             return {"stdout": "" if text in NOTHING else text, "stderr": "", "interrupted": False}
         case "Read":
             return _read(args, _reminder.sub("", text))
         case "Write":
-            path, content = args.get("file_path"), args.get("content")
+            written = {"filePath": args.get("file_path"), "content": args.get("content")}
             if not text.startswith("File created"):
-                return {"type": "update", "filePath": path, "content": content}
-            created = {"type": "create", "filePath": path, "content": content}
-            return created | {"structuredPatch": [], "originalFile": None}
+                return {"type": "update", **written}
+            return {"type": "create", **written, "structuredPatch": [], "originalFile": None}
         case "Edit":
             return {"filePath": args.get("file_path")}
         case _:
@@ -312,8 +300,7 @@ WHITE_SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + ""
 MOST_QUEUED = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A tool call that waits for its result."""
 
     id: str
@@ -324,8 +311,7 @@ class Call:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class LastMessage:
+class LastMessage(NamedTuple):
     """The agent's last message so far. `reason` is why it stopped, empty where the client does not say."""
 
     text: str
@@ -336,8 +322,7 @@ class LastMessage:
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(NamedTuple):
     """A prompt typed while the agent worked: the hook ran at once, under the prompt of that time."""
 
     text: str  # its digest
@@ -363,16 +348,6 @@ class State:
     def is_settled(self) -> bool:
         """Whether reading can begin anew here: nothing waits for a later line."""
         return not (self.calls or self.results or self.last_message)
-
-    def open_call(self, call: Call) -> None:
-        self.calls[call.id] = call
-        if len(self.calls) > MOST_OPEN:
-            del self.calls[next(iter(self.calls))]
-
-    def keep_result(self, call_id: str, entry: Json) -> None:
-        self.results[call_id] = entry
-        if len(self.results) > MOST_OPEN:
-            del self.results[next(iter(self.results))]
 
     def queue(self, text: str, at: int) -> None:
         self.queued = [*self.queued, Queued(digest(text), self.prompt_id, at)][-MOST_QUEUED:]
@@ -404,6 +379,13 @@ class State:
             started=str(dumped.get("h", "")),
             working=bool(dumped.get("w")),
         )
+
+
+def keep_latest(kept: dict[str, Any], key: str, value: object) -> None:
+    """Within a limit: a file may open calls without end."""
+    kept[key] = value
+    if len(kept) > MOST_OPEN:
+        del kept[next(iter(kept))]
 
 
 def calls_in(entry: Json, prompt_id: str) -> list[Call]:
