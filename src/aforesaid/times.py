@@ -178,8 +178,8 @@ def _read_unit(unit: str, day: date, end: int) -> Read:
 
 
 class Anchor(NamedTuple):
-    """Where an anchor begins, its preposition, and the day that names without a year are before: today, or the
-    end of a range."""
+    """Where an anchor begins, its preposition, and the day that names without a year come before: today, or
+    the end of a range."""
 
     at: int
     lead: str

@@ -62,7 +62,7 @@ class _Page:
     characters: int = 0
     shared_from: int = 0
 
-    def fits(self, block: list[str], share: float = 1.0) -> bool:
+    def fits(self, block: list[str], share: float) -> bool:
         size = sum(len(line) + 1 for line in block)
         most = self.shared_from + (self.budget - self.shared_from) * share
         return self.used + price(block) <= most and self.characters + size <= self.room
@@ -127,7 +127,8 @@ def _this_session(page: _Page, store: Store, session: Session) -> None:
     heading = ["", THIS_SESSION]
     for summary in reversed(store.summaries.for_session(session.id)):
         lines = _summary_lines(summary, full=True)
-        one = _summary_injection(summary, lines, "this session did it before its compaction")
+        reason = "this session did it before its compaction"
+        one = Injection(SUMMARY, summary.id, reason, price(lines))
         if lines and not page.add([*heading, *lines], [one], 0.5):
             return
         heading = [] if lines else heading
@@ -201,7 +202,7 @@ def _sessions(page: _Page, store: Store, sessions: list[Session], resuming: Sess
             # The title is the first prompt cut short: not both.
             has_title = any(line.startswith(f"- Asked: {title.rstrip(ELLIPSIS)}") for line in lines)
             reason = "of the last session" if number == 0 else "of one of the last sessions"
-            ones = [_summary_injection(turn, own, reason) for turn, own in turns if own]
+            ones = [Injection(SUMMARY, turn.id, reason, price(own)) for turn, own in turns if own]
             block = [*heading, when if has_title else f"{when} {title}", *lines]
             if page.add(block, ones, SESSIONS_SHARE):
                 break
@@ -239,16 +240,11 @@ def _for_work(page: _Page, store: Store, found: Sequence[tuple[int, str]]) -> se
         if observation is None:
             continue
         line = index_line(observation)
-        if page.add(
-            [*heading, line], [Injection(OBSERVATION, key, reason, price([line]))], WORK_SHARE
-        ):
+        one = Injection(OBSERVATION, key, reason, price([line]))
+        if page.add([*heading, line], [one], WORK_SHARE):
             listed.add(key)
             heading = []
     return listed
-
-
-def _summary_injection(summary: Summary, lines: list[str], reason: str) -> Injection:
-    return Injection(SUMMARY, summary.id, reason, price(lines))
 
 
 def _index(page: _Page, recent: list[Observation]) -> bool:

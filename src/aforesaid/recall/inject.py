@@ -9,6 +9,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from aforesaid import freshness
@@ -58,18 +59,15 @@ def recall_for_prompt(
         if observation.session_id == session.id:
             continue
         block = _prompt_block(observation, question, place)
-        cost = price(block)
-        if cost > left:
+        if price(block) > left:
             continue
-        left -= cost
+        left -= price(block)
         lines += block
         reason = f"near to the prompt ({_shared_words(found, question)})"
-        chosen.append(Injection(OBSERVATION, observation.id, reason, cost))
+        chosen.append(Injection(OBSERVATION, observation.id, reason, price(block)))
         if len(chosen) == MOST:
             break
-    if not chosen:
-        return "", []
-    return wrap(project.name, PROMPT_LEAD, lines), chosen
+    return (wrap(project.name, PROMPT_LEAD, lines), chosen) if chosen else ("", [])
 
 
 def _known_to_session(store: Store, session: Session) -> frozenset[int]:
@@ -202,19 +200,14 @@ class _File:
         self._top = next((top for top in tops if names[-1].startswith(f"{top}/")), tops[0])
         last = re.escape(names[-1].rpartition("/")[2])
         self._pattern = re.compile(rf"(?<![\w.-]){last}(?![\w-])")
-        self._text: str | None = None
 
     def among(self, stored: Iterable[str]) -> str | None:
         """The name an observation has for it; another file may have the same last component."""
         tails = tuple(f"/{name}" for name in self.names[:-1])
-        return next(
-            (
-                each
-                for each in stored
-                if each in self.names or (each[:1] == "/" and each.endswith(tails))
-            ),
-            None,
-        )
+        for each in stored:
+            if each in self.names or (each[:1] == "/" and each.endswith(tails)):
+                return each
+        return None
 
     def is_named_in(self, text: str) -> bool:
         return self._pattern.search(text) is not None
@@ -226,25 +219,19 @@ class _File:
         found = ("".join(groups) for groups in SYMBOL.findall(fact))
         return any(len(symbol) > 2 and symbol in self.text for symbol in found)
 
-    @property
+    @cached_property
     def text(self) -> str:
-        if self._text is None:
-            self._text = _beginning(self.names[-1])
-        return self._text
+        try:
+            with open_regular(Path(self.names[-1]), follow=True) as file:
+                return file.read(LARGEST).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            return ""
 
     def mark(self, observation: Observation) -> str:
         draft = observation.draft
         stored = self.among((*draft.files_modified, *draft.files_read))
         blob = dict(draft.blobs).get(stored or "")
         return MARKS.get(freshness.state(self._top, self.names[-1], blob), "")
-
-
-def _beginning(path: str) -> str:
-    try:
-        with open_regular(Path(path), follow=True) as file:
-            return file.read(LARGEST).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
 
 
 def _known_about(store: Store, session: Session, file: _File, since: int) -> list[Observation]:

@@ -47,6 +47,7 @@ BESIDE_GOOD = 0.5  # of the best match
 LATEST = 2**62
 WITHIN = 300_000
 RETRY_SECONDS = 60.0
+LEVEL_KINDS = {"sessions": (SESSION,), "summaries": (SUMMARY,), "facts": (OBSERVATION,)}
 # Without a word in common a finding must be near in meaning: in standard deviations, since there is always a
 # nearest, and as a cosine.
 UNLIKE, UNRELATED = 1.5, 0.25
@@ -76,27 +77,28 @@ class Searcher:
     def explore(self, query: Query) -> tuple[Answer, list[Document]]:
         """The answer, and the documents of all its `total` results, best first."""
         limit = max(1, query.limit)
-        filters = _filters_of(query)
-        if query.level == "events":
-            return self._answer_events(query, query_terms(query.text), limit), []
+        kinds = LEVEL_KINDS.get(query.level, query.filters.kinds)
+        filters = replace(query.filters, kinds=kinds)
+        if query.level == "events":  # one more than asked for tells whether there are more
+            events = self._event_hits(query, query_terms(query.text), limit + 1)
+            more = len(events) > limit
+            return Answer(tuple(events[:limit]), None, len(events), complete=not more), []
         question, candidates, without, complete = self._candidates(query.text, filters)
         results = fold(self._store, candidates)
-        documents = [each.document for each, _ in results]
         total = len(results)
         found = _to_hits(self._store, results[:limit], question)
         if query.level == "facts":
             found = _by_facts(self._store, found, question)
-        if query.level in ("titles", "full") and _may_be_events(query.filters):
+        asked = query.filters
+        # Events have neither types nor names; who asks for these does not mean them.
+        named = asked.kinds or asked.types or asked.concepts or asked.files
+        if query.level in ("titles", "full") and not named:
             terms = self._terms_for_events(query.text, bool(found))
             events = self._event_hits(query, terms, limit)
             found = [*events, *found][:limit]
             total += len(events)
+        documents = [each.document for each, _ in results]
         return Answer(tuple(found), without, total, complete), documents
-
-    def _answer_events(self, query: Query, terms: Sequence[str], limit: int) -> Answer:
-        """One more than asked for is looked up: whether there are more. They are not counted further."""
-        found = self._event_hits(query, terms, limit + 1)
-        return Answer(tuple(found[:limit]), None, len(found), complete=len(found) <= limit)
 
     def _candidates(
         self, text: str, filters: Filters
@@ -130,14 +132,16 @@ class Searcher:
         counts = self.how_many(project), self.how_many(None)
         question = understand(text, store, project, *counts, now)
         within = self._within(filters)
-        words = self._words(question, replace(filters, kinds=()), depth)  # neighbours count, too
+        of_any_kind = replace(filters, kinds=())  # neighbours count, too
+        words = dict(store.index.match_documents(question.terms, of_any_kind, depth))
         complete = len(words) < depth
         meaning, without = self._meaning(question.text, filters, within)
         nearest = meaning.best(BY_MEANING) if meaning else []
         ids = dict.fromkeys([*words, *nearest, *self._of_times(question, filters)])
         documents = store.index.documents(ids)
-        if filters.kinds and len(words) == depth and _few(documents, words, filters):
-            words |= self._words(question, filters, BY_WORDS)  # more of these kinds
+        fitting = sum(each.id in words and each.kind in filters.kinds for each in documents)
+        if filters.kinds and len(words) == depth and fitting < BY_WORDS // 2:  # more of these kinds
+            words |= dict(store.index.match_documents(question.terms, filters, BY_WORDS))
             documents += store.index.documents(words.keys() - {each.id for each in documents})
         if within is None:  # who filters wants what fits, not what stands beside it
             documents += self._neighbours(documents, words)
@@ -151,7 +155,7 @@ class Searcher:
         for document in wanted:
             points = rank.points(document, question, evidence, self._weights)
             near = (words.get(document.id, 0.0), evidence.meaning.get(document.id, 0.0))
-            found.append(Found(document, points, sum(points), *near))
+            found.append(Found(document, points, sum(points.values()), *near))
         cosines = meaning.cosines(keys) if meaning else {}
         alike = UNLIKE if len(cosines) > FEW else 0.0  # of a few, none stands out
         found = [
@@ -184,9 +188,6 @@ class Searcher:
         names = [term for term in terms if "_" in term] if found else terms
         known = self._store.index.term_counts(names, 1) if found and names else {}
         return [name for name in names if not known.get(name)]
-
-    def _words(self, question: Question, filters: Filters, limit: int) -> dict[int, float]:
-        return dict(self._store.index.match_documents(question.terms, filters, limit))
 
     def _of_times(self, question: Question, filters: Filters) -> list[int]:
         """What happened in the periods that the question mentions, whatever its words."""
@@ -247,22 +248,6 @@ class Searcher:
             count = self._store.index.count_documents(project_id)
             self._counts[project_id] = (newest, count)
         return count
-
-
-def _filters_of(query: Query) -> Filters:
-    kinds = {"sessions": (SESSION,), "summaries": (SUMMARY,), "facts": (OBSERVATION,)}
-    return replace(query.filters, kinds=kinds.get(query.level, query.filters.kinds))
-
-
-def _few(documents: Sequence[Document], words: Mapping[int, float], filters: Filters) -> bool:
-    """Of the kinds that are wanted, among those that match."""
-    wanted = sum(each.id in words and each.kind in filters.kinds for each in documents)
-    return wanted < BY_WORDS // 2
-
-
-def _may_be_events(filters: Filters) -> bool:
-    """Events have neither types nor names; who asks for these does not mean them."""
-    return not (filters.kinds or filters.types or filters.concepts or filters.files)
 
 
 def _takes_part(document: Document, filters: Filters, within: frozenset[int] | None) -> bool:
