@@ -6,25 +6,16 @@ The lists of words are in words.txt.
 """
 
 import re
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from aforesaid.text import load_sections
+
+_LISTS = load_sections(Path(__file__).with_name("words.txt"))
+
 
 def load_words(section: str) -> frozenset[str]:
-    return _load_all()[section]
-
-
-@cache
-def _load_all() -> dict[str, frozenset[str]]:
-    sections: dict[str, set[str]] = {}
-    words: set[str] = set()
-    for line in Path(__file__).with_name("words.txt").read_text("utf-8").splitlines():
-        if line.startswith("["):
-            words = sections.setdefault(line.strip("[]"), set())
-        elif not line.startswith("#"):
-            words.update(line.split())
-    return {name: frozenset(found) for name, found in sections.items()}
+    return frozenset(" ".join(_LISTS[section]).split())
 
 
 _PLACEHOLDER = re.compile(

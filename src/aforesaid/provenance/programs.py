@@ -3,18 +3,9 @@
 import re
 from pathlib import Path
 
+from aforesaid.text import load_sections
+
 Rows = dict[str, tuple[tuple[str, ...], ...]]
-
-
-def _load() -> dict[str, list[str]]:
-    sections: dict[str, list[str]] = {}
-    text = Path(__file__).with_name("programs.txt").read_text("utf-8").replace("\n  ", " ")
-    for line in text.splitlines():
-        if re.fullmatch(r"\[[a-z-]+\]", line):
-            lines = sections.setdefault(line[1:-1], [])
-        elif line and not line.startswith("# "):
-            lines.append(line)
-    return sections
 
 
 def _words(section: str) -> frozenset[str]:
@@ -30,7 +21,7 @@ def _rows(lines: list[str]) -> Rows:
     }
 
 
-_DATA = _load()
+_DATA = load_sections(Path(__file__).with_name("programs.txt"))
 SUBCOMMANDS = _rows(_DATA["subcommands"])
 WRAPPERS = {name: options for name, _, options in (r.partition(":") for r in _DATA["wrappers"])}
 RUNNERS = frozenset(tuple(each.split("/")) for each in _words("runners"))

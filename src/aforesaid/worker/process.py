@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def run(paths: Paths) -> None:
     paths.make()
     log.to_file(paths.log_file)
-    home = wiring.living_home()
+    home = wiring.home(live=True)
     redactor = cache(lambda: wiring.make_redactor(home))  # loaded by the first line
     log.redact_with(lambda text: redactor().text(text))
     log.set_level(home.settings.text("worker.log_level"))
