@@ -71,13 +71,11 @@ def add_hooks(settings: Json, hook_dir: Path, python: Path | None) -> None:
     wanted = {row.event: row for row in HOOK_EVENTS}
     for event in [event for event in hooks if event not in wanted]:
         _remove_ours(hooks, event)
-        if not hooks[event]:
-            del hooks[event]
     for event, row in wanted.items():
         group = hook_group(row, hook_command(row.hook, hook_dir, python))
         if _our_entries(child(hooks, event, list, "hooks.")) != _our_entries([group]):
             _remove_ours(hooks, event)
-            hooks[event].append(group)
+            child(hooks, event, list).append(group)
 
 
 def remove_hooks(settings: Json, keep: Collection[str]) -> None:  # noqa: ARG001 - none is kept
@@ -88,8 +86,6 @@ def remove_hooks(settings: Json, keep: Collection[str]) -> None:  # noqa: ARG001
     ours = [event for event in hooks if _our_entries(child(hooks, event, list, "hooks."))]
     for event in ours:
         _remove_ours(hooks, event)
-        if not hooks[event]:
-            del hooks[event]
     if ours and not hooks:
         del settings["hooks"]
 
@@ -97,13 +93,8 @@ def remove_hooks(settings: Json, keep: Collection[str]) -> None:  # noqa: ARG001
 def installed_commands(text: str) -> dict[str, list[str]]:
     """Our shell lines by event, for the doctor."""
     hooks = child(load_object(text), "hooks", dict)
-    found = {
-        event: [
-            str(entry["command"]) for _, entry in _our_entries(child(hooks, event, list, "hooks."))
-        ]
-        for event in hooks
-    }
-    return {event: commands for event, commands in found.items() if commands}
+    entries = {event: _our_entries(child(hooks, event, list, "hooks.")) for event in hooks}
+    return {event: [str(e["command"]) for _, e in ours] for event, ours in entries.items() if ours}
 
 
 def missing_hooks(commands: Mapping[str, Collection[str]]) -> set[str]:
@@ -225,6 +216,7 @@ def probe_session(reference: str, directory: str) -> Iterator[tuple[str, Json]]:
 
 
 def _remove_ours(hooks: Json, event: str) -> None:
+    """Also a group, or the event, that this leaves empty."""
     kept = []
     for group in child(hooks, event, list, "hooks."):
         if _our_entries([group]):
@@ -233,16 +225,14 @@ def _remove_ours(hooks: Json, event: str) -> None:
         else:
             kept.append(group)
     hooks[event] = kept
+    if not kept:
+        del hooks[event]
 
 
 def _our_entries(groups: list[Any]) -> list[tuple[object, Json]]:
     """Each of our hook entries with the matcher of the group it stands in."""
-    return [
-        (group.get("matcher"), entry)
-        for group in groups
-        for entry in _entries(group)
-        if _is_ours(entry)
-    ]
+    every = ((group, entry) for group in groups for entry in _entries(group))
+    return [(group.get("matcher"), entry) for group, entry in every if _is_ours(entry)]
 
 
 def _entries(group: object) -> list[Any]:
