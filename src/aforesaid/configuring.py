@@ -22,7 +22,6 @@ BUSY = "Another program is changing the settings and does not finish. Try again.
 
 
 def set_text(name: str, text: str, where: str, env: Mapping[str, str] | None = None) -> Value:
-    """Parses a value as a user types it; lists with commas."""
     row = settings.row_named(name)
     return set_value(name, settings.parse(row, text, where), where, env)
 
@@ -37,7 +36,6 @@ def set_value(name: str, value: object, where: str, env: Mapping[str, str] | Non
 
 
 def unset(name: str, env: Mapping[str, str] | None = None) -> Row:
-    """Resets a setting to its default."""
     row = settings.row_named(name)
     _edit(row, None, env)
     return row
@@ -49,7 +47,6 @@ def plain(row: Row, value: Value) -> Value:
 
 
 def _check_provider(row: Row, value: Value, env: Mapping[str, str] | None) -> None:
-    """Refuses a value that no provider accepts, before it is written."""
     try:
         home = wiring.home(env)
     except ConfigError:

@@ -44,7 +44,6 @@ class Freshness:
 
 
 def check_files(observation: Observation, root: str) -> Freshness:
-    """The state of the project's files that an observation names."""
     draft = observation.draft
     blobs = dict(draft.blobs)
     paths = dict.fromkeys((*draft.files_modified, *draft.files_read))
@@ -57,7 +56,6 @@ def check_files(observation: Observation, root: str) -> Freshness:
 
 
 def state(root: str, path: str, blob: str | None) -> str:
-    """The state of one file that had this blob id then."""
     if blob is None or not Path(root).is_dir():
         return UNKNOWN
     try:
@@ -124,7 +122,6 @@ def _inside(root: str, path: str) -> Path | None:
 
 
 def _within(root: str, path: str) -> bool:
-    """By its name alone."""
     name = _relative(root, path)
     return not (name.is_absolute() or ".." in name.parts)
 

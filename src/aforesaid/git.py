@@ -387,7 +387,6 @@ def _is_intact(folder: Path, sha256: bool) -> bool:
 
 
 def _open_copy(data: bytes) -> IO[bytes]:
-    """A file without a name."""
     if hasattr(os, "memfd_create"):
         file: IO[bytes] = os.fdopen(os.memfd_create("index"), "w+b")
     else:
@@ -525,7 +524,6 @@ def _is_git_dir(path: Path) -> bool:
 
 
 def _has_plain_entries(folder: Path) -> bool:
-    """Files and directories alone, or nothing."""
     try:
         with os.scandir(folder) as entries:
             return all(

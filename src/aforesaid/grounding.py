@@ -30,8 +30,6 @@ GOES_ON = re.compile(r"n?or\s", re.IGNORECASE)
 
 
 class KnownText:
-    """A text that statements are checked against."""
-
     def __init__(self, *parts: str) -> None:
         self.sentences = tuple(chain.from_iterable(map(parse_sentences, parts)))
         self._plain = similarity.plain_text(similarity.without_markup("\n".join(parts)))
@@ -40,7 +38,6 @@ class KnownText:
 
     @cached_property
     def pieces(self) -> tuple[Sentence, ...]:
-        """Sentences and their clauses."""
         clauses = (part for each in self.sentences for part in split(each.text, similarity.CLAUSE))
         return (*self.sentences, *map(similarity.parse_sentence, filter(None, clauses)))
 
@@ -81,7 +78,6 @@ def stands_in(text: str, source: KnownText) -> bool:
 
 
 def lost_sentences(text: str, kept: KnownText) -> tuple[Sentence, ...]:
-    """The sentences of a text that `kept` does not support."""
     telling = (
         each for each in parse_sentences(text) if each.hard or len(each.words) >= LEAST_WORDS
     )
@@ -89,7 +85,6 @@ def lost_sentences(text: str, kept: KnownText) -> tuple[Sentence, ...]:
 
 
 def invented_facts(text: str, sources: KnownText) -> tuple[str, ...]:
-    """The names, numbers and sentences of a text that its sources do not support."""
     found: dict[str, None] = {}
     for each in parse_sentences(text):
         strange = [hard for hard in each.hard if not sources.has(hard)]
@@ -101,7 +96,6 @@ def invented_facts(text: str, sources: KnownText) -> tuple[str, ...]:
 
 
 def contradicts_source(text: str, source: str) -> bool:
-    """Whether the text affirms what the source denies, or denies what it affirms."""
     if any(
         similarity.has_opposite(one.statement, parse_statement(source))
         for one in parse_sentences(text)
@@ -116,7 +110,6 @@ def contradicts_source(text: str, source: str) -> bool:
 
 
 def _sides(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of what a text affirms, and of what it denies."""
     sides: tuple[set[str], set[str]] = set(), set()
     for each in parse_sentences(text):
         prefers = PREFERS.search(each.text) is not None

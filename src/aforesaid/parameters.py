@@ -21,8 +21,6 @@ TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0", "")
 
 
 class Misused(ValueError):
-    """A call with a wrong parameter. The message names what to send instead."""
-
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field

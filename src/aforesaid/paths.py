@@ -21,8 +21,6 @@ PRIVATE_FILE = 0o600
 
 
 class _Below:
-    """A path below one of the three folders."""
-
     def __init__(self, folder: str, name: str) -> None:
         self._folder, self._name = folder, name
 

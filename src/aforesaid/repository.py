@@ -229,7 +229,6 @@ def _rank(repository: Repository, known: Known[Key]) -> tuple[bool, ...]:
 
 
 def _values(identities: Iterable[Identity], kind: str) -> frozenset[str]:
-    """Without their prefix."""
     return frozenset(
         each.value.removeprefix(f"{kind}:") for each in identities if each.kind == kind
     )

@@ -64,7 +64,6 @@ def contradicts(one: Statement, other: Statement) -> bool:
 
 
 def has_opposite(one: Statement, other: Statement) -> bool:
-    """One has a word and the other its opposite."""
     mine, theirs = set(one.order), set(other.order)
     return any(
         (a in mine - theirs and b in theirs - mine) or (b in mine - theirs and a in theirs - mine)
@@ -96,7 +95,6 @@ def word_overlap(one: Iterable[str], other: Iterable[str]) -> float:
 
 
 def canonical_stem(word: str) -> str:
-    """The stem, or that of a word which means the same."""
     if NUMERAL.fullmatch(word):
         return word.replace(",", "")
     bare = stem(NUMBER_NAMES.get(word, word))
@@ -211,7 +209,6 @@ def _turns(sentence: str) -> tuple[str, ...]:
 
 
 def _hard(sentence: str) -> dict[str, str]:
-    """Numbers and names, each with the word before it."""
     found: dict[str, str] = {}
     text = THOUSANDS.sub("", POSSESSIVE.sub("", sentence))
     for mark in (*ADDRESS.finditer(text), *CODE.finditer(ADDRESS.sub(_blanks, text))):

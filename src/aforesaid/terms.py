@@ -33,7 +33,6 @@ PATH_JOINT = re.compile(r"[/\\]+")
 
 
 def index_text(text: str) -> str:
-    """The terms of a text, as the full-text index gets them."""
     return " ".join(_terms(text))
 
 

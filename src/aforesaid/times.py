@@ -196,7 +196,6 @@ class _Reader:
     whole: bool = False
 
     def read_phrase(self, at: int) -> Read | None:
-        """The phrase that begins here, if one does."""
         before = self.text[max(0, at - 20) : at].lower()
         if NOT_PAST.search(before):
             return None
@@ -300,7 +299,6 @@ class _Reader:
         return self._since(1, unit, found.end()) if before else None
 
     def _last_measure(self, found: re.Match[str], _: Anchor) -> Read | None:
-        """`last 7 days`, which end now."""
         measure = MEASURE.match(self.text, found.end())
         return self._since(*_measure(measure)) if measure else None
 
@@ -505,7 +503,6 @@ def end(text: str, now: int) -> int:
 
 
 def mentioned(text: str, now: int) -> Iterator[Mention]:
-    """The times that a text speaks of, in order."""
     text = _beginning(text)
     reader = _Reader(text, now, clock.local(now).date())
     at = 0

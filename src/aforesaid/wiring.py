@@ -40,8 +40,6 @@ RULES = Author("rules")
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where this user's aforesaid lives and how it is set."""
-
     paths: Paths
     settings: Settings
 

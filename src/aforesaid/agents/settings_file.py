@@ -56,7 +56,6 @@ class Change:
         return self.before != self.after
 
     def diff(self) -> str:
-        """A unified diff, empty when nothing changes."""
         old, new = _lines(self.before), _lines(self.after)
         old_name = "/dev/null" if self.before is None else str(self.path)
         new_name = "/dev/null" if self.after is None else str(self.path)
@@ -218,7 +217,6 @@ def _edited(data: bytes | None, edit: Callable[[Json], None]) -> bytes:
 
 
 def _dump(settings: Json, like: str) -> bytes:
-    """In the style of another text."""
     body = like.removeprefix(BOM)
     if not body.strip():
         body = "{}\n"
@@ -290,7 +288,6 @@ def missing_parents(path: Path) -> list[Path]:
 
 
 def apply(change: Change, mode: int = 0o666) -> None:
-    """Bring the file to `change.after`, making missing directories."""
     target = target_of(change.path)
     if change.before is not None:
         target.open("r+b").close()  # refuses a read-only file, which os.replace would not
@@ -318,7 +315,6 @@ def apply(change: Change, mode: int = 0o666) -> None:
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove these directories, innermost first, as far as they are empty."""
     for folder in reversed(folders):
         with contextlib.suppress(OSError):
             folder.rmdir()

@@ -55,7 +55,6 @@ class WordPiece:
         return cls(path.read_text("utf-8").removesuffix("\n").split("\n"))
 
     def ids(self, text: str) -> list[int]:
-        """The ids of a text, without the marks at its start and end."""
         return list(chain.from_iterable(map(self._pieces, words(text))))
 
     def _split(self, word: str) -> tuple[int, ...]:

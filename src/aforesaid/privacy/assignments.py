@@ -39,7 +39,6 @@ class Name(NamedTuple):
 
 @lru_cache(4096)
 def read_name(name: str) -> Name | None:
-    """What a name says of its value; None if it is no name of a secret."""
     bare = name.strip("-._$")
     loud = bare.isupper()
     kind = WEAK if bare.lower().endswith("p12") else _read_kind(bare, loud)
@@ -392,7 +391,6 @@ def _read_bare(site: _Site) -> Span | None:
 
 
 def _cut(site: _Site, value: str) -> str:
-    """Without what follows it in the same word."""
     if cut := _NEXT_PAIR.search(value):
         value = value[: cut.start()]
     if site.how == "default":

@@ -49,7 +49,6 @@ class Guarded:
         return bool(_LISTED.match(path)) and not _HARMLESS.match(path)
 
     def named_in(self, command: str) -> bool:
-        """Whether one of a command's words is such a file."""
         return any(
             self.holds(word.partition(":")[0]) or self.holds(word.rpartition(":")[2])
             for word in _WORD.findall(command[:20_000])
@@ -91,7 +90,6 @@ class Guarded:
 
 
 def _lines_with(text: str, places: Places) -> list[tuple[int, int]]:
-    """Where the lines with a hint begin and end."""
     found: set[tuple[int, int]] = set()
     for hint in HINTS & places.keys():
         end = -1

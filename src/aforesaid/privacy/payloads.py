@@ -107,7 +107,6 @@ def _redact(redactor: Redactor, payload: Json, named: dict[str, str]) -> Json:
 
 
 def _redact_fields(redactor: Redactor, payload: Json, name: str = "") -> Json:
-    """Fields with the name of a secret, and lists of lines."""
     if isinstance(payload, str):
         secret = assignments.is_named_secret(name, payload)
         return redactor.mark(assignments.PASSWORD, payload) if secret else payload
@@ -136,7 +135,6 @@ def _are_lines(items: list[Json]) -> bool:
 
 
 def _find_named(value: Json, name: str = "") -> Iterator[str]:
-    """Values of fields with the name of a secret."""
     if isinstance(value, str):
         if assignments.is_named_secret(name, value):
             yield value

@@ -44,8 +44,6 @@ _HALVES = re.compile("[\ud800-\udfff]")  # surrogates, which cannot be encoded
 
 
 class Found(NamedTuple):
-    """`kind`: the rule's name."""
-
     kind: str
     start: int
     end: int
@@ -123,7 +121,6 @@ class _Text(NamedTuple):
 
 
 def find_places(text: str) -> Places:
-    """Where all needles stand, of tokens and of other rules."""
     read = _Text.of(text)
     return read.places | _TOKEN_NEEDLES.find(read.plain)
 
@@ -175,7 +172,6 @@ class Redactor:
         return self.is_clean(_APART.join(islice(near, _MOST_NEAR)))
 
     def is_clean(self, text: str) -> bool:
-        """Whether it would come back as it is."""
         shown, found = self._look(text)
         return shown == text and not found
 

@@ -141,7 +141,6 @@ def expand(template: str) -> str:
 
 
 def _read_token(row: str) -> Rule:
-    """A row of tokens.txt."""
     name, listed, rest, tail, *counters = row.split()
     prefixes = tuple(listed.split(","))
     for letter, meaning in CLASSES.items():

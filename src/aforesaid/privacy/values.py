@@ -208,7 +208,6 @@ def is_mixed(value: str) -> bool:
 
 
 def has_sentence(words: list[str]) -> bool:
-    """Whether words are among them that only sentences have."""
     return bool(_SENTENCE.intersection(words))
 
 

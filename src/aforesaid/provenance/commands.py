@@ -28,7 +28,6 @@ VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 
 
 def fetches_foreign_text(command: str) -> bool:
-    """Whether a command line prints text that others may have written."""
     return Downloads().add_command(command)
 
 
@@ -51,7 +50,6 @@ class Downloads:
     _depth: int = 0
 
     def add_command(self, line: str, cwd: str = "") -> bool:
-        """Follow a command line. Whether it prints foreign text."""
         self._cwd = cwd or self.root
         self.variables, self.foreign_variables, self.opened_socket = {}, set(), False
         return self.run_line(line)

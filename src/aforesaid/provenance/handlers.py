@@ -77,7 +77,6 @@ def _host(url: str) -> str:
 
 
 def _is_foreign_address(word: str) -> bool:
-    """An operand of a program that fetches an address."""
     if "://" in word:
         return bool(url_hosts(word)) or word.startswith("file:")
     host = re.split(r"[:/?]", word.rpartition("@")[2], maxsplit=1)[0]
@@ -281,7 +280,6 @@ def _git(state: "Downloads", call: Call) -> bool:
 def _track_git(
     state: "Downloads", verb: str, names: list[str], rest: list[str], foreign: bool
 ) -> None:
-    """Folders, branches and remotes that come from others."""
     new = _option_value(rest, "-b -B -c")
     if verb in ("clone", "submodule", "subtree"):
         sources = [name for name in names if "://" in name or REMOTE_PATH.fullmatch(name)]
@@ -433,7 +431,6 @@ def _unpack(state: "Downloads", call: Call) -> bool:
 
 
 def _option_value(words: Sequence[str], options: str) -> str:
-    """The word after the first of these options."""
     return next((after for word, after in pairwise(words) if word in options.split()), "")
 
 

@@ -46,7 +46,6 @@ class _Token:
 
 
 def parse(line: str) -> tuple[Pipeline, ...]:
-    """The pipelines of a command line, in order."""
     return _Parser(list(_Lexer(line[:LONGEST_LINE]).tokens())).pipelines(frozenset(), 0)
 
 
@@ -282,7 +281,6 @@ def operands_of(words: Sequence[str], valued: str | frozenset[str] | set[str] = 
 
 
 def split_operand(words: list[str], valued: str | frozenset[str]) -> tuple[str, list[str]]:
-    """The first operand, and all that comes after it."""
     takes = valued.split() if isinstance(valued, str) else valued
     at = 0
     while at < len(words) and words[at].startswith("-"):

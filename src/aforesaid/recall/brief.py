@@ -42,8 +42,6 @@ Turns = list[tuple[Summary, list[str]]]  # summaries, each with its lines
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """`injections`, `memories`: the items in the text."""
-
     text: str
     injections: tuple[Injection, ...] = ()
     memories: tuple[MemoryInjection, ...] = ()

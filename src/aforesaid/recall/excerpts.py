@@ -40,7 +40,6 @@ _stems = _Words()
 
 
 def closest(texts: Iterable[str], terms: Collection[str]) -> list[str]:
-    """Those that share a term, the ones that share most first."""
     wanted = stems(terms)
     shared = {text: len(wanted & stems(index_text(text).split())) for text in texts}
     return sorted((text for text in shared if shared[text]), key=lambda text: -shared[text])
@@ -59,7 +58,6 @@ def excerpt(text: str, terms: Collection[str], length: int = LENGTH) -> str:
 
 
 def marked(text: str, terms: Collection[str]) -> str:
-    """All of a short text, with the matched words marked."""
     text = clean(text)
     return _marked(text, 0, len(text), _matches(text, terms))
 
@@ -124,7 +122,6 @@ def _end(text: str, begin: int, length: int, found: list[Match]) -> int:
 
 
 def _best_window(found: list[Match], length: int) -> int:
-    """Where the first match of the best window is."""
     best, chosen = 0, found[0][0]
     for number, (start, _, _) in enumerate(found):
         seen: set[str] = set()

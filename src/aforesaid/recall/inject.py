@@ -43,7 +43,6 @@ BY_MEANING = 0.4
 def recall_for_prompt(
     searcher: Searcher, store: Store, session: Session, prompt: str, budget: int
 ) -> tuple[str, list[Injection]]:
-    """The text to inject, and the observations in it, each with the reason."""
     project = store.projects.get(session.project_id)
     known = _known_to_session(store, session)
     left = budget - tokens(wrap(project.name, PROMPT_LEAD, []))
@@ -114,7 +113,6 @@ def _prompt_block(observation: Observation, question: Question, root: str) -> li
 
 
 def _shared_words(found: Found, question: Question) -> str:
-    """The words that the observation and the prompt share, for the reason."""
     names = sorted(found.document.labels & question.names)
     readable = [name.replace("_", " ") for name in names]
     plain = [term for term in question.terms if "_" not in term and len(term) > 1]
@@ -148,7 +146,6 @@ LARGEST = 1 << 18  # bytes of a file that are searched for symbols
 def recall_for_file(
     store: Store, session: Session, path: str, budget: int
 ) -> tuple[str, list[Injection]]:
-    """The text to inject, and the observations in it."""
     project = store.projects.get(session.project_id)
     names = _names(sqlite_safe(path), session.project_dir, project.root)
     reason = f"the agent opened {names[0]}"
@@ -193,8 +190,6 @@ def _names(path: str, project_dir: str, root: str) -> tuple[str, ...]:
 
 
 class _File:
-    """The file in question: its names, and what is in it."""
-
     def __init__(self, names: tuple[str, ...], tops: tuple[str, ...]) -> None:
         self.names = names
         self._top = next((top for top in tops if names[-1].startswith(f"{top}/")), tops[0])
@@ -235,7 +230,6 @@ class _File:
 
 
 def _known_about(store: Store, session: Session, file: _File, since: int) -> list[Observation]:
-    """Observations on the file that are worth injecting, each once."""
     ask = {"untold_in": session.id, "since": since, "limit": FILE_CANDIDATES}
     found = (
         observation
@@ -299,7 +293,6 @@ FILES_ASKED, PER_FILE = 6, 2
 def find_for_work(
     searcher: Searcher, store: Store, project_id: int, work: Work
 ) -> list[tuple[int, str]]:
-    """Observations, each with the reason."""
     found: dict[int, str] = {}
     for text, reason in _questions(store, project_id, work):
         for key in _near(searcher, store, project_id, text):
@@ -316,7 +309,6 @@ def find_for_work(
 
 
 def _questions(store: Store, project_id: int, work: Work) -> Iterator[tuple[str, str]]:
-    """What to look for, and why."""
     if work.branch:
         yield work.branch.replace("/", " "), f"near to the branch {work.branch}"
     for session in store.sessions.summarized(project_id, 1):

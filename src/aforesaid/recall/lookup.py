@@ -125,7 +125,6 @@ def is_directory(store: Store, project_id: int, path: str) -> bool:
 
 
 def as_recorded(store: Store, project_id: int, path: str) -> str:
-    """The path relative to the project's directory."""
     for root in (store.projects.get(project_id).root, *store.projects.dirs(project_id)):
         path = path.removeprefix(root.rstrip("/") + "/")
     return path.removeprefix("./").rstrip("/")

@@ -90,7 +90,6 @@ def points(
 def reasons(
     given: Mapping[str, float], document: Document, question: Question
 ) -> tuple[Reason, ...]:
-    """The points in words, the largest first; what is nothing is left out."""
     because = {
         "names": ", ".join(sorted(document.labels & question.names)),
         "time": ", ".join(mention.phrase for mention in question.mentions),

@@ -26,8 +26,6 @@ SEARCHES = {
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A stored object of any kind, with its place in time."""
-
     project_id: int
     session_id: int
     at: int
@@ -113,7 +111,6 @@ def project_at(store: Store, folder: Path) -> int | None:
 
 
 def choose_project(store: Store, name: str | None, here: Path) -> int:
-    """The named project, or that of a directory."""
     if name:
         return find_project(store, name, here).id
     return require_project(store, here, "Name a project with --project.")

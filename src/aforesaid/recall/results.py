@@ -45,7 +45,6 @@ class HitDetails:
         self._sessions: dict[int, tuple[str | None, str]] = {}
 
     def ref(self, hit: Hit) -> str | None:
-        """The agent's own id of the session; None: it is gone."""
         return self._session(hit.session_id, hit.project_id)[0]
 
     def short_id(self, ref: str | None) -> str:
@@ -71,11 +70,9 @@ class HitDetails:
         return freshness.check_files(observation, folder)
 
     def name(self, hit: Hit) -> str:
-        """By which other commands take it."""
         return self.short_id(self.ref(hit)) if hit.kind == SESSION else item_name(hit.kind, hit.id)
 
     def title(self, hit: Hit) -> str:
-        """With the matches marked."""
         return marked(one_line(hit.title, TITLE_LENGTH), self.terms)
 
     def reasons(self, hit: Hit) -> tuple[Reason, ...]:

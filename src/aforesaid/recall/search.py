@@ -119,7 +119,6 @@ class Searcher:
         return question, found, without, complete
 
     def find(self, text: str, filters: Filters) -> tuple[Question, list[Found], str | None]:
-        """The candidates, best first, and why vectors were not used, if they were not."""
         question, found, without, _ = self._rank(text, filters, BY_WORDS)
         return question, found, without
 
@@ -174,7 +173,6 @@ class Searcher:
         return [event_hit(event, terms) for event in found]
 
     def hit(self, document: Document) -> Hit | None:
-        """None: it is gone."""
         text = self._store.index.document_text(document.kind, document.source)
         return _hit(self._store, document, text) if text else None
 
@@ -340,7 +338,6 @@ def _to_hits(
 
 
 def _by_facts(store: Store, hits: list[Hit], question: Question) -> list[Hit]:
-    """Each observation by the fact that fits best."""
     observations = [hit.id for hit in hits if hit.kind == OBSERVATION]
     best: dict[int, str] = {}
     for key, text in store.index.match_facts(question.terms, observations):

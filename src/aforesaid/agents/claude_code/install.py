@@ -48,7 +48,6 @@ def hooks_path(scope: str, env: Mapping[str, str], here: Path | None = None) -> 
 
 
 def server_path(scope: str, env: Mapping[str, str]) -> Path:
-    """Where it reads the MCP servers of a scope."""
     if scope == "project":
         return Path.cwd() / ".mcp.json"
     return Path(env.get(CONFIG_DIR) or _home(env)) / ".claude.json"
@@ -66,7 +65,6 @@ def server_file(path: Path, records: Path, python: Path) -> SettingsFile:
 
 
 def add_hooks(settings: Json, hook_dir: Path, python: Path | None) -> None:
-    """Each of our hooks exactly once and up to date."""
     hooks = child(settings, "hooks", dict)
     wanted = {row.event: row for row in HOOK_EVENTS}
     for event in [event for event in hooks if event not in wanted]:
@@ -79,7 +77,6 @@ def add_hooks(settings: Json, hook_dir: Path, python: Path | None) -> None:
 
 
 def remove_hooks(settings: Json, keep: Collection[str]) -> None:  # noqa: ARG001 - none is kept
-    """Also the containers that this leaves empty."""
     if "hooks" not in settings:
         return
     hooks = child(settings, "hooks", dict)
@@ -98,7 +95,6 @@ def installed_commands(text: str) -> dict[str, list[str]]:
 
 
 def missing_hooks(commands: Mapping[str, Collection[str]]) -> set[str]:
-    """Events that none of the installed commands serves."""
     return {
         row.event
         for row in HOOK_EVENTS
@@ -171,7 +167,6 @@ def remove_server(settings: Json, keep: Collection[str]) -> None:
 
 
 def installed_server(text: str) -> Json | None:
-    """The entry that starts us, for the doctor."""
     found: Json | None = child(load_object(text), SERVERS, dict).get(NAME)
     return found if _starts_us(found) else None
 
@@ -192,7 +187,6 @@ def replaces_former(hooks: Change, server: Change) -> bool:
 
 
 def probe_session(reference: str, directory: str) -> Iterator[tuple[str, Json]]:
-    """Hooks with their payloads, as of a short session that writes one file. For the doctor."""
     file = str(Path(directory, "probe.py"))
     content = "def probe() -> int:\n    return 42\n"
     prompt = {"prompt_id": f"{reference}-prompt"}
@@ -216,7 +210,6 @@ def probe_session(reference: str, directory: str) -> Iterator[tuple[str, Json]]:
 
 
 def _remove_ours(hooks: Json, event: str) -> None:
-    """Also a group, or the event, that this leaves empty."""
     kept = []
     for group in child(hooks, event, list, "hooks."):
         if _our_entries([group]):
@@ -230,7 +223,6 @@ def _remove_ours(hooks: Json, event: str) -> None:
 
 
 def _our_entries(groups: list[Any]) -> list[tuple[object, Json]]:
-    """Each of our hook entries with the matcher of the group it stands in."""
     every = ((group, entry) for group in groups for entry in _entries(group))
     return [(group.get("matcher"), entry) for group, entry in every if _is_ours(entry)]
 

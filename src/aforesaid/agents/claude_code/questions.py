@@ -68,7 +68,6 @@ def _joined(answer: object) -> str:
 
 
 def _offers(source: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The questions, each with the labels to choose from."""
     found = {}
     for asked in as_list(source.get("questions")):
         question = as_object(asked).get("question")

@@ -98,7 +98,6 @@ class Conversation:
         self._settled = self.state.dump()
 
     def occurrences(self) -> Iterator[Occurrence]:
-        """To the end of what is written now."""
         for line in lines(self.path, self.state.offset):
             found = self._read_line(line)
             self.state.offset = line.end
@@ -354,8 +353,6 @@ META_BYTES = 1 << 20
 
 
 class Agents:
-    """The files of sub-agents, merged with the session's own in the order of time."""
-
     def __init__(self, folder: Path, main: Conversation, known: dict[str, Any]) -> None:
         self._main = main
         found = sorted((folder / "subagents").rglob(f"{PREFIX}*{SUFFIX}"))
@@ -404,7 +401,6 @@ class Agents:
             talk.advance()
 
     def _open(self, path: str, known: dict[str, Any]) -> Conversation | None:
-        """None if there is nothing new in it."""
         name = Path(path).name[len(PREFIX) : -len(SUFFIX)]
         place, main = as_object(known.get(name)), self._main
         kind = _read_type(path) or text_of(place, "y")

@@ -79,7 +79,6 @@ def size_of(path: str) -> int:
 
 
 def time_of(entry: Json) -> int | None:
-    """Milliseconds since the epoch."""
     try:
         return round(datetime.fromisoformat(text_of(entry, "timestamp")).timestamp() * 1000)
     except (ValueError, OverflowError):
@@ -188,7 +187,6 @@ def user_text(entry: Json) -> str:
 
 
 def begins_turn(entry: Json) -> bool:
-    """Whether a newer client began a turn with this line."""
     written = entry.get("isMeta") or entry.get("isCompactSummary")
     return entry.get("type") == "user" and bool(text_of(entry, "turnOrigin")) and not written
 
@@ -301,8 +299,6 @@ MOST_QUEUED = 20
 
 
 class Call(NamedTuple):
-    """A tool call that waits for its result."""
-
     id: str
     name: str
     given: object
@@ -332,8 +328,6 @@ class Queued(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """What reading goes on with at `offset`."""
-
     offset: int = 0
     prompt_id: str = ""
     calls: dict[str, Call] = field(default_factory=dict)
@@ -358,7 +352,6 @@ class State:
         return found
 
     def dump(self) -> Json:
-        """For a mark, where it is settled."""
         values: Json = {
             "p": self.prompt_id,
             "q": [[q.text, q.prompt_id, q.at] for q in self.queued],
