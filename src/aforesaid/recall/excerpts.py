@@ -136,10 +136,8 @@ def _best_window(found: list[Match], length: int) -> int:
 
 def _line_up(text: str, first: int, length: int) -> int:
     """A little before the first match, at the begin of a sentence or a word."""
-    if len(text) <= length:
-        return 0
-    begin = max(0, min(first - 40, len(text) - length))
-    if begin == 0:
+    begin = min(first - 40, len(text) - length)
+    if begin <= 0:
         return 0
     ends = ((text.rfind(mark, begin, first), len(mark)) for mark in SENTENCE)
     sentence = max((at + width for at, width in ends if at >= 0), default=0)

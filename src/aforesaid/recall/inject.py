@@ -40,46 +40,54 @@ USUAL_TERMS = 16  # more words than that match more by chance
 BY_MEANING = 0.4
 
 
+Block = tuple[Observation, str, list[list[str]]]  # the reason, and its forms from the longest
+
+
+def _fill(
+    name: str, lead: str, budget: int, blocks: Iterable[Block]
+) -> tuple[str, list[Injection]]:
+    """The text to inject, and the observations in it: as many as fit, at most `MOST`."""
+    left = budget - tokens(wrap(name, lead, []))
+    chosen: list[Injection] = []
+    lines: list[str] = []
+    for observation, reason, forms in blocks:
+        block = next((each for each in forms if price(each) <= left), None)
+        if block is not None:
+            chosen.append(Injection(OBSERVATION, observation.id, reason, price(block)))
+            lines += block
+            left -= price(block)
+        if len(chosen) == MOST:
+            break
+    return (wrap(name, lead, lines), chosen) if chosen else ("", [])
+
+
 def recall_for_prompt(
     searcher: Searcher, store: Store, session: Session, prompt: str, budget: int
 ) -> tuple[str, list[Injection]]:
     project = store.projects.get(session.project_id)
-    known = _known_to_session(store, session)
-    left = budget - tokens(wrap(project.name, PROMPT_LEAD, []))
     place = freshness.directory(session.project_dir, project.root)
-    chosen: list[Injection] = []
-    lines: list[str] = []
     near = choose(searcher, session.project_id, prompt)
     standing = store.observations.current(found.document.source for found, _ in near)
-    for found, question in near:
-        observation = store.observations.get(found.document.source)
-        if observation is None or observation.id in known or observation.id not in standing:
-            continue
-        if observation.session_id == session.id:
-            continue
-        block = _prompt_block(observation, question, place)
-        if price(block) > left:
-            continue
-        left -= price(block)
-        lines += block
-        reason = f"near to the prompt ({_shared_words(found, question)})"
-        chosen.append(Injection(OBSERVATION, observation.id, reason, price(block)))
-        if len(chosen) == MOST:
-            break
-    return (wrap(project.name, PROMPT_LEAD, lines), chosen) if chosen else ("", [])
+    allowed = standing - _known_to_session(store, session)
+
+    def blocks() -> Iterator[Block]:
+        for found, question in near:
+            key = found.document.source
+            observation = store.observations.get(key) if key in allowed else None
+            if observation and observation.session_id != session.id:
+                reason = f"near to the prompt ({_shared_words(found, question)})"
+                yield observation, reason, [_prompt_block(observation, question, place)]
+
+    return _fill(project.name, PROMPT_LEAD, budget, blocks())
 
 
 def _known_to_session(store: Store, session: Session) -> frozenset[int]:
     """Observations whose facts were injected into this session since its last compaction. The brief has only
     the titles of most of them; of a pinned one it has the facts."""
     since = store.events.last_compaction(session.id) or 0
-    return frozenset(
-        one.source
-        for one in store.injections.for_session(session.id)
-        if one.kind == OBSERVATION
-        and one.at > since
-        and (one.hook != BRIEF or one.reason == PINNED)
-    )
+    injected = (one for one in store.injections.for_session(session.id) if one.at > since)
+    ours = (one for one in injected if one.kind == OBSERVATION)
+    return frozenset(one.source for one in ours if one.hook != BRIEF or one.reason == PINNED)
 
 
 def choose(searcher: Searcher, project_id: int, prompt: str) -> list[tuple[Found, Question]]:
@@ -150,40 +158,25 @@ def recall_for_file(
     names = _names(sqlite_safe(path), session.project_dir, project.root)
     reason = f"the agent opened {names[0]}"
     lead = FILE_LEAD.format(file=fenced(one_line(names[0], 80)))
-    left = budget - tokens(wrap(project.name, lead, []))
     since = store.events.last_compaction(session.id) or 0
-    if left <= 0 or any(
+    if any(
         one.hook == HOOK and one.reason == reason and one.at > since
         for one in store.injections.for_session(session.id)
     ):
         return "", []
     file = _File(names, (session.project_dir, project.root))
-    chosen: list[Injection] = []
-    lines: list[str] = []
-    for observation in sorted(_known_about(store, session, file, since), key=_most_telling_first):
-        block = next((b for b in _file_blocks(observation, file) if price(b) <= left), None)
-        if block is None:
-            continue
-        chosen.append(Injection(OBSERVATION, observation.id, reason, price(block)))
-        lines += block
-        left -= price(block)
-        if len(chosen) == MOST:
-            break
-    return (wrap(project.name, lead, lines), chosen) if chosen else ("", [])
+    known = sorted(_known_about(store, session, file, since), key=_most_telling_first)
+    return _fill(project.name, lead, budget, ((o, reason, _file_forms(o, file)) for o in known))
 
 
 def places(stored: str, project_dir: str, root: str) -> tuple[str, ...]:
     """The paths that a file in an observation may have: below the session's directory, or the project's."""
-    return tuple(dict.fromkeys(_whole(stored, top) for top in (project_dir, root)))
-
-
-def _whole(path: str, top: str) -> str:
-    return os.path.normpath(Path(top, path))
+    return tuple(dict.fromkeys(os.path.normpath(Path(top, stored)) for top in (project_dir, root)))
 
 
 def _names(path: str, project_dir: str, root: str) -> tuple[str, ...]:
     """The names that observations may have for the file, the shortest first."""
-    whole = _whole(path, project_dir)
+    whole = os.path.normpath(Path(project_dir, path))
     tops = [top.rstrip("/") + "/" for top in (project_dir, root)]
     inside = dict.fromkeys(whole.removeprefix(top) for top in tops if whole.startswith(top))
     return (*sorted(inside, key=len), whole)
@@ -230,14 +223,13 @@ class _File:
 
 
 def _known_about(store: Store, session: Session, file: _File, since: int) -> list[Observation]:
-    ask = {"untold_in": session.id, "since": since, "limit": FILE_CANDIDATES}
+    find, project = store.observations.for_opened_file, session.project_id
     found = (
-        observation
+        find(project, name, untold_in=session.id, since=since, limit=FILE_CANDIDATES)
         for name in file.names
-        for observation in store.observations.for_opened_file(session.project_id, name, **ask)
     )
-    unique = {observation.id: observation for observation in found}
-    return [observation for observation in unique.values() if _worth(observation, file)]
+    unique = {one.id: one for some in found for one in some}
+    return [one for one in unique.values() if _worth(one, file)]
 
 
 def _worth(observation: Observation, file: _File) -> bool:
@@ -255,33 +247,26 @@ def _most_telling_first(observation: Observation) -> tuple[bool, int, int]:
     return not observation.pinned, rank, -observation.at
 
 
-def _file_blocks(observation: Observation, file: _File) -> Iterator[list[str]]:
+def _file_forms(observation: Observation, file: _File) -> list[list[str]]:
     """From the longest to the shortest. The line alone is enough for the telling types."""
     line = index_line(observation) + file.mark(observation)
     facts = [f"  - {fenced(one_line(fact, 200))}" for fact in _facts(observation, file)]
     least = 0 if observation.draft.type in TELLING_TYPES else 1
-    for count in range(len(facts), least - 1, -1):
-        yield [line, *facts[:count]]
+    return [[line, *facts[:count]] for count in range(len(facts), least - 1, -1)]
 
 
 def _facts(observation: Observation, file: _File) -> list[str]:
     """Facts that the file itself does not show, reasons first."""
     reasons = _reasons(observation, file)
-    others = [
-        fact
-        for fact in observation.draft.sure_facts
-        if fact not in reasons and file.concerns(fact) and not VISIBLE.search(fact)
-    ]
+    hidden = [fact for fact in observation.draft.sure_facts if not VISIBLE.search(fact)]
+    others = [fact for fact in hidden if fact not in reasons and file.concerns(fact)]
     return [*reasons, *others][:MOST_FACTS]
 
 
 def _reasons(observation: Observation, file: _File) -> list[str]:
     alone = len({*observation.draft.files_modified, *observation.draft.files_read}) == 1
-    return [
-        fact
-        for fact in observation.draft.sure_facts
-        if WHY.search(fact) and (alone or file.concerns(fact))
-    ]
+    why = filter(WHY.search, observation.draft.sure_facts)
+    return [fact for fact in why if alone or file.concerns(fact)]
 
 
 MOST_FOR_WORK = 6
@@ -320,10 +305,7 @@ def _questions(store: Store, project_id: int, work: Work) -> Iterator[tuple[str,
 def _near(searcher: Searcher, store: Store, project_id: int, text: str) -> list[int]:
     _, candidates, _ = searcher.find(text, Filters(project_id=project_id, kinds=(OBSERVATION,)))
     total = searcher.how_many(None)
-    best = [
-        each.document.source
-        for each in candidates[:WORK_CANDIDATES]
-        if nearness(each, total) >= NEAR_TO_WORK
-    ]
+    near = (each for each in candidates[:WORK_CANDIDATES] if nearness(each, total) >= NEAR_TO_WORK)
+    best = [each.document.source for each in near]
     standing = store.observations.current(best)
     return [key for key in best if key in standing]

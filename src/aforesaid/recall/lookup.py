@@ -53,10 +53,9 @@ def timeline(
     """The items before and after an item (kind, number) or a time, in order, across the sessions of the
     project. The item itself is included, unless it is a session. `limit`: the total, instead of `before` and
     `after`. Empty if there is no such item."""
-    if around is not None:
-        place = _place(store, *around)
-    else:
-        place = (project_id, at, "", 0) if project_id is not None and at is not None else None
+    place = _place(store, *around) if around else None
+    if around is None and project_id is not None and at is not None:
+        place = (project_id, at, "", 0)
     if place is None:
         return []
     project, moment, kind, source = place
@@ -110,10 +109,8 @@ def about_file(store: Store, project_id: int, path: str, limit: int = 10) -> lis
     if found or not path:
         return found
     below = store.observations.known_files(project_id, f"{path}/", limit)
-    every = (
-        one for file in below for one in store.observations.for_file(project_id, file.path, limit)
-    )
-    return list({one.id: one for one in every}.values())[:limit]
+    every = (store.observations.for_file(project_id, file.path, limit) for file in below)
+    return list({one.id: one for some in every for one in some}.values())[:limit]
 
 
 def is_directory(store: Store, project_id: int, path: str) -> bool:
