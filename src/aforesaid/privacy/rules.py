@@ -284,7 +284,4 @@ def _read_context(rows: list[tuple[str, str]]) -> Rule:
 
 _RULES = _read_contexts()
 CONTEXT = tuple(rule for rule in _RULES if not rule.before)
-TOKENS = (
-    *map(_read_token, _read_lines("tokens.txt")),
-    *(rule for rule in _RULES if rule.before),
-)
+TOKENS = (*map(_read_token, _read_lines("tokens.txt")), *(rule for rule in _RULES if rule.before))
