@@ -199,7 +199,7 @@ def _cookie(match: re.Match[str]) -> bool:
 def _is_mnemonic(match: re.Match[str]) -> bool:
     """Twelve words or more, as a wallet shows them: no sentence."""
     words = match[VALUE].replace(",", " ").split()
-    return len(words) in (12, 15, 18, 21, 24) and not values.has_sentence(words)
+    return len(words) in (12, 15, 18, 21, 24) and values.SENTENCE_WORDS.isdisjoint(words)
 
 
 def _port(match: re.Match[str]) -> bool:

@@ -62,9 +62,10 @@ class ClaudeCode(Agent):
     has_hooks = True
 
     def parse(self, capture: Capture) -> Event | Unreadable | None:
-        payload = _object(capture.body)
-        if isinstance(payload, Unreadable):
-            return payload
+        try:
+            payload = json_object(capture.body)
+        except NotJson as error:
+            return Unreadable(str(error))
         session = text_of(payload, "session_id")
         if not session:
             return Unreadable("the payload names no session_id")
@@ -72,20 +73,24 @@ class ClaudeCode(Agent):
         if what is None:
             return None
         prompt_id = text_of(payload, "prompt_id") or None
+        agent_id, agent_type = text_of(payload, "agent_id"), text_of(payload, "agent_type")
         return Event(
             agent=NAME,
             session=session,
-            key=_key(what, prompt_id, text_of(payload, "agent_id")),
+            key=_key(what, prompt_id, agent_id),
             what=what,
             prompt_id=prompt_id,
-            subagent=_subagent(payload),
+            subagent=Subagent(agent_id, agent_type) if agent_id and agent_type else None,
             cwd=text_of(payload, "cwd") or capture.project_dir,
             transcript=text_of(payload, "transcript_path") or None,
         )
 
     def file_wanted(self, capture: Capture) -> FileWanted | None:
-        payload = _object(capture.body)
-        if isinstance(payload, Unreadable) or text_of(payload, "hook_event_name") != "PreToolUse":
+        try:
+            payload = json_object(capture.body)
+        except NotJson:
+            return None
+        if text_of(payload, "hook_event_name") != "PreToolUse":
             return None
         args = as_object(payload.get("tool_input"))
         session, tool = text_of(payload, "session_id"), text_of(payload, "tool_name")
@@ -122,19 +127,11 @@ class ClaudeCode(Agent):
         return transcript.read(file, mark, self.parse, clock.now(), on_passed_over)
 
 
-def _object(body: bytes) -> dict[str, Any] | Unreadable:
-    try:
-        return json_object(body)
-    except NotJson as error:
-        return Unreadable(str(error))
-
-
 def _happening(payload: dict[str, Any]) -> Happening | None:
     match text_of(payload, "hook_event_name"):
         case "SessionStart":
-            return SessionStarted(
-                text_of(payload, "source") or "startup", text_of(payload, "model") or None
-            )
+            source, model = text_of(payload, "source"), text_of(payload, "model")
+            return SessionStarted(source or "startup", model or None)
         case "UserPromptSubmit":
             text = text_of(payload, "prompt")
             return PromptSubmitted(text, text.lstrip().startswith(MACHINE_PROMPTS))
@@ -148,9 +145,8 @@ def _happening(payload: dict[str, Any]) -> Happening | None:
                 return None
             return SubagentEnded(text_of(payload, "last_assistant_message"))
         case "PreCompact":
-            return CompactionBegan(
-                text_of(payload, "trigger"), text_of(payload, "custom_instructions")
-            )
+            wanted = text_of(payload, "custom_instructions")
+            return CompactionBegan(text_of(payload, "trigger"), wanted)
         case "SessionEnd":
             return SessionEnded(text_of(payload, "reason"))
         case _:
@@ -158,20 +154,15 @@ def _happening(payload: dict[str, Any]) -> Happening | None:
 
 
 def _tool(payload: dict[str, Any]) -> ToolUsed:
-    name = text_of(payload, "tool_name")
-    failure = None
-    if "error" in payload:
-        error = text_of(payload, "error")
-        code = EXIT_CODE.match(error)
-        failure = Failure(
-            error, int(code[1]) if code else None, bool(payload.get("is_interrupt", False))
-        )
+    name, error = text_of(payload, "tool_name"), text_of(payload, "error")
+    code, interrupted = EXIT_CODE.match(error), bool(payload.get("is_interrupt", False))
+    failure = Failure(error, int(code[1]) if code else None, interrupted)
     duration = payload.get("duration_ms")
     return ToolUsed(
         name=name,
         use_id=text_of(payload, "tool_use_id"),
         action=tools.action(name, payload.get("tool_input"), payload.get("tool_response")),
-        failure=failure,
+        failure=failure if "error" in payload else None,
         duration_ms=duration if isinstance(duration, int) else None,
     )
 
@@ -189,8 +180,3 @@ def _key(what: Happening, prompt_id: str | None, agent_id: str) -> str | None:
             return f"subagent:{agent_id}" if agent_id else None
         case _:
             return None
-
-
-def _subagent(payload: dict[str, Any]) -> Subagent | None:
-    agent_id, agent_type = text_of(payload, "agent_id"), text_of(payload, "agent_type")
-    return Subagent(agent_id, agent_type) if agent_id and agent_type else None

@@ -8,6 +8,7 @@ because nobody was there, was not answered.
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 from aforesaid.agents.fields import as_list, as_object
@@ -33,7 +34,10 @@ def read_answers(given: object, result: object) -> tuple[Answered, ...]:
         wrote = WROTE.match(result)
         response: object = wrote[1] if wrote else None
     else:
-        found = as_object(_parsed(result) if isinstance(result, str) else result)
+        if isinstance(result, str):
+            with suppress(ValueError, RecursionError):
+                result = json.loads(result)
+        found = as_object(result)
         if found.get("afkTimeoutMs"):
             return ()
         offers |= _offers(found)
@@ -52,19 +56,13 @@ def _pairs(result: dict[str, Any]) -> list[tuple[str, str]]:
     answers, notes = as_object(result.get("answers")), as_object(result.get("annotations"))
     found = []
     for question, answer in answers.items():
-        text = _joined(answer).replace(NOTES_ONLY, "")
+        chosen = answer if isinstance(answer, list) else [answer]
+        text = ", ".join(part for part in chosen if isinstance(part, str)).replace(NOTES_ONLY, "")
         note = as_object(notes.get(question)).get("notes")
         if isinstance(note, str) and note.strip():
             text = f"{text} ({note.strip()})" if text else note
         found.append((question, text))
     return found
-
-
-def _joined(answer: object) -> str:
-    """Several choices are one string, or a list."""
-    if isinstance(answer, list):
-        return ", ".join(part for part in answer if isinstance(part, str))
-    return answer if isinstance(answer, str) else ""
 
 
 def _offers(source: dict[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -78,10 +76,3 @@ def _offers(source: dict[str, Any]) -> dict[str, tuple[str, ...]]:
             )
             found[question] = tuple(one_line(each, 60) for each in labels if isinstance(each, str))
     return found
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None

@@ -1,13 +1,13 @@
-"""Lines of a transcript, what they contain, and the state that reading goes on with."""
+"""Lines of a transcript, what they contain, and the conversation that they make."""
 
-import contextlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from aforesaid.agents.fields import Json, as_object, text_of
 from aforesaid.ids import digest
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 def lines(path: str, start: int) -> Iterator[Line]:
     """Every whole line from `start` on; none if the file is gone. A last line without a newline is whole
     if it is a JSON object. Objects that share a line are lines of their own."""
-    with contextlib.suppress(FileNotFoundError), open_regular(Path(path), follow=True) as file:
+    with suppress(FileNotFoundError), open_regular(Path(path), follow=True) as file:
         file.seek(start)
         while raw := file.readline(LARGEST):
             entry = _entry(raw)
@@ -43,8 +43,12 @@ def lines(path: str, start: int) -> Iterator[Line]:
                     yield Line(start, start := start + length, each)
                 if start < end:
                     yield Line(start, start := end, entry)
-            elif len(raw) == LARGEST and (end := _line_end(file)):
-                yield Line(start, start := end, None)
+            elif len(raw) == LARGEST:  # the rest of it is passed over
+                while raw and not raw.endswith(b"\n"):
+                    raw = file.readline(LARGEST)
+                if not raw:
+                    return
+                yield Line(start, start := file.tell(), None)
             else:
                 return
 
@@ -85,13 +89,9 @@ def time_of(entry: Json) -> int | None:
         return None
 
 
-def object_of(entry: Json, field: str) -> Json:
-    return as_object(entry.get(field))
-
-
 def blocks_of(entry: Json) -> list[Json]:
     """The parts of a message; plain text is one part."""
-    content = object_of(entry, "message").get("content")
+    content = as_object(entry.get("message")).get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
@@ -124,14 +124,6 @@ def _entry(raw: bytes) -> Json | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def _line_end(file: BinaryIO) -> int:
-    """Passes over the rest of a line; 0 if it has no end yet."""
-    while raw := file.readline(LARGEST):
-        if raw.endswith(b"\n"):
-            return file.tell()
-    return 0
 
 
 INTERRUPTED = "[Request interrupted by user"
@@ -209,7 +201,10 @@ _saved = re.compile(r"\A<persisted-output>.*?saved to: ([^\n]+)", re.DOTALL)
 
 def outcome(call: "Call", block: Json, entry: Json, folder: str) -> Json:
     """The fields of PostToolUse or of PostToolUseFailure. `folder` holds the session's large outputs."""
-    text = text_in(block.get("content"))
+    content = block.get("content")
+    text = content if isinstance(content, str) else ""
+    if isinstance(content, list):
+        text = "\n".join(text_of(part, "text") for part in content if isinstance(part, dict))
     if block.get("is_error"):
         if why := _interruption(entry, text):
             return {"error": text if SAID in text else why, "is_interrupt": True}
@@ -227,12 +222,6 @@ def input_of_call(given: object, fields: Json) -> object:
     if sent_away and isinstance(given, dict) and given.get("run_in_background") is False:
         return {name: value for name, value in given.items() if name != "run_in_background"}
     return given
-
-
-def text_in(content: object) -> str:
-    if isinstance(content, list):
-        return "\n".join(text_of(part, "text") for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
 
 
 def _interruption(entry: Json, text: str) -> str:
@@ -403,3 +392,278 @@ def last_message_in(entry: Json, prompt_id: str) -> LastMessage | None:
     reason = text_of(entry["message"], "stop_reason")
     cwd, uuid = text_of(entry, "cwd"), text_of(entry, "uuid")
     return LastMessage(text, reason, prompt_id, cwd, time_of(entry) or 0, uuid)
+
+
+DONE = "end_turn"
+SYNTHETIC = "<synthetic>"  # the client's own words in the model's place
+START = "SessionStart"
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """`place` is where reading goes on after this; `line` tells occurrences without a key apart.
+    `ended_agent` is the sub-agent whose work this is the result of."""
+
+    payload: Json
+    at: int
+    line: str
+    ended_agent: str = ""
+    place: Json = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Conversation:
+    """`place`: of the last event that was read, empty if none was. `agent_id` is empty for the session's own.
+    `agent_types` is what the session's own conversation says of its sub-agents, which older clients do not
+    keep with them."""
+
+    path: str
+    session: str
+    transcript: str
+    outputs: str
+    place: Json
+    agent_id: str = ""
+    agent_type: str = ""
+    agent_types: dict[str, str] = field(default_factory=dict)
+    unreadable: int = 0
+    at: int = 0
+    began: int = 0
+    next: Occurrence | None = None  # the first that was not yielded yet
+    rest: Iterator[Occurrence] = field(default_factory=lambda: iter(()))
+    state: State = field(default_factory=State)
+    _settled: Json = field(default_factory=dict)  # the last state in which nothing was open
+    _since: int = 0  # occurrences after it
+    _skip: int = 0  # occurrences that were read before
+
+    def __post_init__(self) -> None:
+        """A place that is not in this file counts as none."""
+        with suppress(KeyError, TypeError, ValueError, AttributeError):
+            state, skip = State.load(self.place), int(self.place.get("n", 0))
+            if is_line_start(self.path, state.offset):
+                self.state, self._skip = state, skip
+        self._settled = self.state.dump()
+
+    def occurrences(self) -> Iterator[Occurrence]:
+        for line in lines(self.path, self.state.offset):
+            found = self._read_line(line)
+            self.state.offset = line.end
+            yield from self._place(found)
+
+    def finish(self) -> Iterator[Occurrence]:
+        """Nothing more will come: what is still open was interrupted, and the last message was the last."""
+        while self.state.calls:
+            yield from self._place([self._interrupt(next(iter(self.state.calls)), LOST)])
+        self.state.results.clear()
+        yield from self._place(self._end())
+
+    def advance(self) -> None:
+        self.next = next(self.rest, None)
+
+    def begin_finish(self) -> None:
+        if self.next is None:
+            self.rest = self.finish()
+            self.advance()
+
+    def _place(self, found: list[Occurrence]) -> Iterator[Occurrence]:
+        """What a line says, with its place, without what was read before."""
+        for left, occurrence in zip(range(len(found) - 1, -1, -1), found, strict=True):
+            self._since += 1
+            if not left and self.state.is_settled:
+                self._settled, self._since = self.state.dump(), 0
+            if self._skip:
+                self._skip -= 1
+                continue
+            number = {"n": self._since} if self._since else {}
+            yield replace(occurrence, place=self._settled | number)
+
+    def _read_line(self, line: Line) -> list[Occurrence]:
+        entry = line.entry
+        if entry is None:
+            self.unreadable += 1
+            return []
+        if self._is_foreign(entry):
+            return []
+        self.at = time_of(entry) or self.at
+        kind = entry.get("type")
+        if kind == "assistant":
+            return self._assistant(entry)
+        message = self.state.last_message
+        found = self._end() if message and message.reason == DONE else []
+        match kind:
+            case "user":
+                found += self._user(entry)
+            case "system":
+                found += self._system(entry)
+            case "attachment":
+                found += self._attachment(entry, as_object(entry.get("attachment")))
+            case "progress":
+                found += self._progress(entry, as_object(entry.get("data")))
+            case "queue-operation" if self.state.prompt_id and text_of(entry, "content"):
+                if entry.get("operation") == "enqueue":
+                    self.state.queue(text_of(entry, "content"), self.at)
+        return found
+
+    def _is_foreign(self, entry: Json) -> bool:
+        """Copied from the session that this one was forked from, or a sub-agent's line among others."""
+        other = text_of(entry, "sessionId") not in ("", self.session)
+        aside = bool(entry.get("isSidechain")) and not self.agent_id
+        return other or aside or "forkedFrom" in entry
+
+    def _assistant(self, entry: Json) -> list[Occurrence]:
+        if entry.get("isApiErrorMessage"):
+            self.state.last_message, self.state.working = None, False
+            return []
+        if as_object(entry.get("message")).get("model") == SYNTHETIC:
+            return []
+        if self.agent_id and not self.agent_type:
+            self.agent_type = text_of(entry, "attributionAgent")
+        calls = calls_in(entry, self.state.prompt_id)
+        found = []
+        for call in calls:
+            keep_latest(self.state.calls, call.id, call)
+            if (line := self.state.results.pop(call.id, None)) is not None:
+                found += self._user(line)
+        message = last_message_in(entry, self.state.prompt_id)
+        if message or calls:
+            self.state.last_message, self.state.working = message, True
+        # A sub-agent's last words are the end of its file: no line follows them.
+        return found + (self._end() if self.agent_id and message and message.reason == DONE else [])
+
+    def _user(self, entry: Json) -> list[Occurrence]:
+        results = [b for b in blocks_of(entry) if b.get("type") == "tool_result"]
+        if results:
+            # With several results in a line, `toolUseResult` is nobody's.
+            whole = entry if len(results) == 1 else entry | {"toolUseResult": None}
+            return [h for block in results for h in self._result(block, whole)]
+        self.state.prompt_id = text_of(entry, "promptId") or self.state.prompt_id
+        if user_text(entry).startswith(INTERRUPTED):
+            self.state.last_message, self.state.working = None, False
+            return [self._interrupt(name, STOPPED) for name in list(self.state.calls)]
+        if self.agent_id:
+            return []
+        found = self._compaction(entry) if self.state.compacting else []
+        prompt = prompt_in(entry)
+        if prompt is not None:
+            found += [self._interrupt(name, LOST) for name in list(self.state.calls)]
+            found += [*self._end(), self._prompt(entry, prompt)]
+        return found
+
+    def _prompt(self, entry: Json, prompt: str) -> Occurrence:
+        at, prompt_id = self.at, self.state.prompt_id
+        self.state.results.clear()
+        queued = self.state.dequeue(prompt)
+        if queued and entry.get("promptSource") == "queued":
+            at, prompt_id = queued.at, queued.prompt_id
+        return self._occurrence(
+            "UserPromptSubmit", entry, {"prompt": prompt}, at=at, prompt_id=prompt_id
+        )
+
+    def _result(self, block: Json, entry: Json) -> list[Occurrence]:
+        name = text_of(block, "tool_use_id")
+        call = self.state.calls.pop(name, None)
+        if call is None:  # the call may stand on a later line
+            keep_latest(self.state.results, name, entry)
+            return []
+        return [self._tool(call, outcome(call, block, entry, self.outputs), entry, self.at)]
+
+    def _interrupt(self, name: str, why: str) -> Occurrence:
+        call = self.state.calls.pop(name)
+        return self._tool(call, {"error": why, "is_interrupt": True}, {"cwd": call.cwd}, call.at)
+
+    def _tool(self, call: Call, fields: Json, entry: Json, at: int) -> Occurrence:
+        name = "PostToolUseFailure" if "error" in fields else "PostToolUse"
+        used = {"tool_name": call.name, "tool_input": input_of_call(call.given, fields)}
+        used["tool_use_id"] = call.id
+        occurrence = self._occurrence(name, entry, used | fields, at=at, prompt_id=call.prompt_id)
+        response = fields.get("tool_response")
+        if not isinstance(response, dict) or not (agent := text_of(response, "agentId")):
+            return occurrence
+        self._note_agent_type(agent, call)
+        return replace(
+            occurrence, ended_agent=agent if response.get("status") == "completed" else ""
+        )
+
+    def _note_agent_type(self, agent: str, call: Call | None) -> None:
+        if call and isinstance(call.given, dict) and text_of(call.given, "subagent_type"):
+            self.agent_types[agent] = text_of(call.given, "subagent_type")
+
+    def _system(self, entry: Json) -> list[Occurrence]:
+        match entry.get("subtype"):
+            case "stop_hook_summary" if self.state.working and not self.state.last_message:
+                # It stopped without a word, and the hooks were told so.
+                self.state.working = False
+                return [self._occurrence("Stop", entry, {})]
+            case "stop_hook_summary" | "turn_duration":
+                return self._end()
+            case "compact_boundary":
+                about = as_object(entry.get("compactMetadata"))
+                if about.get("trigger") == "manual":
+                    # The command, with what to keep, is written after what came of it.
+                    self.state.compacting = "manual"
+                    return []
+                took = about.get("durationMs")
+                at = self.at - (took if isinstance(took, int) else 0)
+                return [self._occurrence("PreCompact", entry, {"trigger": "auto"}, at=at)]
+        return []
+
+    def _compaction(self, entry: Json) -> list[Occurrence]:
+        found = instructions(entry, "/compact")
+        if found is None:
+            return []
+        fields = {"trigger": self.state.compacting, "custom_instructions": found or None}
+        self.state.compacting = ""
+        return [self._occurrence("PreCompact", entry, fields)]
+
+    def _attachment(self, entry: Json, attachment: Json) -> list[Occurrence]:
+        if attachment.get("type") == "queued_command" and not self.agent_id:
+            prompt = queued_prompt(attachment)
+            if prompt is None:
+                return []
+            self.state.dequeue(prompt)
+            at = time_of(attachment) or self.at
+            return [self._occurrence("UserPromptSubmit", entry, {"prompt": prompt}, at=at)]
+        return self._session_start(entry, attachment, text_of(attachment, "toolUseID"))
+
+    def _progress(self, entry: Json, data: Json) -> list[Occurrence]:
+        if agent := text_of(data, "agentId"):
+            self._note_agent_type(agent, self.state.calls.get(text_of(entry, "parentToolUseID")))
+        return self._session_start(entry, data, text_of(entry, "toolUseID"))
+
+    def _session_start(self, entry: Json, hook: Json, firing: str) -> list[Occurrence]:
+        """Told only by what a hook message then, once for all the hooks of one start."""
+        source = text_of(hook, "hookName").partition(":")[2]
+        known = self.agent_id or firing == self.state.started
+        if hook.get("hookEvent") != START or not source or known:
+            return []
+        self.state.started = firing
+        prompt_id = self.state.prompt_id if source == "compact" else ""
+        return [self._occurrence(START, entry, {"source": source}, prompt_id=prompt_id)]
+
+    def _end(self) -> list[Occurrence]:
+        message, self.state.last_message = self.state.last_message, None
+        if message is None:
+            return []
+        self.state.working = False
+        name = "SubagentStop" if self.agent_id else "Stop"
+        line = {"cwd": message.cwd, "uuid": message.uuid}
+        fields = {"last_assistant_message": message.text}
+        return [self._occurrence(name, line, fields, at=message.at, prompt_id=message.prompt_id)]
+
+    def _occurrence(
+        self,
+        name: str,
+        entry: Json,
+        fields: Json,
+        *,
+        at: int | None = None,
+        prompt_id: str | None = None,
+    ) -> Occurrence:
+        payload: Json = {"session_id": self.session, "transcript_path": self.transcript}
+        if cwd := text_of(entry, "cwd"):
+            payload["cwd"] = cwd
+        if known := self.state.prompt_id if prompt_id is None else prompt_id:
+            payload["prompt_id"] = known
+        if self.agent_id:
+            payload |= {"agent_id": self.agent_id, "agent_type": self.agent_type}
+        payload |= {"hook_event_name": name, **fields}
+        return Occurrence(payload, self.at if at is None else at, text_of(entry, "uuid"))
