@@ -222,7 +222,7 @@ def parse_config(data: bytes) -> dict[str, str]:
         elif section := SECTION.match(data, at):
             prefix = section[1].decode().lower()
             if section[2] is not None:
-                prefix += "." + _text(re.sub(rb"\\(.)", rb"\1", section[2]))
+                prefix += "." + re.sub(rb"\\(.)", rb"\1", section[2]).decode("utf-8", "replace")
             at = section.end()
         elif key := KEY.match(data, at):
             value, at = _parse_value(data, key.end())
@@ -573,8 +573,4 @@ def _parse_value(data: bytes, at: int) -> tuple[str | None, int]:
             kept = len(value)
         elif value:
             value += char
-    return (None if quoted else _text(bytes(value[:kept]))), at
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")
+    return (None if quoted else value[:kept].decode("utf-8", "replace")), at

@@ -8,6 +8,7 @@ error that names it: a typo that is silently ignored costs an evening.
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,13 +134,8 @@ def check(row: Row, value: object, where: str) -> Value:
     if isinstance(row.default, int):
         if not isinstance(value, int) or isinstance(value, bool):
             raise ConfigError(f"{where}: {row.name} takes a whole number, not {value!r}.")
-        if (row.least is not None and value < row.least) or (
-            row.most is not None and value > row.most
-        ):
-            limits = (
-                f"goes from {row.least} to {row.most}" if row.most else f"is at least {row.least}"
-            )
-            raise ConfigError(f"{where}: {row.name} {limits}.")
+        if not (row.least or 0) <= value <= (row.most or 0):
+            raise ConfigError(f"{where}: {row.name} goes from {row.least} to {row.most}.")
         return value
     if row.choices and value not in row.choices:
         raise ConfigError(f"{where}: {row.name} is one of: {', '.join(row.choices)}.")
@@ -156,9 +152,8 @@ def _read(file: Path) -> dict[str, object]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
     except OSError as error:
-        raise ConfigError(
-            f"{file} cannot be read: {error.strerror}. Make it a file of yours."
-        ) from None
+        why = f"{file} cannot be read: {error.strerror}."
+        raise ConfigError(f"{why} Make it a file of yours.") from None
     flat = {
         f"{section}.{key}": value
         for section, table in tables.items()
@@ -166,13 +161,9 @@ def _read(file: Path) -> dict[str, object]:
     }
     for name in flat:
         if name not in BY_NAME:
-            raise ConfigError(
-                f"{file}: there is no setting {name.rstrip('.')!r}. The settings are: {', '.join(BY_NAME)}."
-            )
+            wrong, known = name.rstrip("."), ", ".join(BY_NAME)
+            raise ConfigError(f"{file}: there is no setting {wrong!r}. The settings are: {known}.")
     return flat
-
-
-Stamp = tuple[int, int, int]
 
 
 def follow(file: Path, env: Mapping[str, str]) -> Settings:
@@ -188,7 +179,7 @@ class _LiveValues(Mapping[str, Value]):
         self._file, self._env = file, env
         stamp = _stamp(file)  # before it is read: a change in between is seen later
         self.start = load(file, env)
-        self._known: tuple[Stamp | None, Settings] = (stamp, self.start)
+        self._known: tuple[object, Settings] = (stamp, self.start)
 
     def __getitem__(self, name: str) -> Value:
         found = self._now() if name in BY_NAME and BY_NAME[name].live else self.start
@@ -212,13 +203,12 @@ class _LiveValues(Mapping[str, Value]):
         return found
 
 
-def _stamp(file: Path) -> Stamp | None:
+def _stamp(file: Path) -> object:
     """Each change is a new file, by us; by an editor at least another moment or size."""
-    try:
+    with suppress(OSError):
         found = file.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+        return found.st_ino, found.st_mtime_ns, found.st_size
+    return None
 
 
 def build_redactor(

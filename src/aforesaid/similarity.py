@@ -64,10 +64,10 @@ def contradicts(one: Statement, other: Statement) -> bool:
 
 
 def has_opposite(one: Statement, other: Statement) -> bool:
-    mine, theirs = set(one.order), set(other.order)
+    mine = set(one.order).difference(other.order)
+    theirs = set(other.order).difference(one.order)
     return any(
-        (a in mine - theirs and b in theirs - mine) or (b in mine - theirs and a in theirs - mine)
-        for a, b in OPPOSITE_STEMS
+        (a in mine and b in theirs) or (b in mine and a in theirs) for a, b in OPPOSITE_STEMS
     )
 
 
@@ -191,30 +191,24 @@ def text_words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def parse_sentence(sentence: str) -> Sentence:
-    bare = THOUSANDS.sub("", without_markup(sentence))
-    hard = _hard(sentence)
-    return Sentence(
-        sentence, parse_statement(bare), tuple(hard), tuple(hard.values()), _turns(bare)
-    )
+    bare, hard = THOUSANDS.sub("", without_markup(sentence)), _hard(sentence)
+    statement, leads = parse_statement(bare), tuple(hard.values())
+    return Sentence(sentence, statement, tuple(hard), leads, _turns(bare))
 
 
 def _turns(sentence: str) -> tuple[str, ...]:
-    found = []
-    for word in re.findall(r"[\w'’]+", sentence.lower()):
-        if word in DENIALS or word.endswith(CONTRACTED):
-            found.append("not")
-        elif word in TURNS:
-            found.append(TURNS[word])
-    return tuple(sorted(found))
+    found = re.findall(r"[\w'’]+", sentence.lower())
+    denials = ("not" for word in found if word in DENIALS or word.endswith(CONTRACTED))
+    return tuple(sorted((*denials, *(TURNS[word] for word in found if word in TURNS))))
 
 
 def _hard(sentence: str) -> dict[str, str]:
     found: dict[str, str] = {}
     text = THOUSANDS.sub("", POSSESSIVE.sub("", sentence))
-    for mark in (*ADDRESS.finditer(text), *CODE.finditer(ADDRESS.sub(_blanks, text))):
+    for mark in (*ADDRESS.finditer(text), *CODE.finditer(_blank_out(ADDRESS, text))):
         hard = plain_text(mark[mark.lastindex or 0]).rstrip(".,;:!?/")
         found[hard] = _word_before(text, mark.start())
-    text = CODE.sub(_blanks, ADDRESS.sub(_blanks, text))
+    text = _blank_out(CODE, _blank_out(ADDRESS, text))
     for mark in HARD_TOKEN.finditer(text):
         token = mark[0].rstrip(".")
         if _is_hard(token, begins=not text[: mark.start()].strip(OPENING)):
@@ -222,8 +216,8 @@ def _hard(sentence: str) -> dict[str, str]:
     return found
 
 
-def _blanks(mark: re.Match[str]) -> str:
-    return ";" + " " * (len(mark[0]) - 1)
+def _blank_out(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda mark: ";" + " " * (len(mark[0]) - 1), text)
 
 
 def _word_before(text: str, at: int) -> str:

@@ -71,8 +71,8 @@ def _latest_date(month: int, day: int, today: date) -> date:
     raise ValueError("no such day")
 
 
-def _latest_weekday(weekday: int, today: date) -> date:
-    return today - timedelta(days=(today.weekday() - weekday) % 7)
+def _latest_weekday(name: str, today: date) -> date:
+    return today - timedelta(days=(today.weekday() - WEEKDAY_NUMBERS[name]) % 7)
 
 
 def _midnight(day: date) -> int:
@@ -175,6 +175,11 @@ class Read(NamedTuple):
 def _read_unit(unit: str, day: date, end: int) -> Read:
     first, after = containing(unit, day)
     return Read(_midnight(first), _midnight(after), end)
+
+
+def _read_span(moment: datetime, length: int, end: int) -> Read:
+    since = round(moment.replace(second=0, microsecond=0).timestamp() * SECOND)
+    return Read(since, since + length, end)
 
 
 class Anchor(NamedTuple):
@@ -280,7 +285,7 @@ class _Reader:
         """`last Tuesday` is never today, `last October` never the one we are in."""
         name, before = found["name"].lower(), found["which"].lower() != "this"
         if name in WEEKDAY_NUMBERS:
-            day = _latest_weekday(WEEKDAY_NUMBERS[name], self.today - ONE_DAY * before)
+            day = _latest_weekday(name, self.today - ONE_DAY * before)
             return _read_unit(DAY, day, found.end())
         if not before and name in VERBS and found["name"].islower():
             return None  # `this may fail`
@@ -312,9 +317,8 @@ class _Reader:
         if not exact:
             return self._since(number, unit, ago.end(), exact)
         if unit in SPANS:
-            then = clock.local(self.now - number * SPANS[unit])
-            since = round(then.replace(minute=0, second=0, microsecond=0).timestamp() * SECOND)
-            return Read(since, since + HOUR, ago.end())
+            then = clock.local(self.now - number * SPANS[unit]).replace(minute=0)
+            return _read_span(then, HOUR, ago.end())
         return _read_unit(unit, shifted(unit, self.today, -number), ago.end())
 
     def _since(self, number: int, unit: str, end: int, exact: bool = True) -> Read:
@@ -330,8 +334,7 @@ class _Reader:
         day = date(int(found["y"]), int(found["m"]), int(found["d"]))
         # Without a zone it is the local clock's, as we print it.
         moment = datetime.fromisoformat(f"{day}T{found['hour']:0>2}{found['rest'].upper()}")
-        since = round(moment.replace(second=0, microsecond=0).astimezone().timestamp() * SECOND)
-        return Read(since, since + MINUTE, found.end())
+        return _read_span(moment.astimezone(), MINUTE, found.end())
 
     def _iso_date(self, found: re.Match[str], _: Anchor) -> Read | None:
         fields = found.groupdict()
@@ -372,7 +375,7 @@ class _Reader:
         led = anchor.lead in WEEKDAY_LEADS and not self._follows_article(anchor)
         if name in SHORT_WEEKDAYS and not (self.whole or led):
             return None
-        return _read_unit(DAY, _latest_weekday(WEEKDAY_NUMBERS[name], anchor.near), found.end())
+        return _read_unit(DAY, _latest_weekday(name, anchor.near), found.end())
 
     def _year(self, found: re.Match[str], anchor: Anchor) -> Read | None:
         year = int(found[0])
@@ -459,8 +462,7 @@ class Period(NamedTuple):
     until: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A time that a text speaks of, from the character `start` to `end`. Not `exact`: `recently`."""
 
     phrase: str
@@ -482,8 +484,7 @@ def period(text: str, now: int) -> Period:
 
 
 def begin(text: str, now: int) -> int:
-    """In milliseconds. Days and weeks are whole: they begin at midnight, so that the first day of a table
-    is not half a day."""
+    """In milliseconds. Days and weeks begin at midnight."""
     since = period(text, now).since
     if since is None:
         raise ValueError(f"{text!r} has no beginning. Write {EXAMPLES}.")
@@ -495,8 +496,7 @@ def end(text: str, now: int) -> int:
     until = None
     with suppress(ValueError):
         until = period(f"until {text}", now).until
-    if until is None:
-        until = period(text, now).until
+    until = until or period(text, now).until
     if until is None:
         raise ValueError(f"{text!r} has no end. Write {EXAMPLES}.")
     return until
@@ -515,11 +515,10 @@ def mentioned(text: str, now: int) -> Iterator[Mention]:
 
 def asks_when(text: str) -> bool:
     text = _beginning(text)
-    if WHEN.search(text):
-        return True
     # `when retries changed` asks; `When the build fails, what then?` does not.
     opening = OPENING_WHEN.match(text)
-    return opening is not None and not OTHER_QUESTION.search(text, opening.end())
+    asks = opening is not None and not OTHER_QUESTION.search(text, opening.end())
+    return asks or WHEN.search(text) is not None
 
 
 def asks_how_many(text: str) -> bool:
@@ -537,12 +536,11 @@ def says(text: str) -> tuple[bool, bool]:
 def _is_figure(text: str, found: re.Match[str]) -> bool:
     if not found["digits"]:
         return True
-    if AFTER_MONTH.search(text, max(0, found.start() - 15), found.start()):
-        return False
-    if BEFORE_MONTH.match(text, found.end()):
+    start, end = found.span()
+    if AFTER_MONTH.search(text, max(0, start - 15), start) or BEFORE_MONTH.match(text, end):
         return False
     is_year = re.fullmatch(YEAR_NUMBER, found["digits"])
-    return not is_year or COUNTED.match(text, found.end()) is not None
+    return not is_year or COUNTED.match(text, end) is not None
 
 
 def date_words(at: int) -> str:

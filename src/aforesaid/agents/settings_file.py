@@ -1,13 +1,9 @@
 """Edits an agent's JSON settings file, and undoes that exactly.
 
-A file is parsed, edited and written in the style it had: indentation, separators, line ends, byte order
-mark. Where removing our entries would not give the original bytes back (formatting by hand, a blank file),
-the undo record keeps a copy, which is restored as long as the file is as we left it. After an edit by
-somebody else only our entries are removed. A file that is not one JSON object, or has a key twice, is left
-alone.
-
-A write is atomic, keeps mode and owner, and goes to the target of a symbolic link, because dotfiles managers
-link settings. It refuses a read-only file, and one that somebody else wrote to after we read it.
+A file is written in the style it had. Where removing our entries would not give the original bytes back, the
+undo record keeps a copy, which is restored as long as the file is as we left it. A file that is not one JSON
+object, or has a key twice, is left alone. A write is atomic, keeps mode and owner, goes to the target of a
+symbolic link (dotfiles managers link settings), and refuses a file that somebody else changed meanwhile.
 """
 
 import base64

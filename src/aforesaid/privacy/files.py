@@ -84,9 +84,9 @@ class Guarded:
 
     def _grepped(self, line: str) -> str:
         found = _GREP.match(line[:2000])
-        if found is None or not found["rest"].strip() or not self.holds(found["path"]):
-            return line
-        return f"{found['path']}{found['at'] or ''}:{MARK}"
+        if found and found["rest"].strip() and self.holds(found["path"]):
+            return f"{found['path']}{found['at'] or ''}:{MARK}"
+        return line
 
 
 def _lines_with(text: str, places: Places) -> list[tuple[int, int]]:

@@ -39,7 +39,9 @@ def redacted(redactor: Redactor, body: bytes) -> bytes:
     text = body.decode("utf-8-sig", "replace")
     try:
         before = json.loads(text)
-        after = value(redactor, before, may_be_private=_may_be_private(text))
+        lowered = text.lower()
+        may_be_private = private.WORD in lowered or "\\u00" in lowered  # any letter may be escaped
+        after = value(redactor, before, may_be_private=may_be_private)
         return body if after is before else json.dumps(after).encode()
     except (ValueError, RecursionError):
         return raw(redactor, body)
@@ -168,11 +170,6 @@ def _unescape(match: re.Match[str]) -> str:
     return "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
 
 
-def _may_be_private(text: str) -> bool:
-    """Any letter may be escaped."""
-    return private.WORD in (lowered := text.lower()) or "\\u00" in lowered
-
-
 def _without_files(redactor: Redactor, payload: Json) -> Json:
     """A tool's event without what it says of a guarded file. Of a command the first line is kept: what follows may be
     the file."""
@@ -183,15 +180,12 @@ def _without_files(redactor: Redactor, payload: Json) -> Json:
     if isinstance(command, str) and redactor.guarded.named_in(command):
         first, _, rest = command.partition("\n")
         given = given | {"command": f"{first}\n{files.MARK}" if rest else first}
-    elif isinstance(command, str) or not _is_guarded(redactor, given):
-        return payload
+    else:
+        paths = (path for name in PATHS if isinstance(path := given.get(name), str))
+        if isinstance(command, str) or not any(map(redactor.guarded.holds, paths)):
+            return payload
     bare = {name: _without_texts(each) for name, each in payload.items() if name in RESULTS}
     return payload | bare | {"tool_input": _without_texts(given)}
-
-
-def _is_guarded(redactor: Redactor, given: dict[str, Json]) -> bool:
-    found = (given.get(name) for name in PATHS)
-    return any(isinstance(path, str) and redactor.guarded.holds(path) for path in found)
 
 
 def _without_texts(value: Json, name: str = "") -> Json:

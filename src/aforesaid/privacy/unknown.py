@@ -111,11 +111,8 @@ def _random_near(text: str, words: list[int]) -> Iterator[re.Match[str]]:
 
 def _is_hex_secret(value: str, around: str) -> bool:
     """Most hexadecimal numbers are identifiers and checksums, which the words around them say."""
-    return not (
-        _HASH_WORDS.search(around)
-        or sum(c.isdigit() for c in value) < 6
-        or values.is_placeholder(value)
-    )
+    named = _HASH_WORDS.search(around) or values.is_placeholder(value)
+    return not named and sum(map(str.isdigit, value)) >= 6
 
 
 def _is_between(places: list[int], begin: int, end: int) -> bool:

@@ -36,13 +36,11 @@ class View:
     def _map(self, at: int, *, after: bool = False) -> int:
         number = bisect_right(self.starts, at) - 1
         origin = self.origins[number] + at - self.starts[number]
-        if origin >= self.ends[number] or (after and self._length(number) == 1):
+        following = (*self.starts[number + 1 : number + 2], len(self.text))[0]
+        is_single = following - self.starts[number] == 1
+        if origin >= self.ends[number] or (after and is_single):
             return self.ends[number]
-        return origin + 1 if after else origin
-
-    def _length(self, number: int) -> int:
-        following = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text)
-        return following - self.starts[number]
+        return origin + after
 
 
 def decode(text: str, markers: Iterable[int]) -> View:

@@ -32,12 +32,8 @@ ARCHIVE = re.compile(
     r"(?:\.tar)?\.(?:gz|tgz|bz2|xz|zst|zip|tar|7z|whl|jar|egg|gem|crate|deb|rpm|nupkg|vsix)$|\.tgz$",
     re.IGNORECASE,
 )
-GIT_PRINTS = frozenset(
-    ("log", "show", "diff", "blame", "shortlog", "cat-file", "range-diff", "whatchanged", "grep")
-)
-GIT_PLAIN = frozenset(
-    ("--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--quiet")
-)
+GIT_PRINTS = data.load_words("git-prints")
+GIT_PLAIN = data.load_words("git-plain")
 GROUPS = ("compose", "container")  # of sub-commands
 # How a command is run: here, in a container, or on another machine, whose files belong to others.
 HERE, CONTAINER, REMOTE = "here", "container", "remote"
@@ -145,9 +141,9 @@ def _find(state: "Downloads", call: Call) -> bool:
 def _run_shell(state: "Downloads", call: Call) -> bool:
     if call.program == "eval":
         return state.run_line(" ".join(call.rest)) or call.any
-    for number, word in enumerate(call.rest):
-        if re.fullmatch(r"-[a-z]*c", word) and number + 1 < len(call.rest):
-            return state.run_line(call.rest[number + 1], call.stdin) or call.mentioned
+    for word, after in pairwise(call.rest):
+        if re.fullmatch(r"-[a-z]*c", word):
+            return state.run_line(after, call.stdin) or call.mentioned
     operands = operands_of(call.rest)
     if operands:
         return _any_foreign(state, operands) or call.mentioned

@@ -8,7 +8,7 @@ from aforesaid.text import load_sections
 Rows = dict[str, tuple[tuple[str, ...], ...]]
 
 
-def _words(section: str) -> frozenset[str]:
+def load_words(section: str) -> frozenset[str]:
     return frozenset(" ".join(_DATA[section]).split())
 
 
@@ -24,25 +24,25 @@ def _rows(lines: list[str]) -> Rows:
 _DATA = load_sections(Path(__file__).with_name("programs.txt"))
 SUBCOMMANDS = _rows(_DATA["subcommands"])
 WRAPPERS = {name: options for name, _, options in (r.partition(":") for r in _DATA["wrappers"])}
-RUNNERS = frozenset(tuple(each.split("/")) for each in _words("runners"))
-LOCAL_PROGRAMS = _words("local-programs")
-COUNTERS = _words("counters")
-READERS = _words("readers")
-PATTERN_FIRST = _words("pattern-first")
-INTERPRETERS = _words("interpreters")
-URL_PROGRAMS = _words("url-programs")
-DATABASES = _words("databases")
-VALUED = _words("valued")
-CONTAINER_OPTIONS = _words("container-options")
-FETCH_OPTIONS = _words("fetch-options")
-PLAIN_FIELDS = _words("plain-fields")
-INBOXES = _words("inboxes")
-ELSEWHERE_PROGRAMS = _words("elsewhere-programs")
-CODE_OPTIONS = _words("code-options")
-QUERY_OPTIONS = _words("query-options")
-ONE_ADDRESS = _words("one-address")
-PRINTERS = _words("printers")
-SHELLS = _words("shells")
+RUNNERS = frozenset(tuple(each.split("/")) for each in load_words("runners"))
+LOCAL_PROGRAMS = load_words("local-programs")
+COUNTERS = load_words("counters")
+READERS = load_words("readers")
+PATTERN_FIRST = load_words("pattern-first")
+INTERPRETERS = load_words("interpreters")
+URL_PROGRAMS = load_words("url-programs")
+DATABASES = load_words("databases")
+VALUED = load_words("valued")
+CONTAINER_OPTIONS = load_words("container-options")
+FETCH_OPTIONS = load_words("fetch-options")
+PLAIN_FIELDS = load_words("plain-fields")
+INBOXES = load_words("inboxes")
+ELSEWHERE_PROGRAMS = load_words("elsewhere-programs")
+CODE_OPTIONS = load_words("code-options")
+QUERY_OPTIONS = load_words("query-options")
+ONE_ADDRESS = load_words("one-address")
+PRINTERS = load_words("printers")
+SHELLS = load_words("shells")
 VENDORED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|jspm_packages|site-packages|dist-packages|vendor|vendored|third_party"
     r"|third-party|thirdparty|3rdparty|Pods|Carthage|elm-stuff|_deps|\.cargo/(?:registry|git)|pkg/mod|\.gradle"

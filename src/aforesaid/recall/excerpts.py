@@ -24,19 +24,11 @@ def stems(terms: Collection[str]) -> frozenset[str]:
     return frozenset(stem(term) for term in terms)
 
 
-class _Words(dict[str, frozenset[str]]):
-    """Of each word, its stems: most words of a store are met again and again."""
-
-    def __missing__(self, word: str) -> frozenset[str]:
-        found = stems(index_text(word).split())
-        if len(word) <= LONGEST_NAME:
-            if len(self) >= MOST_WORDS:
-                self.clear()
-            self[word] = found
-        return found
+def _stems_of(word: str) -> frozenset[str]:
+    return stems(index_text(word).split())
 
 
-_stems = _Words()
+_known_stems = lru_cache(MOST_WORDS)(_stems_of)  # most words of a store are met again and again
 
 
 def closest(texts: Iterable[str], terms: Collection[str]) -> list[str]:
@@ -63,14 +55,16 @@ def marked(text: str, terms: Collection[str]) -> str:
 
 
 def _matches(text: str, terms: Collection[str]) -> list[Match]:
-    wanted, known = stems(terms), _stems
+    wanted = stems(terms)
     begins = _begins(wanted) if text.replace(BETWEEN, "").isascii() else None
     looked_at = _spaced(text, begins) if begins else [(0, len(text))]
     return [
         (word.start(), word.end(), wanted & own)
         for first, last in looked_at
         for word in WORD.finditer(text, first, last)
-        if not wanted.isdisjoint(own := known[word[0]])
+        if not wanted.isdisjoint(
+            own := (_known_stems if len(word[0]) <= LONGEST_NAME else _stems_of)(word[0])
+        )
     ]
 
 

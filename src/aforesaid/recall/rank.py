@@ -100,10 +100,9 @@ def reasons(
 
 def session_bests(documents: list[Document], words: Mapping[int, float]) -> dict[int, float]:
     """A session is as near as the best thing in it, or as its own titles are."""
-    best: dict[int, float] = {}
-    for document in documents:
-        score = words.get(document.id, 0.0)
-        best[document.session_id] = max(best.get(document.session_id, 0.0), score)
+    best: dict[int, float] = defaultdict(float)
+    for each in documents:
+        best[each.session_id] = max(best[each.session_id], words.get(each.id, 0.0))
     return best
 
 
@@ -122,11 +121,9 @@ def _within(document: Document, mention: Mention) -> bool:
     return (mention.since or 0) <= document.at < (mention.until or 2**62)
 
 
-def _answers(document: Document, question: Question) -> float:
-    return float(
-        (question.asks_when and document.says_when)
-        or (question.asks_how_many and document.says_number)
-    )
+def _answers(document: Document, question: Question) -> bool:
+    counts = question.asks_how_many and document.says_number
+    return counts or (question.asks_when and document.says_when)
 
 
 SAME = 0.8  # Jaccard similarity of the words of two results

@@ -63,8 +63,7 @@ class Searcher:
         clock: Clock,
         weights: rank.Weights = rank.DEFAULT,
     ) -> None:
-        self._store, self.encoder, self._clock = store, encoder, clock
-        self._weights = weights
+        self._store, self.encoder, self._clock, self._weights = store, encoder, clock, weights
         self._matrix: Matrix | None = None
         self._broken: str | None = None
         self._again_at = 0.0
@@ -106,21 +105,18 @@ class Searcher:
         """All results, best first; and whether these are all that match by words. Filters select from the
         results without them, so that a facet's count is the number of results it leads to. Only where more
         match than are ranked, the filtered ones are searched again."""
-        scope = Filters(project_id=filters.project_id, kinds=filters.kinds)
-        if filters.types:  # only observations have a type
-            scope = replace(scope, kinds=())
+        kinds = () if filters.types else filters.kinds  # only observations have a type
+        scope = Filters(project_id=filters.project_id, kinds=kinds)
         question, found, without, complete = self._rank(text, scope, COUNTED)
+        if filters != scope and not complete:
+            return self._rank(text, filters, COUNTED)
         if filters != scope:
-            if complete:
-                within = self._within(filters)
-                found = [each for each in found if _takes_part(each.document, filters, within)]
-            else:
-                question, found, without, complete = self._rank(text, filters, COUNTED)
+            within = self._within(filters)
+            found = [each for each in found if _takes_part(each.document, filters, within)]
         return question, found, without, complete
 
     def find(self, text: str, filters: Filters) -> tuple[Question, list[Found], str | None]:
-        question, found, without, _ = self._rank(text, filters, BY_WORDS)
-        return question, found, without
+        return self._rank(text, filters, BY_WORDS)[:3]
 
     def _rank(
         self, text: str, filters: Filters, depth: int
@@ -150,19 +146,16 @@ class Searcher:
         wanted = [each for each in documents if _takes_part(each, filters, part)]
         keys = [each.id for each in wanted]
         evidence = rank.Evidence(words, sessions, meaning.of(keys) if meaning else {}, now)
+        cosines = meaning.cosines(keys) if meaning else {}
+        alike = UNLIKE if len(cosines) > FEW else 0.0  # of a few, none stands out
         found = []
         for document in wanted:
             points = rank.points(document, question, evidence, self._weights)
             near = (words.get(document.id, 0.0), evidence.meaning.get(document.id, 0.0))
-            found.append(Found(document, points, sum(points.values()), *near))
-        cosines = meaning.cosines(keys) if meaning else {}
-        alike = UNLIKE if len(cosines) > FEW else 0.0  # of a few, none stands out
-        found = [
-            each
-            for each in found
-            if _is_found(each, evidence, cosines, alike)
-            or rank.in_named_time(each.document, question)
-        ]
+            each = Found(document, points, sum(points.values()), *near)
+            named = rank.in_named_time(document, question)
+            if named or _is_found(each, evidence, cosines, alike):
+                found.append(each)
         found.sort(
             key=lambda one: (-one.score, -one.document.at, one.document.kind, one.document.source)
         )
@@ -189,14 +182,10 @@ class Searcher:
 
     def _of_times(self, question: Question, filters: Filters) -> list[int]:
         """What happened in the periods that the question mentions, whatever its words."""
-        found: list[int] = []
-        for mention in question.mentions:
-            if mention.exact:
-                since, until = mention.since or 0, mention.until or LATEST
-                found += self._store.index.documents_in_period(
-                    filters.project_id, since, until, BY_TIME
-                )
-        return found
+        look, project = self._store.index.documents_in_period, filters.project_id
+        exact = (each for each in question.mentions if each.exact)
+        periods = ((each.since or 0, each.until or LATEST) for each in exact)
+        return [key for since, until in periods for key in look(project, since, until, BY_TIME)]
 
     def _neighbours(
         self, documents: Sequence[Document], words: Mapping[int, float]
@@ -251,9 +240,7 @@ class Searcher:
 def _takes_part(document: Document, filters: Filters, within: frozenset[int] | None) -> bool:
     if within is not None and document.id not in within:
         return False
-    if document.kind == SESSION and SESSION not in filters.kinds:
-        return False
-    if filters.kinds and document.kind not in filters.kinds:
+    if (filters.kinds or document.kind == SESSION) and document.kind not in filters.kinds:
         return False
     if filters.project_id is not None and document.project_id != filters.project_id:
         return False
@@ -325,12 +312,10 @@ def _to_hits(
     store: Store, best: Sequence[tuple[Found, tuple[int, ...]]], question: Question
 ) -> list[Hit]:
     hits: list[Hit] = []
-    texts = store.index.document_texts(
-        (each.document.kind, each.document.source) for each, _ in best
-    )
-    for each, same in best:
-        text = texts.get((each.document.kind, each.document.source))
-        if text is not None:
+    keys = [(each.document.kind, each.document.source) for each, _ in best]
+    texts = store.index.document_texts(keys)
+    for key, (each, same) in zip(keys, best, strict=True):
+        if text := texts.get(key):
             hit = _hit(store, each.document, text, question.terms)
             reasons = rank.reasons(each.points, each.document, question)
             hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))

@@ -76,17 +76,15 @@ def is_line_start(path: str, offset: int) -> bool:
 
 
 def size_of(path: str) -> int:
-    try:
+    with suppress(OSError):
         return Path(path).stat().st_size
-    except OSError:
-        return 0
+    return 0
 
 
 def time_of(entry: Json) -> int | None:
-    try:
+    with suppress(ValueError, OverflowError):
         return round(datetime.fromisoformat(text_of(entry, "timestamp")).timestamp() * 1000)
-    except (ValueError, OverflowError):
-        return None
+    return None
 
 
 def blocks_of(entry: Json) -> list[Json]:
@@ -115,9 +113,8 @@ def _split_objects(raw: bytes) -> list[tuple[int, Json]]:
 
 
 def _entry(raw: bytes) -> Json | None:
-    if BOOKKEEPING.match(raw) and raw.endswith(b"\n"):
-        return {}
-    if raw == b"\n":  # it followed a last line that was read without it
+    # A newline alone followed a last line that was read without it.
+    if raw == b"\n" or (BOOKKEEPING.match(raw) and raw.endswith(b"\n")):
         return {}
     try:
         found = json.loads(fit_payload(raw).decode("utf-8", "replace"))
@@ -167,20 +164,9 @@ def queued_prompt(attachment: Json) -> str | None:
     return text if typed and text and not text.startswith(NOT_PROMPTS) else None
 
 
-def instructions(entry: Json, command: str) -> str | None:
-    """What follows a command of the client's own, such as `/compact`; None for any other line."""
-    found = _client_command.match(user_text(entry))
-    return found[2] if found and found[1] == command else None
-
-
 def user_text(entry: Json) -> str:
     parts = (text_of(block, "text") for block in blocks_of(entry) if block.get("type") == "text")
     return "\n".join(parts)
-
-
-def begins_turn(entry: Json) -> bool:
-    written = entry.get("isMeta") or entry.get("isCompactSummary")
-    return entry.get("type") == "user" and bool(text_of(entry, "turnOrigin")) and not written
 
 
 STOPPED = "[Request interrupted by user for tool use]"
@@ -481,7 +467,10 @@ class Conversation:
         if entry is None:
             self.unreadable += 1
             return []
-        if self._is_foreign(entry):
+        # Copied from the session that this one was forked from, or a sub-agent's line among others.
+        other = text_of(entry, "sessionId") not in ("", self.session)
+        aside = entry.get("isSidechain") and not self.agent_id
+        if other or aside or "forkedFrom" in entry:
             return []
         self.at = time_of(entry) or self.at
         kind = entry.get("type")
@@ -502,12 +491,6 @@ class Conversation:
                 if entry.get("operation") == "enqueue":
                     self.state.queue(text_of(entry, "content"), self.at)
         return found
-
-    def _is_foreign(self, entry: Json) -> bool:
-        """Copied from the session that this one was forked from, or a sub-agent's line among others."""
-        other = text_of(entry, "sessionId") not in ("", self.session)
-        aside = bool(entry.get("isSidechain")) and not self.agent_id
-        return other or aside or "forkedFrom" in entry
 
     def _assistant(self, entry: Json) -> list[Occurrence]:
         if entry.get("isApiErrorMessage"):
@@ -607,10 +590,10 @@ class Conversation:
         return []
 
     def _compaction(self, entry: Json) -> list[Occurrence]:
-        found = instructions(entry, "/compact")
-        if found is None:
+        command = _client_command.match(user_text(entry))
+        if not command or command[1] != "/compact":
             return []
-        fields = {"trigger": self.state.compacting, "custom_instructions": found or None}
+        fields = {"trigger": self.state.compacting, "custom_instructions": command[2] or None}
         self.state.compacting = ""
         return [self._occurrence("PreCompact", entry, fields)]
 

@@ -1,9 +1,7 @@
 """The user's answers to AskUserQuestion, from the tool's input and result.
 
-Hooks and transcripts have an object: `questions` as asked, `answers` by question, `annotations` with
-the user's notes, `response` if the user wrote something instead of choosing. A sub-agent's transcript, and an
-older client's, has only the text that the model saw: `"Question"="Answer"`. A dialog that closed by itself,
-because nobody was there, was not answered.
+Hooks and transcripts have an object; a sub-agent's transcript, and an older client's, only the text that the
+model saw: `"Question"="Answer"`. A dialog that closed by itself was not answered.
 """
 
 import json

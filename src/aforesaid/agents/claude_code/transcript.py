@@ -18,7 +18,6 @@ from aforesaid.agents.claude_code.conversation import (
     Conversation,
     Occurrence,
     State,
-    begins_turn,
     fingerprint,
     is_line_start,
     lines,
@@ -50,7 +49,9 @@ def find_own_start(path: str, session: str) -> int:
         prompt_id = text_of(entry, "promptId")
         if not prompt_id and prompt_in(entry) is not None:
             break  # older clients number no prompts, so that copies cannot be found
-        if prompt_id and begins_turn(entry) and text_of(entry, "sessionId") == session:
+        written = entry.get("isMeta") or entry.get("isCompactSummary")
+        begins_turn = text_of(entry, "turnOrigin") and not written
+        if prompt_id and begins_turn and text_of(entry, "sessionId") == session:
             if not first:
                 first = prompt_id
             elif prompt_id == first:
