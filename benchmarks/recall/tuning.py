@@ -120,7 +120,9 @@ def _record(data: DataSet, memory: Memory, encoder: Encoder | None) -> Iterator[
             yield Recorded(
                 question,
                 tuple(_named(known.names, document) for document in documents),
-                np.array([each.points for each in found]).reshape(-1, len(rank.PARTS)),
+                np.array([[*each.points.values()] for each in found]).reshape(
+                    -1, len(fields(rank.Weights))
+                ),
                 order,
                 tuple(frozenset(words.get(d.id, "").split()) for d in documents),
             )

@@ -22,19 +22,20 @@ BUSY = "Another program is changing the settings and does not finish. Try again.
 
 
 def set_text(name: str, text: str, where: str, env: Mapping[str, str] | None = None) -> Value:
-    """Parses a value as a user types it; lists with commas."""
     row = settings.row_named(name)
-    return _set(row, settings.parse(row, text, where), env)
+    return set_value(name, settings.parse(row, text, where), where, env)
 
 
 def set_value(name: str, value: object, where: str, env: Mapping[str, str] | None = None) -> Value:
     """Takes a value as the file has it: a number, a string or a list of strings."""
     row = settings.row_named(name)
-    return _set(row, settings.check(row, value, where), env)
+    checked = settings.check(row, list(value) if isinstance(value, tuple) else value, where)
+    _check_provider(row, checked, env)
+    _edit(row, checked, env)
+    return checked
 
 
 def unset(name: str, env: Mapping[str, str] | None = None) -> Row:
-    """Resets a setting to its default."""
     row = settings.row_named(name)
     _edit(row, None, env)
     return row
@@ -45,14 +46,7 @@ def plain(row: Row, value: Value) -> Value:
     return "(set)" if row.secret and value else value
 
 
-def _set(row: Row, value: Value, env: Mapping[str, str] | None) -> Value:
-    _check_provider(row, value, env)
-    _edit(row, value, env)
-    return value
-
-
 def _check_provider(row: Row, value: Value, env: Mapping[str, str] | None) -> None:
-    """Refuses a value that no provider accepts, before it is written."""
     try:
         home = wiring.home(env)
     except ConfigError:

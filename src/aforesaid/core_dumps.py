@@ -1,8 +1,6 @@
 """No core dumps of a process that has captured content, keys or secrets in its memory.
 
-A limit of 0 on the size of a core file is not enough: where the kernel pipes dumps to a program (systemd,
-apport), it ignores that limit. A process that is not dumpable is passed over in both cases. As a side effect
-other processes of the same user, debuggers among them, cannot read its memory through `/proc`.
+A limit of 0 is not enough: a kernel that pipes dumps to a program (systemd, apport) ignores that limit.
 """
 
 import resource

@@ -1,8 +1,9 @@
 """What we know of English words: which of them are numbers, which say nothing, and where they end."""
 
 from functools import lru_cache
+from pathlib import Path
 
-from aforesaid.text import words
+from aforesaid.text import load_sections, words
 
 SMALL_NUMBERS = tuple(words("zero one two three four five six seven eight nine ten eleven twelve"))
 NUMBER_WORDS = {word: str(number) for number, word in enumerate(SMALL_NUMBERS)} | {
@@ -11,14 +12,14 @@ NUMBER_WORDS = {word: str(number) for number, word in enumerate(SMALL_NUMBERS)} 
     "hundred": "100",
     "thousand": "1000",
 }
-STOP_WORDS = frozenset(
-    words(
-        "a about all also an and any are as at be been being both but by can could did do does each for from "
-        "had has have if in into is it its just more most much of on only onto or other our out over own per "
-        "s same so some still such than that the their them then there these they this those through to too "
-        "under up upon very was we were what when where which while who why will with would yet you your now"
-    )
-)
+LISTS = load_sections(Path(__file__).with_name("english.txt"))
+
+
+def load_list(section: str) -> frozenset[str]:
+    return frozenset(" ".join(LISTS[section]).split())
+
+
+STOP_WORDS = load_list("stop")
 ENDINGS = (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
 SHORTEST_STEM = 3  # letters, which are those that the word begins with
 
@@ -29,11 +30,8 @@ def stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()) or len(word) <= SHORTEST_STEM:
         return word
     for ending, put in ENDINGS:
-        if (
-            word.endswith(ending)
-            and len(word) - len(ending) >= SHORTEST_STEM
-            and not word.endswith("ss")
-        ):
+        is_stem = len(word) - len(ending) >= SHORTEST_STEM and not word.endswith("ss")
+        if is_stem and word.endswith(ending):
             word = word.removesuffix(ending) + put
             break
     if len(word) > SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":

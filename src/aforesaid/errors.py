@@ -1,23 +1,4 @@
-"""Every error a user can meet. A class's docstring is its message; the message names the fix.
-
-AforesaidError
-├── ConfigError        a setting or the config file is wrong
-├── InstallError       an agent's settings cannot be changed safely
-├── StoreError         the database cannot be used
-│   ├── StoreDamaged
-│   ├── StoreTooNew
-│   └── StoreMissing
-├── WorkerError        the worker cannot be reached or started
-│   ├── WorkerDown
-│   └── WorkerHung
-├── TransferError      an export or another program's memory cannot be taken
-├── BackupError        a backup cannot be made, found or used
-│   └── NoRoom         there is too little space for one
-├── MemoryRefused      a memory cannot be changed in that way
-│   └── Edited         its file was edited since it was read
-├── BadMessages        what should be a conversation is none
-└── NotFound           an id or name that does not exist
-"""
+"""Every error a user can meet. A class's docstring is its message; the message names the fix."""
 
 from typing import ClassVar
 

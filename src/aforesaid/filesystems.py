@@ -1,13 +1,12 @@
-"""What kind of file system a folder is on, and whether SQLite's write-ahead log is safe there.
+"""Whether SQLite's write-ahead log is safe in a folder.
 
-The log is shared memory: every process that has the database open must be on one machine, and the file
-system must say the truth about locks. Network file systems, folders shared with a virtual machine's host,
-and folders that a cloud service copies while they are written do not promise that. There a rollback journal
-is used, which is slower and sound. Where the system does not tell (no `/proc`), the folder is taken for a
-local one.
+The log is shared memory, so every process must be on one machine, and locks must work. Network file systems,
+folders shared with a virtual machine's host, and folders that a cloud service copies do not promise that:
+there a rollback journal is used. Without `/proc` a folder is taken for a local one.
 """
 
 import os
+import re
 from pathlib import Path
 
 MOUNTS = Path("/proc/self/mountinfo")
@@ -46,15 +45,9 @@ def kind_of(folder: Path) -> str | None:
         fields = before.split(b" ")
         if len(fields) < 5 or not after:
             continue
-        place = _unescaped(fields[4])
+        # Spaces, tabs, newlines and backslashes are written as octal numbers.
+        place = re.sub(rb"\\(\d{3})", lambda octal: bytes([int(octal[1], 8)]), fields[4])
         inside = place in (b"/", name) or name.startswith(place + b"/")
         if inside and len(place) >= len(best):  # the last of two on the same place covers the first
             best, kind = place, after.split(b" ", 1)[0].decode("utf-8", "replace")
     return kind
-
-
-def _unescaped(place: bytes) -> bytes:
-    """Spaces, tabs, newlines and backslashes are written as octal numbers."""
-    for octal, byte in ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\")):
-        place = place.replace(octal, byte)
-    return place

@@ -8,11 +8,12 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+
+from aforesaid.model.observations import Observation
+from aforesaid.paths import open_regular
 
 UNCHANGED, CHANGED, GONE, UNKNOWN = "unchanged", "changed", "gone", "unknown"
 WORST_FIRST = (GONE, CHANGED, UNKNOWN, UNCHANGED)
@@ -24,22 +25,6 @@ QUIET_NS = 2_000_000_000
 NAMED = 5  # files, in the words for people
 
 Signature = tuple[int, int, int, int]  # size, times of its content and of its inode, inode
-
-
-class Draft(Protocol):
-    @property
-    def files_read(self) -> tuple[str, ...]: ...
-    @property
-    def files_modified(self) -> tuple[str, ...]: ...
-    @property
-    def blobs(self) -> tuple[tuple[str, str], ...]: ...
-
-
-class HasFiles(Protocol):
-    """An observation, as far as it matters here."""
-
-    @property
-    def draft(self) -> Draft: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +39,11 @@ class Freshness:
         """For people: `unchanged`, `changed since: a.py; gone: b.py`; nothing when nothing is known."""
         if self.state == UNCHANGED:
             return UNCHANGED
-        told = (("changed since", self.changed), ("gone", self.gone))
-        return "; ".join(f"{what}: {_listed(paths)}" for what, paths in told if paths)
+        parts = (("changed since", self.changed), ("gone", self.gone))
+        return "; ".join(f"{what}: {_listed(paths)}" for what, paths in parts if paths)
 
 
-def check_files(observation: HasFiles, root: str) -> Freshness:
-    """The state of the project's files that an observation names."""
+def check_files(observation: Observation, root: str) -> Freshness:
     draft = observation.draft
     blobs = dict(draft.blobs)
     paths = dict.fromkeys((*draft.files_modified, *draft.files_read))
@@ -72,17 +56,12 @@ def check_files(observation: HasFiles, root: str) -> Freshness:
 
 
 def state(root: str, path: str, blob: str | None) -> str:
-    """The state of one file that had this blob id then."""
     if blob is None or not Path(root).is_dir():
         return UNKNOWN
     try:
-        place = _inside(root, path)
-        if place is None:
+        if (place := _inside(root, path)) is None:
             return UNKNOWN
-        found = place.lstat()
-        if not _readable(found):
-            return CHANGED
-        return UNCHANGED if _named(place, found) == blob else CHANGED
+        return UNCHANGED if _blob(place, place.lstat()) == blob else CHANGED
     except (FileNotFoundError, NotADirectoryError):
         return GONE
     except (OSError, ValueError, RuntimeError):
@@ -93,15 +72,13 @@ def unchanged_blob(root: str, path: str, *, until: int) -> str | None:
     """The blob id of a file that has not changed since before `until`; None if that is not known."""
     try:
         place = _inside(root, path)
-        if place is None:
-            return None
-        found = place.lstat()
+        found = place.lstat() if place else None
         # The inode's time too: a file that was moved to this place keeps the time of its content.
-        if max(found.st_mtime_ns, found.st_ctime_ns) > until * 1_000_000 or not _readable(found):
-            return None
-        return _named(place, found)
+        if place and found and max(found.st_mtime_ns, found.st_ctime_ns) <= until * 1_000_000:
+            return _blob(place, found)
     except (OSError, ValueError, RuntimeError):
-        return None
+        pass
+    return None
 
 
 def directory(project_dir: str, root: str) -> str:
@@ -109,36 +86,31 @@ def directory(project_dir: str, root: str) -> str:
     return project_dir if Path(project_dir).is_dir() else root
 
 
-def _readable(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST
-
-
-def _named(path: Path, found: os.stat_result) -> str:
-    signature = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+def _blob(path: Path, found: os.stat_result) -> str | None:
+    """None for anything but a regular file of bounded size."""
+    if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+        return None
     if time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) < QUIET_NS:
-        return _digest(path, signature)
-    return _known(path, signature)
+        return _digest.__wrapped__(path, _signature(found))
+    return _digest(path, _signature(found))
+
+
+def _signature(found: os.stat_result) -> Signature:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _known(path: Path, signature: Signature) -> str:
-    return _digest(path, signature)
-
-
 def _digest(path: Path, signature: Signature) -> str:
     """Streamed. A file that is not what it was a moment ago is an OSError."""
-    # Neither a link nor a pipe that took the file's place meanwhile may be opened or waited for.
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    with os.fdopen(os.open(path, flags), "rb", buffering=0) as file:
+    with open_regular(path) as file:
         size = signature[0]
         digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
         read = 0
         while part := file.read(min(PART, size + 1 - read)):
             digest.update(part)
             read += len(part)
-        after = os.fstat(file.fileno())
-    if (after.st_size, after.st_mtime_ns, after.st_ctime_ns, after.st_ino) != signature:
-        raise OSError(f"{path} was changed while it was read")
+        if _signature(os.fstat(file.fileno())) != signature:
+            raise OSError(f"{path} was changed while it was read")
     return digest.hexdigest()
 
 
@@ -150,7 +122,6 @@ def _inside(root: str, path: str) -> Path | None:
 
 
 def _within(root: str, path: str) -> bool:
-    """By its name alone."""
     name = _relative(root, path)
     return not (name.is_absolute() or ".." in name.parts)
 
@@ -160,7 +131,6 @@ def _relative(root: str, path: str) -> PurePosixPath:
     return name.relative_to(root) if name.is_relative_to(root) else name
 
 
-def _listed(paths: Iterable[str]) -> str:
-    names = list(paths)
+def _listed(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more

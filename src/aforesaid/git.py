@@ -80,7 +80,7 @@ class GitUnavailable(GitFailed):
 
 
 class GitTimeout(GitUnavailable):
-    pass
+    """It took too long."""
 
 
 @dataclass(frozen=True)
@@ -160,21 +160,19 @@ class _Timeouts:
         self._lock = threading.Lock()
         self._found: dict[tuple[Path, str], tuple[int, float]] = {}  # how many, not before
 
-    def are_due(self, checkout: Checkout, command: str) -> bool:
+    def are_due(self, key: tuple[Path, str]) -> bool:
         with self._lock:
-            _, until = self._found.get((checkout.common_dir, command), (0, None))
-        return until is None or self._clock() >= until
+            return key not in self._found or self._clock() >= self._found[key][1]
 
-    def add(self, checkout: Checkout, command: str) -> None:
-        key = checkout.common_dir, command
+    def add(self, key: tuple[Path, str]) -> None:
         with self._lock:
             count, _ = self._found.get(key, (0, 0.0))
             delay = RETRY_SECONDS[min(count, len(RETRY_SECONDS) - 1)]
             self._found[key] = count + 1, self._clock() + delay
 
-    def clear(self, checkout: Checkout, command: str) -> None:
+    def clear(self, key: tuple[Path, str]) -> None:
         with self._lock:
-            self._found.pop((checkout.common_dir, command), None)
+            self._found.pop(key, None)
 
 
 _timeouts = _Timeouts()
@@ -224,7 +222,7 @@ def parse_config(data: bytes) -> dict[str, str]:
         elif section := SECTION.match(data, at):
             prefix = section[1].decode().lower()
             if section[2] is not None:
-                prefix += "." + _text(re.sub(rb"\\(.)", rb"\1", section[2]))
+                prefix += "." + re.sub(rb"\\(.)", rb"\1", section[2]).decode("utf-8", "replace")
             at = section.end()
         elif key := KEY.match(data, at):
             value, at = _parse_value(data, key.end())
@@ -269,20 +267,22 @@ def list_files_in_work(checkout: Checkout, commits: int, seconds: float) -> list
         return []
     options = ("--name-only", *DIFF_OPTIONS)
     last = ("log", *options, "--format=", "-n", str(commits), checkout.head, "--")
-    recent = _try_begin(checkout, last)
-    listed = b""
+    running: list[subprocess.Popen[bytes] | None] = []
     path = checkout.git_dir / "index"
     index = read_regular(path, TABLE_BYTES)
-    if index is not None:
-        with _open_copy(index) as copy, suppress(OSError):
+    listed = b""
+    with _open_copy(index or b"") as copy, suppress(OSError, GitUnavailable):
+        running.append(_begin(checkout, last))
+        if index is not None:
             # Git compares the time of a file with that of the index to know whether to look into it.
             modified = path.lstat().st_mtime_ns
             os.utime(copy.fileno(), ns=(modified, modified))
             env = {"GIT_INDEX_FILE": f"/dev/fd/{copy.fileno()}", "GIT_WORK_TREE": str(checkout.top)}
             diff = ("diff", *options, checkout.head, "--")
-            changed = _try_begin(checkout, diff, env, copy.fileno())
-            listed = _collect(changed, seconds)
-    listed += _collect(recent, seconds)
+            running.insert(0, _begin(checkout, diff, env, copy.fileno()))
+    for process in filter(None, running):
+        with suppress(GitFailed, OSError):
+            listed += _finish(process, seconds)
     names = listed.decode("utf-8", "replace").split("\0")
     return [name for each in names if (name := each.strip("\n"))]
 
@@ -305,10 +305,10 @@ def _ask(checkout: Checkout, *arguments: str, cpu_seconds: int | None = None) ->
     """What git prints about an untrusted repository; nothing if it fails. Raises GitUnavailable. With
     `cpu_seconds`, a repository that takes more processor time fails, and a timeout means that the machine is
     slow. Where that cannot be limited, a timeout is a failure, too."""
-    command = arguments[0]
+    key = checkout.common_dir, arguments[0]
     try:
-        if not _timeouts.are_due(checkout, command):
-            raise GitTimeout("git took too long")
+        if not _timeouts.are_due(key):
+            raise GitTimeout
         process = _begin(checkout, arguments)
         if process is None:
             return b""
@@ -317,30 +317,16 @@ def _ask(checkout: Checkout, *arguments: str, cpu_seconds: int | None = None) ->
         try:
             output = _finish(process, SECONDS)
         except GitTimeout:
-            _timeouts.add(checkout, command)
+            _timeouts.add(key)
             raise
-    except GitTimeout:
-        if cpu_seconds is not None and not HAS_LIMITS:
+    except GitUnavailable as error:
+        if isinstance(error, GitTimeout) and cpu_seconds is not None and not HAS_LIMITS:
             return b""
-        raise
-    except GitUnavailable:
         raise
     except (GitFailed, OSError):
         output = b""
-    _timeouts.clear(checkout, command)
+    _timeouts.clear(key)
     return output
-
-
-def _try_begin(
-    checkout: Checkout,
-    arguments: Sequence[str],
-    env: Mapping[str, str] | None = None,
-    passed: int | None = None,
-) -> subprocess.Popen[bytes] | None:
-    try:
-        return _begin(checkout, arguments, env, passed)
-    except GitUnavailable:
-        return None
 
 
 def _begin(
@@ -376,18 +362,16 @@ def _limit(process: subprocess.Popen[bytes], name: str, most: int) -> None:
             resource.prlimit(process.pid, getattr(resource, name), (most, most))
 
 
-def _collect(process: subprocess.Popen[bytes] | None, seconds: float) -> bytes:
-    try:
-        return b"" if process is None else _finish(process, seconds)
-    except (GitFailed, OSError):
-        return b""
-
-
 @cache
 def _private_git_dir(pid: int, sha256: bool) -> Path:
     """An empty git directory of this process, removed when it ends."""
     folder = Path(tempfile.mkdtemp(prefix="aforesaid-git-"))
-    atexit.register(_remove, pid, folder)
+
+    def remove() -> None:
+        if pid == os.getpid():  # not in a fork of the process that made it
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
     create_repository(folder, config=SHA256_CONFIG if sha256 else "")
     return folder
 
@@ -402,13 +386,7 @@ def _is_intact(folder: Path, sha256: bool) -> bool:
     return ours and _is_git_dir(folder) and (folder / "config").is_file() == sha256
 
 
-def _remove(pid: int, folder: Path) -> None:
-    if pid == os.getpid():  # not in a fork of the process that made it
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _open_copy(data: bytes) -> IO[bytes]:
-    """A file without a name."""
     if hasattr(os, "memfd_create"):
         file: IO[bytes] = os.fdopen(os.memfd_create("index"), "w+b")
     else:
@@ -476,7 +454,7 @@ def _read_output(process: subprocess.Popen[bytes], end: float) -> bytes:
         while waiting.get_map():
             left = end - time.monotonic()
             if left <= 0:
-                raise GitTimeout("git took too long")
+                raise GitTimeout
             if len(output) > OUTPUT_BYTES:
                 raise GitFailed("git printed too much")
             if waiting.select(left):
@@ -487,7 +465,7 @@ def _read_output(process: subprocess.Popen[bytes], end: float) -> bytes:
     try:
         process.wait(max(0.0, end - time.monotonic()))
     except subprocess.TimeoutExpired:
-        raise GitTimeout("git took too long") from None
+        raise GitTimeout from None
     return bytes(output)
 
 
@@ -546,7 +524,6 @@ def _is_git_dir(path: Path) -> bool:
 
 
 def _has_plain_entries(folder: Path) -> bool:
-    """Files and directories alone, or nothing."""
     try:
         with os.scandir(folder) as entries:
             return all(
@@ -596,8 +573,4 @@ def _parse_value(data: bytes, at: int) -> tuple[str | None, int]:
             kept = len(value)
         elif value:
             value += char
-    return (None if quoted else _text(bytes(value[:kept]))), at
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")
+    return (None if quoted else value[:kept].decode("utf-8", "replace")), at

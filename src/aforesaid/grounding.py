@@ -8,26 +8,14 @@ import re
 from functools import cached_property
 from itertools import chain
 
+from aforesaid import similarity
 from aforesaid.model.prose import split
-from aforesaid.similarity import (
-    CLAUSE,
-    SUBJECT,
-    WEAK,
-    Sentence,
-    contradicts,
-    has_opposite,
-    has_token,
-    parse_sentence,
-    parse_sentences,
-    parse_statement,
-    plain_text,
-    without_markup,
-    word_overlap,
-)
+from aforesaid.similarity import Sentence, has_token, parse_sentences, parse_statement
 
 KEPT_WORDS = 0.75  # of a sentence, in a text that keeps it
 KNOWN_WORDS = 0.7  # of a proposal, in what the user said
 NEW_WORDS = 0.5  # of a sentence that is a new fact
+LEAST_WORDS = 2  # of a sentence that says something
 ROOT = 6  # letters: `deploys` and `deployments` are one word here
 PIECE = re.compile(
     r"[;,:]\s+|\s[–—-]\s"
@@ -42,19 +30,16 @@ GOES_ON = re.compile(r"n?or\s", re.IGNORECASE)
 
 
 class KnownText:
-    """A text that statements are checked against."""
-
     def __init__(self, *parts: str) -> None:
         self.sentences = tuple(chain.from_iterable(map(parse_sentences, parts)))
-        self._plain = plain_text(without_markup("\n".join(parts)))
+        self._plain = similarity.plain_text(similarity.without_markup("\n".join(parts)))
         self._words = frozenset(word for each in self.sentences for word in each.words)
         self._roots = frozenset(word[:ROOT] for word in self._words if len(word) >= ROOT)
 
     @cached_property
     def pieces(self) -> tuple[Sentence, ...]:
-        """Sentences and their clauses."""
-        clauses = (part for each in self.sentences for part in split(each.text, CLAUSE))
-        return (*self.sentences, *map(parse_sentence, filter(None, clauses)))
+        clauses = (part for each in self.sentences for part in split(each.text, similarity.CLAUSE))
+        return (*self.sentences, *map(similarity.parse_sentence, filter(None, clauses)))
 
     def has(self, hard: str) -> bool:
         return has_token(hard, self._plain)
@@ -69,16 +54,18 @@ class KnownText:
             return False
         # The first word of a sentence may be a name.
         first = next((word for word in one.statement.order if word in one.words), "")
-        if first and first not in WEAK and not self.knows(first):
+        if first and first not in similarity.WEAK and not self.knows(first):
             return False
         return not self._contradicts(one)
 
     def _contradicts(self, one: Sentence) -> bool:
         """Whether all that is about the same subject says the opposite."""
-        near = [(word_overlap(one.about, each.about), each) for each in self.pieces]
+        near = [(similarity.word_overlap(one.about, each.about), each) for each in self.pieces]
         best = max((score for score, _ in near), default=0.0)
-        nearest = (each for score, each in near if score and score >= SUBJECT * best)
-        return best > 0 and all(contradicts(one.statement, each.statement) for each in nearest)
+        nearest = (each for score, each in near if score and score >= similarity.SUBJECT * best)
+        return best > 0 and all(
+            similarity.contradicts(one.statement, each.statement) for each in nearest
+        )
 
 
 def stands_in(text: str, source: KnownText) -> bool:
@@ -91,14 +78,13 @@ def stands_in(text: str, source: KnownText) -> bool:
 
 
 def lost_sentences(text: str, kept: KnownText) -> tuple[Sentence, ...]:
-    """The sentences of a text that `kept` does not support."""
-    return tuple(
-        each for each in parse_sentences(text) if each.says_something and not kept.keeps(each)
+    telling = (
+        each for each in parse_sentences(text) if each.hard or len(each.words) >= LEAST_WORDS
     )
+    return tuple(each for each in telling if not kept.keeps(each))
 
 
 def invented_facts(text: str, sources: KnownText) -> tuple[str, ...]:
-    """The names, numbers and sentences of a text that its sources do not support."""
     found: dict[str, None] = {}
     for each in parse_sentences(text):
         strange = [hard for hard in each.hard if not sources.has(hard)]
@@ -110,8 +96,10 @@ def invented_facts(text: str, sources: KnownText) -> tuple[str, ...]:
 
 
 def contradicts_source(text: str, source: str) -> bool:
-    """Whether the text affirms what the source denies, or denies what it affirms."""
-    if any(has_opposite(one.statement, parse_statement(source)) for one in parse_sentences(text)):
+    if any(
+        similarity.has_opposite(one.statement, parse_statement(source))
+        for one in parse_sentences(text)
+    ):
         return True
     affirmed, denied = _sides(source)
     mine, not_mine = _sides(text)
@@ -122,7 +110,6 @@ def contradicts_source(text: str, source: str) -> bool:
 
 
 def _sides(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of what a text affirms, and of what it denies."""
     sides: tuple[set[str], set[str]] = set(), set()
     for each in parse_sentences(text):
         prefers = PREFERS.search(each.text) is not None

@@ -39,11 +39,9 @@ def acquire(
 
 
 @contextmanager
-def lock(
-    path: Path, *, timeout: float | None = None, shared: bool = False, create: bool = True
-) -> Iterator[int]:
+def lock(path: Path, *, timeout: float | None = None, **options: bool) -> Iterator[int]:
     """Holds the lock meanwhile; TimeoutError if it cannot be had in time."""
-    descriptor = acquire(path, timeout=timeout, shared=shared, create=create)
+    descriptor = acquire(path, timeout=timeout, **options)
     if descriptor is None:
         raise TimeoutError(f"{path} is locked")
     try:

@@ -54,7 +54,6 @@ WHOLE_NAMES = frozenset(map(folded, ("sys", "inst", "prompt", "admin")))
 
 
 def disarmed(text: str) -> str:
-    """Removes the brackets around such names."""
     if not MARKS.search(text):
         return text
     plain = BRACKETED.sub(r"(\1)", SPEAKER.sub(r"\1‹\2›\3", text))

@@ -21,8 +21,6 @@ TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0", "")
 
 
 class Misused(ValueError):
-    """A call with a wrong parameter. The message names what to send instead."""
-
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
@@ -42,22 +40,17 @@ class Parameter:
     most: int = LONGEST
 
     def schema(self) -> Schema:
-        found: Schema = {}
+        enum = {"enum": list(self.choices)} if self.choices else {}
+        found: Schema = enum  # for JSON: any value, as it is
         match self.kind:
             case "text":
-                found["type"] = "string"
+                found = {"type": "string", **enum}
             case "names" | "texts":
-                found |= {"type": "array", "items": {"type": "string"}}
+                found = {"type": "array", "items": {"type": "string", **enum}}
             case "number":
-                found |= {"type": "integer", "minimum": self.least, "maximum": self.most}
+                found = {"type": "integer", "minimum": self.least, "maximum": self.most}
             case "switch" | "flag":
-                found["type"] = "boolean"
-            case "json":
-                pass  # any value, as it is
-        if self.choices:
-            (found["items"] if self.kind in ("names", "texts") else found)["enum"] = list(
-                self.choices
-            )
+                found = {"type": "boolean"}
         if self.default is not None:
             found["default"] = self.default
         if self.about:
@@ -90,11 +83,11 @@ class Parameter:
             raise self._misused(f"must be text, not {_kind_of(value)}.")
         if strict and isinstance(value, int):
             raise self._misused("must be text, not a number.")
-        text = value if isinstance(value, str) else _digits(value)
+        # Python refuses to write a number of over 4,300 digits.
+        text = "9" * 30 if isinstance(value, int) and abs(value) >= 10**20 else str(value)
         if len(text) > self.most:
-            raise self._misused(
-                f"has {len(text)} characters; at most {self.most} are accepted. Send a shorter one."
-            )
+            limit = f"at most {self.most} are accepted. Send a shorter one."
+            raise self._misused(f"has {len(text)} characters; {limit}")
         return clean(text).strip()
 
     def _chosen(self, text: str) -> str:
@@ -137,10 +130,8 @@ def read(
     sent = {name: value for name, value in (given or {}).items() if value is not None}
     for name in sent:
         if name not in known:
-            wrong = fenced(one_line(name, 40))
-            raise Misused(
-                f"There is no parameter {wrong!r}. There are: {', '.join(known) or 'none'}.", wrong
-            )
+            wrong, names = fenced(one_line(name, 40)), ", ".join(known) or "none"
+            raise Misused(f"There is no parameter {wrong!r}. There are: {names}.", wrong)
     values: dict[str, Any] = {}
     for name, parameter in known.items():
         if name in sent:
@@ -153,11 +144,6 @@ def read(
         if parameter.required and values[name] in nothing:
             raise Misused(f"`{name}` is missing: {parameter.about or 'it is required'}", name)
     return values
-
-
-def _digits(value: int) -> str:
-    """Python refuses to write a number of over 4,300 digits."""
-    return str(value) if abs(value) < 10**20 else "9" * 30
 
 
 def _kind_of(value: object) -> str:

@@ -21,8 +21,6 @@ PRIVATE_FILE = 0o600
 
 
 class _Below:
-    """A path below one of the three folders."""
-
     def __init__(self, folder: str, name: str) -> None:
         self._folder, self._name = folder, name
 
@@ -59,9 +57,8 @@ class Paths:
 
     config_file = _Below("config", "config.toml")
     database = _Below("data", "aforesaid.db")
-    redaction_key = _Below(
-        "data", "redaction.key"
-    )  # makes the marks of replaced secrets ours alone
+    # Makes the marks of replaced secrets ours alone.
+    redaction_key = _Below("data", "redaction.key")
     memory = _Below("data", "memory")  # curated memories, as Markdown files that people may edit
     # What is being erased, until it is: after a kill the next worker goes on.
     erasing_file = _Below("data", "erasing.json")
@@ -105,21 +102,16 @@ class Paths:
 
 
 def private_dir(path: Path) -> Path:
+    """Refused is one of somebody else, or a link that somebody else has put there; the user's own links may
+    lead elsewhere."""
     path.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
-    _refuse_foreign(path)
+    for status in (path.lstat(), path.stat()):
+        if status.st_uid != os.geteuid():
+            fix = "Make it yours (`chown`), or set AFORESAID_HOME to a folder of your own."
+            raise ConfigError(f"{path} belongs to user {status.st_uid}. {fix}")
     if path.stat().st_mode & 0o077:
         path.chmod(PRIVATE_DIR)
     return path
-
-
-def _refuse_foreign(path: Path) -> None:
-    """Also a link that somebody else has put there; one of the user's own may lead elsewhere."""
-    for status in (path.lstat(), path.stat()):
-        if status.st_uid != os.geteuid():
-            raise ConfigError(
-                f"{path} belongs to user {status.st_uid}. Make it yours (`chown`), or set AFORESAID_HOME "
-                "to a folder of your own."
-            )
 
 
 def write_private(path: Path, data: bytes) -> None:

@@ -19,6 +19,7 @@ from aforesaid.git import Checkout, contains_commit
 from aforesaid.text import sqlite_safe
 
 LAST_COMMITS, MOST_FILES = 5, 20
+REMOTE, COMMIT, PATH = "remote", "commit", "path"
 SHARED_BRANCHES = ("main", "master", "trunk", "develop", "development", "dev")
 SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SCP = re.compile(r"^(?:[^/@]+@)?([^/:]+):(?!//)(.+)$")
@@ -75,10 +76,9 @@ def current_work(directory: str, seconds: float) -> Work:
         return Work()
     branch = checkout.branch
     files = git.list_files_in_work(checkout, LAST_COMMITS, seconds)
-    own = branch and branch.lower() not in SHARED_BRANCHES
-    return Work(
-        sqlite_safe(branch) if branch and own else None, tuple(dict.fromkeys(files))[:MOST_FILES]
-    )
+    if branch:
+        branch = None if branch.lower() in SHARED_BRANCHES else sqlite_safe(branch)
+    return Work(branch, tuple(dict.fromkeys(files))[:MOST_FILES])
 
 
 def normal_remote(url: str) -> str:
@@ -96,12 +96,8 @@ def normal_remote(url: str) -> str:
             default = named[2] in (None, "", PORTS.get(scheme[0][:-3].lower()))
             host = named[1] if default else host
     path = path.strip("/").removesuffix(".git")
-    return f"{_ascii_lower(host)}/{path}" if host else f"/{path}"
-
-
-def _ascii_lower(host: str) -> str:
-    """U+212A lowercases to k."""
-    return host.lower() if host.isascii() else host
+    host = host.lower() if host.isascii() else host  # U+212A lowercases to k
+    return f"{host}/{path}"
 
 
 def _repository(root: str, identities: list[Identity]) -> Repository:
@@ -113,7 +109,6 @@ def _repository(root: str, identities: list[Identity]) -> Repository:
     )
 
 
-REMOTE, COMMIT, PATH = "remote", "commit", "path"
 Key = TypeVar("Key")
 
 
@@ -165,12 +160,9 @@ def new_identities(repository: Repository, known: Iterable[Identity]) -> tuple[I
     """What a project learns from a repository that belongs to it. A project that knows its first commit takes
     no other one: that could be the public history of a library which was merged into it."""
     known = frozenset(known)
-    has_history = bool(_values(known, COMMIT))
-    return tuple(
-        each
-        for each in repository.identities
-        if each not in known and not (each.kind == COMMIT and has_history)
-    )
+    no_more = {COMMIT} if _values(known, COMMIT) else {}
+    new = (each for each in repository.identities if each not in known)
+    return tuple(each for each in new if each.kind not in no_more)
 
 
 def is_at(path: str, identities: Iterable[Identity]) -> bool:
@@ -189,13 +181,11 @@ class _History:
         own = _values(repository.identities, COMMIT)
         self._known: dict[str, bool | None] = dict.fromkeys(own, True)
 
-    def has(self, commit: str) -> bool | None:
-        if commit not in self._known:
-            self._known[commit] = self.local and contains_commit(self._root, commit)
-        return self._known[commit]
-
     def has_any(self, commits: Iterable[str]) -> bool | None:
-        found = {self.has(each) for each in commits}
+        for each in commits:
+            if each not in self._known:
+                self._known[each] = self.local and contains_commit(self._root, each)
+        found = {self._known[each] for each in commits}
         return True if True in found else None if None in found else False
 
     def still_at(self, paths: Iterable[str], commits: Iterable[str]) -> bool:
@@ -239,7 +229,6 @@ def _rank(repository: Repository, known: Known[Key]) -> tuple[bool, ...]:
 
 
 def _values(identities: Iterable[Identity], kind: str) -> frozenset[str]:
-    """Without their prefix."""
     return frozenset(
         each.value.removeprefix(f"{kind}:") for each in identities if each.kind == kind
     )
@@ -247,9 +236,8 @@ def _values(identities: Iterable[Identity], kind: str) -> frozenset[str]:
 
 def _remotes(repository: Repository) -> frozenset[str]:
     """A relative one means something else in every folder."""
-    return frozenset(
-        each for each in _values(repository.identities, REMOTE) if not each.startswith(".")
-    )
+    found = _values(repository.identities, REMOTE)
+    return frozenset(each for each in found if not each.startswith("."))
 
 
 def _local_remotes(repository: Repository) -> frozenset[str]:

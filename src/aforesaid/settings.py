@@ -1,5 +1,5 @@
-"""Settings, declared once as rows. A row gives validation, the environment variable, the line in
-`config list`, the reference page and the default.
+"""Settings, declared once in `settings.toml`. An entry gives validation, the environment variable, the line
+in `config list`, the reference page and the default.
 
 Order of precedence: environment, config file, default. An unknown or wrong entry in the file is an
 error that names it: a typo that is silently ignored costs an evening.
@@ -8,35 +8,60 @@ error that names it: a typo that is silently ignored costs an evening.
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
 from aforesaid.errors import ConfigError
 from aforesaid.paths import Paths
-from aforesaid.setting_rows import BY_NAME, ROWS, Row, Value
 
 if TYPE_CHECKING:  # the rules are compiled when they are imported
     from aforesaid.privacy.redactor import Redactor
 
-__all__ = [
-    "BY_NAME",
-    "ROWS",
-    "Row",
-    "Settings",
-    "Value",
-    "build_redactor",
-    "check",
-    "follow",
-    "load",
-    "parse",
-    "row_named",
-]
-
-
+Value = int | str | tuple[str, ...]
 PATTERNS = "privacy.patterns"
 COMMA = re.compile(r",(?![^{}]*\})")  # between entries; `{20,40}` is part of one
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`live`: takes effect at once in a running worker. `secret`: never shown."""
+
+    name: str
+    default: Value
+    help: str
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    secret: bool = False
+    live: bool = False
+
+    @property
+    def env(self) -> str:
+        return "AFORESAID_" + self.name.upper().replace(".", "_")
+
+    @property
+    def section(self) -> tuple[str, str]:
+        section, _, key = self.name.partition(".")
+        return section, key
+
+
+def _load_row(name: str, fields: Mapping[str, Any]) -> Row:
+    values: dict[str, Any] = dict(fields)
+    values |= {key: tuple(each) for key, each in fields.items() if isinstance(each, list)}
+    return Row(name, **values)
+
+
+ROWS = tuple(
+    _load_row(f"{section}.{key}", fields)
+    for section, table in tomllib.loads(
+        Path(__file__).with_name("settings.toml").read_text("utf-8")
+    ).items()
+    for key, fields in table.items()
+)
+BY_NAME = {row.name: row for row in ROWS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +134,8 @@ def check(row: Row, value: object, where: str) -> Value:
     if isinstance(row.default, int):
         if not isinstance(value, int) or isinstance(value, bool):
             raise ConfigError(f"{where}: {row.name} takes a whole number, not {value!r}.")
-        if (row.least is not None and value < row.least) or (
-            row.most is not None and value > row.most
-        ):
-            limits = (
-                f"goes from {row.least} to {row.most}" if row.most else f"is at least {row.least}"
-            )
-            raise ConfigError(f"{where}: {row.name} {limits}.")
+        if not (row.least or 0) <= value <= (row.most or 0):
+            raise ConfigError(f"{where}: {row.name} goes from {row.least} to {row.most}.")
         return value
     if row.choices and value not in row.choices:
         raise ConfigError(f"{where}: {row.name} is one of: {', '.join(row.choices)}.")
@@ -132,9 +152,8 @@ def _read(file: Path) -> dict[str, object]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
     except OSError as error:
-        raise ConfigError(
-            f"{file} cannot be read: {error.strerror}. Make it a file of yours."
-        ) from None
+        why = f"{file} cannot be read: {error.strerror}."
+        raise ConfigError(f"{why} Make it a file of yours.") from None
     flat = {
         f"{section}.{key}": value
         for section, table in tables.items()
@@ -142,13 +161,9 @@ def _read(file: Path) -> dict[str, object]:
     }
     for name in flat:
         if name not in BY_NAME:
-            raise ConfigError(
-                f"{file}: there is no setting {name.rstrip('.')!r}. The settings are: {', '.join(BY_NAME)}."
-            )
+            wrong, known = name.rstrip("."), ", ".join(BY_NAME)
+            raise ConfigError(f"{file}: there is no setting {wrong!r}. The settings are: {known}.")
     return flat
-
-
-Stamp = tuple[int, int, int]
 
 
 def follow(file: Path, env: Mapping[str, str]) -> Settings:
@@ -164,7 +179,7 @@ class _LiveValues(Mapping[str, Value]):
         self._file, self._env = file, env
         stamp = _stamp(file)  # before it is read: a change in between is seen later
         self.start = load(file, env)
-        self._known: tuple[Stamp | None, Settings] = (stamp, self.start)
+        self._known: tuple[object, Settings] = (stamp, self.start)
 
     def __getitem__(self, name: str) -> Value:
         found = self._now() if name in BY_NAME and BY_NAME[name].live else self.start
@@ -188,13 +203,12 @@ class _LiveValues(Mapping[str, Value]):
         return found
 
 
-def _stamp(file: Path) -> Stamp | None:
+def _stamp(file: Path) -> object:
     """Each change is a new file, by us; by an editor at least another moment or size."""
-    try:
+    with suppress(OSError):
         found = file.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+        return found.st_ino, found.st_mtime_ns, found.st_size
+    return None
 
 
 def build_redactor(

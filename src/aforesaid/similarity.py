@@ -5,49 +5,21 @@ different.
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from aforesaid.english import NUMBER_WORDS, STOP_WORDS, stem
+from aforesaid.english import LISTS, NUMBER_WORDS, STOP_WORDS, load_list, stem
 from aforesaid.model.prose import CLAUSE_END, sentences
 from aforesaid.text import words
 
 WORD_TOKEN = re.compile(r"\w+(?:[./'’]\w+)*")
 NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
-WIDE = re.compile(
-    r"[\u2e80-\U0003ffff]{2,}"
-)  # scripts without spaces: pairs of characters stand for words
+# Scripts without spaces: pairs of characters stand for words.
+WIDE = re.compile(r"[\u2e80-\U0003ffff]{2,}")
 # `one` is a pronoun more often than a number.
 NUMBER_NAMES = {word: number for word, number in NUMBER_WORDS.items() if word != "one"}
-DENIALS = frozenset(
-    words("no not never none nothing neither nor without cannot unable nobody nowhere")
-)
-# Verbs and nouns of every report: they say little about its subject.
-COMMON = frozenset(
-    words(
-        "add change update make use set get handle support new code file function class method test run call "
-        "take give include allow let work do done implement create introduce remove delete drop fix repair "
-        "resolve correct solve mend improve move return result value case way project feature bug issue "
-        "problem error cause reason need instead after before because longer"
-    )
-)
-# The first of a row stands for the others.
-SYNONYMS = (
-    "fix repair resolve correct solve mend|add create introduce implement|remove delete drop|"
-    "change modify update edit adjust|increase raise|decrease lower reduce|fail crash panic broken break|"
-    "pass succeed success|reject deny forbid block|accept allow take"
-)
-OPPOSITES = (
-    "add remove|enable disable|pass fail|work fail|fix fail|increase decrease|start stop|accept reject|"
-    "open close|true false|upgrade downgrade|fast slow|faster slower|before after|sync async|local remote|"
-    "read write|client server|minimum maximum|min max|required optional|lock unlock|keep remove|always "
-    "sometimes|ascending descending|first last|old new|valid invalid|"
-    "public private|encode decode|import export|push pull|upload download"
-)
-DIRECTIONS = frozenset(
-    words("by to from instead over before after into replace supersede than because")
-)
+DENIALS = load_list("denials")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +64,10 @@ def contradicts(one: Statement, other: Statement) -> bool:
 
 
 def has_opposite(one: Statement, other: Statement) -> bool:
-    """One has a word and the other its opposite."""
-    mine, theirs = set(one.order), set(other.order)
+    mine = set(one.order).difference(other.order)
+    theirs = set(other.order).difference(one.order)
     return any(
-        (a in mine - theirs and b in theirs - mine) or (b in mine - theirs and a in theirs - mine)
-        for a, b in OPPOSITE_STEMS
+        (a in mine and b in theirs) or (b in mine and a in theirs) for a, b in OPPOSITE_STEMS
     )
 
 
@@ -124,7 +95,6 @@ def word_overlap(one: Iterable[str], other: Iterable[str]) -> float:
 
 
 def canonical_stem(word: str) -> str:
-    """The stem, or that of a word which means the same."""
     if NUMERAL.fullmatch(word):
         return word.replace(",", "")
     bare = stem(NUMBER_NAMES.get(word, word))
@@ -151,16 +121,14 @@ def _is_exact_token(token: str) -> bool:
 
 SYNONYM_STEMS = {
     stem(word): stem(first)
-    for first, *others in (row.split() for row in SYNONYMS.split("|"))
+    for first, *others in map(str.split, LISTS["synonyms"])
     for word in others
 }
-COMMON_STEMS = frozenset(map(canonical_stem, COMMON))
-DIRECTED = frozenset(map(canonical_stem, DIRECTIONS))
+COMMON_STEMS = frozenset(map(canonical_stem, load_list("common")))
+DIRECTED = frozenset(map(canonical_stem, load_list("directions")))
 OPPOSITE_STEMS = tuple(
-    (canonical_stem(one), canonical_stem(other))
-    for one, other in (pair.split() for pair in OPPOSITES.split("|"))
+    tuple(map(canonical_stem, pair.split("/"))) for pair in sorted(load_list("opposites"))
 )
-
 
 LABEL = re.compile(
     r"^[ \t]*\*\*(?:why|how to apply)[:.]?\*\*[:.]?[ \t]*", re.IGNORECASE | re.MULTILINE
@@ -180,16 +148,7 @@ TURNS = dict.fromkeys(words("may can could might optionally sometimes"), "may") 
     "only": "only", "except": "except", "unless": "except", "if": "if", "when": "if", "until": "until",
     "instead": "over", "rather": "over", "over": "over",
 }  # fmt: skip
-# Every memory has some of these.
-FILLERS = frozenset(
-    map(
-        canonical_stem,
-        words(
-            "always every each user users prefer preference want like please should must shall need use "
-            "using sure ensure remember note rule"
-        ),
-    )
-)
+FILLERS = frozenset(map(canonical_stem, load_list("fillers")))
 CONTRACTED = ("n't", "n’t")
 WEAK = FILLERS | COMMON_STEMS
 SUBJECT = 0.6  # word overlap of sentences about the same subject
@@ -219,10 +178,6 @@ class Sentence:
     def about(self) -> frozenset[str]:
         return self.telling or self.words
 
-    @property
-    def says_something(self) -> bool:
-        return bool(self.hard) or len(self.words) >= LEAST_WORDS
-
 
 def parse_sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a Markdown text, without labels such as `**Why:**`."""
@@ -236,31 +191,24 @@ def text_words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def parse_sentence(sentence: str) -> Sentence:
-    bare = THOUSANDS.sub("", without_markup(sentence))
-    hard = _hard(sentence)
-    return Sentence(
-        sentence, parse_statement(bare), tuple(hard), tuple(hard.values()), _turns(bare)
-    )
+    bare, hard = THOUSANDS.sub("", without_markup(sentence)), _hard(sentence)
+    statement, leads = parse_statement(bare), tuple(hard.values())
+    return Sentence(sentence, statement, tuple(hard), leads, _turns(bare))
 
 
 def _turns(sentence: str) -> tuple[str, ...]:
-    found = []
-    for word in re.findall(r"[\w'’]+", sentence.lower()):
-        if word in DENIALS or word.endswith(CONTRACTED):
-            found.append("not")
-        elif word in TURNS:
-            found.append(TURNS[word])
-    return tuple(sorted(found))
+    found = re.findall(r"[\w'’]+", sentence.lower())
+    denials = ("not" for word in found if word in DENIALS or word.endswith(CONTRACTED))
+    return tuple(sorted((*denials, *(TURNS[word] for word in found if word in TURNS))))
 
 
 def _hard(sentence: str) -> dict[str, str]:
-    """Numbers and names, each with the word before it."""
     found: dict[str, str] = {}
     text = THOUSANDS.sub("", POSSESSIVE.sub("", sentence))
-    for mark in (*ADDRESS.finditer(text), *CODE.finditer(ADDRESS.sub(_blanks, text))):
+    for mark in (*ADDRESS.finditer(text), *CODE.finditer(_blank_out(ADDRESS, text))):
         hard = plain_text(mark[mark.lastindex or 0]).rstrip(".,;:!?/")
         found[hard] = _word_before(text, mark.start())
-    text = CODE.sub(_blanks, ADDRESS.sub(_blanks, text))
+    text = _blank_out(CODE, _blank_out(ADDRESS, text))
     for mark in HARD_TOKEN.finditer(text):
         token = mark[0].rstrip(".")
         if _is_hard(token, begins=not text[: mark.start()].strip(OPENING)):
@@ -268,8 +216,8 @@ def _hard(sentence: str) -> dict[str, str]:
     return found
 
 
-def _blanks(mark: re.Match[str]) -> str:
-    return ";" + " " * (len(mark[0]) - 1)
+def _blank_out(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda mark: ";" + " " * (len(mark[0]) - 1), text)
 
 
 def _word_before(text: str, at: int) -> str:
@@ -283,10 +231,9 @@ def _is_hard(token: str, *, begins: bool) -> bool:
         return True
     if any(c in "/\\_@$+#" for c in token) or ("." in token.strip(".")) or token.startswith("."):
         return True
-    capitals = any(map(str.isupper, token[1:]))
-    return capitals or (
-        token[:1].isupper() and not begins and token.lower() not in STOP_WORDS | {"i"}
-    )
+    if any(map(str.isupper, token[1:])):
+        return True
+    return token[:1].isupper() and not begins and token.lower() not in STOP_WORDS | {"i"}
 
 
 def plain_text(text: str) -> str:
@@ -342,45 +289,37 @@ def _holds(one: Sentence, other: Sentence) -> bool:
 
 
 def _same_order(one: Sentence, other: Sentence) -> bool:
-    """`tabs over spaces` and `spaces over tabs` have the same words."""
+    """`tabs over spaces` and `spaces over tabs` have the same words. Else one may stand elsewhere."""
     shared = one.words & other.words - FILLERS
     mine, theirs = (_once(each.statement.order, shared) for each in (one, other))
+    if mine == theirs:
+        return True
     if one.statement.directed or other.statement.directed or one.turns:
-        return mine == theirs
-    return _in_common(mine, theirs) >= len(mine) - 1
+        return False
+    return any(
+        [w for w in mine if w != moved] == [w for w in theirs if w != moved] for moved in mine
+    )
 
 
 def _once(order: Iterable[str], among: Set[str]) -> list[str]:
     return list(dict.fromkeys(word for word in order if word in among))
 
 
-def _in_common(one: Sequence[str], other: Sequence[str]) -> int:
-    """The length of the longest common subsequence."""
-    row = [0] * (len(other) + 1)
-    for word in one:
-        before = row
-        row = [0]
-        for n, theirs in enumerate(other):
-            row.append(before[n] + 1 if word == theirs else max(before[n + 1], row[n]))
-    return row[-1]
-
-
 def sentences_conflict(one: Sentence, other: Sentence) -> bool:
     """Whether two sentences about the same subject cannot both hold: one denies, or has another number or
     name."""
-    mine, theirs = (each.about - _hard_words(each) for each in (one, other))
+    mine, theirs = (
+        each.about.difference(*(parse_statement(hard).order for hard in each.hard))
+        for each in (one, other)
+    )
     differ = not _holds(one, other) and not _holds(other, one)
     if mine == theirs and mine:
         return differ or contradicts(one.statement, other.statement)
     # `the port` and `the debug port` may be two things.
     if not (mine < theirs or theirs < mine) or len(mine & theirs) < LEAST_WORDS:
         return False
-    led = {lead for hard, lead in zip(one.hard, one.leads, strict=True) if hard not in other.hard}
-    rivals = {
-        lead for hard, lead in zip(other.hard, other.leads, strict=True) if hard not in one.hard
-    }
+    led, rivals = (
+        {lead for hard, lead in zip(each.hard, each.leads, strict=True) if hard not in rest.hard}
+        for each, rest in ((one, other), (other, one))
+    )
     return differ and word_overlap(mine, theirs) >= SUBJECT and bool(led & rivals)
-
-
-def _hard_words(one: Sentence) -> frozenset[str]:
-    return frozenset(word for hard in one.hard for word in parse_statement(hard).order)

@@ -36,5 +36,4 @@ def _spellings(path: str) -> set[Path]:
 
 
 def off_reason_in_env(env: Mapping[str, str]) -> str | None:
-    """Why nothing is recorded, if a variable says so."""
     return f"{VARIABLE} is set" if env.get(VARIABLE, "") not in ("", "0") else None

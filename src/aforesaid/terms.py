@@ -12,20 +12,12 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from aforesaid.english import STOP_WORDS
-from aforesaid.text import words
+from aforesaid.english import STOP_WORDS, load_list
 
 LONGEST = 200_000  # characters that are looked at
 LONGEST_NAME = 120
 MOST_PARTS = 24
-# Stop words of queries.
-ASKING = STOP_WORDS | frozenset(
-    words(
-        "am ever get gets getting got how i me my he she him her his hers its us let lets may might must no "
-        "not should shall since until again anything something thing things tell told know please t re ve "
-        "ll d m don doesn didn isn wasn weren won wouldn couldn"
-    )
-)
+ASKING = STOP_WORDS | load_list("asking")  # stop words of queries
 # Scripts without spaces between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
 UNSPACED = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
@@ -41,7 +33,6 @@ PATH_JOINT = re.compile(r"[/\\]+")
 
 
 def index_text(text: str) -> str:
-    """The terms of a text, as the full-text index gets them."""
     return " ".join(_terms(text))
 
 
@@ -52,7 +43,7 @@ def query_terms(text: str) -> list[str]:
 
 def name_term(name: str) -> str:
     """A name as one term: `Parse-HTTP` and `parseHttp` are the same name."""
-    return "_".join(_parts(_plain(name))[:MOST_PARTS]).lower()
+    return "_".join(PART.findall(_plain(name))[:MOST_PARTS]).lower()
 
 
 def _terms(text: str) -> Iterator[str]:
@@ -63,11 +54,6 @@ def _terms(text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
-
-
-@lru_cache(maxsize=16_384)
-def _known(chunk: str) -> tuple[str, ...]:
-    return _of_chunk(chunk)
 
 
 def _of_chunk(chunk: str) -> tuple[str, ...]:
@@ -81,7 +67,7 @@ def _of_chunk(chunk: str) -> tuple[str, ...]:
         return tuple(part.lower() for part in PART.findall(chunk))
     found: dict[str, None] = {}
     for segment in (*PATH_JOINT.split(chunk), chunk):
-        parts = [part.lower() for part in _parts(segment)]
+        parts = [part.lower() for part in PART.findall(segment)]
         found |= dict.fromkeys(parts)
         if 1 < len(parts) <= MOST_PARTS:
             found["_".join(parts)] = None
@@ -92,5 +78,4 @@ def _of_chunk(chunk: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _parts(name: str) -> list[str]:
-    return PART.findall(name)
+_known = lru_cache(maxsize=16_384)(_of_chunk)

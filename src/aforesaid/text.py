@@ -6,6 +6,7 @@ surrogates or our own envelope tags. `clean` is the one place that removes them.
 
 import re
 import unicodedata
+from pathlib import Path
 
 from aforesaid.lookalikes import UNSEEN, disarmed
 
@@ -40,6 +41,17 @@ def one_line(text: str, limit: int) -> str:
 
 def words(text: str) -> list[str]:
     return re.findall(r"\w+", text)
+
+
+def load_sections(path: Path) -> dict[str, list[str]]:
+    """The lines of a data file by `[section]`, without comments. Indented lines continue the one before."""
+    sections: dict[str, list[str]] = {}
+    for line in path.read_text("utf-8").replace("\n  ", " ").splitlines():
+        if re.fullmatch(r"\[[a-z-]+\]", line):
+            lines = sections.setdefault(line[1:-1], [])
+        elif line and not line.startswith("#"):
+            lines.append(line)
+    return sections
 
 
 def tokens(text: str) -> int:

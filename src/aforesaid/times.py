@@ -27,10 +27,10 @@ DAY_UNITS = frozenset({DAY, WEEK, MONTH, YEAR, WEEKEND})
 SPANS = {"hour": HOUR, "minute": MINUTE}
 SHORT_UNITS = {"h": "hour", "hr": "hour", "min": "minute", "d": DAY, "w": WEEK, "wk": WEEK}
 SHORT_UNITS |= {"mo": MONTH, "y": YEAR, "yr": YEAR}
-MONTHS = tuple(
-    words("january february march april may june july august september october november december")
+MONTHS = words(
+    "january february march april may june july august september october november december"
 )
-WEEKDAYS = tuple(words("monday tuesday wednesday thursday friday saturday sunday"))
+WEEKDAYS = words("monday tuesday wednesday thursday friday saturday sunday")
 SHORT_WEEKDAYS = {name[:3]: n for n, name in enumerate(WEEKDAYS)}
 SHORT_WEEKDAYS |= {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}
 MONTH_NUMBERS = {name: n for n, name in enumerate(MONTHS, 1)}
@@ -38,50 +38,45 @@ MONTH_NUMBERS |= {name[:3]: n for name, n in MONTH_NUMBERS.items()} | {"sept": 9
 WEEKDAY_NUMBERS = {name: n for n, name in enumerate(WEEKDAYS)} | SHORT_WEEKDAYS
 ONE_DAY = timedelta(days=1)
 SATURDAY = 5
-LEAP_YEARS_APART = 8  # at most: 1896 to 1904
 LONGEST_DAY = 25 * HOUR
 OUTSIDE = (ValueError, OverflowError, OSError)  # of the calendar, or of what the clock can tell
 
 
 def containing(unit: str, day: date) -> Days:
     """The unit of the calendar that the day is in. Weeks begin on Monday; a weekend is that of its week."""
-    if unit == DAY:
-        return day, day + ONE_DAY
-    if unit == WEEK:
-        first = day - timedelta(days=day.weekday())
-    elif unit == WEEKEND:
+    if unit == WEEKEND:
         first = day + timedelta(days=SATURDAY - day.weekday())
         return first, first + 2 * ONE_DAY
-    else:
-        first = day.replace(day=1) if unit == MONTH else date(day.year, 1, 1)
-    return first, shifted(unit, first, 1)
+    if unit == WEEK:
+        day -= timedelta(days=day.weekday())
+    elif unit != DAY:
+        day = day.replace(day=1) if unit == MONTH else date(day.year, 1, 1)
+    return day, shifted(unit, day, 1)
 
 
 def shifted(unit: str, day: date, number: int) -> date:
     """So many units later. A month later than 31 January is the last day of February."""
-    if unit == DAY:
-        return day + timedelta(days=number)
-    if unit in (WEEK, WEEKEND):
-        return day + timedelta(weeks=number)
+    if unit in (DAY, WEEK, WEEKEND):
+        return day + timedelta(days=number * (1 if unit == DAY else 7))
     year, month = divmod(day.year * 12 + day.month - 1 + number * (12 if unit == YEAR else 1), 12)
     first = date(year, month + 1, 1)
     return first.replace(day=min(day.day, monthrange(year, month + 1)[1]))
 
 
 def _latest_date(month: int, day: int, today: date) -> date:
-    """The latest such day that has begun: there is not a 29 February in every year."""
-    for year in range(today.year, today.year - LEAP_YEARS_APART - 1, -1):
+    """The latest such day that has begun. 29 February may be eight years apart."""
+    for year in range(today.year, today.year - 9, -1):
         if day <= monthrange(year, month)[1] and date(year, month, day) <= today:
             return date(year, month, day)
     raise ValueError("no such day")
 
 
-def _latest_weekday(weekday: int, today: date) -> date:
-    return today - timedelta(days=(today.weekday() - weekday) % 7)
+def _latest_weekday(name: str, today: date) -> date:
+    return today - timedelta(days=(today.weekday() - WEEKDAY_NUMBERS[name]) % 7)
 
 
-def _midnight(day: date, hour: int = 0) -> int:
-    return round(datetime.combine(day, time(hour)).astimezone().timestamp() * SECOND)
+def _midnight(day: date) -> int:
+    return round(datetime.combine(day, time()).astimezone().timestamp() * SECOND)
 
 
 def _one_of(names: Iterable[str]) -> str:
@@ -103,8 +98,7 @@ def _pattern(source: str, end: str = END) -> re.Pattern[str]:
 
 MONTH_NAME, WEEKDAY_NAME = rf"(?:{_one_of(MONTH_NUMBERS)})", rf"(?:{_one_of(WEEKDAY_NUMBERS)})"
 UNIT = rf"(?:{_one_of((*DAY_UNITS, *SPANS, *SHORT_UNITS))})s?"
-# Without a number only a whole name is a unit.
-BARE_UNIT = rf"(?:{_one_of((*DAY_UNITS, *SPANS))})"
+BARE_UNIT = rf"(?:{_one_of((*DAY_UNITS, *SPANS))})"  # without a number
 COUNT = rf"couple(?: of)?|few|several|{_one_of(SMALL_NUMBERS)}"
 OF_YEAR = r"(?:[.,]? (?:of )?(?:(?P<year>(?:19|20)[0-9]{2})|(?P<which>last|this) year))?"
 NUMBER = r"(?P<n>[0-9]{1,2})(?P<ordinal>st|nd|rd|th)?"
@@ -118,21 +112,16 @@ ISO_MINUTE = _pattern(rf"{ISO_DATE}(?:T| ){CLOCK}")
 MEASURE = _pattern(
     rf"(?:(?P<number>[0-9]{{1,5}})\s{{0,9}}|(?:an? )?(?P<count>{COUNT}) |an? )(?P<unit>{UNIT})"
 )
-BESIDE = _pattern(
-    rf"(?:(?P<one>{BARE_UNIT})|(?P<weekday>{WEEKDAY_NAME})|(?P<measure>{MEASURE.pattern}))"
-    r" (?P<side>before|after|of) (?:the )?",
-    "",
+NEAR_TODAY = _pattern(
+    r"today|tonight|this (?:morning|afternoon|evening)|yesterday|last night|day before yesterday"
 )
-
-NEAR_TODAY = _pattern(r"today|tonight|yesterday|this (?:morning|afternoon|evening)|last night")
 WHICH = r"(?:this (?=past|last))?(?P<which>this|last|past|previous) "
 LAST_NAME = _pattern(rf"{WHICH}(?P<name>{WEEKDAY_NAME}|{MONTH_NAME})")
 LAST_UNIT = _pattern(rf"{WHICH}(?P<unit>{BARE_UNIT})(?! of\b)")
-LAST_MEASURE = _pattern(rf"{WHICH}(?={MEASURE.pattern}(?! of\b))", "")
+LAST_MEASURE = _pattern(rf"(?P<which>last|past|previous) (?={MEASURE.pattern}(?! of\b))", "")
 ANY_WEEKDAY = rf"(?:{WEEKDAY_NAME},? (?:the )?)?"
 ISO_DAY = _pattern(rf"{ANY_WEEKDAY}{ISO_DATE}(?P<clock>T[0-9:.,Z+-]*)?")
 ISO_MONTH = _pattern(rf"(?={YEAR_NUMBER})(?P<y>[0-9]{{4}})-(?P<m>[0-9]{{2}})(?!-)")
-PACKED_DAY = _pattern(r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})")
 DAY_OF_MONTH = _pattern(rf"{ANY_WEEKDAY}{NUMBER} (?:of )?(?P<month>{MONTH_NAME}){OF_YEAR}")
 MONTH_AND_DAY = _pattern(rf"{ANY_WEEKDAY}(?P<month>{MONTH_NAME})\.? (?:the )?{NUMBER}{OF_YEAR}")
 MONTH_ALONE = _pattern(rf"(?P<month>{MONTH_NAME}){OF_YEAR}")
@@ -140,7 +129,6 @@ WEEKDAY_ALONE = _pattern(WEEKDAY_NAME)
 YEAR_ALONE = _pattern(rf"{YEAR_NUMBER}(?!-)")
 
 FEW = 6  # at most
-EVENING, MORNING = 18, 6
 VAGUE_DAYS = 30
 FIRST_YEAR = 1970
 CERTAIN_MONTHS = frozenset(words("january february july september october november december"))
@@ -149,9 +137,6 @@ VERBS = frozenset({"may", "march"})
 MONTH_LEADS = frozenset(words("in during since until till last early late mid between"))
 YEAR_LEADS = frozenset(words("in since during before after until till from between early late"))
 WEEKDAY_LEADS = frozenset(words("on since until till before after by from between last this"))
-PART_OF_YEAR = re.compile(
-    r"\b(?:start|beginning|middle|end|rest|half|spring|summer|autumn|fall|winter)\s+of\s+\Z", re.I
-)
 # `in 2000 requests` is no year.
 COUNTED = _pattern(
     r" (?!(?:was|is|has|does|this|as|us|its|his|yes|always|plus|versus)\b)"
@@ -174,7 +159,7 @@ BEGINNERS = words(
     "today tonight yesterday this last past previous a an couple few several early late mid "
     "the recently lately"
 )
-BEGINNERS += [*SMALL_NUMBERS, *DAY_UNITS, *MONTH_NUMBERS, *WEEKDAY_NUMBERS, *LEADS]
+BEGINNERS += [*SMALL_NUMBERS, *MONTH_NUMBERS, *WEEKDAY_NUMBERS, *LEADS]
 BEGINNING = re.compile(rf"{START}(?:[0-9]|(?:{_one_of(BEGINNERS)})(?![\w/]))", re.I | re.ASCII)
 
 
@@ -187,13 +172,19 @@ class Read(NamedTuple):
     exact: bool = True
 
 
-def _read_days(days: Days, end: int) -> Read:
-    return Read(_midnight(days[0]), _midnight(days[1]), end)
+def _read_unit(unit: str, day: date, end: int) -> Read:
+    first, after = containing(unit, day)
+    return Read(_midnight(first), _midnight(after), end)
+
+
+def _read_span(moment: datetime, length: int, end: int) -> Read:
+    since = round(moment.replace(second=0, microsecond=0).timestamp() * SECOND)
+    return Read(since, since + length, end)
 
 
 class Anchor(NamedTuple):
-    """A time without its preposition: where it begins, the preposition, and the day that names without a
-    year are before: today, or the end of a range."""
+    """Where an anchor begins, its preposition, and the day that names without a year come before: today, or
+    the end of a range."""
 
     at: int
     lead: str
@@ -210,18 +201,16 @@ class _Reader:
     whole: bool = False
 
     def read_phrase(self, at: int) -> Read | None:
-        """The phrase that begins here, if one does."""
-        before = self.text[max(0, at - 20) : at]
+        before = self.text[max(0, at - 20) : at].lower()
         if NOT_PAST.search(before):
             return None
-        try:
+        with suppress(*OUTSIDE):
             if vague := VAGUE.match(self.text, at):
                 since = _midnight(self.today - timedelta(days=VAGUE_DAYS))
-                asked = before.lower().rstrip().endswith("how")
+                asked = before.rstrip().endswith("how")
                 return None if asked else Read(since, None, vague.end(), exact=False)
             return self._read_led(at)
-        except OUTSIDE:
-            return None
+        return None
 
     def _read_led(self, at: int) -> Read | None:
         """With the preposition, which says on which side of the time we are."""
@@ -246,10 +235,12 @@ class _Reader:
 
     def _read_range(self, at: int, lead: str, first: Read | None) -> Read | None:
         """`between 3 and 9 October`, `2026-10-01..2026-10-15`, `October 3 to 9`, `Monday to Friday`."""
-        number = DAY_NUMBER.match(self.text, at)
-        end = first.end if first else number.end() if number else -1
-        joint = JOINT.match(self.text, end) if end >= 0 else None
-        if joint is None and end >= 0 and lead == "between":
+        start = first or DAY_NUMBER.match(self.text, at)
+        if start is None:
+            return None
+        end = start.end if isinstance(start, Read) else start.end()
+        joint = JOINT.match(self.text, end)
+        if joint is None and lead == "between":
             joint = AND.match(self.text, end)
         if joint is None:
             return None
@@ -272,74 +263,34 @@ class _Reader:
         if other.until - other.since > LONGEST_DAY:
             return None
         day = clock.local(other.since).date().replace(day=int(number["n"]))
-        return _read_days(containing(DAY, day), number.end())
+        return _read_unit(DAY, day, number.end())
 
     def _read_anchor(self, anchor: Anchor) -> Read | None:
-        article = ARTICLE.match(self.text, anchor.at)
-        if article:
+        if article := ARTICLE.match(self.text, anchor.at):
             lead = (article["part"] or anchor.lead).lower()
             anchor = anchor._replace(at=article.end(), lead=lead)
-        return self._read_beside(anchor) or self._read_plain(anchor)
-
-    def _read_beside(self, anchor: Anchor) -> Read | None:
-        """`the week before 9 June`, `three days after yesterday`, `the Sunday before 25 May`."""
-        found = BESIDE.match(self.text, anchor.at)
-        if found is None:
-            return None
-        number, unit, _ = (
-            self._measure(found) if found["measure"] else (1, found["one"] or "", True)
-        )
-        unit, side = unit.lower(), found["side"].lower()
-        weekday = (
-            SATURDAY if unit == WEEKEND else WEEKDAY_NUMBERS.get((found["weekday"] or "").lower())
-        )
-        if weekday is None and unit not in DAY_UNITS:
-            return None
-        base = self._read_plain(Anchor(found.end(), side, anchor.near))
-        if base is None or base.since is None or base.until is None:
-            return None
-        begin, end = clock.local(base.since).date(), clock.local(base.until).date()
-        if side == "of":
-            around = containing(unit, begin) if unit and number == 1 else None
-            # `the last week of October` is not the week that October begins in.
-            return _read_days(around, base.end) if around and end <= around[1] else None
-        if weekday is not None:
-            first = _latest_weekday(
-                weekday, begin - ONE_DAY if side == "before" else end + 6 * ONE_DAY
-            )
-            return _read_days((first, first + ONE_DAY * (1 + (unit == WEEKEND))), base.end)
-        if side == "before":
-            return _read_days((shifted(unit, begin, -number), begin), base.end)
-        return _read_days((end, shifted(unit, end, number)), base.end)
-
-    def _read_plain(self, anchor: Anchor) -> Read | None:
         for pattern, read in READERS:
             with suppress(*OUTSIDE):
-                if (found := pattern.match(self.text, anchor.at)) and (
-                    result := read(self, found, anchor)
-                ):
+                found = pattern.match(self.text, anchor.at)
+                if found and (result := read(self, found, anchor)):
                     return result
         return None
 
     def _near_today(self, found: re.Match[str], _: Anchor) -> Read:
-        yesterday, word = self.today - ONE_DAY, found[0].lower()
-        if word.startswith("last"):
-            return Read(_midnight(yesterday, EVENING), _midnight(self.today, MORNING), found.end())
-        return _read_days(
-            containing(DAY, yesterday if word == "yesterday" else self.today), found.end()
-        )
+        word = found[0].lower()
+        ago = 2 if "before" in word else word in ("yesterday", "last night")
+        return _read_unit(DAY, self.today - ago * ONE_DAY, found.end())
 
     def _last_name(self, found: re.Match[str], _: Anchor) -> Read | None:
         """`last Tuesday` is never today, `last October` never the one we are in."""
         name, before = found["name"].lower(), found["which"].lower() != "this"
         if name in WEEKDAY_NUMBERS:
-            day = _latest_weekday(WEEKDAY_NUMBERS[name], self.today - ONE_DAY * before)
-            return _read_days(containing(DAY, day), found.end())
+            day = _latest_weekday(name, self.today - ONE_DAY * before)
+            return _read_unit(DAY, day, found.end())
         if not before and name in VERBS and found["name"].islower():
             return None  # `this may fail`
         begun = self.today.replace(day=1) - ONE_DAY if before else self.today
-        first = _latest_date(MONTH_NUMBERS[name], 1, begun)
-        return _read_days(containing(MONTH, first), found.end())
+        return _read_unit(MONTH, _latest_date(MONTH_NUMBERS[name], 1, begun), found.end())
 
     def _last_unit(self, found: re.Match[str], _: Anchor) -> Read | None:
         """`this week` and `last week` are the calendar's, `past week` ends now."""
@@ -347,49 +298,30 @@ class _Reader:
         before = which != "this"
         if unit == WEEKEND:
             is_ahead = containing(unit, self.today)[0] > self.today
-            day = self.today - timedelta(weeks=is_ahead or before)
-            return _read_days(containing(unit, day), found.end())
+            return _read_unit(unit, shifted(unit, self.today, -(is_ahead or before)), found.end())
         if unit in DAY_UNITS and (not before or (which != "past" and unit != DAY)):
-            return _read_days(containing(unit, shifted(unit, self.today, -before)), found.end())
+            return _read_unit(unit, shifted(unit, self.today, -before), found.end())
         return self._since(1, unit, found.end()) if before else None
 
     def _last_measure(self, found: re.Match[str], _: Anchor) -> Read | None:
-        """`last 7 days`, which end now."""
         measure = MEASURE.match(self.text, found.end())
-        if measure is None or found["which"].lower() == "this":
-            return None
-        number, unit, exact = self._measure(measure)
-        return self._since(number, unit, measure.end(), exact=exact)
+        return self._since(*_measure(measure)) if measure else None
 
     def _ago(self, found: re.Match[str], anchor: Anchor) -> Read | None:
         """`three days ago` is that day, `a month ago` that month. In a filter `30d` is since so long ago."""
-        number, unit, exact = self._measure(found)
-        ago = AGO.match(self.text, found.end())
+        number, unit, end, exact = _measure(found)
+        ago = AGO.match(self.text, end)
         if ago is None:
             is_filter = self.whole and anchor.lead in ("", "since", "before", "until", "till")
-            return self._since(number, unit, found.end(), exact=exact) if is_filter else None
+            return self._since(number, unit, end, exact) if is_filter else None
         if not exact:
-            return self._since(number, unit, ago.end(), exact=False)
+            return self._since(number, unit, ago.end(), exact)
         if unit in SPANS:
-            then = clock.local(self.now - number * SPANS[unit])
-            since = round(then.replace(minute=0, second=0, microsecond=0).timestamp() * SECOND)
-            return Read(since, since + HOUR, ago.end())
-        return _read_days(containing(unit, shifted(unit, self.today, -number)), ago.end())
+            then = clock.local(self.now - number * SPANS[unit]).replace(minute=0)
+            return _read_span(then, HOUR, ago.end())
+        return _read_unit(unit, shifted(unit, self.today, -number), ago.end())
 
-    @staticmethod
-    def _measure(found: re.Match[str]) -> tuple[int, str, bool]:
-        """`two weeks`, `12h`, `a couple of days`: the number, the unit, and whether it is exact."""
-        count = (found["count"] or found["number"] or "1").lower().split()[0]
-        unit = found["unit"].lower()
-        unit = unit if unit in SHORT_UNITS else unit.removesuffix("s")
-        exact = count not in ("few", "several")
-        if count in SMALL_NUMBERS:
-            number = SMALL_NUMBERS.index(count)
-        else:
-            number = FEW if not exact else 2 if count == "couple" else int(count)
-        return number, SHORT_UNITS.get(unit, unit), exact
-
-    def _since(self, number: int, unit: str, end: int, *, exact: bool = True) -> Read:
+    def _since(self, number: int, unit: str, end: int, exact: bool = True) -> Read:
         """From so long ago until now. Days are whole, so that the first one is not half a day."""
         if unit in SPANS:
             return Read(self.now - number * SPANS[unit], None, end, exact)
@@ -402,16 +334,15 @@ class _Reader:
         day = date(int(found["y"]), int(found["m"]), int(found["d"]))
         # Without a zone it is the local clock's, as we print it.
         moment = datetime.fromisoformat(f"{day}T{found['hour']:0>2}{found['rest'].upper()}")
-        since = round(moment.replace(second=0, microsecond=0).astimezone().timestamp() * SECOND)
-        return Read(since, since + MINUTE, found.end())
+        return _read_span(moment.astimezone(), MINUTE, found.end())
 
     def _iso_date(self, found: re.Match[str], _: Anchor) -> Read | None:
         fields = found.groupdict()
-        if fields.get("clock") if self.whole else found.re is PACKED_DAY:
+        if self.whole and fields.get("clock"):
             return None  # a filter's minute was tried before, and is none
         number = fields.get("d")
         day = date(int(found["y"]), int(found["m"]), int(number or 1))
-        return _read_days(containing(DAY if number else MONTH, day), found.end())
+        return _read_unit(DAY if number else MONTH, day, found.end())
 
     def _month(self, found: re.Match[str], anchor: Anchor) -> Read | None:
         """`5 October`, `the 5th of October 2026`, `Oct 5th, 2026`, `October last year`."""
@@ -423,40 +354,48 @@ class _Reader:
             day = _latest_date(month, int(number or 1), anchor.near)
         else:
             return None
-        return _read_days(containing(DAY if number else MONTH, day), found.end())
+        return _read_unit(DAY if number else MONTH, day, found.end())
 
     def _is_month(self, found: re.Match[str], anchor: Anchor) -> bool:
         """Whether it means a month, perhaps with a day: `may` is a verb, too."""
-        name, fields = found["month"], found.groupdict()
+        name, lead, fields = found["month"], anchor.lead, found.groupdict()
         if self.whole or name.lower() in CERTAIN_MONTHS:
             return True
-        before = self.text[max(0, anchor.at - 5) : anchor.at].rstrip()
         if name.lower() not in VERBS:
-            return bool(fields.get("n") or anchor.lead or before.lower().endswith("the"))
-        is_last = not self.text[found.end() : found.end() + 1].isspace()
+            return bool(fields.get("n") or lead or self._follows_article(anchor))
         if fields.get("n"):
-            begins = not before or before[-1] in ".,;:!?"
-            return bool(
-                anchor.lead or fields["ordinal"] or is_last or (name.istitle() and not begins)
-            )
-        return bool(anchor.lead) and (name.istitle() or anchor.lead in MONTH_LEADS or is_last)
+            return bool(lead or fields["ordinal"])
+        return bool(lead) and (name.istitle() or lead in MONTH_LEADS)
+
+    def _follows_article(self, anchor: Anchor) -> bool:
+        return self.text[max(0, anchor.at - 5) : anchor.at].lower().rstrip().endswith("the")
 
     def _weekday(self, found: re.Match[str], anchor: Anchor) -> Read | None:
         name = found[0].lower()
-        article = self.text[max(0, anchor.at - 5) : anchor.at].lower().rstrip().endswith("the")
-        led = anchor.lead in WEEKDAY_LEADS and not article
+        led = anchor.lead in WEEKDAY_LEADS and not self._follows_article(anchor)
         if name in SHORT_WEEKDAYS and not (self.whole or led):
             return None
-        day = _latest_weekday(WEEKDAY_NUMBERS[name], anchor.near)
-        return _read_days(containing(DAY, day), found.end())
+        return _read_unit(DAY, _latest_weekday(name, anchor.near), found.end())
 
     def _year(self, found: re.Match[str], anchor: Anchor) -> Read | None:
-        year, before = int(found[0]), self.text[max(0, anchor.at - 30) : anchor.at]
-        led = anchor.lead in YEAR_LEADS or (anchor.lead == "of" and PART_OF_YEAR.search(before))
-        is_likely = FIRST_YEAR <= year <= self.today.year + 1
-        if not self.whole and not (led and is_likely and not COUNTED.match(self.text, found.end())):
+        year = int(found[0])
+        is_likely = anchor.lead in YEAR_LEADS and FIRST_YEAR <= year <= self.today.year + 1
+        if not self.whole and not (is_likely and not COUNTED.match(self.text, found.end())):
             return None
-        return _read_days(containing(YEAR, date(year, 1, 1)), found.end())
+        return _read_unit(YEAR, date(year, 1, 1), found.end())
+
+
+def _measure(found: re.Match[str]) -> tuple[int, str, int, bool]:
+    """`two weeks`, `12h`, `a couple of days`: the number, the unit, the end, and whether it is exact."""
+    count = (found["count"] or found["number"] or "1").lower().split()[0]
+    unit = found["unit"].lower()
+    unit = unit if unit in SHORT_UNITS else unit.removesuffix("s")
+    exact = count not in ("few", "several")
+    if count in SMALL_NUMBERS:
+        number = SMALL_NUMBERS.index(count)
+    else:
+        number = FEW if not exact else 2 if count == "couple" else int(count)
+    return number, SHORT_UNITS.get(unit, unit), found.end(), exact
 
 
 READERS = (
@@ -467,7 +406,6 @@ READERS = (
     (MEASURE, _Reader._ago),
     (ISO_MINUTE, _Reader._iso_minute),
     (ISO_DAY, _Reader._iso_date),
-    (PACKED_DAY, _Reader._iso_date),
     (ISO_MONTH, _Reader._iso_date),
     (DAY_OF_MONTH, _Reader._month),
     (MONTH_AND_DAY, _Reader._month),
@@ -524,8 +462,7 @@ class Period(NamedTuple):
     until: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A time that a text speaks of, from the character `start` to `end`. Not `exact`: `recently`."""
 
     phrase: str
@@ -547,8 +484,7 @@ def period(text: str, now: int) -> Period:
 
 
 def begin(text: str, now: int) -> int:
-    """In milliseconds. Days and weeks are whole: they begin at midnight, so that the first day of a table
-    is not half a day."""
+    """In milliseconds. Days and weeks begin at midnight."""
     since = period(text, now).since
     if since is None:
         raise ValueError(f"{text!r} has no beginning. Write {EXAMPLES}.")
@@ -560,15 +496,13 @@ def end(text: str, now: int) -> int:
     until = None
     with suppress(ValueError):
         until = period(f"until {text}", now).until
-    if until is None:
-        until = period(text, now).until
+    until = until or period(text, now).until
     if until is None:
         raise ValueError(f"{text!r} has no end. Write {EXAMPLES}.")
     return until
 
 
 def mentioned(text: str, now: int) -> Iterator[Mention]:
-    """The times that a text speaks of, in order."""
     text = _beginning(text)
     reader = _Reader(text, now, clock.local(now).date())
     at = 0
@@ -581,11 +515,10 @@ def mentioned(text: str, now: int) -> Iterator[Mention]:
 
 def asks_when(text: str) -> bool:
     text = _beginning(text)
-    if WHEN.search(text):
-        return True
     # `when retries changed` asks; `When the build fails, what then?` does not.
     opening = OPENING_WHEN.match(text)
-    return opening is not None and not OTHER_QUESTION.search(text, opening.end())
+    asks = opening is not None and not OTHER_QUESTION.search(text, opening.end())
+    return asks or WHEN.search(text) is not None
 
 
 def asks_how_many(text: str) -> bool:
@@ -603,12 +536,11 @@ def says(text: str) -> tuple[bool, bool]:
 def _is_figure(text: str, found: re.Match[str]) -> bool:
     if not found["digits"]:
         return True
-    if AFTER_MONTH.search(text, max(0, found.start() - 15), found.start()):
-        return False
-    if BEFORE_MONTH.match(text, found.end()):
+    start, end = found.span()
+    if AFTER_MONTH.search(text, max(0, start - 15), start) or BEFORE_MONTH.match(text, end):
         return False
     is_year = re.fullmatch(YEAR_NUMBER, found["digits"])
-    return not is_year or COUNTED.match(text, found.end()) is not None
+    return not is_year or COUNTED.match(text, end) is not None
 
 
 def date_words(at: int) -> str:

@@ -40,23 +40,16 @@ RULES = Author("rules")
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where this user's aforesaid lives and how it is set."""
-
     paths: Paths
     settings: Settings
 
 
-def home(env: Mapping[str, str] | None = None) -> Home:
+def home(env: Mapping[str, str] | None = None, *, live: bool = False) -> Home:
+    """`live`, for a program that runs for long: some settings are read again when they have changed."""
     env = os.environ if env is None else env
     paths = Paths.of(env)
-    return Home(paths, settings_module.load(paths.config_file, env))
-
-
-def living_home(env: Mapping[str, str] | None = None) -> Home:
-    """For a program that runs for long: some settings are read again when they have changed."""
-    env = os.environ if env is None else env
-    paths = Paths.of(env)
-    return Home(paths, settings_module.follow(paths.config_file, env))
+    load = settings_module.follow if live else settings_module.load
+    return Home(paths, load(paths.config_file, env))
 
 
 def make_redactor(
@@ -104,10 +97,8 @@ def _encoder(name: str) -> Encoder | None:
 
 def encoder_problem(settings: Settings) -> str | None:
     """Why the encoder that the settings name cannot work here. Nothing is loaded."""
-    wanted = settings.text("recall.encoder")
-    if wanted == "minilm" and not all(map(find_spec, minilm.PACKAGES)):
-        return minilm.MISSING
-    return None
+    is_missing = not all(map(find_spec, minilm.PACKAGES))
+    return minilm.MISSING if is_missing and settings.text("recall.encoder") == "minilm" else None
 
 
 def searcher(store: Store, settings: Settings, clock: Clock) -> "Searcher":
@@ -139,7 +130,6 @@ def memories(
 
 def _owning_repository(paths: Paths, directory: str) -> Repository:
     """Memories are there without a store, too, or while it cannot be read."""
-
     repository = identify(directory)
     try:
         with closing(open_for_reading(paths)) as store:
@@ -201,14 +191,13 @@ def provider(
 ) -> Choice:
     """As the settings say; `auto` never sends anything to a party that the agent does not talk to."""
     env = os.environ if env is None else env
-    wanted = home.settings.text("synthesis.provider")
-    if wanted == "auto":
-        wanted, why = _best(home.settings, env)
-    else:
-        why = "chosen in the settings"
     settings = home.settings
+    wanted, why = settings.text("synthesis.provider"), "chosen in the settings"
+    is_auto = wanted == "auto"
+    if is_auto:
+        wanted, why = _best(settings, env)
     if wanted == "rules":
-        return Choice(RULES, why, settings.text("synthesis.provider") == "auto")
+        return Choice(RULES, why, fallback=is_auto)
     from aforesaid.providers.base import MisconfiguredModel, RedactingModel
     from aforesaid.synthesis.cost import Budget, Prices
     from aforesaid.synthesis.model import Terms
@@ -222,21 +211,15 @@ def provider(
     except ConfigError as error:
         # Said at session start and in `status`; capture goes on, and the work waits.
         model, prices = MisconfiguredModel(wanted, str(error)), Prices.of(())
-    style = Style(
-        settings.text("synthesis.verbosity"),
-        settings.text("synthesis.language"),
-        settings.names("synthesis.skip"),
-    )
-    budget = Budget(
-        settings.number("cost.daily_tokens"), settings.number("cost.daily_cents"), clock
-    )
+    language, skip = settings.text("synthesis.language"), settings.names("synthesis.skip")
+    tokens, cents = settings.number("cost.daily_tokens"), settings.number("cost.daily_cents")
     return Choice(
         Author(model.name, model.model, VERSION),
         why,
         stands_in=settings.text("synthesis.stand_in") == "rules",
         model=model,
-        terms=Terms(VERSION, prices, budget),
-        style=style,
+        terms=Terms(VERSION, prices, Budget(tokens, cents, clock)),
+        style=Style(settings.text("synthesis.verbosity"), language, skip),
         request_tokens=settings.number("synthesis.request_tokens"),
     )
 
@@ -265,9 +248,8 @@ def _model(name: str, home: Home, clock: Clock) -> "tuple[Model, bool]":
             from aforesaid.providers.claude import ClaudeAgent
 
             folder = home.paths.state / "agent"
-            return ClaudeAgent(
-                model=wanted or "haiku", seconds=seconds, clock=clock, cwd=folder
-            ), False
+            agent = ClaudeAgent(model=wanted or "haiku", seconds=seconds, clock=clock, cwd=folder)
+            return agent, False
         case "anthropic":
             from aforesaid.providers.anthropic import AnthropicApi
 

@@ -141,7 +141,6 @@ MAY_NAME_AN_AGENT = (
     "hook/",
     "providers/claude",  # a model behind the client's own login
     "privacy/payloads.py",  # redaction comes before parsing, so it knows the fields of all payloads
-    "setting_rows.py",  # defaults that name tools
     "transfer/claude_mem",  # whose sessions are of one agent
     "memory/claude_memory.py",  # the client's own memory folder
     "cli/import",  # commands named after what they import

@@ -14,7 +14,7 @@ import pytest
 
 from aforesaid.agents.claude_code.hooks import hook_command
 from aforesaid.paths import Paths
-from aforesaid.setting_rows import ROWS
+from aforesaid.settings import ROWS
 from aforesaid.web.server import LOOPBACK
 from aforesaid.worker import rpc
 from tests.support import payloads

@@ -104,7 +104,7 @@ class Site:
 
 @contextmanager
 def site(paths: Paths) -> Iterator[Site]:
-    home = wiring.living_home()
+    home = wiring.home(live=True)
     laid(paths.database)
     store = wiring.open_for_writing(paths, wiring.encoder(home.settings))
     service = Service(Context(home, store, clock.now))

@@ -25,7 +25,7 @@ def main() -> None:
     os.environ["AFORESAID_HOME"] = str(asked.home.absolute())
     os.environ["AFORESAID_WEB_PORT"] = str(asked.port or 47391)
     os.environ.setdefault("AFORESAID_WORKER_IDLE_MINUTES", "10080")
-    home = wiring.living_home()
+    home = wiring.home(live=True)
     home.paths.make()
     with single_instance(home.paths):
         store = wiring.open_for_writing(home.paths, wiring.encoder(home.settings))

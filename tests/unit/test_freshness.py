@@ -4,6 +4,7 @@ import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from aforesaid import freshness
 from aforesaid.freshness import CHANGED, GONE, LARGEST, UNCHANGED, UNKNOWN, Freshness
 from aforesaid.model.observations import Observation, ObservationDraft
+from aforesaid.paths import open_regular
 from tests.support.tables import loop_over
 
 HOUR_AGO = 3_600
@@ -132,13 +134,12 @@ def test_a_quiet_file_is_read_once(root: Path, monkeypatch: pytest.MonkeyPatch) 
     file = aged(root / "a.py")
     monkeypatch.setattr(freshness, "QUIET_NS", 0)
     read: list[Path] = []
-    digest = freshness._digest
 
-    def counted(path: Path, signature: freshness.Signature) -> str:
+    def counted(path: Path) -> BinaryIO:
         read.append(path)
-        return digest(path, signature)
+        return open_regular(path)
 
-    monkeypatch.setattr(freshness, "_digest", counted)
+    monkeypatch.setattr(freshness, "open_regular", counted)
     known = [blob(file) for _ in range(50)]
     assert len(read) == len(set(known)) == 1
     file.write_bytes(b"a = 2\n")

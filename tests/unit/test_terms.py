@@ -56,11 +56,12 @@ def test_what_is_drawn_or_joins_words_is_no_term() -> None:
 
 def test_long_chunks_are_not_kept() -> None:
     long = [f"{n}x" * LONGEST_NAME for n in range(50)] + ["数据" * LONGEST_NAME]
-    before = terms._known.cache_info().currsize, len(excerpts._stems)
+    caches = (terms._known, excerpts._known_stems)
+    before = [each.cache_info().currsize for each in caches]
     for each in long:
         assert index_text(each)
         assert excerpts.excerpt(each, query_terms(each))
-    assert (terms._known.cache_info().currsize, len(excerpts._stems)) == before
+    assert [each.cache_info().currsize for each in caches] == before
 
 
 def test_a_question_loses_what_everybody_asks_with() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aforesaid import log
-from aforesaid.agents.claude_code import transcript_state
+from aforesaid.agents.claude_code import conversation
 from aforesaid.agents.claude_code.events import ClaudeCode
 from aforesaid.model.events import (
     CommandRun,
@@ -116,7 +116,7 @@ def test_a_result_before_its_call_is_the_calls(tmp_path: Path) -> None:
 def test_a_line_beyond_all_measure_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript_state, "LARGEST", 2_000)
+    monkeypatch.setattr(conversation, "LARGEST", 2_000)
     w = Written()
     w.prompt("First")
     w.prompt("x" * 9_000)
@@ -348,7 +348,7 @@ def test_a_subagents_writing_is_told_without_what_was_there_before(tmp_path: Pat
 def test_a_large_output_is_read_from_beside_the_transcript_and_from_nowhere_else(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript_state, "LARGE_OUTPUT", 10)
+    monkeypatch.setattr(conversation, "LARGE_OUTPUT", 10)
     w = Written()
     w.prompt("Run it")
     text = "<persisted-output>\nOutput too large. Full output saved to: {}\n\nPreview:\nab"

@@ -11,18 +11,7 @@ from aforesaid.agents.base import Agent
 from aforesaid.agents.claude_code import tools
 from aforesaid.agents.claude_code.events import EXIT_CODE
 from aforesaid.agents.fields import text_of
-from aforesaid.model.events import (
-    Capture,
-    Event,
-    Failure,
-    Happening,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
-    ToolUsed,
-    TurnEnded,
-    Unreadable,
-)
+from aforesaid.model import events
 from aforesaid.payload.limits import NotJson, json_object
 
 NAME = "api"
@@ -32,19 +21,21 @@ FAILED_TESTS = re.compile(r"^\W*[1-9]\d* (?:failed|failures?|errors?)\b", re.MUL
 class ApiAgent(Agent):
     name = NAME
 
-    def parse(self, capture: Capture) -> Event | Unreadable | None:
+    def parse(self, capture: events.Capture) -> events.Event | events.Unreadable | None:
         try:
             payload = json_object(capture.body)
         except NotJson as error:
-            return Unreadable(str(error))
+            return events.Unreadable(str(error))
         session = payload.get("session")
         if not isinstance(session, str) or not session:
-            return Unreadable("the payload names no session")
+            return events.Unreadable("the payload names no session")
         what = _happening(payload)
         if what is None:
-            return Unreadable(f"the payload is of no known kind: {str(payload.get('kind'))[:40]!r}")
+            return events.Unreadable(
+                f"the payload is of no known kind: {str(payload.get('kind'))[:40]!r}"
+            )
         number = payload.get("prompt_number")
-        return Event(
+        return events.Event(
             agent=NAME,
             session=session,
             key=_key(payload, what),
@@ -56,23 +47,23 @@ class ApiAgent(Agent):
         )
 
 
-def _happening(payload: dict[str, Any]) -> Happening | None:
+def _happening(payload: dict[str, Any]) -> events.Happening | None:
     match payload.get("kind"):
         case "start":
-            return SessionStarted("startup", None)
+            return events.SessionStarted("startup", None)
         case "prompt":
-            return PromptSubmitted(text_of(payload, "prompt"), by_machine=False)
+            return events.PromptSubmitted(text_of(payload, "prompt"), by_machine=False)
         case "tool":
             return _tool(payload)
         case "stop":
-            return TurnEnded(text_of(payload, "last_message"))
+            return events.TurnEnded(text_of(payload, "last_message"))
         case "end":
-            return SessionEnded("deleted")
+            return events.SessionEnded("deleted")
         case _:
             return None
 
 
-def _tool(payload: dict[str, Any]) -> ToolUsed:
+def _tool(payload: dict[str, Any]) -> events.ToolUsed:
     """A command's response may be its plain output: then that alone says whether it failed."""
     name, response = text_of(payload, "tool_name"), payload.get("tool_response")
     error = text_of(payload, "error")
@@ -82,19 +73,19 @@ def _tool(payload: dict[str, Any]) -> ToolUsed:
             error = error or response
         response = {"stdout": response}
     code = EXIT_CODE.match(error)
-    return ToolUsed(
+    return events.ToolUsed(
         name=name,
         use_id=text_of(payload, "tool_use_id"),
         action=tools.action(name, payload.get("tool_input"), response),
-        failure=Failure(error, int(code[1]) if code else None, False) if error else None,
+        failure=events.Failure(error, int(code[1]) if code else None, False) if error else None,
         duration_ms=None,
     )
 
 
-def _key(payload: dict[str, Any], what: Happening) -> str | None:
+def _key(payload: dict[str, Any], what: events.Happening) -> str | None:
     """By the caller's own id of the call, where there is one: a call that is told twice is one. Otherwise by
     the id that the request got: two equal ones are two."""
-    if isinstance(what, ToolUsed) and what.use_id:
+    if isinstance(what, events.ToolUsed) and what.use_id:
         return f"tool:{what.use_id}"
     number = text_of(payload, "id")
     return f"api:{number}" if number else None

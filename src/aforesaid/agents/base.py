@@ -52,7 +52,6 @@ class Agent:
         return iter(())
 
     def transcript_folder(self, env: Mapping[str, str]) -> Path:
-        """Where they are looked for."""
         return Path(env.get("HOME", "/"))
 
     def read_transcript(

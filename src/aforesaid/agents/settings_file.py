@@ -1,13 +1,9 @@
 """Edits an agent's JSON settings file, and undoes that exactly.
 
-A file is parsed, edited and written in the style it had: indentation, separators, line ends, byte order
-mark. Where removing our entries would not give the original bytes back (formatting by hand, a blank file),
-the undo record keeps a copy, which is restored as long as the file is as we left it. After an edit by
-somebody else only our entries are removed. A file that is not one JSON object, or has a key twice, is left
-alone.
-
-A write is atomic, keeps mode and owner, and goes to the target of a symbolic link, because dotfiles managers
-link settings. It refuses a read-only file, and one that somebody else wrote to after we read it.
+A file is written in the style it had. Where removing our entries would not give the original bytes back, the
+undo record keeps a copy, which is restored as long as the file is as we left it. A file that is not one JSON
+object, or has a key twice, is left alone. A write is atomic, keeps mode and owner, goes to the target of a
+symbolic link (dotfiles managers link settings), and refuses a file that somebody else changed meanwhile.
 """
 
 import base64
@@ -20,7 +16,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -56,29 +52,26 @@ class Change:
         return self.before != self.after
 
     def diff(self) -> str:
-        """A unified diff, empty when nothing changes."""
         old, new = _lines(self.before), _lines(self.after)
         old_name = "/dev/null" if self.before is None else str(self.path)
         new_name = "/dev/null" if self.after is None else str(self.path)
         lines = difflib.unified_diff(old, new, old_name, new_name)
-        return "".join(
-            line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-            for line in lines
-        )
+        missing = "\n\\ No newline at end of file\n"
+        return "".join(line if line.endswith("\n") else line + missing for line in lines)
 
 
 @dataclass(frozen=True)
 class UndoRecord:
-    """`original`: the bytes before us, if they cannot be computed. `layout`: in its place, the white space
-    between the tokens of a private file. `written`: the digest of what we left. `keys`: top-level keys that
-    were there before us. `made`: directories we had to make."""
+    """`original`: the bytes before us in base64, if they cannot be computed. `layout`: instead, the white
+    space between the tokens of a private file. `written`: the digest of what we left. `keys`: top-level keys
+    that were there before us. `made`: directories we had to make."""
 
     existed: bool
-    original: bytes | None
-    layout: tuple[str, ...]
+    original: str | None
+    layout: list[str]
     written: str
-    keys: tuple[str, ...]
-    made: tuple[Path, ...]
+    keys: list[str]
+    made: list[str]
 
 
 @dataclass(frozen=True)
@@ -111,7 +104,7 @@ class SettingsFile:
             if change.changed:
                 apply(change)
             if record and change.after is None:
-                remove_empty(record.made)
+                remove_empty([Path(folder) for folder in record.made])
             self._record_file.unlink(missing_ok=True)
             return change
 
@@ -130,31 +123,30 @@ class SettingsFile:
     def _undo_of(self, change: Change, earlier: UndoRecord | None) -> UndoRecord:
         """Back to before the first of our changes, not just this one."""
         original = self._before_us(change.before, earlier)
-        made = missing_parents(target_of(change.path))
+        made = list(map(str, missing_parents(target_of(change.path))))
         if earlier and not earlier.existed:
             made = [*earlier.made, *made]
-        keys = () if original is None else tuple(_parse(original))
+        keys = [] if original is None else list(_parse(original))
         computed = _edited(change.after, lambda settings: self.remove(settings, keys))
-        private = self.private and original is not None and not _is_blank(original)
-        layout = _layout(original or b"") if private and computed != original else ()
-        return UndoRecord(
-            existed=original is not None,
-            original=None if computed == original or layout else original,
-            layout=layout,
-            written=_digest(change.after or b""),
-            keys=keys,
-            made=tuple(made),
-        )
+        copied, layout = None, list[str]()
+        if original is not None and computed != original:
+            if self.private and not _is_blank(original):
+                layout = TOKEN.split(original.decode("utf-8").removeprefix(BOM))
+            else:
+                copied = base64.b64encode(original).decode("ascii")
+        written = ids.digest(change.after or b"", 64)
+        return UndoRecord(original is not None, copied, layout, written, keys, made)
 
     def _before_us(self, data: bytes | None, record: UndoRecord | None) -> bytes | None:
         """The file as it would be had we never been here."""
         if data is None:
             return None
-        if record and record.original is not None and record.written == _digest(data):
-            return record.original
+        as_we_left_it = record is not None and record.written == ids.digest(data, 64)
+        if record and as_we_left_it and record.original is not None:
+            return base64.b64decode(record.original, validate=True)
         keys = record.keys if record else ()
         after = _edited(data, lambda settings: self.remove(settings, keys))
-        if record and record.layout and record.written == _digest(data):
+        if record and as_we_left_it and record.layout:
             after = _with_layout(after, record.layout)
         made_by_us = record is not None and not record.existed
         return None if made_by_us and not _parse(after) else after
@@ -168,29 +160,14 @@ class SettingsFile:
         """A record that cannot be read counts as none."""
         try:
             data = json.loads(self._record_file.read_bytes())
-            original = data["original"]
-            return UndoRecord(
-                existed=bool(data["existed"]),
-                original=None if original is None else base64.b64decode(original, validate=True),
-                layout=tuple(map(str, data["layout"])),
-                written=str(data["written"]),
-                keys=tuple(map(str, data["keys"])),
-                made=tuple(map(Path, data["made"])),
-            )
+            record = UndoRecord(**{each.name: data[each.name] for each in fields(UndoRecord)})
+            base64.b64decode(record.original or "", validate=True)
+            return record
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
 
     def _save(self, record: UndoRecord) -> None:
-        original = record.original
-        data = {
-            "settings": str(self.path),
-            "existed": record.existed,
-            "original": None if original is None else base64.b64encode(original).decode("ascii"),
-            "layout": record.layout,
-            "written": record.written,
-            "keys": record.keys,
-            "made": [str(folder) for folder in record.made],
-        }
+        data = {"settings": str(self.path)} | asdict(record)
         self.records.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = (json.dumps(data, indent=2) + "\n").encode("ascii")
         _write_beside(self._record_file, text, mode=0o600).replace(self._record_file)
@@ -236,7 +213,6 @@ def _edited(data: bytes | None, edit: Callable[[Json], None]) -> bytes:
 
 
 def _dump(settings: Json, like: str) -> bytes:
-    """In the style of another text."""
     body = like.removeprefix(BOM)
     if not body.strip():
         body = "{}\n"
@@ -254,12 +230,8 @@ def _dump(settings: Json, like: str) -> bytes:
     return (mark + (text.replace("\n", "\r\n") if "\r\n" in body else text)).encode()
 
 
-def _layout(data: bytes) -> tuple[str, ...]:
-    """The white space between all tokens of a JSON text, and nothing else of it."""
-    return tuple(TOKEN.split(data.decode("utf-8").removeprefix(BOM)))
-
-
-def _with_layout(data: bytes, layout: tuple[str, ...]) -> bytes:
+def _with_layout(data: bytes, layout: list[str]) -> bytes:
+    """With the white space between its tokens that the file had."""
     text = data.decode("utf-8")
     tokens = TOKEN.findall(text.removeprefix(BOM))
     if len(tokens) + 1 != len(layout):
@@ -290,10 +262,6 @@ def _is_blank(data: bytes) -> bool:
     return not data.removeprefix(BOM.encode()).strip()
 
 
-def _digest(data: bytes) -> str:
-    return ids.digest(data, 64)
-
-
 def target_of(path: Path) -> Path:
     """The file itself, behind any symbolic links; it need not exist."""
     try:
@@ -316,7 +284,6 @@ def missing_parents(path: Path) -> list[Path]:
 
 
 def apply(change: Change, mode: int = 0o666) -> None:
-    """Bring the file to `change.after`, making missing directories."""
     target = target_of(change.path)
     if change.before is not None:
         target.open("r+b").close()  # refuses a read-only file, which os.replace would not
@@ -325,24 +292,25 @@ def apply(change: Change, mode: int = 0o666) -> None:
         target.unlink(missing_ok=True)
         return
     made = missing_parents(target)
+    temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = _write_beside(target, change.after, mode)
-        try:
-            if change.before is not None:
-                _copy_mode_and_owner(target, temporary)
-            _refuse_if_changed(target, change.before)
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        if change.before is not None:
+            old = target.stat()
+            with contextlib.suppress(PermissionError):  # only root may give a file away
+                os.chown(temporary, old.st_uid, old.st_gid)
+            temporary.chmod(stat.S_IMODE(old.st_mode))
+        _refuse_if_changed(target, change.before)
+        temporary.replace(target)
     except BaseException:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
         remove_empty(made)
         raise
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove these directories, innermost first, as far as they are empty."""
     for folder in reversed(folders):
         with contextlib.suppress(OSError):
             folder.rmdir()
@@ -365,14 +333,6 @@ def _write_beside(path: Path, data: bytes, mode: int) -> Path:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
-
-
-def _copy_mode_and_owner(source: Path, to: Path) -> None:
-    old = source.stat()
-    if (old.st_uid, old.st_gid) != (to.stat().st_uid, to.stat().st_gid):
-        with contextlib.suppress(PermissionError):  # only root may give a file away
-            os.chown(to, old.st_uid, old.st_gid)
-    to.chmod(stat.S_IMODE(old.st_mode))
 
 
 def _lines(data: bytes | None) -> list[str]:

@@ -1,9 +1,8 @@
 """The default encoder: a vector for each word piece, distilled from all-MiniLM-L6-v2.
 
-A text is the weighted sum of its distinct pieces, at length one: no model runs, so a text costs some
-hundredth of a millisecond. The table is int8; one factor a row holds both its scale and its weight.
-Weights are frozen in the file: fitted to a store they would change as it grows, and old vectors could
-not be compared with new ones. `tools/distill_encoder.py` makes the files.
+A text is the weighted sum of its distinct pieces, at length one. The table is int8; one factor a row is
+its scale and weight, frozen in the file, so that old vectors can be compared with new ones.
+`tools/distill_encoder.py` makes the files.
 """
 
 from collections.abc import Sequence

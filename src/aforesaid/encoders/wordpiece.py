@@ -1,11 +1,8 @@
 """BERT's uncased WordPiece: text → ids of the vocabulary that every encoder here shares.
 
-Written by hand because the `tokenizers` package brings a download client with it, and nothing here may
-reach for the network. The ids are those of that package, but for two things: a marker such as `[SEP]`
-that is written in a text stays text, and characters newer than this Python's Unicode are letters.
-
-Only `MAX_CHARACTERS` are read, since the mean over so many words no longer says anything. Linear in that
-length, and no text makes it raise: controls, private characters and lone surrogates are dropped.
+Written by hand because the `tokenizers` package brings a download client with it. The ids are those of that
+package, but a marker such as `[SEP]` in a text stays text. Linear in the length of the text, of which
+`MAX_CHARACTERS` are read; no text makes it raise.
 """
 
 import re
@@ -55,7 +52,6 @@ class WordPiece:
         return cls(path.read_text("utf-8").removesuffix("\n").split("\n"))
 
     def ids(self, text: str) -> list[int]:
-        """The ids of a text, without the marks at its start and end."""
         return list(chain.from_iterable(map(self._pieces, words(text))))
 
     def _split(self, word: str) -> tuple[int, ...]:
@@ -109,12 +105,10 @@ def _spelled(character: str) -> str:
 
 
 def _stands_alone(character: str) -> bool:
-    code = ord(character)
-    if code < 128:
+    if character.isascii():
         return not character.isalnum()
-    if unicodedata.category(character)[0] == "P":
-        return True
-    return any(low <= code <= high for low, high in CJK)
+    is_chinese = any(low <= ord(character) <= high for low, high in CJK)
+    return is_chinese or unicodedata.category(character)[0] == "P"
 
 
 CHARACTERS = _Characters()

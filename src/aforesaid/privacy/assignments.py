@@ -19,6 +19,7 @@ PASSWORD, SECRET, KEY, WEAK, PIN = "password", "secret", "key", "weak", "pin"
 _PASSWORDS, _SECRETS, _PINS = map(load_words, ("passwords", "secrets", "pins"))
 _KEY_OF, _NOT_KEY_OF = map(load_words, ("keys", "harmless-keys"))
 _NEUTRAL, _HARMLESS_FIRST, _NO_VALUES = map(load_words, ("neutral", "harmless-first", "no-values"))
+_TELLING = frozenset(("secret", "private", "api", "access"))
 _WEAK = frozenset(("pfx", "keystore", "kubeconfig"))
 _WEAK_ALONE = frozenset(("auth", "seed", "salt", "cookie", "webhook"))
 _NOT_PASS = re.compile(
@@ -39,7 +40,6 @@ class Name(NamedTuple):
 
 @lru_cache(4096)
 def read_name(name: str) -> Name | None:
-    """What a name says of its value; None if it is no name of a secret."""
     bare = name.strip("-._$")
     loud = bare.isupper()
     kind = WEAK if bare.lower().endswith("p12") else _read_kind(bare, loud)
@@ -55,28 +55,19 @@ def _read_kind(bare: str, loud: bool) -> str:
     last, two = words[-1], "".join(words[-2:])
     if len(words) > 1 and words[0] in _HARMLESS_FIRST and last != "password":
         return ""
-    if _is_password_name(last, two):
+    is_password = last.endswith(("password", "passwd", "passphrase", "pwd"))
+    is_password = is_password or (last.endswith("pass") and len(last) > 4)
+    if is_password or not _PASSWORDS.isdisjoint((last, two)):
         return "" if _NOT_PASS.search(bare) or bare in ("PWD", "OLDPWD") else PASSWORD
-    if last in _PINS or two in _PINS:
+    if not _PINS.isdisjoint((last, two)):
         return PIN
-    if last in _SECRETS or two in _SECRETS or last.endswith(("secret", "token", "apikey")):
+    if not _SECRETS.isdisjoint((last, two)) or last.endswith(("secret", "token", "apikey")):
         weak = (len(words) == 1 and last in _WEAK_ALONE) or last in ("pat", "cookie")
         return WEAK if weak and not loud else SECRET
     if last.endswith(("key", "keys")):
         return _read_key(last, words[:-1])
-    hidden = (
-        loud and {"secret", "password", "passwd"}.intersection(words) and last not in _NO_VALUES
-    )
+    hidden = loud and {"secret", "password", "passwd"} & set(words) and last not in _NO_VALUES
     return WEAK if last in _WEAK or hidden else ""
-
-
-def _is_password_name(last: str, two: str) -> bool:
-    return (
-        last in _PASSWORDS
-        or two in _PASSWORDS
-        or last.endswith(("password", "passwd", "passphrase", "pwd"))
-        or (last.endswith("pass") and len(last) > 4)
-    )
 
 
 def _read_key(last: str, before: list[str]) -> str:
@@ -85,9 +76,7 @@ def _read_key(last: str, before: list[str]) -> str:
         return KEY if last.removesuffix("key") in _KEY_OF else ""
     if before and before[-1] in _NOT_KEY_OF:
         return ""
-    telling = before and (
-        before[-1] in _KEY_OF or {"secret", "private", "api", "access"}.intersection(before)
-    )
+    telling = before and (before[-1] in _KEY_OF or _TELLING.intersection(before))
     return KEY if telling else WEAK
 
 
@@ -105,9 +94,8 @@ def is_value(name: Name, value: str, *, quoted: bool, config: bool) -> bool:
         case "password" if quoted or config:
             return values.is_password(value, config=config, quoted=quoted)
         case "password" if value.isidentifier():
-            return values.is_random(value, 6) or (
-                values.is_mixed(value) and not value[:1].islower()
-            )
+            mixed = values.is_mixed(value) and not value[:1].islower()
+            return mixed or values.is_random(value, 6)
         case "password":
             return values.is_secret(value, 6)
         case "pin":
@@ -132,9 +120,9 @@ def is_value(name: Name, value: str, *, quoted: bool, config: bool) -> bool:
 def is_mnemonic(value: str) -> bool:
     """Twelve to 24 words of a wallet."""
     words = value.split()
-    return len(words) in (12, 15, 18, 21, 24) and all(
-        word.isalpha() and word.islower() and 3 <= len(word) <= 8 for word in words
-    )
+    if len(words) not in (12, 15, 18, 21, 24):
+        return False
+    return all(word.isalpha() and word.islower() and 3 <= len(word) <= 8 for word in words)
 
 
 Span = tuple[int, int]
@@ -175,9 +163,8 @@ _NEXT_PAIR = re.compile(r"[;&,][\w.-]{1,40}=|[;,&]+\Z|[)}\]]+[;,]*\Z|\\?\"?[,;]\
 _LINE = re.compile(
     r"(?:\A|[\n\x00]|\\n)[^\n\"'(){}]{0,100}?(?:(?:export|set|setx|env|ENV|ARG|local|readonly|declare\s-x|-\s?e|--env|-)\s+)?[\"'$]?\Z"
 )
-_TARGETS = re.compile(
-    r"(?:\A|[\n\x00(])[ \t]{0,40}[A-Za-z_][\w.]{0,40}, ?\Z"
-)  # `user, password = …`
+# `user, password = …`
+_TARGETS = re.compile(r"(?:\A|[\n\x00(])[ \t]{0,40}[A-Za-z_][\w.]{0,40}, ?\Z")
 _LINE_END = re.compile(r"[\"'`,;]{0,2}\s{0,20}(?:\Z|[\r\n\x00]|\\[nr]|\s#|//|&&|\|\|)")
 _SETS = re.compile(
     r"(?:\b(?:set|setenv|ENV|ARG|env|config\sset|set-env|setx|putenv|define|property)\s(?:\s{0,3}-[\w-]{1,12}\s)?\s{0,3}|\s--?|\s/)[\"']?\Z",
@@ -305,14 +292,10 @@ def _read_quoted(site: _Site, opened: re.Match[str]) -> Span | None:
         end = _find_quote(text, quote, joint.end())
         pieces.append(text[joint.end() : end])
     value = "".join(pieces)
-    if (
-        " " in value
-        and name.kind == PASSWORD
-        and name.loud
-        and text[start - 2] == "="
-        and site.how == "assign"
-    ):
-        return (start, end) if values.is_passphrase(value) else None
+    by_shell = name.loud and site.how == "assign" and text[start - 2] == "="
+    if " " in value and name.kind == PASSWORD and by_shell:  # several plain words
+        plain = values.is_placeholder(value) or values.is_reference(value)
+        return (start, end) if len(value) >= 8 and not plain else None
     return (start, end) if _is_quoted_value(site, value, formatted=opened[0][0] in "fF") else None
 
 
@@ -368,22 +351,16 @@ def _read_bare(site: _Site) -> Span | None:
         and _LINE_END.match(text, whole.end())
         and _LINE.search(text, max(0, site.begin - 130), site.begin)
     )
-    found = (
-        whole
-        if how not in ("fallback", "call") and (line or site.is_option)
-        else _BARE.match(text, at)
-    )
+    takes_all = how not in ("fallback", "call") and (line or site.is_option)
+    found = whole if takes_all else _BARE.match(text, at)
     if found is None:
         return None
     value = _cut(site, found[0])
     if not value or _is_no_bare_value(site, value):
         return None
-    shell = (
-        site.is_option or how == "blank" or (site.is_tight and name.loud)
-    )  # a bare word is no variable there
-    dashed = (
-        "-" in text[site.begin : site.begin + 40].partition(" ")[0].partition(":")[0]
-    )  # `X-Api-Key` is no variable
+    # A bare word is no variable in a shell, and `X-Api-Key` is none.
+    shell = site.is_option or how == "blank" or (site.is_tight and name.loud)
+    dashed = "-" in text[site.begin : site.begin + 40].partition(" ")[0].partition(":")[0]
     config = shell or line or dashed or how in ("default", "form", "plist", "table", "attribute")
     if not is_value(name, value, quoted=shell and name.kind == PASSWORD, config=config):
         return None
@@ -392,7 +369,6 @@ def _read_bare(site: _Site) -> Span | None:
 
 
 def _cut(site: _Site, value: str) -> str:
-    """Without what follows it in the same word."""
     if cut := _NEXT_PAIR.search(value):
         value = value[: cut.start()]
     if site.how == "default":
@@ -419,6 +395,6 @@ def _is_no_bare_value(site: _Site, value: str) -> bool:
         case "table" if not values.is_random(value, 8):
             return True
     following = site.text[site.at + len(value) : site.at + len(value) + 1]
-    return (
-        following in ("(", "[") or value[0] in "[({" or (value[-1] == "=" and value[:-1].isalpha())
-    )
+    if following in ("(", "[") or value[0] in "[({":
+        return True
+    return value[-1] == "=" and value[:-1].isalpha()

@@ -49,7 +49,6 @@ class Guarded:
         return bool(_LISTED.match(path)) and not _HARMLESS.match(path)
 
     def named_in(self, command: str) -> bool:
-        """Whether one of a command's words is such a file."""
         return any(
             self.holds(word.partition(":")[0]) or self.holds(word.rpartition(":")[2])
             for word in _WORD.findall(command[:20_000])
@@ -85,13 +84,12 @@ class Guarded:
 
     def _grepped(self, line: str) -> str:
         found = _GREP.match(line[:2000])
-        if found is None or not found["rest"].strip() or not self.holds(found["path"]):
-            return line
-        return f"{found['path']}{found['at'] or ''}:{MARK}"
+        if found and found["rest"].strip() and self.holds(found["path"]):
+            return f"{found['path']}{found['at'] or ''}:{MARK}"
+        return line
 
 
 def _lines_with(text: str, places: Places) -> list[tuple[int, int]]:
-    """Where the lines with a hint begin and end."""
     found: set[tuple[int, int]] = set()
     for hint in HINTS & places.keys():
         end = -1

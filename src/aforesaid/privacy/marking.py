@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -34,12 +35,10 @@ def keyed(key: bytes) -> Mark:
 
 def keyed_by(file: Path) -> Mark:
     """The key is read, or made, when the first secret is found."""
-    made: list[Mark] = []
+    read_key = cache(key_in)
 
     def mark(kind: str, value: str) -> str:
-        if not made:
-            made.append(keyed(key_in(file)))
-        return made[0](kind, value)
+        return keyed(read_key(file))(kind, value)
 
     return mark
 

@@ -1,11 +1,8 @@
-"""Rules of the user's own, from `privacy.patterns`: regular expressions that cannot run away.
+"""Rules of the user's own, from `privacy.patterns`: regular expressions that cannot run away, because every
+text passes them. Refused are quantifiers without an end, quantifiers within quantifiers, back references, and
+more ways to match than can be tried.
 
-Every text passes them, so one that takes long stops everything. Refused are quantifiers without an end,
-quantifiers within quantifiers, back references, and more ways to match than can be tried.
-
-Also the user's own secrets: values of environment variables whose names say that they are secret. They are searched for
-literally, so without false hits. The worker knows the environment of the hook that started it, and not what another
-terminal has set.
+Also the user's own secrets: values of environment variables with the names of secrets, searched for literally.
 """
 
 import importlib
@@ -40,11 +37,9 @@ def _rule(pattern: str, where: str) -> Rule:
     try:
         if len(pattern) > LONGEST:
             raise _Unsafe(f"it has more than {LONGEST} characters")
-        made = re.compile(pattern)
-        if made.search("") is not None:
-            raise _Unsafe(
-                "it matches nothing at all: name at least one character that must be there"
-            )
+        if re.compile(pattern).search("") is not None:
+            why = "it matches nothing at all: name at least one character that must be there"
+            raise _Unsafe(why)
         if _ways(_parser.parse(pattern), within=False) > MOST_WAYS:
             raise _Unsafe("it can match in too many ways: make its quantifiers narrower")
     except (re.error, RecursionError, OverflowError) as error:
@@ -68,14 +63,13 @@ def _of(operation: str, argument: Any, within: bool) -> int:
     if operation in REPEATS:
         least, most, inner = argument
         if most == _parser.MAXREPEAT or int(most) > MOST_REPEATS:
-            raise _Unsafe(
-                f"`+`, `*` and `{{n,}}` have no end: write {{1,200}}, at most {MOST_REPEATS}"
-            )
+            why = f"`+`, `*` and `{{n,}}` have no end: write {{1,200}}, at most {MOST_REPEATS}"
+            raise _Unsafe(why)
         if within and most != least:
             raise _Unsafe("a quantifier stands within another one")
         return (int(most) - int(least) + 1) * _ways(inner, within=within or int(most) > 1)
     match operation:
-        case "SUBPATTERN":
+        case "SUBPATTERN" | "ASSERT" | "ASSERT_NOT":
             return _ways(argument[-1], within=within)
         case "ATOMIC_GROUP":
             return _ways(argument, within=within)
@@ -83,8 +77,6 @@ def _of(operation: str, argument: Any, within: bool) -> int:
             if within and len(argument[1]) > 1:
                 raise _Unsafe("an alternative stands within a quantifier")
             return sum(_ways(branch, within=within) for branch in argument[1])
-        case "ASSERT" | "ASSERT_NOT":
-            return _ways(argument[1], within=within)
         case "GROUPREF" | "GROUPREF_EXISTS":
             raise _Unsafe("it refers back to a group")
     return 1

@@ -39,7 +39,9 @@ def redacted(redactor: Redactor, body: bytes) -> bytes:
     text = body.decode("utf-8-sig", "replace")
     try:
         before = json.loads(text)
-        after = value(redactor, before, may_be_private=_may_be_private(text))
+        lowered = text.lower()
+        may_be_private = private.WORD in lowered or "\\u00" in lowered  # any letter may be escaped
+        after = value(redactor, before, may_be_private=may_be_private)
         return body if after is before else json.dumps(after).encode()
     except (ValueError, RecursionError):
         return raw(redactor, body)
@@ -52,7 +54,7 @@ def value(redactor: Redactor, before: Json, *, may_be_private: bool = True) -> J
         after = hide_private(after)
     # One look at all texts together is faster than one at each, and most payloads are clean. A pattern of the user's
     # own may depend on where a text begins.
-    named = dict(_find_named(after))
+    named = dict.fromkeys(_find_named(after), assignments.PASSWORD)
     if not named and not redactor.own and redactor.is_clean(_JOINT.join(_texts(after))):
         return after
     return _redact(redactor, after, named)
@@ -72,12 +74,19 @@ def change_texts(value: Json, change: Callable[[str], str]) -> Json:
     """Every text changed, names of fields too; the same object if none was."""
     if isinstance(value, str):
         return change(value)
+    return _map(value, lambda _, each: change_texts(each, change), change)
+
+
+def _map(
+    value: Json, change: Callable[[str, Json], Json], rename: Callable[[str], str] = str
+) -> Json:
+    """An object or a list with each item changed, given its name; the same object if none was."""
     if isinstance(value, dict):
-        pairs = {change(name): change_texts(each, change) for name, each in value.items()}
+        pairs = {rename(name): change(name, each) for name, each in value.items()}
         same = pairs.keys() == value.keys() and all(pairs[name] is value[name] for name in value)
         return value if same else pairs
     if isinstance(value, list):
-        items = [change_texts(each, change) for each in value]
+        items = [change("", each) for each in value]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else items
     return value
 
@@ -99,22 +108,13 @@ def _redact(redactor: Redactor, payload: Json, named: dict[str, str]) -> Json:
     )
 
 
-def _redact_fields(redactor: Redactor, payload: Json) -> Json:
-    """Fields with the name of a secret, and lists of lines."""
-    if isinstance(payload, dict):
-        pairs = {
-            name: redactor.mark(assignments.PASSWORD, each)
-            if isinstance(each, str) and assignments.is_named_secret(name, each)
-            else _redact_fields(redactor, each)
-            for name, each in payload.items()
-        }
-        return payload if all(pairs[name] is payload[name] for name in payload) else pairs
-    if isinstance(payload, list):
-        if _are_lines(payload):
-            return _redact_lines(redactor, payload)
-        items = [_redact_fields(redactor, each) for each in payload]
-        return payload if all(a is b for a, b in zip(items, payload, strict=True)) else items
-    return payload
+def _redact_fields(redactor: Redactor, payload: Json, name: str = "") -> Json:
+    if isinstance(payload, str):
+        secret = assignments.is_named_secret(name, payload)
+        return redactor.mark(assignments.PASSWORD, payload) if secret else payload
+    if isinstance(payload, list) and _are_lines(payload):
+        return _redact_lines(redactor, payload)
+    return _map(payload, lambda name, each: _redact_fields(redactor, each, name))
 
 
 def _redact_lines(redactor: Redactor, lines: list[str]) -> list[str]:
@@ -136,14 +136,13 @@ def _are_lines(items: list[Json]) -> bool:
     return len(items) > 1 and all(isinstance(each, str) and "\0" not in each for each in items)
 
 
-def _find_named(value: Json) -> Iterator[tuple[str, str]]:
-    """Values of fields with the name of a secret, and the kind."""
-    if isinstance(value, dict):
-        for name, each in value.items():
-            if not isinstance(each, str):
-                yield from _find_named(each)
-            elif assignments.read_name(name) and assignments.is_named_secret(name, each):
-                yield each, assignments.PASSWORD
+def _find_named(value: Json, name: str = "") -> Iterator[str]:
+    if isinstance(value, str):
+        if assignments.is_named_secret(name, value):
+            yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _find_named(each, key)
     elif isinstance(value, list):
         for each in value:
             yield from _find_named(each)
@@ -171,11 +170,6 @@ def _unescape(match: re.Match[str]) -> str:
     return "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
 
 
-def _may_be_private(text: str) -> bool:
-    """Any letter may be escaped."""
-    return private.WORD in (lowered := text.lower()) or "\\u00" in lowered
-
-
 def _without_files(redactor: Redactor, payload: Json) -> Json:
     """A tool's event without what it says of a guarded file. Of a command the first line is kept: what follows may be
     the file."""
@@ -186,26 +180,19 @@ def _without_files(redactor: Redactor, payload: Json) -> Json:
     if isinstance(command, str) and redactor.guarded.named_in(command):
         first, _, rest = command.partition("\n")
         given = given | {"command": f"{first}\n{files.MARK}" if rest else first}
-    elif isinstance(command, str) or not _is_guarded(redactor, given):
-        return payload
+    else:
+        paths = (path for name in PATHS if isinstance(path := given.get(name), str))
+        if isinstance(command, str) or not any(map(redactor.guarded.holds, paths)):
+            return payload
     bare = {name: _without_texts(each) for name, each in payload.items() if name in RESULTS}
     return payload | bare | {"tool_input": _without_texts(given)}
-
-
-def _is_guarded(redactor: Redactor, given: dict[str, Json]) -> bool:
-    found = (given.get(name) for name in PATHS)
-    return any(isinstance(path, str) and redactor.guarded.holds(path) for path in found)
 
 
 def _without_texts(value: Json, name: str = "") -> Json:
     """Numbers and flags stay."""
     if isinstance(value, str):
         return value if name in KEPT or not value else files.MARK
-    if isinstance(value, dict):
-        return {key: _without_texts(each, key) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_without_texts(each) for each in value]
-    return value
+    return _map(value, lambda key, each: _without_texts(each, key))
 
 
 def hide_private(value: Json) -> Json:
@@ -216,23 +203,20 @@ def hide_private(value: Json) -> Json:
     if not lines:
         return after
     longest = sorted(lines, key=lambda line: (-len(line), line))
-    if isinstance(after, dict):
-        return {
-            name: each
-            if name in PLACE
-            else change_texts(each, lambda text: _without_lines(text, longest))
-            for name, each in after.items()
-        }
-    return change_texts(after, lambda text: _without_lines(text, longest))
+
+    def change(name: str, each: Json) -> Json:
+        if name in PLACE:
+            return each
+        return change_texts(each, lambda text: _without_lines(text, longest))
+
+    return _map(after, change) if isinstance(after, dict) else change("", after)
 
 
 def _hide(value: Json, lines: set[str]) -> Json:
     if isinstance(value, str):
         return _hide_in(value, lines)
     if isinstance(value, dict):
-        after = {_hide_in(name, lines): _hide(each, lines) for name, each in value.items()}
-        same = after.keys() == value.keys() and all(after[name] is value[name] for name in value)
-        return value if same else after
+        return _map(value, lambda _, each: _hide(each, lines), lambda name: _hide_in(name, lines))
     if isinstance(value, list) and any(map(private.has_tag, _said(value))):
         return _rebuild(value, iter(_hide_joined(list(_said(value)), lines)))
     return value
@@ -272,11 +256,7 @@ def _said(value: Json) -> Iterator[str]:
 def _rebuild(value: Json, shown: Iterator[str]) -> Json:
     if isinstance(value, str):
         return next(shown)
-    if isinstance(value, dict):
-        return {n: e if n in SHAPE else _rebuild(e, shown) for n, e in value.items()}
-    if isinstance(value, list):
-        return [_rebuild(each, shown) for each in value]
-    return value
+    return _map(value, lambda name, each: each if name in SHAPE else _rebuild(each, shown))
 
 
 def _without_lines(text: str, lines: list[str]) -> str:

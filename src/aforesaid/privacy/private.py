@@ -19,7 +19,6 @@ TAG = re.compile(
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """What is hidden, in order."""
     found: list[tuple[int, int]] = []
     depth = begin = 0
     for tag in TAG.finditer(text):

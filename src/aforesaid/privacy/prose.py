@@ -29,6 +29,7 @@ _PLAIN_WIDE = re.compile(r"[\u0080-\uffff]+[:：]?")
 _JOINS = frozenset(
     "is are was to as be with type enter use using from now equals = : -> => / is: are: ist lautet est es é è 是 は будет".split()
 )
+_EQUALS = frozenset(("is", "are", "was", "be", "is:", "are:"))
 _OPENERS = frozenset(" \t\n\"'`(*，。：（　")
 _AFTER = re.compile(
     r"s?(?:([:：=]|\s=|\s->)(?=\s|[^\x00-\x7f])|[\s,\"'`*)]|[.!?](?=\s)|[.!?]?\Z|(?=[^\x00-\x7f])|(?<=[^\x00-\x7f]))"
@@ -49,22 +50,19 @@ def spans(text: str, places: Places) -> Iterator[tuple[int, int]]:
 
 
 def _read_after(text: str, at: int, strong: bool, last: str) -> Iterator[tuple[int, int]]:
-    for number, (start, word) in enumerate(_split(text, at, _end_of_line(text, at))):
+    stop = text.find("\n", at, at + _REACH)
+    stop = stop if stop >= 0 else min(len(text), at + _REACH)
+    for number, (start, word) in enumerate(_split(text, at, stop)):
         if text[start + len(word) : start + len(word) + 1] == "(":  # a call
             return
         value = word.rstrip(".,;:!?")
-        direct = (
-            number == 0 or last in _JOINS or last.endswith((":", "："))
-            if strong
-            else last in ("is", "are", "was", "be", "is:", "are:") or (number == 0 and last == ":")
-        )
-        named = (
-            not strong
-            and number == 0
-            and values.is_random(value, 20)
-            and value.isalnum()
-            and value.islower()
-        )
+        if strong:
+            direct = number == 0 or last in _JOINS or last.endswith((":", "："))
+            named = False
+        else:
+            direct = last in _EQUALS or (number == 0 and last == ":")
+            is_name = number == 0 and value.isalnum() and value.islower()
+            named = is_name and values.is_random(value, 20)
         if named or _is_secret(value, strong=strong, direct=direct):
             yield start, start + len(value)
             return
@@ -103,11 +101,6 @@ def _split(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
         yield done, text[done:end]
 
 
-def _end_of_line(text: str, at: int) -> int:
-    end = text.find("\n", at, at + _REACH)
-    return end if end >= 0 else min(len(text), at + _REACH)
-
-
 def _is_secret(value: str, *, strong: bool, direct: bool) -> bool:
     is_word = value.isalpha() and value[1:].islower()  # most are: no test below accepts one
     if len(value) < 5 or is_word or _CODE.intersection(value):
@@ -117,13 +110,10 @@ def _is_secret(value: str, *, strong: bool, direct: bool) -> bool:
     if re.fullmatch(r"0x[0-9a-fA-F]{64}", value):
         return True
     if not strong:
-        dense = values.is_dense(value)
-        return values.is_random(value, 8 if direct else 16) and (
-            dense or (direct and not value.isidentifier())
-        )
+        odd = values.is_dense(value) or (direct and not value.isidentifier())
+        return odd and values.is_random(value, 8 if direct else 16)
     odd = any(c.isdigit() for c in value) or values.has_sign(value)
     if direct and odd and values.is_secret(value, 5):
         return True
-    return values.is_striking(value) or (
-        direct and (values.is_phrase(value) or values.is_mixed(value))
-    )
+    phrase = direct and (values.is_phrase(value) or values.is_mixed(value))
+    return phrase or values.is_striking(value)

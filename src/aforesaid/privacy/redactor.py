@@ -4,11 +4,12 @@ A text without secrets comes back as the same object, and redacting twice change
 settings knows every rule, so a caller that was given no redactor still redacts.
 """
 
+import itertools
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
@@ -44,8 +45,6 @@ _HALVES = re.compile("[\ud800-\udfff]")  # surrogates, which cannot be encoded
 
 
 class Found(NamedTuple):
-    """`kind`: the rule's name."""
-
     kind: str
     start: int
     end: int
@@ -62,14 +61,11 @@ class Needles:
 
     def find(self, text: str) -> dict[str, list[int]]:
         """Where each needle begins, in order; only those that are there."""
-        places: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = defaultdict(list)
         wanted = self._wanted
         for needle, start, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
-            if (word := wanted[needle]) in places:
-                places[word].append(start)
-            else:
-                places[word] = [start]
-        return places
+            places[wanted[needle]].append(start)
+        return dict(places)
 
 
 def to_ascii(text: str) -> str:
@@ -78,11 +74,11 @@ def to_ascii(text: str) -> str:
 
 
 def _by_needle(rules: Sequence[Rule]) -> dict[str, list[int]]:
-    numbers: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = defaultdict(list)
     for number, rule in enumerate(rules):
         for needle in rule.needles:
-            numbers.setdefault(needle, []).append(number)
-    return numbers
+            numbers[needle].append(number)
+    return dict(numbers)
 
 
 _TOKEN_RULES, _CONTEXT_RULES = _by_needle(TOKENS), _by_needle(CONTEXT)
@@ -123,7 +119,6 @@ class _Text(NamedTuple):
 
 
 def find_places(text: str) -> Places:
-    """Where all needles stand, of tokens and of other rules."""
     read = _Text.of(text)
     return read.places | _TOKEN_NEEDLES.find(read.plain)
 
@@ -172,10 +167,9 @@ class Redactor:
             text[max(0, mark.start() - _NEAR) : mark.end() + _NEAR]
             for mark in _MARKS.finditer(text)
         )
-        return self.is_clean(_APART.join(islice(near, _MOST_NEAR)))
+        return self.is_clean(_APART.join(itertools.islice(near, _MOST_NEAR)))
 
     def is_clean(self, text: str) -> bool:
-        """Whether it would come back as it is."""
         shown, found = self._look(text)
         return shown == text and not found
 
@@ -210,46 +204,35 @@ class Redactor:
             read = _Text.of(marking.MARK.sub(lambda mark: "\1" * len(mark[0]), read.text))
         text, places = read.text, read.places
         if any(private.is_behind_bracket(text, at) for at in places.get(private.WORD, ())):
-            for start, end in private.spans(text):
-                taken.add(PRIVATE, start, end)
+            taken.add_all(_name(PRIVATE, private.spans(text)))
         for value, kind in (*((each, OWN_VALUE) for each in self.values), *known.items()):
             at = text.find(value)
             while at >= 0:
                 taken.add(kind, at, at + len(value))
                 at = text.find(value, at + len(value))
-        for kind, start, end in self._find_by_rules(read):
-            taken.add(kind, start, end)
+        taken.add_all(self._find_by_rules(read))
         if markers := _find_markers(places):
             seen = view.decode(text, markers)
             for kind, start, end in self._find_by_rules(_Text.of(seen.text)):
                 taken.add(kind, *seen.map_span(start, end))
-        if taken.found:
-            for kind, start, end in _find_repeated(text, taken.found):
-                taken.add(kind, start, end)
+        taken.add_all(_find_repeated(text, taken.found))
         return [each for each in taken.found if each.kind != MARKED]
 
     def _find_by_rules(self, read: _Text) -> Iterator[Found]:
         text, places = read.text, read.places
         if any(needle in places for needle in keys.NEEDLES):
-            for start, end in keys.spans(text):
-                yield Found(KEY, start, end)
+            yield from _name(KEY, keys.spans(text))
         tokens = list(_run(TOKENS, _TOKEN_RULES, text, _TOKEN_NEEDLES.find(read.plain)))
         yield from tokens
         for rule in self.own:
-            for start, end in rule.spans(text, {}):
-                yield Found(rule.name, start, end)
+            yield from _name(rule.name, rule.spans(text, {}))
         yield from _run(CONTEXT, _CONTEXT_RULES, text, places)
-        for start, end in documents.spans(text, read.lowered, places):
-            yield Found(DOCUMENT, start, end)
-        for kind, start, end in assignments.spans(text, places):
-            yield Found(kind, start, end)
-        for start, end in prose.spans(text, places):
-            yield Found(PROSE, start, end)
-        for start, end in unknown.spans(read.plain):
-            yield Found(UNKNOWN, start, end)
+        yield from _name(DOCUMENT, documents.spans(text, read.lowered, places))
+        yield from itertools.starmap(Found, assignments.spans(text, places))
+        yield from _name(PROSE, prose.spans(text, places))
+        yield from _name(UNKNOWN, unknown.spans(read.plain))
         beside = (each.start for each in tokens)
-        for start, end in unknown.spans_near_words(read.plain, places, beside):
-            yield Found(UNKNOWN, start, end)
+        yield from _name(UNKNOWN, unknown.spans_near_words(read.plain, places, beside))
 
     def _replace(self, text: str, found: list[Found]) -> str:
         if not found:
@@ -274,9 +257,11 @@ def _run(
 ) -> Iterator[Found]:
     tried = sorted({number for needle in places for number in by_needle.get(needle, ())})
     for number in tried:
-        rule = rules[number]
-        for start, end in rule.spans(text, places):
-            yield Found(rule.name, start, end)
+        yield from _name(rules[number].name, rules[number].spans(text, places))
+
+
+def _name(kind: str, spans: Iterable[tuple[int, int]]) -> Iterator[Found]:
+    return (Found(kind, start, end) for start, end in spans)
 
 
 def _find_markers(places: Places) -> list[int]:
@@ -311,6 +296,10 @@ class _Taken:
 
     def __init__(self) -> None:
         self.found: list[Found] = []
+
+    def add_all(self, found: Iterable[Found]) -> None:
+        for each in found:
+            self.add(*each)
 
     def add(self, kind: str, start: int, end: int) -> None:
         at = bisect_right(self.found, start, key=lambda each: each.start)

@@ -38,6 +38,9 @@ JOIN = re.compile(
 )
 _PIECE = re.compile(r"[A-Za-z0-9_.~+/=-]{1,4096}")
 _REST = re.compile(r"[A-Za-z0-9_.~+/=%-]*")
+_NO_URL_PASSWORDS = frozenset(
+    "password passwd pass pw secret token pwd port pswd user username password1".split()
+)
 WINDOW = 2048  # characters behind a needle that a pattern with `accept` looks at
 
 
@@ -54,9 +57,8 @@ class Rule:
     accept: Accept | None = None
     before: str = ""
     flags: int = re.ASCII
-    is_long: bool = (
-        False  # looks beyond WINDOW; the pattern must not match across its own beginning
-    )
+    # Looks beyond WINDOW; the pattern must not match across its own beginning.
+    is_long: bool = False
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -138,26 +140,16 @@ def expand(template: str) -> str:
     return re.sub(r"\{([ABUhdn])(\d+)\}", fill, template)
 
 
-def load_tokens() -> tuple[Rule, ...]:
-    rows = Path(__file__).with_name("tokens.txt").read_text("utf-8").splitlines()
-    return tuple(_read_row(row.split()) for row in rows if row and not row.startswith("#"))
-
-
-def _read_row(columns: list[str]) -> Rule:
-    name, listed, rest, tail, *counters = columns
+def _read_token(row: str) -> Rule:
+    name, listed, rest, tail, *counters = row.split()
     prefixes = tuple(listed.split(","))
     for letter, meaning in CLASSES.items():
         rest = rest.replace(f"<{letter}>", meaning)
     heads = "|".join(map(re.escape, sorted(prefixes, key=len, reverse=True)))
     ends = r"[\w-]*+" if rest.endswith(",}") else END
     counters += [f"{prefixes[0]}name", f"{prefixes[0]}"]
-    return Rule(
-        name,
-        prefixes,
-        f"{START}(?:{heads}){rest}{ends}",
-        expand(prefixes[0] + tail),
-        tuple(counters),
-    )
+    pattern = f"{START}(?:{heads}){rest}{ends}"
+    return Rule(name, prefixes, pattern, expand(prefixes[0] + tail), tuple(counters))
 
 
 def _argument(match: re.Match[str]) -> bool:
@@ -171,39 +163,12 @@ def _odd_argument(match: re.Match[str]) -> bool:
     return _argument(match) and (not plain or values.is_phrase(value) or values.is_mixed(value))
 
 
-def _netrc(match: re.Match[str]) -> bool:
-    return _odd_argument(match) if "\n" in match[0] else _argument(match)
-
-
 def _in_url(match: re.Match[str]) -> bool:
     value = match[VALUE]
-    weak = value.lower() in (
-        *(
-            "password",
-            "passwd",
-            "pass",
-            "pw",
-            "secret",
-            "token",
-            "pwd",
-            "port",
-            "pswd",
-            "user",
-            "username",
-            "password1",
-        ),
+    plain = value.lower() in _NO_URL_PASSWORDS or re.fullmatch(
+        r"\$\w+|%[sdv]|\{\w*\}|[A-Z_]+", value
     )
-    return not (
-        weak or values.is_placeholder(value) or re.fullmatch(r"\$\w+|%[sdv]|\{\w*\}|[A-Z_]+", value)
-    )
-
-
-def _random(match: re.Match[str]) -> bool:
-    return values.is_random(match[VALUE], 12)
-
-
-def _long_random(match: re.Match[str]) -> bool:
-    return values.is_random(match[VALUE], 20)
+    return not (plain or values.is_placeholder(value))
 
 
 def _parameter(match: re.Match[str]) -> bool:
@@ -231,42 +196,18 @@ def _cookie(match: re.Match[str]) -> bool:
     )
 
 
-def _hash(match: re.Match[str]) -> bool:
-    return any(c.isdigit() for c in match[0][4:])
-
-
-def is_mnemonic_text(text: str) -> bool:
+def _is_mnemonic(match: re.Match[str]) -> bool:
     """Twelve words or more, as a wallet shows them: no sentence."""
-    words = text.replace(",", " ").split()
-    return len(words) in (12, 15, 18, 21, 24) and not values.has_sentence(words)
-
-
-def _any(match: re.Match[str]) -> bool:
-    return not values.is_placeholder(match[VALUE])
+    words = match[VALUE].replace(",", " ").split()
+    return len(words) in (12, 15, 18, 21, 24) and values.SENTENCE_WORDS.isdisjoint(words)
 
 
 def _port(match: re.Match[str]) -> bool:
     return _odd_argument(match) and not re.fullmatch(r"[\d:./-]+(?:tcp|udp)?", match[VALUE])
 
 
-def _typed(match: re.Match[str]) -> bool:
-    return values.is_secret(match[VALUE], 6) and any(c.isdigit() for c in match[VALUE])
-
-
-def _digit(match: re.Match[str]) -> bool:
-    return any(c.isdigit() for c in match[VALUE]) and not values.is_placeholder(match[VALUE])
-
-
-def _dense(match: re.Match[str]) -> bool:
-    return values.is_dense(match[VALUE])
-
-
-def _totp(match: re.Match[str]) -> bool:
-    return any(c.isdigit() for c in match[VALUE]) and match[VALUE].isupper()
-
-
-def _mnemonic(match: re.Match[str]) -> bool:
-    return is_mnemonic_text(match[VALUE])
+def _has_digit(value: str) -> bool:
+    return any(map(str.isdigit, value))
 
 
 def _path(match: re.Match[str]) -> bool:
@@ -277,11 +218,25 @@ def _path(match: re.Match[str]) -> bool:
 
 
 _ACCEPT: dict[str, Accept] = {
-    "any": _any, "argument": _argument, "cookie": _cookie, "dense": _dense, "digit": _digit, "hash": _hash,
-    "header": _header, "long-random": _long_random, "mnemonic": _mnemonic, "netrc": _netrc, "odd": _odd_argument,
-    "parameter": _parameter, "path": _path, "port": _port, "random": _random, "totp": _totp, "typed": _typed,
+    "any": lambda match: not values.is_placeholder(match[VALUE]),
+    "argument": _argument,
+    "cookie": _cookie,
+    "dense": lambda match: values.is_dense(match[VALUE]),
+    "digit": lambda match: _has_digit(match[VALUE]) and not values.is_placeholder(match[VALUE]),
+    "hash": lambda match: _has_digit(match[0][4:]),
+    "header": _header,
+    "long-random": lambda match: values.is_random(match[VALUE], 20),
+    "mnemonic": _is_mnemonic,
+    "netrc": lambda match: (_odd_argument if "\n" in match[0] else _argument)(match),
+    "odd": _odd_argument,
+    "parameter": _parameter,
+    "path": _path,
+    "port": _port,
+    "random": lambda match: values.is_random(match[VALUE], 12),
+    "totp": lambda match: _has_digit(match[VALUE]) and match[VALUE].isupper(),
+    "typed": lambda match: values.is_secret(match[VALUE], 6) and _has_digit(match[VALUE]),
     "url": _in_url,
-}  # fmt: skip
+}
 _MACROS = {
     "<ARG>": r"[\"']?(?P<secret>[^\s\"'`\\]{4,})",
     "<TO>": r"\b[^\n;|]{0,300}?\s",
@@ -290,17 +245,22 @@ _MACROS = {
 }
 
 
-def load_contexts() -> tuple[Rule, ...]:
-    found = Path(__file__).with_name("contexts.txt").read_text("utf-8")
-    lines = re.sub(r"\n  +", "", found).splitlines()
+def _read_lines(name: str) -> list[str]:
+    """Without comments. An indented line continues the one before it."""
+    text = Path(__file__).with_name(name).read_text("utf-8")
+    lines = re.sub(r"\n  +", "", text).splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _read_contexts() -> list[Rule]:
     rules: list[list[tuple[str, str]]] = []
-    for line in lines:
+    for line in _read_lines("contexts.txt"):
         if line.startswith("["):
             rules.append([("name", line[1:-1])])
-        elif line and not line.startswith("#"):
+        else:
             key, _, value = line.partition(" = ")
             rules[-1].append((key, value))
-    return tuple(map(_read_context, rules))
+    return list(map(_read_context, rules))
 
 
 def _read_context(rows: list[tuple[str, str]]) -> Rule:
@@ -322,6 +282,6 @@ def _read_context(rows: list[tuple[str, str]]) -> Rule:
     )
 
 
-_RULES = load_contexts()
+_RULES = _read_contexts()
 CONTEXT = tuple(rule for rule in _RULES if not rule.before)
-TOKENS = (*load_tokens(), *(rule for rule in _RULES if rule.before))
+TOKENS = (*map(_read_token, _read_lines("tokens.txt")), *(rule for rule in _RULES if rule.before))

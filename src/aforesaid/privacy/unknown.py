@@ -68,11 +68,8 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
     while at >= 0:
         end = at + len(_HEX_PAIRS)
         apart = not text[max(0, at - 1) : at].isalnum() and not text[end : end + 1].isalnum()
-        if (
-            apart
-            and re.fullmatch(r"[0-9a-f-]+", text[at:end])
-            and not values.is_placeholder(text[at:end])
-        ):
+        is_hex = re.fullmatch(r"[0-9a-f-]+", text[at:end])
+        if apart and is_hex and not values.is_placeholder(text[at:end]):
             yield at, end
         at = classes.find(_HEX_PAIRS, end)
 
@@ -114,11 +111,8 @@ def _random_near(text: str, words: list[int]) -> Iterator[re.Match[str]]:
 
 def _is_hex_secret(value: str, around: str) -> bool:
     """Most hexadecimal numbers are identifiers and checksums, which the words around them say."""
-    return not (
-        _HASH_WORDS.search(around)
-        or sum(c.isdigit() for c in value) < 6
-        or values.is_placeholder(value)
-    )
+    named = _HASH_WORDS.search(around) or values.is_placeholder(value)
+    return not named and sum(map(str.isdigit, value)) >= 6
 
 
 def _is_between(places: list[int], begin: int, end: int) -> bool:
@@ -128,29 +122,23 @@ def _is_between(places: list[int], begin: int, end: int) -> bool:
 
 def _is_random_token(text: str, start: int, end: int) -> bool:
     value = text[start:end].strip("=")
-    if text[max(0, start - 1) : start] in ("/", "\\", "#") or text[end : end + 1] in (
-        "(",
-        "[",
-        "/",
-    ):
-        return False
-    if _CHECKSUM.search(text, max(0, start - 10), start) or _FILE.match(text, end):
+    if _is_part_of_name(text, start, end, ("/", "\\", "#")):
         return False
     return values.is_dense(value) and values.is_random(value, 20) and not values.is_wordy(value)
 
 
+def _is_part_of_name(text: str, start: int, end: int, before: tuple[str, ...]) -> bool:
+    """Of a path, a call or a checksum."""
+    if text[max(0, start - 1) : start] in before or text[end : end + 1] in ("(", "[", "/"):
+        return True
+    return bool(_CHECKSUM.search(text, max(0, start - 10), start) or _FILE.match(text, end))
+
+
 def _is_token(text: str, start: int, end: int) -> bool:
-    if (
-        text[max(0, start - 1) : start] in ("/", ".", "#", "@", "\\")
-        and text[max(0, start - 1) : start]
-    ):
-        return False
-    if _FILE.match(text, end) or text[end : end + 1] in ("(", "/", "["):
-        return False
-    if _CHECKSUM.search(text, max(0, start - 10), start):
-        return False
     found = _TOKEN.fullmatch(text, start, end)
     if found is None or len(found[2]) > 4000:
+        return False
+    if _is_part_of_name(text, start, end, ("/", ".", "#", "@", "\\")):
         return False
     words = [word.lower() for word in re.split("[_-]+", found[1]) if word]
     parts = found[2].split("_" if "_" in found[2] else "-")
@@ -159,25 +147,16 @@ def _is_token(text: str, start: int, end: int) -> bool:
     telling = bool(_TELLING.intersection(words[1:] or words))
     if re.search(r"(?:\A|_)01[A-Za-z0-9]{22}\Z", found[2]):
         return False  # an identifier at Anthropic
-    if (
-        (words[0] in _IDENTIFIERS and not telling)
-        or _UUID.search(found[2])
-        or values.is_placeholder(body)
-    ):
+    if (words[0] in _IDENTIFIERS and not telling) or _UUID.search(found[2]):
         return False
-    if values.is_wordy(found[2]):
+    if values.is_placeholder(body) or values.is_wordy(found[2]):
         return False
     if values.is_dense(body) or (found[1].islower() and _is_base32(body)):
         return True
     digits = sum(c.isdigit() for c in body)
     changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(body))
-    return (
-        telling
-        and len(body) >= 24
-        and digits >= 5
-        and changes * 5 >= len(body)
-        and not values.is_plain(found[2])
-    )
+    mixed = len(body) >= 24 and digits >= 5 and changes * 5 >= len(body)
+    return telling and mixed and not values.is_plain(found[2])
 
 
 def _is_base32(body: str) -> bool:

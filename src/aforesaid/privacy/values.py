@@ -6,25 +6,16 @@ The lists of words are in words.txt.
 """
 
 import re
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from aforesaid.text import load_sections
+
+_LISTS = load_sections(Path(__file__).with_name("words.txt"))
+
 
 def load_words(section: str) -> frozenset[str]:
-    return _load_all()[section]
-
-
-@cache
-def _load_all() -> dict[str, frozenset[str]]:
-    sections: dict[str, set[str]] = {}
-    words: set[str] = set()
-    for line in Path(__file__).with_name("words.txt").read_text("utf-8").splitlines():
-        if line.startswith("["):
-            words = sections.setdefault(line.strip("[]"), set())
-        elif not line.startswith("#"):
-            words.update(line.split())
-    return {name: frozenset(found) for name, found in sections.items()}
+    return frozenset(" ".join(_LISTS[section]).split())
 
 
 _PLACEHOLDER = re.compile(
@@ -63,7 +54,7 @@ _TYPE = re.compile(
 # Words that stand behind such a name in messages, documents and schemas.
 _WORDS = load_words("no-passwords")
 _STEM = re.compile(r"pass|pwd|secret|token|key|auth|cred|user|prompt|input|value|param|field", re.I)
-_SENTENCE = load_words("sentence")
+SENTENCE_WORDS = load_words("sentence")
 _PAIRS = frozenset(row[0] + second for row in load_words("pairs") for second in row[1:])
 _RUN = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _SEPARATORS = re.compile(r"[\s_.-]")
@@ -98,10 +89,10 @@ _VERSION = re.compile(
 def is_placeholder(value: str) -> bool:
     if _PLACEHOLDER.search(value) or is_template(value) or is_alphabet(value):
         return True
-    most = max(value.count(c) for c in set(value)) if value else 0
-    return len(set(value)) < 3 or (
-        len(value) > 7 and (len(set(value)) < 4 or most * 2 >= len(value))
-    )
+    different = set(value)
+    if len(different) < 3 or len(value) < 8:
+        return len(different) < 3
+    return len(different) < 4 or max(map(value.count, different)) * 2 >= len(value)
 
 
 def is_template(value: str) -> bool:
@@ -162,13 +153,9 @@ def is_secret(value: str, least: int = 8, *, quoted: bool = False) -> bool:
 
 def is_random(value: str, least: int = 16) -> bool:
     """As a machine makes it: long, with several digits between letters; no UUID and no checksum."""
-    return (
-        is_secret(value, least)
-        and sum(c.isdigit() for c in value) >= 2
-        and not _UUID.fullmatch(value)
-        and not _HASH.fullmatch(value)
-        and not _LABEL.fullmatch(value)
-    )
+    if not is_secret(value, least) or sum(map(str.isdigit, value)) < 2:
+        return False
+    return not (_UUID.fullmatch(value) or _HASH.fullmatch(value) or _LABEL.fullmatch(value))
 
 
 def is_dense(value: str) -> bool:
@@ -216,36 +203,25 @@ def is_mixed(value: str) -> bool:
     return (len(parts) >= 3 and len(value) <= 3 * len(parts)) or is_gibberish(value, 8)
 
 
-def has_sentence(words: list[str]) -> bool:
-    """Whether words are among them that only sentences have."""
-    return bool(_SENTENCE.intersection(words))
-
-
 def is_phrase(value: str) -> bool:
     """Four or more words with one kind of separator that make no sentence."""
     if len(set(_SEPARATORS.findall(value.rstrip("!?.")))) > 1:  # `package_name.module.Class`
         return False
-    words = [
-        word for word in re.split(r"[\s_.-]+", value.lower().rstrip("!?.")) if not word.isdigit()
-    ]
-    return (
-        len(words) >= 4
-        and all(word.isalpha() and 3 <= len(word) <= 10 for word in words)
-        and not _SENTENCE.intersection(words)
-        and sum(word in _WORDS or bool(_STEM.search(word)) for word in words) <= (" " not in value)
-    )
+    words = re.split(r"[\s_.-]+", value.lower().rstrip("!?."))
+    words = [word for word in words if not word.isdigit()]
+    if len(words) < 4 or SENTENCE_WORDS.intersection(words):
+        return False
+    telling = sum(word in _WORDS or bool(_STEM.search(word)) for word in words)
+    plain = all(word.isalpha() and 3 <= len(word) <= 10 for word in words)
+    return plain and telling <= (" " not in value)
 
 
 def is_password(value: str, *, config: bool, quoted: bool = False) -> bool:
     """What follows the name of a password. `config`: a file or a shell assigns it, and not a program, where
     a bare word is a variable."""
-    if len(value) < 4 or is_placeholder(value) or is_type(value):
+    if len(value) < 4 or is_placeholder(value) or is_type(value) or is_path(value):
         return False
-    if (
-        is_path(value)
-        or (not quoted and is_reference(value))
-        or (quoted and _CALL_WHOLE.fullmatch(value))
-    ):
+    if _CALL_WHOLE.fullmatch(value) if quoted else is_reference(value):
         return False
     if is_phrase(value) or is_gibberish(value) or is_mixed(value):
         return config or quoted
@@ -257,14 +233,9 @@ def is_password(value: str, *, config: bool, quoted: bool = False) -> bool:
         return config and len(set(value)) > 3
     if is_plain(value) and not _SIGNS.search(value):
         word = value.lower()
-        return (
-            config
-            and len(value) >= 5
-            and (value.islower() or not value.isalpha())
-            and word not in _WORDS
-            and not _STEM.search(word)
-            and not ("_" in value and value.isidentifier())
-        )
+        if word in _WORDS or _STEM.search(word) or ("_" in value and value.isidentifier()):
+            return False
+        return config and len(value) >= 5 and (value.islower() or not value.isalpha())
     return config or len(value) >= 6
 
 
@@ -272,18 +243,9 @@ def is_striking(value: str) -> bool:
     """Odd enough to be a password although nothing assigns it: digits, lower case, and upper case or signs."""
     signs = bool(_SIGNS.search(value))
     mixed = any(c.islower() for c in value) and (signs or any(c.isupper() for c in value))
-    odd = (
-        any(c.isdigit() for c in value)
-        and (signs or not is_plain(value))
-        and "@" not in value[1:-1]
-    )
+    odd = any(map(str.isdigit, value)) and (signs or not is_plain(value)) and "@" not in value[1:-1]
     return is_random(value) or (len(value) >= 6 and mixed and odd and not is_reference(value))
 
 
 def has_sign(value: str) -> bool:
     return bool(_SIGNS.search(value))
-
-
-def is_passphrase(value: str) -> bool:
-    """Several plain words that a shell or a file assigns."""
-    return len(value) >= 8 and not (is_placeholder(value) or is_reference(value))

@@ -13,22 +13,7 @@ from dataclasses import dataclass
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 # Looked for in lower case. Those in LETTERS may hide a name itself; near the others there must be one.
 LETTERS = (*(f"\\u00{n}" for n in "4567"), *INVISIBLE)
-NEEDLES = (
-    "\\u002",
-    "\\u003",
-    "%3d",
-    "%22",
-    "%3a",
-    "%7b",
-    "&quot;",
-    "&#3",
-    "&#x2",
-    "&apos;",
-    "&gt;",
-    "%0a",
-    "&#10;",
-    "&#xa;",
-)
+NEEDLES = tuple(r"\u002 \u003 %3d %22 %3a %7b &quot; &#3 &#x2 &apos; &gt; %0a &#10; &#xa;".split())
 _ENCODED = re.compile(
     rf"\\+u00(?P<hex>[0-9a-fA-F]{{2}})|%(?P<percent>[2-7][0-9A-Fa-f])|(?P<line>%0[Aa])"
     rf"|&(?:quot|apos|amp|lt|gt|nbsp|#\d{{2,4}}|#[xX][0-9a-fA-F]{{1,4}});|[{INVISIBLE}]"
@@ -51,13 +36,11 @@ class View:
     def _map(self, at: int, *, after: bool = False) -> int:
         number = bisect_right(self.starts, at) - 1
         origin = self.origins[number] + at - self.starts[number]
-        if origin >= self.ends[number] or (after and self._length(number) == 1):
+        following = (*self.starts[number + 1 : number + 2], len(self.text))[0]
+        is_single = following - self.starts[number] == 1
+        if origin >= self.ends[number] or (after and is_single):
             return self.ends[number]
-        return origin + 1 if after else origin
-
-    def _length(self, number: int) -> int:
-        following = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text)
-        return following - self.starts[number]
+        return origin + after
 
 
 def decode(text: str, markers: Iterable[int]) -> View:

@@ -10,17 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from aforesaid.provenance import handlers, shell
 from aforesaid.provenance import programs as data
-from aforesaid.provenance import shell
-from aforesaid.provenance.handlers import (
-    HANDLERS,
-    HERE,
-    REMOTE,
-    Call,
-    has_subcommand,
-    is_local_host,
-    url_hosts,
-)
 from aforesaid.provenance.shell import Command, Pipeline, operands_of, skip_options
 
 DEEPEST = 6  # command lines within command lines
@@ -28,7 +19,6 @@ VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 
 
 def fetches_foreign_text(command: str) -> bool:
-    """Whether a command line prints text that others may have written."""
     return Downloads().add_command(command)
 
 
@@ -45,13 +35,12 @@ class Downloads:
     _cwd: str = ""
     variables: dict[str, str] = field(default_factory=dict)
     foreign_variables: set[str] = field(default_factory=set)
-    place: str = HERE
+    place: str = handlers.HERE
     opened_socket: bool = False  # by `exec`, so that a number names it
     lists_foreign: bool = False  # a command earlier in the pipe lists files that are foreign
     _depth: int = 0
 
     def add_command(self, line: str, cwd: str = "") -> bool:
-        """Follow a command line. Whether it prints foreign text."""
         self._cwd = cwd or self.root
         self.variables, self.foreign_variables, self.opened_socket = {}, set(), False
         return self.run_line(line)
@@ -61,7 +50,7 @@ class Downloads:
         if not path or len(path) > 1_000:
             return False
         if socket := data.SOCKET.match(path):
-            return not is_local_host(socket[1])
+            return not handlers.is_local_host(socket[1])
         whole = self._full(path)
         inside = whole.removeprefix(self.root.rstrip("/")) if self.root else whole
         if data.VENDORED.search(inside) or data.ELSEWHERE.search(inside):
@@ -112,7 +101,9 @@ class Downloads:
         return stream
 
     def _run_command(self, command: Command, stdin: bool) -> bool:
-        substituted = True in [self.run_line(each, place=HERE) for each in command.substitutions]
+        substituted = True in [
+            self.run_line(each, place=handlers.HERE) for each in command.substitutions
+        ]
         mentioned = substituted or any(map(self._mentions, (*command.words, *command.inputs)))
         for name, value in command.assigned:
             self.variables[name] = value
@@ -158,21 +149,23 @@ class Downloads:
             return False
         if program in data.COUNTERS and not given:
             return False
-        handler = HANDLERS.get(program)
+        handler = handlers.HANDLERS.get(program)
         if handler is not None:
-            return handler(self, Call(program, rest, stdin, mentioned, given, tuple(inputs)))
+            return handler(
+                self, handlers.Call(program, rest, stdin, mentioned, given, tuple(inputs))
+            )
         if program in data.SUBCOMMANDS:
             remote = "--remote" in rest and any("select" in word.lower() for word in rest)
-            return remote or has_subcommand(program, rest)
+            return remote or handlers.has_subcommand(program, rest)
         if program in data.LOCAL_PROGRAMS:
             return False
         operands = operands_of(rest)
-        if stdin or self.place == REMOTE or data.INBOXES & set(operands[:3]):
+        if stdin or self.place == handlers.REMOTE or data.INBOXES & set(operands[:3]):
             return True
         if self.is_foreign_path(words[0]) and not data.TOOL.search(words[0]):
             return True
         return any(
-            self.is_foreign_path(word) or (data.URL.match(word) and url_hosts(word))
+            self.is_foreign_path(word) or (data.URL.match(word) and handlers.url_hosts(word))
             for word in operands
         )
 

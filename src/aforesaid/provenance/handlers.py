@@ -5,7 +5,8 @@ Each handler is given the state of the session and one call, and says whether th
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -31,12 +32,8 @@ ARCHIVE = re.compile(
     r"(?:\.tar)?\.(?:gz|tgz|bz2|xz|zst|zip|tar|7z|whl|jar|egg|gem|crate|deb|rpm|nupkg|vsix)$|\.tgz$",
     re.IGNORECASE,
 )
-GIT_PRINTS = frozenset(
-    ("log", "show", "diff", "blame", "shortlog", "cat-file", "range-diff", "whatchanged", "grep")
-)
-GIT_PLAIN = frozenset(
-    ("--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--quiet")
-)
+GIT_PRINTS = data.load_words("git-prints")
+GIT_PLAIN = data.load_words("git-plain")
 GROUPS = ("compose", "container")  # of sub-commands
 # How a command is run: here, in a container, or on another machine, whose files belong to others.
 HERE, CONTAINER, REMOTE = "here", "container", "remote"
@@ -70,22 +67,16 @@ def url_hosts(text: str) -> list[str]:
 
 
 def _host(url: str) -> str:
-    try:
+    with suppress(ValueError):
         return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
+    return ""
 
 
 def _is_foreign_address(word: str) -> bool:
-    """An operand of a program that fetches an address."""
     if "://" in word:
         return bool(url_hosts(word)) or word.startswith("file:")
     host = re.split(r"[:/?]", word.rpartition("@")[2], maxsplit=1)[0]
     return bool(host) and not is_local_host(host) and not word.startswith((":", "/", "."))
-
-
-def _print(_: "Downloads", call: Call) -> bool:
-    return call.mentioned
 
 
 def _read_variables(state: "Downloads", call: Call) -> bool:
@@ -112,13 +103,15 @@ def _read_files(state: "Downloads", call: Call) -> bool:
             state.add_path(path)
     elsewhere = state.place != HERE and bool(operands)
     listed = call.by_xargs and state.lists_foreign
-    return (
-        call.any or elsewhere or listed or any(map(partial(_is_foreign_operand, state), operands))
-    )
+    return call.any or elsewhere or listed or _any_foreign(state, operands)
 
 
 def _is_foreign_operand(state: "Downloads", word: str) -> bool:
     return state.is_foreign_path(word) or bool(data.URL.match(word) and url_hosts(word))
+
+
+def _any_foreign(state: "Downloads", operands: Sequence[str]) -> bool:
+    return any(_is_foreign_operand(state, each) for each in operands)
 
 
 def _copy_files(state: "Downloads", call: Call) -> bool:
@@ -148,12 +141,12 @@ def _find(state: "Downloads", call: Call) -> bool:
 def _run_shell(state: "Downloads", call: Call) -> bool:
     if call.program == "eval":
         return state.run_line(" ".join(call.rest)) or call.any
-    for number, word in enumerate(call.rest):
-        if re.fullmatch(r"-[a-z]*c", word) and number + 1 < len(call.rest):
-            return state.run_line(call.rest[number + 1], call.stdin) or call.mentioned
+    for word, after in pairwise(call.rest):
+        if re.fullmatch(r"-[a-z]*c", word):
+            return state.run_line(after, call.stdin) or call.mentioned
     operands = operands_of(call.rest)
     if operands:
-        return any(map(partial(_is_foreign_operand, state), operands)) or call.mentioned
+        return _any_foreign(state, operands) or call.mentioned
     if call.inputs:
         return True in [state.run_line(each) for each in call.inputs] or call.any
     return call.stdin
@@ -170,10 +163,9 @@ def _run_code(state: "Downloads", call: Call) -> bool:
     if not code and call.program in ("powershell", "pwsh"):
         code = [" ".join(operands_of(call.rest))]
     if not code:
-        operands = operands_of(call.rest)
-        return call.any or any(
-            _is_foreign_operand(state, word) and not data.TOOL.search(word) for word in operands[:2]
-        )
+        operands = operands_of(call.rest)[:2]
+        scripts = [word for word in operands if not data.TOOL.search(word)]
+        return call.any or _any_foreign(state, scripts)
     if call.program == "perl" and _read_files(
         state, replace(call, program="cat", rest=[w for w in call.rest if w not in code])
     ):
@@ -197,10 +189,7 @@ def _fetch(state: "Downloads", call: Call) -> bool:
     if wget and "--spider" in call.rest:
         return False
     target = _output_file(call.rest, "O" if wget else "o")
-    operands = operands_of(
-        call.rest,
-        data.FETCH_OPTIONS | ({"-O", "-o"} if wget else {"-o"}),
-    )
+    operands = operands_of(call.rest, data.FETCH_OPTIONS | ({"-O", "-o"} if wget else {"-o"}))
     if call.program in data.ONE_ADDRESS:
         operands = [word for word in operands if word.upper() != word or "." in word][:1]
     operands += [word.partition("=")[2] for word in call.rest if word.startswith("--url=")]
@@ -268,7 +257,7 @@ def _git(state: "Downloads", call: Call) -> bool:
     verb, names = (operands[0], operands[1:]) if operands else ("", [])
     foreign = any(map(partial(_is_foreign_ref, state), names))
     if verb in GIT_PRINTS:
-        vendored = any(map(partial(_is_foreign_operand, state), names[verb == "grep" :]))
+        vendored = _any_foreign(state, names[verb == "grep" :])
         here = "HEAD" in state.refs and not names
         plain = verb == "diff" and GIT_PLAIN & set(call.rest)
         return (foreign or here or (vendored and verb != "log")) and not plain
@@ -281,7 +270,6 @@ def _git(state: "Downloads", call: Call) -> bool:
 def _track_git(
     state: "Downloads", verb: str, names: list[str], rest: list[str], foreign: bool
 ) -> None:
-    """Folders, branches and remotes that come from others."""
     new = _option_value(rest, "-b -B -c")
     if verb in ("clone", "submodule", "subtree"):
         sources = [name for name in names if "://" in name or REMOTE_PATH.fullmatch(name)]
@@ -407,9 +395,8 @@ def _query(state: "Downloads", call: Call) -> bool:
         operands = operands_of(call.rest, "-h -p -n -a -u --user --pass")
         return bool(operands) and bool(QUERY.search(operands[0]))
     if not queries:
-        return (
-            not re.search(r"(?:^|\s)(?:-f|--file|-l|--list|--version)\b", line) and not call.stdin
-        )
+        lists = re.search(r"(?:^|\s)(?:-f|--file|-l|--list|--version)\b", line)
+        return not lists and not call.stdin
     return any(QUERY.search(each) and not CHANGE.match(each) for each in queries)
 
 
@@ -433,7 +420,6 @@ def _unpack(state: "Downloads", call: Call) -> bool:
 
 
 def _option_value(words: Sequence[str], options: str) -> str:
-    """The word after the first of these options."""
     return next((after for word, after in pairwise(words) if word in options.split()), "")
 
 
@@ -458,31 +444,26 @@ def _match_line(_: "Downloads", call: Call) -> bool:
     return pattern is not None and pattern.search(" ".join(call.rest)) is not None
 
 
-def _handlers() -> Iterator[tuple[str, Callable[["Downloads", Call], bool]]]:
-    groups = (
-        (data.PRINTERS, _print),
-        (("read", "mapfile", "readarray"), _read_variables),
-        (data.READERS, _read_files),
-        (("cp", "mv", "scp", "rsync", "ln", "sftp"), _copy_files),
-        (("find", "fd", "fdfind"), _find),
-        (data.SHELLS, _run_shell),
-        (data.INTERPRETERS, _run_code),
-        (data.URL_PROGRAMS, _fetch),
-        (("ssh", "mosh", "autossh"), _ssh),
-        (("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _contain),
-        (("kubectl", "oc"), _contain),
-        (("git",), _git),
-        (("gh",), _gh),
-        (("aws", "gsutil", "mc", "s3cmd", "gcloud", "rclone", "az"), _aws),
-        (data.ELSEWHERE_PROGRAMS - {"gcloud"}, _run_elsewhere),
-        (("pip", "pip3", "npm", "pnpm", "gem", "cargo", "go", "svn", "hg", "apt-get"), _download),
-        (("tcpdump", "xclip", "xsel", "dig", "nslookup", "host", "drill", "openssl"), _match_line),
-        (data.DATABASES, _query),
-        (("tar", "bsdtar", "unzip", "7z", "gunzip", "unar"), _unpack),
-    )
-    for names, handler in groups:
-        for name in names:
-            yield name, handler
-
-
-HANDLERS = dict(_handlers())
+Handler = Callable[["Downloads", Call], bool]
+GROUPED: tuple[tuple[Iterable[str], Handler], ...] = (
+    (data.PRINTERS, lambda _, call: call.mentioned),
+    (("read", "mapfile", "readarray"), _read_variables),
+    (data.READERS, _read_files),
+    (("cp", "mv", "scp", "rsync", "ln", "sftp"), _copy_files),
+    (("find", "fd", "fdfind"), _find),
+    (data.SHELLS, _run_shell),
+    (data.INTERPRETERS, _run_code),
+    (data.URL_PROGRAMS, _fetch),
+    (("ssh", "mosh", "autossh"), _ssh),
+    (("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _contain),
+    (("kubectl", "oc"), _contain),
+    (("git",), _git),
+    (("gh",), _gh),
+    (("aws", "gsutil", "mc", "s3cmd", "gcloud", "rclone", "az"), _aws),
+    (data.ELSEWHERE_PROGRAMS - {"gcloud"}, _run_elsewhere),
+    (("pip", "pip3", "npm", "pnpm", "gem", "cargo", "go", "svn", "hg", "apt-get"), _download),
+    (("tcpdump", "xclip", "xsel", "dig", "nslookup", "host", "drill", "openssl"), _match_line),
+    (data.DATABASES, _query),
+    (("tar", "bsdtar", "unzip", "7z", "gunzip", "unar"), _unpack),
+)
+HANDLERS = {name: handler for names, handler in GROUPED for name in names}

@@ -46,7 +46,6 @@ class _Token:
 
 
 def parse(line: str) -> tuple[Pipeline, ...]:
-    """The pipelines of a command line, in order."""
     return _Parser(list(_Lexer(line[:LONGEST_LINE]).tokens())).pipelines(frozenset(), 0)
 
 
@@ -78,15 +77,10 @@ class _Lexer:
         while self.text[self.at : self.at + 1] in (" ", "\t"):
             self.at += 1
         target = self._word()
-        token = _Token("redirection", operator.lstrip("0123456789"), target.substitutions)
-        token.substitutions = [target.text, *target.substitutions]
-        if (
-            operator[:1].isdigit()
-            and operator[0] != "1"
-            and ">" in operator
-            and "<" not in operator
-        ):
-            token.text = "2>"
+        kind = operator.lstrip("0123456789")
+        if re.match(r"[02-9]\d*[^<]*>", operator):
+            kind = "2>"
+        token = _Token("redirection", kind, [target.text, *target.substitutions])
         if token.text in ("<<", "<<-"):
             self.pending.append((token, target.text))
         return token
@@ -223,9 +217,10 @@ class _Parser:
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             if token.kind == "operator":
-                if token.text != "(" or not (words or assigned):
-                    break
-                self._skip_brackets()  # of an array, or of a function's name
+                if token.text == "(" and (words or assigned):  # of an array, or a function's name
+                    while self.at < len(self.tokens) and self.tokens[self.at].text != ")":
+                        self.at += 1
+                    self.at += 1
                 break
             self.at += 1
             if token.kind == "redirection":
@@ -239,11 +234,6 @@ class _Parser:
                 words.append(token.text)
         rest = {name: tuple(values) for name, values in parts.items()}
         return Command(tuple(words), body, **rest, assigned=tuple(assigned))
-
-    def _skip_brackets(self) -> None:
-        while self.at < len(self.tokens) and self.tokens[self.at].text != ")":
-            self.at += 1
-        self.at += 1
 
 
 def _add_redirection(token: _Token, parts: dict[str, list[str]]) -> None:
@@ -282,9 +272,8 @@ def operands_of(words: Sequence[str], valued: str | frozenset[str] | set[str] = 
 
 
 def split_operand(words: list[str], valued: str | frozenset[str]) -> tuple[str, list[str]]:
-    """The first operand, and all that comes after it."""
     takes = valued.split() if isinstance(valued, str) else valued
     at = 0
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in takes else 1
-    return (words[at], words[at + 1 :]) if at < len(words) else ("", [])
+    return "".join(words[at : at + 1]), words[at + 1 :]

@@ -5,34 +5,19 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import PurePosixPath
 
-from aforesaid.model.events import (
-    AgentMessage,
-    CommandRun,
-    CompactionBegan,
-    Event,
-    FileChanged,
-    FileRead,
-    OtherTool,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
-    SubagentEnded,
-    ToolKind,
-    ToolUsed,
-    TurnEnded,
-)
+from aforesaid.model import events
 from aforesaid.model.observations import ANYWHERE, Origin
 from aforesaid.provenance.commands import Downloads
 from aforesaid.provenance.handlers import url_hosts
 from aforesaid.provenance.programs import VENDORED
 
 ORIGINS = {
-    ToolKind.MEMORY: Origin.RECALLED,
-    ToolKind.MCP: Origin.WEB,
-    ToolKind.MCP_RESOURCE: Origin.WEB,
-    ToolKind.WEB_FETCH: Origin.WEB,
-    ToolKind.WEB_SEARCH: Origin.WEB,
-    ToolKind.QUESTION: Origin.USER,
+    events.ToolKind.MEMORY: Origin.RECALLED,
+    events.ToolKind.MCP: Origin.WEB,
+    events.ToolKind.MCP_RESOURCE: Origin.WEB,
+    events.ToolKind.WEB_FETCH: Origin.WEB,
+    events.ToolKind.WEB_SEARCH: Origin.WEB,
+    events.ToolKind.QUESTION: Origin.USER,
 }
 KEPT_OUTPUT = "/tool-results/"  # where the client keeps long results
 NOT_THE_REPOSITORY = re.compile(r"(?:^|/)(?:\.venv|venv|\.git)/")
@@ -48,7 +33,7 @@ RECALLS = re.compile(rf"{PROGRAM}(?:{'|'.join(TELLING)})\b")
 OUR_FILES = re.compile(r"/(?:\.local/(?:share|state)|\.config)/aforesaid/|(?<![\w.-])\.aforesaid/")
 
 
-def origin_of(event: Event, roots: Iterable[str]) -> Origin | None:
+def origin_of(event: events.Event, roots: Iterable[str]) -> Origin | None:
     """`roots`: directories of the project. None: it carries no text, as the start of a session."""
     return Tracker(tuple(roots)).add_event(event)
 
@@ -62,68 +47,67 @@ class Tracker:
         self._downloads = Downloads(roots[0].rstrip("/") if roots else "")
         self._in_background = self._any = False
 
-    def add_event(self, event: Event) -> Origin | None:
+    def add_event(self, event: events.Event) -> Origin | None:
         match event.what:
-            case PromptSubmitted(by_machine=by_machine):
+            case events.PromptSubmitted(by_machine=by_machine):
                 return Origin.AGENT if by_machine else Origin.USER
-            case ToolUsed() as used:
+            case events.ToolUsed() as used:
                 origin = self._of_tool(used, event.cwd)
                 self._any |= origin is Origin.WEB
                 return origin
-            case TurnEnded() | SubagentEnded() | AgentMessage():
+            case events.TurnEnded() | events.SubagentEnded() | events.AgentMessage():
                 return Origin.AGENT
-            case CompactionBegan() | SessionStarted() | SessionEnded():
+            case events.CompactionBegan() | events.SessionStarted() | events.SessionEnded():
                 return None
 
-    def _of_tool(self, used: ToolUsed, cwd: str) -> Origin:
+    def _of_tool(self, used: events.ToolUsed, cwd: str) -> Origin:
         match used.action:
-            case CommandRun(command=command) if _recalls(command):
+            case events.CommandRun(command=command) if _recalls(command):
                 return Origin.RECALLED
-            case CommandRun(command=command, background=background):
+            case events.CommandRun(command=command, background=background):
                 foreign = self._downloads.add_command(command, cwd)
                 self._in_background |= foreign and background
                 return Origin.WEB if foreign else Origin.COMMAND
-            case FileRead(path=path) if OUR_FILES.search(path):
+            case events.FileRead(path=path) if OUR_FILES.search(path):
                 return Origin.RECALLED
-            case FileRead(path=path) if self._is_foreign_file(path):
+            case events.FileRead(path=path) if self._downloads.is_foreign_path(path):
                 return Origin.WEB
-            case FileRead(path=path) | FileChanged(path=path):
+            case events.FileRead(path=path) if self._any and KEPT_OUTPUT in path:
+                return Origin.WEB
+            case events.FileRead(path=path) | events.FileChanged(path=path):
                 inside = any(map(partial(_is_inside, path), self._roots))
                 return Origin.REPOSITORY if inside else Origin.COMMAND
-            case OtherTool(kind=kind) if kind in ORIGINS:
+            case events.OtherTool(kind=kind) if kind in ORIGINS:
                 return ORIGINS[kind]
-            case OtherTool(kind=kind, paths=paths):
-                late = kind is ToolKind.OUTPUT and self._in_background
+            case events.OtherTool(kind=kind, paths=paths):
+                late = kind is events.ToolKind.OUTPUT and self._in_background
                 foreign = late or any(map(self._downloads.is_foreign_path, paths))
                 return Origin.WEB if foreign else Origin.COMMAND
 
-    def _is_foreign_file(self, path: str) -> bool:
-        return self._downloads.is_foreign_path(path) or (KEPT_OUTPUT in path and self._any)
 
-
-def source_of(event: Event) -> str:
+def source_of(event: events.Event) -> str:
     """The host or MCP server that foreign text comes from. Empty if it is not known."""
-    if not isinstance(event.what, ToolUsed):
+    if not isinstance(event.what, events.ToolUsed):
         return ""
     match event.what.action:
-        case OtherTool(kind=ToolKind.MCP, subject=server):
+        case events.OtherTool(kind=events.ToolKind.MCP, subject=server):
             return f"mcp:{server}"
-        case OtherTool(kind=ToolKind.WEB_SEARCH):
+        case events.OtherTool(kind=events.ToolKind.WEB_SEARCH):
             return ANYWHERE
-        case OtherTool(input=text) | CommandRun(command=text):
+        case events.OtherTool(input=text) | events.CommandRun(command=text):
             return next(iter(url_hosts(text)), "")
         case _:
             return ""
 
 
-def is_ours(event: Event) -> bool:
+def is_ours(event: events.Event) -> bool:
     """Whether aforesaid itself has printed what it remembers."""
     match event.what:
-        case ToolUsed(action=OtherTool(kind=ToolKind.MEMORY)):
+        case events.ToolUsed(action=events.OtherTool(kind=events.ToolKind.MEMORY)):
             return True
-        case ToolUsed(action=CommandRun(command=command)):
+        case events.ToolUsed(action=events.CommandRun(command=command)):
             return _recalls(command)
-        case ToolUsed(action=FileRead(path=path)):
+        case events.ToolUsed(action=events.FileRead(path=path)):
             return OUR_FILES.search(path) is not None
         case _:
             return False

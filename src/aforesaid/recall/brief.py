@@ -42,8 +42,6 @@ Turns = list[tuple[Summary, list[str]]]  # summaries, each with its lines
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """`injections`, `memories`: the items in the text."""
-
     text: str
     injections: tuple[Injection, ...] = ()
     memories: tuple[MemoryInjection, ...] = ()
@@ -62,7 +60,7 @@ class _Page:
     characters: int = 0
     shared_from: int = 0
 
-    def fits(self, block: list[str], share: float = 1.0) -> bool:
+    def fits(self, block: list[str], share: float) -> bool:
         size = sum(len(line) + 1 for line in block)
         most = self.shared_from + (self.budget - self.shared_from) * share
         return self.used + price(block) <= most and self.characters + size <= self.room
@@ -106,12 +104,18 @@ def write(
         _this_session(page, store, resuming)
     indexed = _memories(page, memories)
     page.shared_from = page.used if indexed else 0
-    pinned = _pinned(page, store.observations.pinned(project_id))
+    known = ((one, PINNED, _pinned_forms(one)) for one in store.observations.pinned(project_id))
+    pinned, _ = _list(page, "## Pinned", known, PINNED_SHARE)
     _sessions(page, store, store.sessions.summarized(project_id, SESSIONS + 1), resuming)
-    listed = pinned | _for_work(page, store, [each for each in for_work if each[0] not in pinned])
+    near = ((store.observations.get(key), why) for key, why in for_work if key not in pinned)
+    work = ((one, why, [[index_line(one)]]) for one, why in near if one)
+    shown, _ = _list(page, "## On what is being worked on", work, WORK_SHARE)
     recent = store.observations.recent(project_id, LOOKED_AT)
-    others = [observation for observation in recent if observation.id not in listed]
-    all_fit = _index(page, others) and len(recent) < LOOKED_AT
+    others = [one for one in recent if one.id not in pinned | shown]
+    others.sort(key=lambda one: one.draft.subagent_type is not None)  # sub-agents' work comes last
+    newest = ((one, "one of the newest", [[index_line(one)]]) for one in others)
+    _, all_fit = _list(page, "## Observations, newest first", newest)
+    all_fit = all_fit and len(recent) < LOOKED_AT
     if not page.lines:
         return Brief("")
     page.lines.append(_footer(more=not all_fit))
@@ -127,7 +131,8 @@ def _this_session(page: _Page, store: Store, session: Session) -> None:
     heading = ["", THIS_SESSION]
     for summary in reversed(store.summaries.for_session(session.id)):
         lines = _summary_lines(summary, full=True)
-        one = _summary_injection(summary, lines, "this session did it before its compaction")
+        reason = "this session did it before its compaction"
+        one = Injection(SUMMARY, summary.id, reason, price(lines))
         if lines and not page.add([*heading, *lines], [one], 0.5):
             return
         heading = [] if lines else heading
@@ -172,19 +177,34 @@ def memory_line(stored: StoredMemory) -> str:
     return fenced(f"- {one_line(memory.name, 60)} ({one_line(stored.label, 60)}): {about}")
 
 
-def _pinned(page: _Page, pinned: list[Observation]) -> set[int]:
-    """Each with its facts while there is room, then its line alone. Returns those that are listed."""
-    listed: set[int] = set()
-    for observation in pinned:
-        heading = [] if listed else ["", "## Pinned"]
-        facts = [f"  - {fenced(one_line(fact, 160))}" for fact in observation.draft.sure_facts]
-        line = index_line(observation)
-        for lines in ([line, *facts], [line]):
-            one = Injection(OBSERVATION, observation.id, PINNED, price(lines))
-            if page.add([*heading, *lines], [one], PINNED_SHARE):
-                listed.add(observation.id)
+Listed = Iterable[
+    tuple[Observation, str, list[list[str]]]
+]  # the reason, and forms from the longest
+
+
+def _list(page: _Page, heading: str, listed: Listed, share: float = 1.0) -> tuple[set[int], bool]:
+    """The ids of those that fit, and whether all do. Without a share it ends at the first that does not."""
+    fitting: set[int] = set()
+    all_fit = True
+    for observation, reason, forms in listed:
+        title = [] if fitting else ["", heading]
+        for lines in forms:
+            one = Injection(OBSERVATION, observation.id, reason, price(lines))
+            if page.add([*title, *lines], [one], share):
+                fitting.add(observation.id)
                 break
-    return listed
+        else:
+            all_fit = False
+            if share == 1.0:
+                break
+    return fitting, all_fit
+
+
+def _pinned_forms(observation: Observation) -> list[list[str]]:
+    """With its facts if there is room."""
+    facts = [f"  - {fenced(one_line(fact, 160))}" for fact in observation.draft.sure_facts]
+    line = index_line(observation)
+    return [[line, *facts], [line]]
 
 
 def _sessions(page: _Page, store: Store, sessions: list[Session], resuming: Session | None) -> None:
@@ -201,7 +221,7 @@ def _sessions(page: _Page, store: Store, sessions: list[Session], resuming: Sess
             # The title is the first prompt cut short: not both.
             has_title = any(line.startswith(f"- Asked: {title.rstrip(ELLIPSIS)}") for line in lines)
             reason = "of the last session" if number == 0 else "of one of the last sessions"
-            ones = [_summary_injection(turn, own, reason) for turn, own in turns if own]
+            ones = [Injection(SUMMARY, turn.id, reason, price(own)) for turn, own in turns if own]
             block = [*heading, when if has_title else f"{when} {title}", *lines]
             if page.add(block, ones, SESSIONS_SHARE):
                 break
@@ -229,38 +249,6 @@ def _summary_lines(summary: Summary, *, full: bool, with_next: bool = True) -> l
     if with_next:
         parts.append(("Next", draft.next_steps, 400))
     return [f"- {name}: {fenced(one_line(text, limit))}" for name, text, limit in parts if text]
-
-
-def _for_work(page: _Page, store: Store, found: Sequence[tuple[int, str]]) -> set[int]:
-    heading = ["", "## On what is being worked on"]
-    listed: set[int] = set()
-    for key, reason in found:
-        observation = store.observations.get(key)
-        if observation is None:
-            continue
-        line = index_line(observation)
-        if page.add(
-            [*heading, line], [Injection(OBSERVATION, key, reason, price([line]))], WORK_SHARE
-        ):
-            listed.add(key)
-            heading = []
-    return listed
-
-
-def _summary_injection(summary: Summary, lines: list[str], reason: str) -> Injection:
-    return Injection(SUMMARY, summary.id, reason, price(lines))
-
-
-def _index(page: _Page, recent: list[Observation]) -> bool:
-    """Newest first; sub-agents' work after the main agent's. Returns whether all of it fitted."""
-    heading = ["", "## Observations, newest first"]
-    for observation in sorted(recent, key=lambda o: o.draft.subagent_type is not None):
-        line = index_line(observation)
-        one = Injection(OBSERVATION, observation.id, "one of the newest", price([line]))
-        if not page.add([*heading, line], [one]):
-            return False
-        heading = []
-    return True
 
 
 def index_line(observation: Observation) -> str:

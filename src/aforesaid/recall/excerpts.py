@@ -24,23 +24,14 @@ def stems(terms: Collection[str]) -> frozenset[str]:
     return frozenset(stem(term) for term in terms)
 
 
-class _Words(dict[str, frozenset[str]]):
-    """Of each word, its stems: most words of a store are met again and again."""
-
-    def __missing__(self, word: str) -> frozenset[str]:
-        found = stems(index_text(word).split())
-        if len(word) <= LONGEST_NAME:
-            if len(self) >= MOST_WORDS:
-                self.clear()
-            self[word] = found
-        return found
+def _stems_of(word: str) -> frozenset[str]:
+    return stems(index_text(word).split())
 
 
-_stems = _Words()
+_known_stems = lru_cache(MOST_WORDS)(_stems_of)  # most words of a store are met again and again
 
 
 def closest(texts: Iterable[str], terms: Collection[str]) -> list[str]:
-    """Those that share a term, the ones that share most first."""
     wanted = stems(terms)
     shared = {text: len(wanted & stems(index_text(text).split())) for text in texts}
     return sorted((text for text in shared if shared[text]), key=lambda text: -shared[text])
@@ -59,20 +50,21 @@ def excerpt(text: str, terms: Collection[str], length: int = LENGTH) -> str:
 
 
 def marked(text: str, terms: Collection[str]) -> str:
-    """All of a short text, with the matched words marked."""
     text = clean(text)
     return _marked(text, 0, len(text), _matches(text, terms))
 
 
 def _matches(text: str, terms: Collection[str]) -> list[Match]:
-    wanted, known = stems(terms), _stems
+    wanted = stems(terms)
     begins = _begins(wanted) if text.replace(BETWEEN, "").isascii() else None
     looked_at = _spaced(text, begins) if begins else [(0, len(text))]
     return [
         (word.start(), word.end(), wanted & own)
         for first, last in looked_at
         for word in WORD.finditer(text, first, last)
-        if not wanted.isdisjoint(own := known[word[0]])
+        if not wanted.isdisjoint(
+            own := (_known_stems if len(word[0]) <= LONGEST_NAME else _stems_of)(word[0])
+        )
     ]
 
 
@@ -124,7 +116,6 @@ def _end(text: str, begin: int, length: int, found: list[Match]) -> int:
 
 
 def _best_window(found: list[Match], length: int) -> int:
-    """Where the first match of the best window is."""
     best, chosen = 0, found[0][0]
     for number, (start, _, _) in enumerate(found):
         seen: set[str] = set()
@@ -139,10 +130,8 @@ def _best_window(found: list[Match], length: int) -> int:
 
 def _line_up(text: str, first: int, length: int) -> int:
     """A little before the first match, at the begin of a sentence or a word."""
-    if len(text) <= length:
-        return 0
-    begin = max(0, min(first - 40, len(text) - length))
-    if begin == 0:
+    begin = min(first - 40, len(text) - length)
+    if begin <= 0:
         return 0
     ends = ((text.rfind(mark, begin, first), len(mark)) for mark in SENTENCE)
     sentence = max((at + width for at, width in ends if at >= 0), default=0)

@@ -9,6 +9,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from aforesaid import freshness
@@ -39,50 +40,54 @@ USUAL_TERMS = 16  # more words than that match more by chance
 BY_MEANING = 0.4
 
 
+Block = tuple[Observation, str, list[list[str]]]  # the reason, and its forms from the longest
+
+
+def _fill(
+    name: str, lead: str, budget: int, blocks: Iterable[Block]
+) -> tuple[str, list[Injection]]:
+    """The text to inject, and the observations in it: as many as fit, at most `MOST`."""
+    left = budget - tokens(wrap(name, lead, []))
+    chosen: list[Injection] = []
+    lines: list[str] = []
+    for observation, reason, forms in blocks:
+        block = next((each for each in forms if price(each) <= left), None)
+        if block is not None:
+            chosen.append(Injection(OBSERVATION, observation.id, reason, price(block)))
+            lines += block
+            left -= price(block)
+        if len(chosen) == MOST:
+            break
+    return (wrap(name, lead, lines), chosen) if chosen else ("", [])
+
+
 def recall_for_prompt(
     searcher: Searcher, store: Store, session: Session, prompt: str, budget: int
 ) -> tuple[str, list[Injection]]:
-    """The text to inject, and the observations in it, each with the reason."""
     project = store.projects.get(session.project_id)
-    known = _known_to_session(store, session)
-    left = budget - tokens(wrap(project.name, PROMPT_LEAD, []))
     place = freshness.directory(session.project_dir, project.root)
-    chosen: list[Injection] = []
-    lines: list[str] = []
     near = choose(searcher, session.project_id, prompt)
     standing = store.observations.current(found.document.source for found, _ in near)
-    for found, question in near:
-        observation = store.observations.get(found.document.source)
-        if observation is None or observation.id in known or observation.id not in standing:
-            continue
-        if observation.session_id == session.id:
-            continue
-        block = _prompt_block(observation, question, place)
-        cost = price(block)
-        if cost > left:
-            continue
-        left -= cost
-        lines += block
-        reason = f"near to the prompt ({_shared_words(found, question)})"
-        chosen.append(Injection(OBSERVATION, observation.id, reason, cost))
-        if len(chosen) == MOST:
-            break
-    if not chosen:
-        return "", []
-    return wrap(project.name, PROMPT_LEAD, lines), chosen
+    allowed = standing - _known_to_session(store, session)
+
+    def blocks() -> Iterator[Block]:
+        for found, question in near:
+            key = found.document.source
+            observation = store.observations.get(key) if key in allowed else None
+            if observation and observation.session_id != session.id:
+                reason = f"near to the prompt ({_shared_words(found, question)})"
+                yield observation, reason, [_prompt_block(observation, question, place)]
+
+    return _fill(project.name, PROMPT_LEAD, budget, blocks())
 
 
 def _known_to_session(store: Store, session: Session) -> frozenset[int]:
     """Observations whose facts were injected into this session since its last compaction. The brief has only
     the titles of most of them; of a pinned one it has the facts."""
     since = store.events.last_compaction(session.id) or 0
-    return frozenset(
-        one.source
-        for one in store.injections.for_session(session.id)
-        if one.kind == OBSERVATION
-        and one.at > since
-        and (one.hook != BRIEF or one.reason == PINNED)
-    )
+    injected = (one for one in store.injections.for_session(session.id) if one.at > since)
+    ours = (one for one in injected if one.kind == OBSERVATION)
+    return frozenset(one.source for one in ours if one.hook != BRIEF or one.reason == PINNED)
 
 
 def choose(searcher: Searcher, project_id: int, prompt: str) -> list[tuple[Found, Question]]:
@@ -116,7 +121,6 @@ def _prompt_block(observation: Observation, question: Question, root: str) -> li
 
 
 def _shared_words(found: Found, question: Question) -> str:
-    """The words that the observation and the prompt share, for the reason."""
     names = sorted(found.document.labels & question.names)
     readable = [name.replace("_", " ") for name in names]
     plain = [term for term in question.terms if "_" not in term and len(term) > 1]
@@ -150,71 +154,48 @@ LARGEST = 1 << 18  # bytes of a file that are searched for symbols
 def recall_for_file(
     store: Store, session: Session, path: str, budget: int
 ) -> tuple[str, list[Injection]]:
-    """The text to inject, and the observations in it."""
     project = store.projects.get(session.project_id)
     names = _names(sqlite_safe(path), session.project_dir, project.root)
     reason = f"the agent opened {names[0]}"
     lead = FILE_LEAD.format(file=fenced(one_line(names[0], 80)))
-    left = budget - tokens(wrap(project.name, lead, []))
     since = store.events.last_compaction(session.id) or 0
-    if left <= 0 or any(
+    if any(
         one.hook == HOOK and one.reason == reason and one.at > since
         for one in store.injections.for_session(session.id)
     ):
         return "", []
     file = _File(names, (session.project_dir, project.root))
-    chosen: list[Injection] = []
-    lines: list[str] = []
-    for observation in sorted(_known_about(store, session, file, since), key=_most_telling_first):
-        block = next((b for b in _file_blocks(observation, file) if price(b) <= left), None)
-        if block is None:
-            continue
-        chosen.append(Injection(OBSERVATION, observation.id, reason, price(block)))
-        lines += block
-        left -= price(block)
-        if len(chosen) == MOST:
-            break
-    return (wrap(project.name, lead, lines), chosen) if chosen else ("", [])
+    known = sorted(_known_about(store, session, file, since), key=_most_telling_first)
+    return _fill(project.name, lead, budget, ((o, reason, _file_forms(o, file)) for o in known))
 
 
 def places(stored: str, project_dir: str, root: str) -> tuple[str, ...]:
     """The paths that a file in an observation may have: below the session's directory, or the project's."""
-    return tuple(dict.fromkeys(_whole(stored, top) for top in (project_dir, root)))
-
-
-def _whole(path: str, top: str) -> str:
-    return os.path.normpath(Path(top, path))
+    return tuple(dict.fromkeys(os.path.normpath(Path(top, stored)) for top in (project_dir, root)))
 
 
 def _names(path: str, project_dir: str, root: str) -> tuple[str, ...]:
     """The names that observations may have for the file, the shortest first."""
-    whole = _whole(path, project_dir)
+    whole = os.path.normpath(Path(project_dir, path))
     tops = [top.rstrip("/") + "/" for top in (project_dir, root)]
     inside = dict.fromkeys(whole.removeprefix(top) for top in tops if whole.startswith(top))
     return (*sorted(inside, key=len), whole)
 
 
 class _File:
-    """The file in question: its names, and what is in it."""
-
     def __init__(self, names: tuple[str, ...], tops: tuple[str, ...]) -> None:
         self.names = names
         self._top = next((top for top in tops if names[-1].startswith(f"{top}/")), tops[0])
         last = re.escape(names[-1].rpartition("/")[2])
         self._pattern = re.compile(rf"(?<![\w.-]){last}(?![\w-])")
-        self._text: str | None = None
 
     def among(self, stored: Iterable[str]) -> str | None:
         """The name an observation has for it; another file may have the same last component."""
         tails = tuple(f"/{name}" for name in self.names[:-1])
-        return next(
-            (
-                each
-                for each in stored
-                if each in self.names or (each[:1] == "/" and each.endswith(tails))
-            ),
-            None,
-        )
+        for each in stored:
+            if each in self.names or (each[:1] == "/" and each.endswith(tails)):
+                return each
+        return None
 
     def is_named_in(self, text: str) -> bool:
         return self._pattern.search(text) is not None
@@ -226,11 +207,13 @@ class _File:
         found = ("".join(groups) for groups in SYMBOL.findall(fact))
         return any(len(symbol) > 2 and symbol in self.text for symbol in found)
 
-    @property
+    @cached_property
     def text(self) -> str:
-        if self._text is None:
-            self._text = _beginning(self.names[-1])
-        return self._text
+        try:
+            with open_regular(Path(self.names[-1]), follow=True) as file:
+                return file.read(LARGEST).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            return ""
 
     def mark(self, observation: Observation) -> str:
         draft = observation.draft
@@ -239,24 +222,14 @@ class _File:
         return MARKS.get(freshness.state(self._top, self.names[-1], blob), "")
 
 
-def _beginning(path: str) -> str:
-    try:
-        with open_regular(Path(path), follow=True) as file:
-            return file.read(LARGEST).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
-
-
 def _known_about(store: Store, session: Session, file: _File, since: int) -> list[Observation]:
-    """Observations on the file that are worth injecting, each once."""
-    ask = {"untold_in": session.id, "since": since, "limit": FILE_CANDIDATES}
+    find, project = store.observations.for_opened_file, session.project_id
     found = (
-        observation
+        find(project, name, untold_in=session.id, since=since, limit=FILE_CANDIDATES)
         for name in file.names
-        for observation in store.observations.for_opened_file(session.project_id, name, **ask)
     )
-    unique = {observation.id: observation for observation in found}
-    return [observation for observation in unique.values() if _worth(observation, file)]
+    unique = {one.id: one for some in found for one in some}
+    return [one for one in unique.values() if _worth(one, file)]
 
 
 def _worth(observation: Observation, file: _File) -> bool:
@@ -274,33 +247,26 @@ def _most_telling_first(observation: Observation) -> tuple[bool, int, int]:
     return not observation.pinned, rank, -observation.at
 
 
-def _file_blocks(observation: Observation, file: _File) -> Iterator[list[str]]:
+def _file_forms(observation: Observation, file: _File) -> list[list[str]]:
     """From the longest to the shortest. The line alone is enough for the telling types."""
     line = index_line(observation) + file.mark(observation)
     facts = [f"  - {fenced(one_line(fact, 200))}" for fact in _facts(observation, file)]
     least = 0 if observation.draft.type in TELLING_TYPES else 1
-    for count in range(len(facts), least - 1, -1):
-        yield [line, *facts[:count]]
+    return [[line, *facts[:count]] for count in range(len(facts), least - 1, -1)]
 
 
 def _facts(observation: Observation, file: _File) -> list[str]:
     """Facts that the file itself does not show, reasons first."""
     reasons = _reasons(observation, file)
-    others = [
-        fact
-        for fact in observation.draft.sure_facts
-        if fact not in reasons and file.concerns(fact) and not VISIBLE.search(fact)
-    ]
+    hidden = [fact for fact in observation.draft.sure_facts if not VISIBLE.search(fact)]
+    others = [fact for fact in hidden if fact not in reasons and file.concerns(fact)]
     return [*reasons, *others][:MOST_FACTS]
 
 
 def _reasons(observation: Observation, file: _File) -> list[str]:
     alone = len({*observation.draft.files_modified, *observation.draft.files_read}) == 1
-    return [
-        fact
-        for fact in observation.draft.sure_facts
-        if WHY.search(fact) and (alone or file.concerns(fact))
-    ]
+    why = filter(WHY.search, observation.draft.sure_facts)
+    return [fact for fact in why if alone or file.concerns(fact)]
 
 
 MOST_FOR_WORK = 6
@@ -312,7 +278,6 @@ FILES_ASKED, PER_FILE = 6, 2
 def find_for_work(
     searcher: Searcher, store: Store, project_id: int, work: Work
 ) -> list[tuple[int, str]]:
-    """Observations, each with the reason."""
     found: dict[int, str] = {}
     for text, reason in _questions(store, project_id, work):
         for key in _near(searcher, store, project_id, text):
@@ -329,7 +294,6 @@ def find_for_work(
 
 
 def _questions(store: Store, project_id: int, work: Work) -> Iterator[tuple[str, str]]:
-    """What to look for, and why."""
     if work.branch:
         yield work.branch.replace("/", " "), f"near to the branch {work.branch}"
     for session in store.sessions.summarized(project_id, 1):
@@ -341,10 +305,7 @@ def _questions(store: Store, project_id: int, work: Work) -> Iterator[tuple[str,
 def _near(searcher: Searcher, store: Store, project_id: int, text: str) -> list[int]:
     _, candidates, _ = searcher.find(text, Filters(project_id=project_id, kinds=(OBSERVATION,)))
     total = searcher.how_many(None)
-    best = [
-        each.document.source
-        for each in candidates[:WORK_CANDIDATES]
-        if nearness(each, total) >= NEAR_TO_WORK
-    ]
+    near = (each for each in candidates[:WORK_CANDIDATES] if nearness(each, total) >= NEAR_TO_WORK)
+    best = [each.document.source for each in near]
     standing = store.observations.current(best)
     return [key for key in best if key in standing]

@@ -16,6 +16,8 @@ from aforesaid.model.search import (
     Hit,
     Reason,
 )
+from aforesaid.model.sessions import Session
+from aforesaid.recall.resolve import get_thing
 from aforesaid.recall.search import Searcher, event_hit, make_hit
 from aforesaid.store.store import Store
 
@@ -51,10 +53,9 @@ def timeline(
     """The items before and after an item (kind, number) or a time, in order, across the sessions of the
     project. The item itself is included, unless it is a session. `limit`: the total, instead of `before` and
     `after`. Empty if there is no such item."""
-    if around is not None:
-        place = _place(store, *around)
-    else:
-        place = (project_id, at, "", 0) if project_id is not None and at is not None else None
+    place = _place(store, *around) if around else None
+    if around is None and project_id is not None and at is not None:
+        place = (project_id, at, "", 0)
     if place is None:
         return []
     project, moment, kind, source = place
@@ -90,12 +91,14 @@ def related(searcher: Searcher, store: Store, observation_id: int, limit: int = 
         if place.session_id == observation.session_id:
             reasons[key].append(Reason("same session", SAME_SESSION))
     chosen = sorted(places, key=lambda key: (-_points(reasons[key]), -places[key].at))[:limit]
-    hits = [(key, _place_hit(searcher, places[key])) for key in chosen]
-    return [
-        replace(hit, reasons=tuple(reasons[key]), score=_points(reasons[key]))
-        for key, hit in hits
-        if hit is not None
-    ]
+    found = []
+    for key in chosen:
+        place = places[key]
+        hit = searcher.hit(place) if isinstance(place, Document) else _hit(place)
+        if hit is not None:
+            score = _points(reasons[key])
+            found.append(replace(hit, reasons=tuple(reasons[key]), score=score))
+    return found
 
 
 def about_file(store: Store, project_id: int, path: str, limit: int = 10) -> list[Observation]:
@@ -106,10 +109,8 @@ def about_file(store: Store, project_id: int, path: str, limit: int = 10) -> lis
     if found or not path:
         return found
     below = store.observations.known_files(project_id, f"{path}/", limit)
-    every = (
-        one for file in below for one in store.observations.for_file(project_id, file.path, limit)
-    )
-    return list({one.id: one for one in every}.values())[:limit]
+    every = (store.observations.for_file(project_id, file.path, limit) for file in below)
+    return list({one.id: one for some in every for one in some}.values())[:limit]
 
 
 def is_directory(store: Store, project_id: int, path: str) -> bool:
@@ -121,33 +122,20 @@ def is_directory(store: Store, project_id: int, path: str) -> bool:
 
 
 def as_recorded(store: Store, project_id: int, path: str) -> str:
-    """The path relative to the project's directory."""
     for root in (store.projects.get(project_id).root, *store.projects.dirs(project_id)):
         path = path.removeprefix(root.rstrip("/") + "/")
     return path.removeprefix("./").rstrip("/")
 
 
 def _place(store: Store, kind: str, source: int) -> Place | None:
-    match kind:
-        case "observation" | "summary":
-            found = (
-                store.observations.get(source)
-                if kind == OBSERVATION
-                else store.summaries.get(source)
-            )
-            return (found.project_id, found.at, kind, source) if found else None
-        case "prompt":
-            prompt = store.sessions.prompt_by_id(source)
-            session = store.sessions.get(prompt.session_id) if prompt else None
-            return (session.project_id, prompt.at, kind, source) if prompt and session else None
-        case "session":
-            session = store.sessions.get(source)
-            return (session.project_id, session.started_at, "", 0) if session else None
-        case "event":
-            event = store.events.get(source)
-            # Behind its prompt, before what was made of it.
-            return (event.project_id, event.at, PROMPT, BEHIND_ALL) if event else None
-    return None
+    thing = get_thing(store, kind, source)
+    if thing is None:
+        return None
+    if isinstance(thing.value, Session):
+        return thing.project_id, thing.value.started_at, "", 0
+    if kind == EVENT:  # behind its prompt, before what was made of it
+        return thing.project_id, thing.at, PROMPT, BEHIND_ALL
+    return thing.project_id, thing.at, kind, source
 
 
 def _itself(searcher: Searcher, store: Store, kind: str, source: int) -> Hit | None:
@@ -171,10 +159,6 @@ def _places(store: Store, ids: Iterable[int]) -> dict[int, Document | Observatio
     documents: dict[int, Document] = {each.source: each for each in store.index.documents(known)}
     found = {key: documents.get(key) or store.observations.get(key) for key in numbers}
     return {key: place for key, place in found.items() if place is not None}
-
-
-def _place_hit(searcher: Searcher, place: Document | Observation) -> Hit | None:
-    return searcher.hit(place) if isinstance(place, Document) else _hit(place)
 
 
 def _hit(observation: Observation) -> Hit:

@@ -53,8 +53,6 @@ Column = NDArray[np.int64]
 
 
 class _Columns(NamedTuple):
-    """Per document."""
-
     id: Column
     session: Column
     project: Column
@@ -169,7 +167,6 @@ class Matrix:
         return Meaning(self._columns.id[self._order], usual[self._order], own[self._order])
 
     def _scope(self, filters: Filters, within: Collection[int] | None) -> NDArray[np.bool_] | None:
-        """The documents in scope; None: all."""
         columns = self._columns
         parts = []
         if filters.project_id is not None:
@@ -202,7 +199,6 @@ def _place(stored: StoredVector) -> int:
 
 
 def _largest(values: NDArray[np.floating], most: int) -> NDArray[np.int64]:
-    """The places of the largest, in order."""
     if len(values) > most:
         some = np.argpartition(-values, most)[:most]
         return some[np.argsort(-values[some], kind="stable")]

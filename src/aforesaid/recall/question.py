@@ -1,7 +1,7 @@
 """What a query asks for: its words, the names in it, and the times it speaks of."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aforesaid import times
@@ -41,7 +41,11 @@ def understand(
     text = text[:LONGEST]
     mentions = tuple(times.mentioned(text, now))
     when, many = times.asks_when(text), times.asks_how_many(text)
-    text = _without_relative_times(text, mentions)
+    for each in reversed(mentions):
+        # `last week` says when; as words it would find what was done last, in any week. A date is also a
+        # word of the index.
+        if not NAMED_DAY.search(each.phrase):
+            text = f"{text[: each.start]} {text[each.end :]}"
     terms = query_terms(text)[:MOST_TERMS]
     labelled = store.index.label_counts(_candidates(terms), project_id)
     names = frozenset(labelled)
@@ -58,15 +62,6 @@ def understand(
         asks_when=when,
         asks_how_many=many,
     )
-
-
-def _without_relative_times(text: str, mentions: Sequence[Mention]) -> str:
-    """`last week` says when; as words it would find what was done last, in any week. A date is also a word of
-    the index."""
-    for mention in reversed(mentions):
-        if not NAMED_DAY.search(mention.phrase):
-            text = f"{text[: mention.start]} {text[mention.end :]}"
-    return text
 
 
 def _candidates(terms: list[str]) -> list[str]:

@@ -58,72 +58,51 @@ class Evidence:
 
 
 DEFAULT = Weights()
-PARTS = (
-    "words",
-    "words before it",
-    "words after it",
-    "its session",
-    "meaning",
-    "names",
-    "time",
-    "answers",
-    "recent",
-    "pinned",
-    "a question",
-    "a prompt",
-    "doubted",
-    "superseded",
-    "the user's words",
-    "a dead end",
-)
 
 
 def points(
     document: Document, question: Question, evidence: Evidence, weights: Weights = DEFAULT
-) -> tuple[float, ...]:
-    """What speaks for a document and against it, in the order of `PARTS`. Their sum is its score."""
+) -> dict[str, float]:
+    """What speaks for a document and against it, by name. Their sum is its score."""
     words, best = evidence.words, evidence.best
     named = document.labels & question.names if question.names else ()
-    return (
-        weights.words * words.get(document.id, 0.0) / best,
-        weights.previous * words.get(document.previous or 0, 0.0) / best,
-        weights.next * words.get(document.next or 0, 0.0) / best,
-        weights.session * evidence.sessions.get(document.session_id, 0.0) / best,
-        weights.meaning * evidence.meaning.get(document.id, 0.0),
-        weights.names * len(named) / len(question.names) if named else 0.0,
-        weights.times * _time(document, question) if question.mentions else 0.0,
-        weights.answers * _answers(document, question),
-        weights.recent * 0.5 ** (max(0, evidence.now - document.at) / HALF_YEAR),
-        weights.pinned * document.pinned,
-        weights.asks * document.asks,
-        weights.prompt * (document.kind == PROMPT),
-        weights.doubted * document.doubted,
-        weights.superseded * document.superseded,
-        weights.by_user * document.by_user,
-        weights.dead_end * document.dead_end,
-    )
+    age = max(0, evidence.now - document.at)
+    return {
+        "words": weights.words * words.get(document.id, 0.0) / best,
+        "words before it": weights.previous * words.get(document.previous or 0, 0.0) / best,
+        "words after it": weights.next * words.get(document.next or 0, 0.0) / best,
+        "its session": weights.session * evidence.sessions.get(document.session_id, 0.0) / best,
+        "meaning": weights.meaning * evidence.meaning.get(document.id, 0.0),
+        "names": weights.names * len(named) / len(question.names) if named else 0.0,
+        "time": weights.times * _time(document, question) if question.mentions else 0.0,
+        "answers": weights.answers * _answers(document, question),
+        "recent": weights.recent * 0.5 ** (age / HALF_YEAR),
+        "pinned": weights.pinned * document.pinned,
+        "a question": weights.asks * document.asks,
+        "a prompt": weights.prompt * (document.kind == PROMPT),
+        "doubted": weights.doubted * document.doubted,
+        "superseded": weights.superseded * document.superseded,
+        "the user's words": weights.by_user * document.by_user,
+        "a dead end": weights.dead_end * document.dead_end,
+    }
 
 
-def reasons(given: tuple[float, ...], document: Document, question: Question) -> tuple[Reason, ...]:
-    """The points in words, the largest first; what is nothing is left out."""
+def reasons(
+    given: Mapping[str, float], document: Document, question: Question
+) -> tuple[Reason, ...]:
     because = {
         "names": ", ".join(sorted(document.labels & question.names)),
         "time": ", ".join(mention.phrase for mention in question.mentions),
     }
-    found = [
-        Reason(name, value, because.get(name, ""))
-        for name, value in zip(PARTS, given, strict=True)
-        if value
-    ]
+    found = [Reason(name, value, because.get(name, "")) for name, value in given.items() if value]
     return tuple(sorted(found, key=lambda reason: -abs(reason.points)))
 
 
 def session_bests(documents: list[Document], words: Mapping[int, float]) -> dict[int, float]:
     """A session is as near as the best thing in it, or as its own titles are."""
-    best: dict[int, float] = {}
-    for document in documents:
-        score = words.get(document.id, 0.0)
-        best[document.session_id] = max(best.get(document.session_id, 0.0), score)
+    best: dict[int, float] = defaultdict(float)
+    for each in documents:
+        best[each.session_id] = max(best[each.session_id], words.get(each.id, 0.0))
     return best
 
 
@@ -142,11 +121,9 @@ def _within(document: Document, mention: Mention) -> bool:
     return (mention.since or 0) <= document.at < (mention.until or 2**62)
 
 
-def _answers(document: Document, question: Question) -> float:
-    return float(
-        (question.asks_when and document.says_when)
-        or (question.asks_how_many and document.says_number)
-    )
+def _answers(document: Document, question: Question) -> bool:
+    counts = question.asks_how_many and document.says_number
+    return counts or (question.asks_when and document.says_when)
 
 
 SAME = 0.8  # Jaccard similarity of the words of two results
@@ -158,7 +135,7 @@ class Found:
     """A candidate with its points. `words`: BM25; `meaning`: in standard deviations, 0 without vectors."""
 
     document: Document
-    points: tuple[float, ...]
+    points: Mapping[str, float]
     score: float
     words: float
     meaning: float

@@ -54,7 +54,6 @@ def is_web_only(draft: ObservationDraft | SummaryDraft) -> bool:
 
 
 def list_origins(origins: Iterable[Origin] | None) -> str:
-    """All of them, the best first."""
     return ", ".join(origins or ()) or "unknown"
 
 

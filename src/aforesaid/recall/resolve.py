@@ -26,8 +26,6 @@ SEARCHES = {
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A stored object of any kind, with its place in time."""
-
     project_id: int
     session_id: int
     at: int
@@ -48,29 +46,25 @@ def get_thing(store: Store, kind: str, number: int) -> Thing | None:
         case "event":
             found = store.events.get(number)
         case "session":
-            session = store.sessions.get(number)
-            if session is not None:
+            if session := store.sessions.get(number):
                 return Thing(session.project_id, session.id, session.last_event_at, session)
         case "prompt":
             prompt = store.sessions.prompt_by_id(number)
-            session = store.sessions.get(prompt.session_id) if prompt else None
-            if prompt is not None and session is not None:
+            if prompt and (session := store.sessions.get(prompt.session_id)):
                 return Thing(session.project_id, session.id, prompt.at, prompt)
     return Thing(found.project_id, found.session_id, found.at, found) if found else None
 
 
 def find_thing(store: Store, kind: str, number: int) -> Thing:
-    thing = get_thing(store, kind, number)
-    if thing is None:
-        raise not_found(store, kind, number)
-    return thing
+    if thing := get_thing(store, kind, number):
+        return thing
+    raise not_found(store, kind, number)
 
 
 def find_observation(store: Store, number: int) -> Observation:
-    found = store.observations.get(number)
-    if found is None:
-        raise not_found(store, OBSERVATION, number)
-    return found
+    if found := store.observations.get(number):
+        return found
+    raise not_found(store, OBSERVATION, number)
 
 
 def not_found(store: Store, kind: str, number: int) -> NotFound:
@@ -113,7 +107,6 @@ def project_at(store: Store, folder: Path) -> int | None:
 
 
 def choose_project(store: Store, name: str | None, here: Path) -> int:
-    """The named project, or that of a directory."""
     if name:
         return find_project(store, name, here).id
     return require_project(store, here, "Name a project with --project.")

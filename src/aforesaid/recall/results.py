@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, replace
+from functools import cache, partial
 from typing import Any
 
 from aforesaid import freshness
@@ -17,7 +18,6 @@ from aforesaid.model.search import (
     Hit,
     Reason,
 )
-from aforesaid.model.sessions import Project
 from aforesaid.recall.excerpts import marked
 from aforesaid.recall.render import item_name
 from aforesaid.store.store import Store
@@ -40,20 +40,16 @@ class HitDetails:
         self.everywhere = everywhere
         self.terms = terms
         self._store = store
-        self._titles: dict[str, str] = {}
-        self._short_ids: dict[str, str] = {}
+        self._short_id = cache(partial(short_id, store))
+        self._project = cache(store.projects.get)
         self._sessions: dict[int, tuple[str | None, str]] = {}
-        self._projects: dict[int, Project] = {}
 
     def ref(self, hit: Hit) -> str | None:
-        """The agent's own id of the session; None: it is gone."""
         return self._session(hit.session_id, hit.project_id)[0]
 
     def short_id(self, ref: str | None) -> str:
         """Of a session, by which other commands take it."""
-        if ref and ref not in self._short_ids:
-            self._short_ids[ref] = short_id(self._store, ref)
-        return self._short_ids[ref] if ref else ""
+        return self._short_id(ref) if ref else ""
 
     def project(self, hit: Hit) -> str:
         return self._project(hit.project_id).name
@@ -74,15 +70,10 @@ class HitDetails:
         return freshness.check_files(observation, folder)
 
     def name(self, hit: Hit) -> str:
-        """By which other commands take it."""
         return self.short_id(self.ref(hit)) if hit.kind == SESSION else item_name(hit.kind, hit.id)
 
     def title(self, hit: Hit) -> str:
-        """With the matches marked."""
-        title = one_line(hit.title, TITLE_LENGTH)
-        if title not in self._titles:
-            self._titles[title] = marked(title, self.terms)
-        return self._titles[title]
+        return marked(one_line(hit.title, TITLE_LENGTH), self.terms)
 
     def reasons(self, hit: Hit) -> tuple[Reason, ...]:
         """With the words and the names as they are written in the hit."""
@@ -120,11 +111,6 @@ class HitDetails:
             "session": self.ref(hit),
             "freshness": asdict(fresh) if fresh else None,
         }
-
-    def _project(self, project_id: int) -> Project:
-        if project_id not in self._projects:
-            self._projects[project_id] = self._store.projects.get(project_id)
-        return self._projects[project_id]
 
     def _session(self, session_id: int, project_id: int) -> tuple[str | None, str]:
         if session_id not in self._sessions:

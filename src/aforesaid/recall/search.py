@@ -47,6 +47,7 @@ BESIDE_GOOD = 0.5  # of the best match
 LATEST = 2**62
 WITHIN = 300_000
 RETRY_SECONDS = 60.0
+LEVEL_KINDS = {"sessions": (SESSION,), "summaries": (SUMMARY,), "facts": (OBSERVATION,)}
 # Without a word in common a finding must be near in meaning: in standard deviations, since there is always a
 # nearest, and as a cosine.
 UNLIKE, UNRELATED = 1.5, 0.25
@@ -62,8 +63,7 @@ class Searcher:
         clock: Clock,
         weights: rank.Weights = rank.DEFAULT,
     ) -> None:
-        self._store, self.encoder, self._clock = store, encoder, clock
-        self._weights = weights
+        self._store, self.encoder, self._clock, self._weights = store, encoder, clock, weights
         self._matrix: Matrix | None = None
         self._broken: str | None = None
         self._again_at = 0.0
@@ -76,27 +76,28 @@ class Searcher:
     def explore(self, query: Query) -> tuple[Answer, list[Document]]:
         """The answer, and the documents of all its `total` results, best first."""
         limit = max(1, query.limit)
-        filters = _filters_of(query)
-        if query.level == "events":
-            return self._answer_events(query, query_terms(query.text), limit), []
+        kinds = LEVEL_KINDS.get(query.level, query.filters.kinds)
+        filters = replace(query.filters, kinds=kinds)
+        if query.level == "events":  # one more than asked for tells whether there are more
+            events = self._event_hits(query, query_terms(query.text), limit + 1)
+            more = len(events) > limit
+            return Answer(tuple(events[:limit]), None, len(events), complete=not more), []
         question, candidates, without, complete = self._candidates(query.text, filters)
         results = fold(self._store, candidates)
-        documents = [each.document for each, _ in results]
         total = len(results)
         found = _to_hits(self._store, results[:limit], question)
         if query.level == "facts":
             found = _by_facts(self._store, found, question)
-        if query.level in ("titles", "full") and _may_be_events(query.filters):
+        asked = query.filters
+        # Events have neither types nor names; who asks for these does not mean them.
+        named = asked.kinds or asked.types or asked.concepts or asked.files
+        if query.level in ("titles", "full") and not named:
             terms = self._terms_for_events(query.text, bool(found))
             events = self._event_hits(query, terms, limit)
             found = [*events, *found][:limit]
             total += len(events)
+        documents = [each.document for each, _ in results]
         return Answer(tuple(found), without, total, complete), documents
-
-    def _answer_events(self, query: Query, terms: Sequence[str], limit: int) -> Answer:
-        """One more than asked for is looked up: whether there are more. They are not counted further."""
-        found = self._event_hits(query, terms, limit + 1)
-        return Answer(tuple(found[:limit]), None, len(found), complete=len(found) <= limit)
 
     def _candidates(
         self, text: str, filters: Filters
@@ -104,22 +105,18 @@ class Searcher:
         """All results, best first; and whether these are all that match by words. Filters select from the
         results without them, so that a facet's count is the number of results it leads to. Only where more
         match than are ranked, the filtered ones are searched again."""
-        scope = Filters(project_id=filters.project_id, kinds=filters.kinds)
-        if filters.types:  # only observations have a type
-            scope = replace(scope, kinds=())
+        kinds = () if filters.types else filters.kinds  # only observations have a type
+        scope = Filters(project_id=filters.project_id, kinds=kinds)
         question, found, without, complete = self._rank(text, scope, COUNTED)
+        if filters != scope and not complete:
+            return self._rank(text, filters, COUNTED)
         if filters != scope:
-            if complete:
-                within = self._within(filters)
-                found = [each for each in found if _takes_part(each.document, filters, within)]
-            else:
-                question, found, without, complete = self._rank(text, filters, COUNTED)
+            within = self._within(filters)
+            found = [each for each in found if _takes_part(each.document, filters, within)]
         return question, found, without, complete
 
     def find(self, text: str, filters: Filters) -> tuple[Question, list[Found], str | None]:
-        """The candidates, best first, and why vectors were not used, if they were not."""
-        question, found, without, _ = self._rank(text, filters, BY_WORDS)
-        return question, found, without
+        return self._rank(text, filters, BY_WORDS)[:3]
 
     def _rank(
         self, text: str, filters: Filters, depth: int
@@ -130,14 +127,16 @@ class Searcher:
         counts = self.how_many(project), self.how_many(None)
         question = understand(text, store, project, *counts, now)
         within = self._within(filters)
-        words = self._words(question, replace(filters, kinds=()), depth)  # neighbours count, too
+        of_any_kind = replace(filters, kinds=())  # neighbours count, too
+        words = dict(store.index.match_documents(question.terms, of_any_kind, depth))
         complete = len(words) < depth
         meaning, without = self._meaning(question.text, filters, within)
         nearest = meaning.best(BY_MEANING) if meaning else []
         ids = dict.fromkeys([*words, *nearest, *self._of_times(question, filters)])
         documents = store.index.documents(ids)
-        if filters.kinds and len(words) == depth and _few(documents, words, filters):
-            words |= self._words(question, filters, BY_WORDS)  # more of these kinds
+        fitting = sum(each.id in words and each.kind in filters.kinds for each in documents)
+        if filters.kinds and len(words) == depth and fitting < BY_WORDS // 2:  # more of these kinds
+            words |= dict(store.index.match_documents(question.terms, filters, BY_WORDS))
             documents += store.index.documents(words.keys() - {each.id for each in documents})
         if within is None:  # who filters wants what fits, not what stands beside it
             documents += self._neighbours(documents, words)
@@ -147,19 +146,16 @@ class Searcher:
         wanted = [each for each in documents if _takes_part(each, filters, part)]
         keys = [each.id for each in wanted]
         evidence = rank.Evidence(words, sessions, meaning.of(keys) if meaning else {}, now)
+        cosines = meaning.cosines(keys) if meaning else {}
+        alike = UNLIKE if len(cosines) > FEW else 0.0  # of a few, none stands out
         found = []
         for document in wanted:
             points = rank.points(document, question, evidence, self._weights)
             near = (words.get(document.id, 0.0), evidence.meaning.get(document.id, 0.0))
-            found.append(Found(document, points, sum(points), *near))
-        cosines = meaning.cosines(keys) if meaning else {}
-        alike = UNLIKE if len(cosines) > FEW else 0.0  # of a few, none stands out
-        found = [
-            each
-            for each in found
-            if _is_found(each, evidence, cosines, alike)
-            or rank.in_named_time(each.document, question)
-        ]
+            each = Found(document, points, sum(points.values()), *near)
+            named = rank.in_named_time(document, question)
+            if named or _is_found(each, evidence, cosines, alike):
+                found.append(each)
         found.sort(
             key=lambda one: (-one.score, -one.document.at, one.document.kind, one.document.source)
         )
@@ -170,7 +166,6 @@ class Searcher:
         return [event_hit(event, terms) for event in found]
 
     def hit(self, document: Document) -> Hit | None:
-        """None: it is gone."""
         text = self._store.index.document_text(document.kind, document.source)
         return _hit(self._store, document, text) if text else None
 
@@ -185,19 +180,12 @@ class Searcher:
         known = self._store.index.term_counts(names, 1) if found and names else {}
         return [name for name in names if not known.get(name)]
 
-    def _words(self, question: Question, filters: Filters, limit: int) -> dict[int, float]:
-        return dict(self._store.index.match_documents(question.terms, filters, limit))
-
     def _of_times(self, question: Question, filters: Filters) -> list[int]:
         """What happened in the periods that the question mentions, whatever its words."""
-        found: list[int] = []
-        for mention in question.mentions:
-            if mention.exact:
-                since, until = mention.since or 0, mention.until or LATEST
-                found += self._store.index.documents_in_period(
-                    filters.project_id, since, until, BY_TIME
-                )
-        return found
+        look, project = self._store.index.documents_in_period, filters.project_id
+        exact = (each for each in question.mentions if each.exact)
+        periods = ((each.since or 0, each.until or LATEST) for each in exact)
+        return [key for since, until in periods for key in look(project, since, until, BY_TIME)]
 
     def _neighbours(
         self, documents: Sequence[Document], words: Mapping[int, float]
@@ -249,28 +237,10 @@ class Searcher:
         return count
 
 
-def _filters_of(query: Query) -> Filters:
-    kinds = {"sessions": (SESSION,), "summaries": (SUMMARY,), "facts": (OBSERVATION,)}
-    return replace(query.filters, kinds=kinds.get(query.level, query.filters.kinds))
-
-
-def _few(documents: Sequence[Document], words: Mapping[int, float], filters: Filters) -> bool:
-    """Of the kinds that are wanted, among those that match."""
-    wanted = sum(each.id in words and each.kind in filters.kinds for each in documents)
-    return wanted < BY_WORDS // 2
-
-
-def _may_be_events(filters: Filters) -> bool:
-    """Events have neither types nor names; who asks for these does not mean them."""
-    return not (filters.kinds or filters.types or filters.concepts or filters.files)
-
-
 def _takes_part(document: Document, filters: Filters, within: frozenset[int] | None) -> bool:
     if within is not None and document.id not in within:
         return False
-    if document.kind == SESSION and SESSION not in filters.kinds:
-        return False
-    if filters.kinds and document.kind not in filters.kinds:
+    if (filters.kinds or document.kind == SESSION) and document.kind not in filters.kinds:
         return False
     if filters.project_id is not None and document.project_id != filters.project_id:
         return False
@@ -342,12 +312,10 @@ def _to_hits(
     store: Store, best: Sequence[tuple[Found, tuple[int, ...]]], question: Question
 ) -> list[Hit]:
     hits: list[Hit] = []
-    texts = store.index.document_texts(
-        (each.document.kind, each.document.source) for each, _ in best
-    )
-    for each, same in best:
-        text = texts.get((each.document.kind, each.document.source))
-        if text is not None:
+    keys = [(each.document.kind, each.document.source) for each, _ in best]
+    texts = store.index.document_texts(keys)
+    for key, (each, same) in zip(keys, best, strict=True):
+        if text := texts.get(key):
             hit = _hit(store, each.document, text, question.terms)
             reasons = rank.reasons(each.points, each.document, question)
             hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))
@@ -355,7 +323,6 @@ def _to_hits(
 
 
 def _by_facts(store: Store, hits: list[Hit], question: Question) -> list[Hit]:
-    """Each observation by the fact that fits best."""
     observations = [hit.id for hit in hits if hit.kind == OBSERVATION]
     best: dict[int, str] = {}
     for key, text in store.index.match_facts(question.terms, observations):

@@ -60,7 +60,7 @@ def _serve(paths: Paths, loaded: Future[Handlers], stop_listening: Callable[[], 
     from aforesaid.errors import StoreDamaged
     from aforesaid.worker import database
 
-    home = wiring.living_home()
+    home = wiring.home(live=True)
     redactor = cache(lambda: wiring.make_redactor(home))  # loaded by the first line
     log.redact_with(lambda text: redactor().text(text))
     log.set_level(home.settings.text("worker.log_level"))

@@ -16,25 +16,7 @@ from aforesaid.agents.base import Agent, Variables
 from aforesaid.agents.claude_code import tools, transcript
 from aforesaid.agents.fields import as_object, text_of
 from aforesaid.ids import digest
-from aforesaid.model.events import (
-    AgentMessage,
-    Capture,
-    CompactionBegan,
-    Event,
-    Failure,
-    FileWanted,
-    Happening,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
-    Subagent,
-    SubagentEnded,
-    ToolUsed,
-    TranscriptEvent,
-    TranscriptFile,
-    TurnEnded,
-    Unreadable,
-)
+from aforesaid.model import events
 from aforesaid.payload.limits import NotJson, json_object
 
 NAME = "claude-code"
@@ -62,36 +44,41 @@ class ClaudeCode(Agent):
     )
     has_hooks = True
 
-    def parse(self, capture: Capture) -> Event | Unreadable | None:
-        payload = _object(capture.body)
-        if isinstance(payload, Unreadable):
-            return payload
+    def parse(self, capture: events.Capture) -> events.Event | events.Unreadable | None:
+        try:
+            payload = json_object(capture.body)
+        except NotJson as error:
+            return events.Unreadable(str(error))
         session = text_of(payload, "session_id")
         if not session:
-            return Unreadable("the payload names no session_id")
+            return events.Unreadable("the payload names no session_id")
         what = _happening(payload)
         if what is None:
             return None
         prompt_id = text_of(payload, "prompt_id") or None
-        return Event(
+        agent_id, agent_type = text_of(payload, "agent_id"), text_of(payload, "agent_type")
+        return events.Event(
             agent=NAME,
             session=session,
-            key=_key(what, prompt_id, text_of(payload, "agent_id"), text_of(payload, "message_id")),
+            key=_key(what, prompt_id, agent_id, text_of(payload, "message_id")),
             what=what,
             prompt_id=prompt_id,
-            subagent=_subagent(payload),
+            subagent=events.Subagent(agent_id, agent_type) if agent_id and agent_type else None,
             cwd=text_of(payload, "cwd") or capture.project_dir,
             transcript=text_of(payload, "transcript_path") or None,
         )
 
-    def file_wanted(self, capture: Capture) -> FileWanted | None:
-        payload = _object(capture.body)
-        if isinstance(payload, Unreadable) or text_of(payload, "hook_event_name") != "PreToolUse":
+    def file_wanted(self, capture: events.Capture) -> events.FileWanted | None:
+        try:
+            payload = json_object(capture.body)
+        except NotJson:
+            return None
+        if text_of(payload, "hook_event_name") != "PreToolUse":
             return None
         args = as_object(payload.get("tool_input"))
         session, tool = text_of(payload, "session_id"), text_of(payload, "tool_name")
         path = text_of(args, "file_path") or text_of(args, "notebook_path")
-        return FileWanted(session, path, tool) if session and path else None
+        return events.FileWanted(session, path, tool) if session and path else None
 
     def reply(self, hook: str, context: str, *, note: str | None = None) -> bytes:
         if hook == COMPACT:
@@ -108,7 +95,7 @@ class ClaudeCode(Agent):
         # ASCII only: the hook splices these bytes without knowing any encoding.
         return json.dumps(output).encode() if output else b""
 
-    def transcripts(self, env: Mapping[str, str]) -> Iterator[TranscriptFile]:
+    def transcripts(self, env: Mapping[str, str]) -> Iterator[events.TranscriptFile]:
         return transcript.files(env)
 
     def transcript_folder(self, env: Mapping[str, str]) -> Path:
@@ -116,86 +103,69 @@ class ClaudeCode(Agent):
 
     def read_transcript(
         self,
-        file: TranscriptFile,
+        file: events.TranscriptFile,
         mark: str | None,
         on_passed_over: Callable[[int], None] = lambda _: None,
-    ) -> Iterator[TranscriptEvent]:
+    ) -> Iterator[events.TranscriptEvent]:
         return transcript.read(file, mark, self.parse, clock.now(), on_passed_over)
 
 
-def _object(body: bytes) -> dict[str, Any] | Unreadable:
-    try:
-        return json_object(body)
-    except NotJson as error:
-        return Unreadable(str(error))
-
-
-def _happening(payload: dict[str, Any]) -> Happening | None:
+def _happening(payload: dict[str, Any]) -> events.Happening | None:
     match text_of(payload, "hook_event_name"):
         case "SessionStart":
-            return SessionStarted(
-                text_of(payload, "source") or "startup", text_of(payload, "model") or None
-            )
+            source, model = text_of(payload, "source"), text_of(payload, "model")
+            return events.SessionStarted(source or "startup", model or None)
         case "UserPromptSubmit":
             text = text_of(payload, "prompt")
-            return PromptSubmitted(text, text.lstrip().startswith(MACHINE_PROMPTS))
+            return events.PromptSubmitted(text, text.lstrip().startswith(MACHINE_PROMPTS))
         case "PostToolUse" | "PostToolUseFailure":
             return _tool(payload)
         case transcript.MESSAGE_EVENT:
-            return AgentMessage(text_of(payload, "message"))
+            return events.AgentMessage(text_of(payload, "message"))
         case "Stop":
-            return TurnEnded(text_of(payload, "last_assistant_message"))
+            return events.TurnEnded(text_of(payload, "last_assistant_message"))
         case "SubagentStop":
             # A compaction looks like a sub-agent without a type; it is none of the user's work.
             if not text_of(payload, "agent_type"):
                 return None
-            return SubagentEnded(text_of(payload, "last_assistant_message"))
+            return events.SubagentEnded(text_of(payload, "last_assistant_message"))
         case "PreCompact":
-            return CompactionBegan(
-                text_of(payload, "trigger"), text_of(payload, "custom_instructions")
-            )
+            wanted = text_of(payload, "custom_instructions")
+            return events.CompactionBegan(text_of(payload, "trigger"), wanted)
         case "SessionEnd":
-            return SessionEnded(text_of(payload, "reason"))
+            return events.SessionEnded(text_of(payload, "reason"))
         case _:
             return None
 
 
-def _tool(payload: dict[str, Any]) -> ToolUsed:
-    name = text_of(payload, "tool_name")
-    failure = None
-    if "error" in payload:
-        error = text_of(payload, "error")
-        code = EXIT_CODE.match(error)
-        failure = Failure(
-            error, int(code[1]) if code else None, bool(payload.get("is_interrupt", False))
-        )
+def _tool(payload: dict[str, Any]) -> events.ToolUsed:
+    name, error = text_of(payload, "tool_name"), text_of(payload, "error")
+    code, interrupted = EXIT_CODE.match(error), bool(payload.get("is_interrupt", False))
+    failure = events.Failure(error, int(code[1]) if code else None, interrupted)
     duration = payload.get("duration_ms")
-    return ToolUsed(
+    return events.ToolUsed(
         name=name,
         use_id=text_of(payload, "tool_use_id"),
         action=tools.action(name, payload.get("tool_input"), payload.get("tool_response")),
-        failure=failure,
+        failure=failure if "error" in payload else None,
         duration_ms=duration if isinstance(duration, int) else None,
     )
 
 
-def _key(what: Happening, prompt_id: str | None, agent_id: str, message_id: str) -> str | None:
+def _key(
+    what: events.Happening, prompt_id: str | None, agent_id: str, message_id: str
+) -> str | None:
     """The same happening has the same key, whether a hook or the transcript tells of it."""
     match what:
-        case ToolUsed(use_id=use_id):
+        case events.ToolUsed(use_id=use_id):
             return f"tool:{use_id}" if use_id else None
-        case PromptSubmitted(text=text):
+        case events.PromptSubmitted(text=text):
             return f"prompt:{prompt_id}:{digest(text)}" if prompt_id else None
-        case AgentMessage(text=text):
+        case events.AgentMessage(text=text):
             return f"message:{message_id}:{digest(text)}"
-        case TurnEnded(last_message=text):
+        case events.TurnEnded(last_message=text):
             return f"stop:{prompt_id}:{digest(text)}" if prompt_id else None
-        case SubagentEnded():
+        case events.SubagentEnded():
             return f"subagent:{agent_id}" if agent_id else None
         case _:
             return None
-
-
-def _subagent(payload: dict[str, Any]) -> Subagent | None:
-    agent_id, agent_type = text_of(payload, "agent_id"), text_of(payload, "agent_type")
-    return Subagent(agent_id, agent_type) if agent_id and agent_type else None

@@ -66,7 +66,6 @@ def hook_group(row: HookEvent, command: str) -> dict[str, Any]:
 
 
 def plugin_hooks() -> dict[str, Any]:
-    """What the plugin's `hook/plugin.json` must hold."""
     rows = {row.event: hook_group(row, _command(row.hook, PLUGIN_HOOK_DIR)) for row in HOOK_EVENTS}
     return {
         "description": "Captures the session for aforesaid and hands back what it remembers.",

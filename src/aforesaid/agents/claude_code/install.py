@@ -13,12 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aforesaid.agents.claude_code.hooks import (
-    HOOK_EVENTS,
-    hook_command,
-    hook_group,
-    is_our_command,
-)
+from aforesaid.agents.claude_code.hooks import HOOK_EVENTS, hook_command, hook_group, is_our_command
 from aforesaid.agents.fields import as_list
 from aforesaid.agents.settings_file import (
     Change,
@@ -48,7 +43,6 @@ def hooks_path(scope: str, env: Mapping[str, str], here: Path | None = None) -> 
 
 
 def server_path(scope: str, env: Mapping[str, str]) -> Path:
-    """Where it reads the MCP servers of a scope."""
     if scope == "project":
         return Path.cwd() / ".mcp.json"
     return Path(env.get(CONFIG_DIR) or _home(env)) / ".claude.json"
@@ -66,30 +60,24 @@ def server_file(path: Path, records: Path, python: Path) -> SettingsFile:
 
 
 def add_hooks(settings: Json, hook_dir: Path, python: Path | None) -> None:
-    """Each of our hooks exactly once and up to date."""
     hooks = child(settings, "hooks", dict)
     wanted = {row.event: row for row in HOOK_EVENTS}
     for event in [event for event in hooks if event not in wanted]:
         _remove_ours(hooks, event)
-        if not hooks[event]:
-            del hooks[event]
     for event, row in wanted.items():
         group = hook_group(row, hook_command(row.hook, hook_dir, python))
         if _our_entries(child(hooks, event, list, "hooks.")) != _our_entries([group]):
             _remove_ours(hooks, event)
-            hooks[event].append(group)
+            child(hooks, event, list).append(group)
 
 
 def remove_hooks(settings: Json, keep: Collection[str]) -> None:  # noqa: ARG001 - none is kept
-    """Also the containers that this leaves empty."""
     if "hooks" not in settings:
         return
     hooks = child(settings, "hooks", dict)
     ours = [event for event in hooks if _our_entries(child(hooks, event, list, "hooks."))]
     for event in ours:
         _remove_ours(hooks, event)
-        if not hooks[event]:
-            del hooks[event]
     if ours and not hooks:
         del settings["hooks"]
 
@@ -97,17 +85,11 @@ def remove_hooks(settings: Json, keep: Collection[str]) -> None:  # noqa: ARG001
 def installed_commands(text: str) -> dict[str, list[str]]:
     """Our shell lines by event, for the doctor."""
     hooks = child(load_object(text), "hooks", dict)
-    found = {
-        event: [
-            str(entry["command"]) for _, entry in _our_entries(child(hooks, event, list, "hooks."))
-        ]
-        for event in hooks
-    }
-    return {event: commands for event, commands in found.items() if commands}
+    entries = {event: _our_entries(child(hooks, event, list, "hooks.")) for event in hooks}
+    return {event: [str(e["command"]) for _, e in ours] for event, ours in entries.items() if ours}
 
 
 def missing_hooks(commands: Mapping[str, Collection[str]]) -> set[str]:
-    """Events that none of the installed commands serves."""
     return {
         row.event
         for row in HOOK_EVENTS
@@ -180,7 +162,6 @@ def remove_server(settings: Json, keep: Collection[str]) -> None:
 
 
 def installed_server(text: str) -> Json | None:
-    """The entry that starts us, for the doctor."""
     found: Json | None = child(load_object(text), SERVERS, dict).get(NAME)
     return found if _starts_us(found) else None
 
@@ -201,7 +182,6 @@ def replaces_former(hooks: Change, server: Change) -> bool:
 
 
 def probe_session(reference: str, directory: str) -> Iterator[tuple[str, Json]]:
-    """Hooks with their payloads, as of a short session that writes one file. For the doctor."""
     file = str(Path(directory, "probe.py"))
     content = "def probe() -> int:\n    return 42\n"
     prompt = {"prompt_id": f"{reference}-prompt"}
@@ -233,16 +213,13 @@ def _remove_ours(hooks: Json, event: str) -> None:
         else:
             kept.append(group)
     hooks[event] = kept
+    if not kept:
+        del hooks[event]
 
 
 def _our_entries(groups: list[Any]) -> list[tuple[object, Json]]:
-    """Each of our hook entries with the matcher of the group it stands in."""
-    return [
-        (group.get("matcher"), entry)
-        for group in groups
-        for entry in _entries(group)
-        if _is_ours(entry)
-    ]
+    every = ((group, entry) for group in groups for entry in _entries(group))
+    return [(group.get("matcher"), entry) for group, entry in every if _is_ours(entry)]
 
 
 def _entries(group: object) -> list[Any]:

@@ -1,13 +1,12 @@
 """The user's answers to AskUserQuestion, from the tool's input and result.
 
-Hooks and transcripts have an object: `questions` as asked, `answers` by question, `annotations` with
-the user's notes, `response` if the user wrote something instead of choosing. A sub-agent's transcript, and an
-older client's, has only the text that the model saw: `"Question"="Answer"`. A dialog that closed by itself,
-because nobody was there, was not answered.
+Hooks and transcripts have an object; a sub-agent's transcript, and an older client's, only the text that the
+model saw: `"Question"="Answer"`. A dialog that closed by itself was not answered.
 """
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 from aforesaid.agents.fields import as_list, as_object
@@ -33,7 +32,10 @@ def read_answers(given: object, result: object) -> tuple[Answered, ...]:
         wrote = WROTE.match(result)
         response: object = wrote[1] if wrote else None
     else:
-        found = as_object(_parsed(result) if isinstance(result, str) else result)
+        if isinstance(result, str):
+            with suppress(ValueError, RecursionError):
+                result = json.loads(result)
+        found = as_object(result)
         if found.get("afkTimeoutMs"):
             return ()
         offers |= _offers(found)
@@ -52,7 +54,8 @@ def _pairs(result: dict[str, Any]) -> list[tuple[str, str]]:
     answers, notes = as_object(result.get("answers")), as_object(result.get("annotations"))
     found = []
     for question, answer in answers.items():
-        text = _joined(answer).replace(NOTES_ONLY, "")
+        chosen = answer if isinstance(answer, list) else [answer]
+        text = ", ".join(part for part in chosen if isinstance(part, str)).replace(NOTES_ONLY, "")
         note = as_object(notes.get(question)).get("notes")
         if isinstance(note, str) and note.strip():
             text = f"{text} ({note.strip()})" if text else note
@@ -60,15 +63,7 @@ def _pairs(result: dict[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def _joined(answer: object) -> str:
-    """Several choices are one string, or a list."""
-    if isinstance(answer, list):
-        return ", ".join(part for part in answer if isinstance(part, str))
-    return answer if isinstance(answer, str) else ""
-
-
 def _offers(source: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The questions, each with the labels to choose from."""
     found = {}
     for asked in as_list(source.get("questions")):
         question = as_object(asked).get("question")
@@ -79,10 +74,3 @@ def _offers(source: dict[str, Any]) -> dict[str, tuple[str, ...]]:
             )
             found[question] = tuple(one_line(each, 60) for each in labels if isinstance(each, str))
     return found
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None

@@ -123,9 +123,7 @@ def _changed(args: dict[str, Any], out: dict[str, Any]) -> FileChanged:
         removed = tuple(f"-{line}" for line in old.splitlines())
         hunks = (Hunk(1, 1, removed + tuple(f"+{line}" for line in new.splitlines())),)
     return FileChanged(
-        path=text_of(out, "filePath")
-        or text_of(args, "file_path")
-        or text_of(args, "notebook_path"),
+        path=text_of(out, "filePath") or _path(args),
         created=out.get("type") == "create",
         hunks=hunks,
         before=before if isinstance(before, str) else None,
@@ -133,22 +131,24 @@ def _changed(args: dict[str, Any], out: dict[str, Any]) -> FileChanged:
     )
 
 
+def _hunk(raw: dict[str, Any]) -> Hunk:
+    lines = tuple(line for line in as_list(raw.get("lines")) if isinstance(line, str))
+    return Hunk(number_of(raw, "oldStart"), number_of(raw, "newStart"), lines)
+
+
+def _path(args: dict[str, Any]) -> str:
+    return text_of(args, "file_path") or text_of(args, "notebook_path")
+
+
 def _read(args: dict[str, Any], out: dict[str, Any]) -> FileRead:
     file = as_object(out.get("file"))
     return FileRead(
-        path=text_of(file, "filePath")
-        or text_of(args, "file_path")
-        or text_of(args, "notebook_path"),
+        path=text_of(file, "filePath") or _path(args),
         first_line=number_of(file, "startLine") or number_of(args, "offset") or 1,
         lines=number_of(file, "numLines"),
         total_lines=number_of(file, "totalLines"),
         content=text_of(file, "content"),
     )
-
-
-def _hunk(raw: dict[str, Any]) -> Hunk:
-    lines = tuple(line for line in as_list(raw.get("lines")) if isinstance(line, str))
-    return Hunk(number_of(raw, "oldStart"), number_of(raw, "newStart"), lines)
 
 
 def _flat(value: object) -> str:

@@ -9,324 +9,30 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from aforesaid import log
-from aforesaid.agents.claude_code.hooks import HOOK_EVENTS
-from aforesaid.agents.claude_code.transcript_state import (
-    LOST,
-    STOPPED,
-    Call,
-    Line,
+from aforesaid.agents.claude_code.conversation import (
+    MESSAGE_EVENT,
+    Conversation,
+    Occurrence,
     State,
-    begins_turn,
-    blocks_of,
-    calls_in,
     fingerprint,
-    input_of_call,
-    instructions,
-    interrupted,
-    is_interruption,
     is_line_start,
-    last_message_in,
     lines,
-    message_before_calls,
-    object_of,
-    outcome,
     prompt_in,
-    queued_prompt,
     size_of,
     time_of,
 )
+from aforesaid.agents.claude_code.hooks import HOOK_EVENTS
 from aforesaid.agents.fields import Json, as_object, text_of
 from aforesaid.clock import DAY
 from aforesaid.ids import digest
 from aforesaid.model.events import Capture, Event, TranscriptEvent, TranscriptFile, Unreadable
 from aforesaid.paths import read_regular
 from aforesaid.payload.shorten import fit_payload
-
-DONE = "end_turn"
-SYNTHETIC = "<synthetic>"  # the client's own words in the model's place
-START = "SessionStart"
-MESSAGE_EVENT = "AgentMessage"  # ours: the client has no hook for it
-
-
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """`place` is where reading goes on after this; `line` tells occurrences without a key apart.
-    `ended_agent` is the sub-agent whose work this is the result of."""
-
-    payload: Json
-    at: int
-    line: str
-    ended_agent: str = ""
-    place: Json = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Conversation:
-    """`place`: of the last event that was read, empty if none was. `agent_id` is empty for the session's own.
-    `agent_types` is what the session's own conversation says of its sub-agents, which older clients do not
-    keep with them."""
-
-    path: str
-    session: str
-    transcript: str
-    outputs: str
-    place: Json
-    agent_id: str = ""
-    agent_type: str = ""
-    agent_types: dict[str, str] = field(default_factory=dict)
-    unreadable: int = 0
-    at: int = 0
-    state: State = field(default_factory=State)
-    _settled: Json = field(default_factory=dict)  # the last state in which nothing was open
-    _since: int = 0  # occurrences after it
-    _skip: int = 0  # occurrences that were read before
-
-    def __post_init__(self) -> None:
-        """A place that is not in this file counts as none."""
-        with suppress(KeyError, TypeError, ValueError, AttributeError):
-            state, skip = State.load(self.place), int(self.place.get("n", 0))
-            if is_line_start(self.path, state.offset):
-                self.state, self._skip = state, skip
-        self._settled = self.state.dump()
-
-    def occurrences(self) -> Iterator[Occurrence]:
-        """To the end of what is written now."""
-        for line in lines(self.path, self.state.offset):
-            found = self._read_line(line)
-            self.state.offset = line.end
-            yield from self._place(found)
-
-    def finish(self) -> Iterator[Occurrence]:
-        """Nothing more will come: what is still open was interrupted, and the last message was the last."""
-        while self.state.calls:
-            yield from self._place([self._interrupt(next(iter(self.state.calls)), LOST)])
-        self.state.results.clear()
-        yield from self._place(self._end())
-
-    def _place(self, found: list[Occurrence]) -> Iterator[Occurrence]:
-        """What a line says, with its place, without what was read before."""
-        for left, occurrence in zip(range(len(found) - 1, -1, -1), found, strict=True):
-            self._since += 1
-            if not left and self.state.is_settled:
-                self._settled, self._since = self.state.dump(), 0
-            if self._skip:
-                self._skip -= 1
-                continue
-            number = {"n": self._since} if self._since else {}
-            yield replace(occurrence, place=self._settled | number)
-
-    def _read_line(self, line: Line) -> list[Occurrence]:
-        entry = line.entry
-        if entry is None:
-            self.unreadable += 1
-            return []
-        if self._is_foreign(entry):
-            return []
-        self.at = time_of(entry) or self.at
-        kind = entry.get("type")
-        if kind == "assistant":
-            return self._assistant(entry)
-        message = self.state.last_message
-        found = self._end() if message and message.reason == DONE else []
-        match kind:
-            case "user":
-                found += self._user(entry)
-            case "system":
-                found += self._system(entry)
-            case "attachment":
-                found += self._attachment(entry, object_of(entry, "attachment"))
-            case "progress":
-                found += self._progress(entry, object_of(entry, "data"))
-            case "queue-operation" if self.state.prompt_id and text_of(entry, "content"):
-                if entry.get("operation") == "enqueue":
-                    self.state.queue(text_of(entry, "content"), self.at)
-        return found
-
-    def _is_foreign(self, entry: Json) -> bool:
-        """Copied from the session that this one was forked from, or a sub-agent's line among others."""
-        other = text_of(entry, "sessionId") not in ("", self.session)
-        aside = bool(entry.get("isSidechain")) and not self.agent_id
-        return other or aside or "forkedFrom" in entry
-
-    def _assistant(self, entry: Json) -> list[Occurrence]:
-        if entry.get("isApiErrorMessage"):
-            self.state.last_message, self.state.working = None, False
-            return []
-        if object_of(entry, "message").get("model") == SYNTHETIC:
-            return []
-        if self.agent_id and not self.agent_type:
-            self.agent_type = text_of(entry, "attributionAgent")
-        calls = calls_in(entry, self.state.prompt_id)
-        message = last_message_in(entry, self.state.prompt_id)
-        found = self._messages(entry) if message or calls else []
-        for call in calls:
-            self.state.open_call(call)
-            if (line := self.state.results.pop(call.id, None)) is not None:
-                found += self._user(line)
-        if message or calls:
-            self.state.last_message, self.state.working = message, True
-        # A sub-agent's last words are the end of its file: no line follows them.
-        return found + (self._end() if self.agent_id and message and message.reason == DONE else [])
-
-    def _messages(self, entry: Json) -> list[Occurrence]:
-        """What was written before this line goes on: it was not the last message."""
-        before, own = self.state.last_message, message_before_calls(entry, self.state.prompt_id)
-        return [
-            self._occurrence(
-                MESSAGE_EVENT,
-                {"cwd": each.cwd, "uuid": each.uuid},
-                {"message": each.text, "message_id": each.uuid},
-                at=each.at,
-                prompt_id=each.prompt_id,
-            )
-            for each in (before, own)
-            if each is not None
-        ]
-
-    def _user(self, entry: Json) -> list[Occurrence]:
-        results = [b for b in blocks_of(entry) if b.get("type") == "tool_result"]
-        if results:
-            # With several results in a line, `toolUseResult` is nobody's.
-            whole = entry if len(results) == 1 else entry | {"toolUseResult": None}
-            return [h for block in results for h in self._result(block, whole)]
-        self.state.prompt_id = text_of(entry, "promptId") or self.state.prompt_id
-        if is_interruption(entry):
-            self.state.last_message, self.state.working = None, False
-            return [self._interrupt(name, STOPPED) for name in list(self.state.calls)]
-        if self.agent_id:
-            return []
-        found = self._compaction(entry) if self.state.compacting else []
-        prompt = prompt_in(entry)
-        if prompt is not None:
-            found += [self._interrupt(name, LOST) for name in list(self.state.calls)]
-            found += [*self._end(), self._prompt(entry, prompt)]
-        return found
-
-    def _prompt(self, entry: Json, prompt: str) -> Occurrence:
-        at, prompt_id = self.at, self.state.prompt_id
-        self.state.results.clear()
-        queued = self.state.dequeue(prompt)
-        if queued and entry.get("promptSource") == "queued":
-            at, prompt_id = queued.at, queued.prompt_id
-        return self._occurrence(
-            "UserPromptSubmit", entry, {"prompt": prompt}, at=at, prompt_id=prompt_id
-        )
-
-    def _result(self, block: Json, entry: Json) -> list[Occurrence]:
-        name = text_of(block, "tool_use_id")
-        call = self.state.calls.pop(name, None)
-        if call is None:  # the call may stand on a later line
-            self.state.keep_result(name, entry)
-            return []
-        fields = outcome(call.name, call.given, block, entry, self.outputs)
-        return [self._tool(call, fields, entry, self.at)]
-
-    def _interrupt(self, name: str, why: str) -> Occurrence:
-        call = self.state.calls.pop(name)
-        return self._tool(call, interrupted(why), {"cwd": call.cwd}, call.at)
-
-    def _tool(self, call: Call, fields: Json, entry: Json, at: int) -> Occurrence:
-        name = "PostToolUseFailure" if "error" in fields else "PostToolUse"
-        used = {"tool_name": call.name, "tool_input": input_of_call(call.given, fields)}
-        used["tool_use_id"] = call.id
-        occurrence = self._occurrence(name, entry, used | fields, at=at, prompt_id=call.prompt_id)
-        response = fields.get("tool_response")
-        if not isinstance(response, dict) or not (agent := text_of(response, "agentId")):
-            return occurrence
-        self._note_agent_type(agent, call)
-        ended = agent if response.get("status") == "completed" else ""
-        return replace(occurrence, ended_agent=ended)
-
-    def _note_agent_type(self, agent: str, call: Call | None) -> None:
-        if call and isinstance(call.given, dict) and text_of(call.given, "subagent_type"):
-            self.agent_types[agent] = text_of(call.given, "subagent_type")
-
-    def _system(self, entry: Json) -> list[Occurrence]:
-        match entry.get("subtype"):
-            case "stop_hook_summary" if self.state.working and not self.state.last_message:
-                # It stopped without a word, and the hooks were told so.
-                self.state.working = False
-                return [self._occurrence("Stop", entry, {})]
-            case "stop_hook_summary" | "turn_duration":
-                return self._end()
-            case "compact_boundary":
-                about = object_of(entry, "compactMetadata")
-                if about.get("trigger") == "manual":
-                    # The command, with what to keep, is written after what came of it.
-                    self.state.compacting = "manual"
-                    return []
-                took = about.get("durationMs")
-                at = self.at - (took if isinstance(took, int) else 0)
-                return [self._occurrence("PreCompact", entry, {"trigger": "auto"}, at=at)]
-        return []
-
-    def _compaction(self, entry: Json) -> list[Occurrence]:
-        found = instructions(entry, "/compact")
-        if found is None:
-            return []
-        fields = {"trigger": self.state.compacting, "custom_instructions": found or None}
-        self.state.compacting = ""
-        return [self._occurrence("PreCompact", entry, fields)]
-
-    def _attachment(self, entry: Json, attachment: Json) -> list[Occurrence]:
-        if attachment.get("type") == "queued_command" and not self.agent_id:
-            prompt = queued_prompt(attachment)
-            if prompt is None:
-                return []
-            self.state.dequeue(prompt)
-            at = time_of(attachment) or self.at
-            return [self._occurrence("UserPromptSubmit", entry, {"prompt": prompt}, at=at)]
-        return self._session_start(entry, attachment, text_of(attachment, "toolUseID"))
-
-    def _progress(self, entry: Json, data: Json) -> list[Occurrence]:
-        if agent := text_of(data, "agentId"):
-            self._note_agent_type(agent, self.state.calls.get(text_of(entry, "parentToolUseID")))
-        return self._session_start(entry, data, text_of(entry, "toolUseID"))
-
-    def _session_start(self, entry: Json, hook: Json, firing: str) -> list[Occurrence]:
-        """Told only by what a hook message then, once for all the hooks of one start."""
-        source = text_of(hook, "hookName").partition(":")[2]
-        known = self.agent_id or firing == self.state.started
-        if hook.get("hookEvent") != START or not source or known:
-            return []
-        self.state.started = firing
-        prompt_id = self.state.prompt_id if source == "compact" else ""
-        return [self._occurrence(START, entry, {"source": source}, prompt_id=prompt_id)]
-
-    def _end(self) -> list[Occurrence]:
-        message, self.state.last_message = self.state.last_message, None
-        if message is None:
-            return []
-        self.state.working = False
-        name = "SubagentStop" if self.agent_id else "Stop"
-        line = {"cwd": message.cwd, "uuid": message.uuid}
-        fields = {"last_assistant_message": message.text}
-        return [self._occurrence(name, line, fields, at=message.at, prompt_id=message.prompt_id)]
-
-    def _occurrence(
-        self,
-        name: str,
-        entry: Json,
-        fields: Json,
-        *,
-        at: int | None = None,
-        prompt_id: str | None = None,
-    ) -> Occurrence:
-        payload: Json = {"session_id": self.session, "transcript_path": self.transcript}
-        if cwd := text_of(entry, "cwd"):
-            payload["cwd"] = cwd
-        if known := self.state.prompt_id if prompt_id is None else prompt_id:
-            payload["prompt_id"] = known
-        if self.agent_id:
-            payload |= {"agent_id": self.agent_id, "agent_type": self.agent_type}
-        payload |= {"hook_event_name": name, **fields}
-        return Occurrence(payload, self.at if at is None else at, text_of(entry, "uuid"))
 
 
 def find_own_start(path: str, session: str) -> int:
@@ -344,7 +50,9 @@ def find_own_start(path: str, session: str) -> int:
         prompt_id = text_of(entry, "promptId")
         if not prompt_id and prompt_in(entry) is not None:
             break  # older clients number no prompts, so that copies cannot be found
-        if prompt_id and begins_turn(entry) and text_of(entry, "sessionId") == session:
+        written = entry.get("isMeta") or entry.get("isCompactSummary")
+        begins_turn = text_of(entry, "turnOrigin") and not written
+        if prompt_id and begins_turn and text_of(entry, "sessionId") == session:
             if not first:
                 first = prompt_id
             elif prompt_id == first:
@@ -358,108 +66,72 @@ PREFIX, SUFFIX = "agent-", ".jsonl"
 META_BYTES = 1 << 20
 
 
-@dataclass(slots=True)
-class SubagentFile:
-    """`next` is the first occurrence that was not told yet."""
-
-    id: str
-    talk: Conversation
-    began: int
-    rest: Iterator[Occurrence] = field(default_factory=lambda: iter(()))
-    next: Occurrence | None = None
-
-    def open(self) -> None:
-        self.rest = self.talk.occurrences()
-        self.advance()
-
-    def advance(self) -> None:
-        self.next = next(self.rest, None)
-
-    def finish(self) -> None:
-        if self.next is None:
-            self.rest = self.talk.finish()
-            self.advance()
-
-    def dump(self, place: Json) -> Json:
-        """For a mark; older clients say only in the middle of the session of what type it is."""
-        return place | ({"y": self.talk.agent_type} if self.talk.agent_type else {})
-
-
 class Agents:
     def __init__(self, folder: Path, main: Conversation, known: dict[str, Any]) -> None:
         self._main = main
         found = sorted((folder / "subagents").rglob(f"{PREFIX}*{SUFFIX}"))
-        new = (self._file(str(path), known) for path in found)
+        new = filter(None, (self._open(str(path), known) for path in found))
         # The last is the next to begin.
-        self._waiting = sorted((f for f in new if f), key=lambda f: f.began, reverse=True)
-        self._working: list[SubagentFile] = []
+        self._waiting = sorted(new, key=lambda talk: talk.began, reverse=True)
+        self._working: list[Conversation] = []
         self.unreadable = 0
 
-    def merged(self, over: bool) -> Iterator[tuple[Occurrence, SubagentFile | None]]:
+    def merged(self, over: bool) -> Iterator[tuple[Occurrence, Conversation | None]]:
         """Everything, with the sub-agent that it is of. `over`: nothing more will ever be written."""
         at = 0
         for occurrence in self._main.occurrences():
             at = max(at, occurrence.at)
             yield from self._until(at)
             if occurrence.ended_agent:
-                yield from self._ended(occurrence.ended_agent, at)
+                # Older clients do not say in the sub-agent's own file that it was done.
+                for talk in self._working:
+                    if talk.agent_id == occurrence.ended_agent:
+                        talk.begin_finish()
+                yield from self._until(at)
             yield occurrence, None
         yield from self._until(None)
         if over:
-            for file in list(self._working):
-                file.finish()
+            for talk in self._working:
+                talk.begin_finish()
             yield from self._until(None)
             yield from ((occurrence, None) for occurrence in self._main.finish())
-        self.unreadable = sum(file.talk.unreadable for file in self._working)
+        self.unreadable = sum(talk.unreadable for talk in self._working)
 
-    def _until(self, at: int | None) -> Iterator[tuple[Occurrence, SubagentFile]]:
+    def _until(self, at: int | None) -> Iterator[tuple[Occurrence, Conversation]]:
         while True:
             while self._waiting and (at is None or self._waiting[-1].began <= at):
-                self._open(self._waiting.pop())
-            ready = [f for f in self._working if f.next and (at is None or f.next.at <= at)]
-            if not ready:
+                talk = self._waiting.pop()
+                talk.agent_type = talk.agent_type or self._main.agent_types.get(talk.agent_id, "")
+                talk.rest = talk.occurrences()
+                talk.advance()
+                self._working.append(talk)
+            ready = [(t.next.at, n) for n, t in enumerate(self._working) if t.next]
+            first, number = min(ready, default=(0, -1))
+            if number < 0 or (at is not None and first > at):
                 return
-            file = min(ready, key=lambda f: f.next.at if f.next else 0)
-            assert file.next is not None
-            yield file.next, file
-            file.advance()
+            talk = self._working[number]
+            assert talk.next is not None
+            yield talk.next, talk
+            talk.advance()
 
-    def _ended(self, name: str, at: int) -> Iterator[tuple[Occurrence, SubagentFile]]:
-        """Older clients do not say in the sub-agent's own file that it was done."""
-        for file in self._working:
-            if file.id == name:
-                file.finish()
-        yield from self._until(at)
-
-    def _open(self, file: SubagentFile) -> None:
-        if not file.talk.agent_type:
-            file.talk.agent_type = self._main.agent_types.get(file.id, "")
-        self._working.append(file)
-        file.open()
-
-    def _file(self, path: str, known: dict[str, Any]) -> SubagentFile | None:
-        """None if there is nothing new in it."""
+    def _open(self, path: str, known: dict[str, Any]) -> Conversation | None:
         name = Path(path).name[len(PREFIX) : -len(SUFFIX)]
         place, main = as_object(known.get(name)), self._main
-        agent_type = _type(path) or text_of(place, "y")
-        talk = Conversation(
-            path, main.session, main.transcript, main.outputs, place, name, agent_type
-        )
+        kind = _read_type(path) or text_of(place, "y")
+        talk = Conversation(path, main.session, main.transcript, main.outputs, place, name, kind)
         if talk.state.offset >= size_of(path):
             return None
         first = next(lines(path, talk.state.offset), None)
-        began = time_of(first.entry or {}) if first else None
-        return SubagentFile(name, talk, began or 0)
+        talk.began = (time_of(first.entry or {}) if first else None) or 0
+        return talk
 
 
-def _type(path: str) -> str:
+def _read_type(path: str) -> str:
     """As the client noted it beside the file; older clients did not."""
-    try:
-        beside = Path(path.removesuffix(SUFFIX) + ".meta.json")
-        found: Json = json.loads(read_regular(beside, META_BYTES) or b"")
-        return text_of(found, "agentType")
-    except (OSError, ValueError, AttributeError):
-        return ""
+    beside = Path(path.removesuffix(SUFFIX) + ".meta.json")
+    with suppress(ValueError, AttributeError):
+        return text_of(json.loads(read_regular(beside, META_BYTES) or b""), "agentType")
+    return ""
 
 
 Parse = Callable[[Capture], Event | Unreadable | None]
@@ -476,12 +148,10 @@ def files(env: Mapping[str, str]) -> Iterator[TranscriptFile]:
     """Every session on this machine, newest first. Sub-agents are read with the session they worked for."""
     found = []
     for path in folder(env).glob("*/*.jsonl"):
-        if not path.name.startswith("agent-"):
-            try:
+        if not path.name.startswith(PREFIX):
+            with suppress(OSError):
                 status = path.stat()
-            except OSError:
-                continue
-            found.append((status.st_mtime_ns, str(path), status.st_size))
+                found.append((status.st_mtime_ns, str(path), status.st_size))
     for modified, name, size in sorted(found, reverse=True):
         try:
             yield describe(name)
@@ -533,7 +203,9 @@ def read(
         if agent is None:
             known["m"] = occurrence.place
         else:
-            known["a"][agent.id] = agent.dump(occurrence.place)
+            # Older clients say only in the middle of the session of what type it is.
+            kind = {"y": agent.agent_type} if agent.agent_type else {}
+            known["a"][agent.agent_id] = occurrence.place | kind
         if found := _as_capture(file, occurrence, parse):
             yield TranscriptEvent(*found, json.dumps(known, separators=(",", ":")))
     if unreadable := main.unreadable + agents.unreadable:
