@@ -12,21 +12,13 @@ from aforesaid.cli.output import (
     TYPE_COLOURS,
     heading,
     json_option,
-    print_json,
+    print_if_json,
     say,
     styled,
     table,
 )
-from aforesaid.model.names import (
-    EVENT,
-    FULL,
-    LEVELS,
-    MATCH_END,
-    MATCH_START,
-    OBSERVATION,
-    SESSION,
-    TYPES,
-)
+from aforesaid.model import names
+from aforesaid.model.names import EVENT, FULL, OBSERVATION, SESSION
 from aforesaid.text import one_line
 
 Json = dict[str, Any]
@@ -43,11 +35,11 @@ WORDS_ONLY = (
 @click.command()
 @click.argument("words", nargs=-1, required=True)
 @arguments.project_option()
-@arguments.all_option()
+@arguments.all_option
 @click.option(
     "--type",
     "types",
-    type=click.Choice(TYPES),
+    type=click.Choice(names.TYPES),
     multiple=True,
     help="Only observations of this type. Can be repeated.",
 )
@@ -63,7 +55,7 @@ WORDS_ONLY = (
 @arguments.until_option("Only results")
 @click.option(
     "--level",
-    type=click.Choice(LEVELS),
+    type=click.Choice(names.LEVELS),
     default="titles",
     show_default=True,
     help="From whole sessions to raw events; `full` prints each result in full.",
@@ -72,30 +64,20 @@ WORDS_ONLY = (
 @click.option("--explain", is_flag=True, help="Show how each result was scored.")
 @json_option
 def search(
-    words: tuple[str, ...],
-    project: str | None,
-    everywhere: bool,
-    as_json: bool,
-    explain: bool,
-    **given: Any,
+    words: tuple[str, ...], project: str | None, everywhere: bool, explain: bool, **given: Any
 ) -> None:
     """Search by words, meaning, names and times. WORDS may be a whole question."""
     if project and everywhere:
         raise click.UsageError("Give either --project or --all.")
-    text, level = " ".join(words), given["level"]
+    text, full = " ".join(words), given["level"] == FULL
     found = arguments.ask("search", text=text, project=project, everywhere=everywhere, **given)
-    if as_json:
-        parts = {name: [each["json"] for each in found[name]] for name in ("hits", "memories")}
-        head = {"query": text, "level": level, "without": found["without"]}
-        totals = {"total": found["total"], "complete": found["complete"]}
-        print_json(head | {"hits": parts["hits"]} | totals | {"memories": parts["memories"]})
-    else:
-        _print_results(found, full=level == FULL, explain=explain)
-
-
-def _print_results(found: Json, *, full: bool, explain: bool) -> None:
-    hits = found["hits"]
-    for each in found["memories"]:
+    hits, memories = found["hits"], found["memories"]
+    value = {"query": text, "level": given["level"], "without": found["without"]}
+    value |= {"hits": [hit["json"] for hit in hits], "total": found["total"]}
+    value |= {"complete": found["complete"], "memories": [each["json"] for each in memories]}
+    if print_if_json(value):
+        return
+    for each in memories:
         _print_memory(each, full=full, explain=explain)
     for hit in hits:
         print_hit(hit, excerpt=not full, project=found["everywhere"])
@@ -174,7 +156,7 @@ def print_reasons(hit: Json) -> None:
 
 def highlight(text: str, *, bold: bool = False) -> str:
     """Shows matches. Cleaned piece by piece: the marks are control characters themselves."""
-    parts = text.replace(MATCH_END, MATCH_START).split(MATCH_START)
+    parts = text.replace(names.MATCH_END, names.MATCH_START).split(names.MATCH_START)
     beside, matched = {"bold": bold or None}, {"bold": True, "underline": True}
     return "".join(
         styled(" ".join(part.split("\n")), **(matched if number % 2 else beside))
@@ -189,12 +171,8 @@ def highlight(text: str, *, bold: bool = False) -> str:
     "--at", metavar="WHEN", help="Around a time: 3d, 2026-11-01, 2026-11-01 14:50, yesterday."
 )
 @arguments.project_option()
-@click.option(
-    "--before", type=click.IntRange(0, 500), help=f"How many earlier things. Default: {AROUND}."
-)
-@click.option(
-    "--after", type=click.IntRange(0, 500), help=f"How many later things. Default: {AROUND}."
-)
+@click.option("--before", type=click.IntRange(0, 500), help="How many earlier things. Default: 5.")
+@click.option("--after", type=click.IntRange(0, 500), help="How many later things. Default: 5.")
 @click.option(
     "-n",
     "--limit",
@@ -202,15 +180,7 @@ def highlight(text: str, *, bold: bool = False) -> str:
     help="How many in all, instead of --before and --after.",
 )
 @json_option
-def timeline(
-    what: str | None,
-    at: str | None,
-    project: str | None,
-    before: int | None,
-    after: int | None,
-    limit: int | None,
-    as_json: bool,
-) -> None:
+def timeline(what: str | None, at: str | None, limit: int | None, **given: Any) -> None:
     """Show what happened around ID or a time, in order, across the sessions of the project.
 
     ID is a number such as 12 or #12, summary:7, prompt:3, event:9, or the first letters of a session's id.
@@ -218,43 +188,31 @@ def timeline(
     """
     if what and at:
         raise click.UsageError("Give either ID or --at.")
-    if limit is not None and (before, after) != (None, None):
+    sides = {name: given.pop(name) for name in ("before", "after")}
+    if limit is not None and any(number is not None for number in sides.values()):
         raise click.UsageError("Give either --limit or --before and --after.")
-    found = arguments.ask(
-        "timeline",
-        what=what,
-        project=project,
-        at=_parse_time(at),
-        before=AROUND if before is None else before,
-        after=AROUND if after is None else after,
-        limit=limit,
-    )
-    hits = found["hits"]
-    if as_json:
-        print_json([hit["json"] for hit in hits])
-    elif not hits:
+    sides = {name: AROUND if number is None else number for name, number in sides.items()}
+    moment = clock.now()
+    if at:
+        from aforesaid.times import begin  # slow to load
+
+        try:
+            moment = begin(at.strip(), moment)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--at") from None
+    found = arguments.ask("timeline", what=what, at=moment, limit=limit, **sides, **given)
+    hits, around = found["hits"], found["around"]  # the kind and the number of what was asked for
+    if print_if_json([hit["json"] for hit in hits]):
+        return
+    if not hits:
         say("Nothing is remembered around that time.")
-    else:
-        _print_timeline(hits, found["sessions"], found["around"])
-
-
-def _parse_time(at: str | None) -> int:
-    from aforesaid.times import begin
-
-    try:
-        return begin(at.strip(), clock.now()) if at else clock.now()
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--at") from None
-
-
-def _print_timeline(hits: list[Json], sessions: Json, around: list[Any] | None) -> None:
-    """`around`: the kind and the number of what was asked for."""
+        return
     session = None
     for hit in hits:
         if hit["json"]["session_id"] != session:
             session = hit["json"]["session_id"]
             here = [SESSION, session] == around
-            title = f"{'▶' if here else '──'} {sessions[str(session)]}"
+            title = f"{'▶' if here else '──'} {found['sessions'][str(session)]}"
             say(styled(title, dim=not here, bold=here))
         here = [hit["json"]["kind"], hit["json"]["id"]] == around
         print_hit(hit, excerpt=here, lead="▶ " if here else "  ")
@@ -266,13 +224,12 @@ def _print_timeline(hits: list[Json], sessions: Json, around: list[Any] | None) 
 @arguments.limit_option(5, 100)
 @click.option("--explain", is_flag=True, help="Show how each result was scored.")
 @json_option
-def related(number: str, limit: int, explain: bool, as_json: bool) -> None:
+def related(number: str, limit: int, explain: bool) -> None:
     """Show observations related to observation ID, across sessions: by files, concepts, meaning, or because
     one carries on another."""
     key = arguments.observation_id(number)
     hits = arguments.ask("related", number=key, limit=limit)
-    if as_json:
-        print_json([hit["json"] for hit in hits])
+    if print_if_json([hit["json"] for hit in hits]):
         return
     if not hits:
         say(f"Nothing is related to #{key}.")
@@ -291,17 +248,16 @@ def related(number: str, limit: int, explain: bool, as_json: bool) -> None:
 @arguments.project_option()
 @arguments.limit_option(10)
 @json_option
-def files(path: str | None, project: str | None, limit: int, as_json: bool) -> None:
+def files(path: str | None, project: str | None, limit: int) -> None:
     """Show what is known about the file PATH; its name alone is enough.
 
     With a directory, which need not exist here, or without PATH: list the files with the most observations.
     """
     found = arguments.ask("files", path=path, project=project, limit=limit)
     if "observations" in found:
-        _print_file(found["path"], found["observations"], as_json)
+        _print_file(found["path"], found["observations"])
         return
-    if as_json:
-        print_json(found["files"])
+    if print_if_json(found["files"]):
         return
     if not found["files"]:
         below = found["below"]
@@ -321,9 +277,8 @@ def files(path: str | None, project: str | None, limit: int, as_json: bool) -> N
     say(styled("What is known about one: aforesaid files <path>", dim=True))
 
 
-def _print_file(file: str, found: list[Json], as_json: bool) -> None:
-    if as_json:
-        print_json({"path": file, "observations": [each["json"] for each in found]})
+def _print_file(file: str, found: list[Json]) -> None:
+    if print_if_json({"path": file, "observations": [each["json"] for each in found]}):
         return
     if not found:
         say(f"Nothing is known about {one_line(file, 200)}.")

@@ -1,7 +1,6 @@
 """`aforesaid show`, `sessions` and `why`. What they print is found by `worker/queries.py`."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,11 @@ from aforesaid.cli.output import (
     TYPE_COLOURS,
     heading,
     json_option,
-    print_json,
+    print_if_json,
     say,
     styled,
     table,
+    wants_json,
 )
 from aforesaid.english import count
 from aforesaid.model.names import FACTS, FULL, TITLE
@@ -44,30 +44,31 @@ SUMMARY_PARTS = {
     help="How much of it.",
 )
 @json_option
-def show(what: str, level: str, as_json: bool) -> None:
+def show(what: str, level: str) -> None:
     """Show observation ID (a number such as 12 or #12) or session ID (its first letters are enough).
 
     Also by name, as search prints it: summary:7, prompt:3, event:9, memory:NAME.
     """
     if what.startswith("memory:"):
-        from aforesaid.cli.memory import current_memories, print_memory
-        from aforesaid.memory.curation import get_memory
+        from aforesaid.cli.memory import show_memory
 
-        print_memory(get_memory(current_memories(), what.removeprefix("memory:")), as_json)
+        show_memory(what.removeprefix("memory:"))
         return
-    found = arguments.ask("show", what=what, level=level, whole=level == FULL or not as_json)
-    if as_json:
-        print_json(found.get("observation") or found.get("session") or found["text"])
-    elif session := found.get("session"):
+    whole = level == FULL or not wants_json()
+    found = arguments.ask("show", what=what, level=level, whole=whole)
+    observation, session = found.get("observation"), found.get("session")
+    if print_if_json(observation or session or found.get("text")):
+        return
+    if session:
         _print_session(session, found["project"])
+        return
+    if observation:
+        print_observation(observation, files=found["files"], level=level)
     else:
-        if observation := found.get("observation"):
-            print_observation(observation, files=found["files"], level=level)
-        else:
-            first, *rest = found["text"]["text"].split("\n")
-            say("\n".join([heading(first), *map(styled, rest)]))
-        if level == FULL:
-            say(styled(", ".join(found["about"]), dim=True))
+        first, *rest = found["text"]["text"].split("\n")
+        say("\n".join([heading(first), *map(styled, rest)]))
+    if level == FULL:
+        say(styled(", ".join(found["about"]), dim=True))
 
 
 def print_observation(observation: Json, *, files: str = "", level: str = FULL) -> None:
@@ -88,11 +89,8 @@ def print_observation(observation: Json, *, files: str = "", level: str = FULL) 
         say(styled(f"  - {fact}"), indent=4)
         if reason := reasons.pop(f"facts {number}", None):
             say(styled(f"    unverified: {reason}", fg="yellow"))
-    if level == FULL:
-        _print_rest(draft, files, reasons)
-
-
-def _print_rest(draft: Json, files: str, reasons: dict[str, str]) -> None:
+    if level != FULL:
+        return
     if narrative := draft["narrative"]:
         say("\n" + styled(narrative))
     for label, value in (
@@ -142,18 +140,17 @@ def _print_session(session: Json, project: str) -> None:
 
 
 @click.command()
-@arguments.all_option()
+@arguments.all_option
 @arguments.limit_option(20, 2**31)
 @json_option
-def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
+def sessions(everywhere: bool, limit: int) -> None:
     """List sessions, newest first. Where nothing was recorded, those of all projects.
 
     Notes that you took outside of a session are in none: `aforesaid search` finds them.
     """
     found = arguments.ask("sessions", everywhere=everywhere, limit=limit)
     listed = [(each["id"], each["json"]) for each in found["sessions"]]
-    if as_json:
-        print_json([session for _, session in listed])
+    if print_if_json([session for _, session in listed]):
         return
     if not listed:
         say(
@@ -184,45 +181,36 @@ def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
 @click.command()
 @click.argument("session", required=False, shell_complete=arguments.complete_sessions)
 @json_option
-def why(session: str | None, as_json: bool) -> None:
+def why(session: str | None) -> None:
     """List what was injected into SESSION: when, by which hook, what, why, and how many tokens.
 
     The first letters of its id are enough. Default: the latest session of this directory's project.
     """
     found = arguments.ask("why", session=session)
-    if as_json:
-        print_json(found["json"])
+    if print_if_json(found["json"]):
         return
-    about, rows = found["session"], found["rows"]
+    about = found["session"]
     began = clock.day_and_time(about["started_at"])
     say(heading(about["title"] or "Untitled session"))
     say(styled(f"{about['ref']}  {found['project']}  {began}", dim=True))
-    if not rows:
+    if not found["rows"]:
         say("\nNothing was injected, or only a prepared brief while the worker was not running.")
         return
-    columns = ("when", "hook", "id", "title", "why", "tokens")
-    table(columns, _injection_rows(rows, began.partition(" ")[0]), numbers=("tokens",))
-    say(_total(rows))
-    say(styled(SHOW_HINT, dim=True))
-
-
-def _injection_rows(rows: Iterable[Json], day: str) -> Iterator[tuple[str, ...]]:
-    """`day`: of the session, which is not repeated."""
-    for each in rows:
+    rows = []
+    kinds: Counter[str] = Counter()
+    hooks: Counter[str] = Counter()
+    for each in found["rows"]:
+        kinds[each.get("kind", "memory")] += 1
+        hooks[each["hook"]] += each["tokens"]
         reason = one_line(each["reason"], 80)
         if origins := each.get("origins"):
             reason += f" (from {', '.join(origins.split())})"
-        when = clock.day_and_time(each["at"]).removeprefix(f"{day} ")
+        # The session's day is not repeated.
+        when = clock.day_and_time(each["at"]).removeprefix(f"{began.partition(' ')[0]} ")
         title = one_line(each.get("title") or "", 60)
-        yield when, each["hook"], each["id"], title, reason, f"{each['tokens']:,}"
-
-
-def _total(rows: Iterable[Json]) -> str:
-    kinds: Counter[str] = Counter()
-    hooks: Counter[str] = Counter()
-    for each in rows:
-        kinds[each.get("kind", "memory")] += 1
-        hooks[each["hook"]] += each["tokens"]
+        rows.append((when, each["hook"], each["id"], title, reason, f"{each['tokens']:,}"))
+    table(("when", "hook", "id", "title", "why", "tokens"), rows, numbers=("tokens",))
     what = ", ".join(count(number, kind) for kind, number in kinds.items())
     parts = ", ".join(f"{hook} {tokens:,}" for hook, tokens in hooks.items())
-    return f"{what}: about {count(hooks.total(), 'token')} ({parts})"
+    say(f"{what}: about {count(hooks.total(), 'token')} ({parts})")
+    say(styled(SHOW_HINT, dim=True))

@@ -11,7 +11,7 @@ from aforesaid.cli.output import (
     NEEDS_ATTENTION,
     heading,
     json_option,
-    print_json,
+    print_if_json,
     say,
     styled,
 )
@@ -26,12 +26,10 @@ MB = 1024 * 1024
 
 @click.command()
 @json_option
-def status(as_json: bool) -> None:
+def status() -> None:
     """Show whether it is working: hooks, worker, queue. Exit code 4 when something needs attention."""
     found = arguments.ask("status")
-    if as_json:
-        print_json(found)
-    else:
+    if not print_if_json(found):
         _print(found)
     if found["problem"]:
         raise SystemExit(NEEDS_ATTENTION)
