@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from aforesaid import __version__, clock, errors
-from aforesaid.errors import AforesaidError, NotFound, WorkerError
+from aforesaid.errors import AforesaidError, NotFound
 from aforesaid.model.names import NAMED, NUMBER
 from aforesaid.paths import Paths
 from aforesaid.text import one_line
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aforesaid.store.store import Store
 
 SENT = ("AFORESAID_", "CLAUDE", "HOME", "XDG_")  # variables that an answer may depend on
+ANSWER_SECONDS = 5.0
 MOST_COMPLETED = 40  # as many as a shell shows on one screen
 TIME_EXAMPLES = '30d, 12h, 2w, a day such as 2026-11-01, or "last week"'
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -34,16 +35,18 @@ def open_store() -> "Store":
 
 def ask(query: str, **values: object) -> Any:
     """Asks the running worker, which has everything loaded; without one, the answer is found here: see
-    `worker/queries.py`."""
-    from aforesaid.worker import rpc
+    `worker/queries.py`. The hook's client is the one that loads fastest."""
+    from aforesaid.hook import capture
 
-    request: dict[str, Any] = {"name": query, "version": __version__, "dir": str(Path.cwd())}
+    here = Path.cwd()
+    request: dict[str, Any] = {"name": query, "version": __version__, "dir": str(here)}
     env = {name: value for name, value in os.environ.items() if name.startswith(SENT)}
     request |= {"env": env, "values": values}
     answer: dict[str, Any] = {"declined": True}
-    with suppress(WorkerError):
-        data = b"query " + json.dumps(request).encode()
-        answer = json.loads(rpc.ask(Paths.of(os.environ), data))
+    data = b"query " + json.dumps(request).encode()
+    with suppress(OSError, ValueError):
+        answer = json.loads(capture.ask(str(Paths.of(os.environ).run), data, ANSWER_SECONDS))
+    os.chdir(here)  # the client has left it
     if "declined" in answer:
         from aforesaid.worker import queries
 
@@ -174,7 +177,6 @@ def limit_option(default: int, most: int = 1000) -> Callable[[Command], Command]
 
 
 def since_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
-    """`--since`, in milliseconds."""
     return _time_option("--since", f"{what} since: {TIME_EXAMPLES}.", default)
 
 

@@ -33,7 +33,6 @@ SMALLEST = 0.0001  # dollars; less is shown as this, not as nothing
 
 
 def dollars(spent: Spent) -> str:
-    """`unknown`, or what is known of it."""
     if spent.unpriced == spent.requests:
         return "unknown"
     amount = spent.microdollars / MILLION

@@ -311,20 +311,14 @@ def _list_hidden() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def purge(
-    what: str | None,
-    text: str | None,
-    secrets: bool,
-    project: str | None,
-    since: int | None,
-    until: int | None,
-    dry_run: bool,
-    yes: bool,
+    what: str | None, text: str | None, secrets: bool, project: str | None, **given: Any
 ) -> None:
     """Erase for good: an observation (12), a turn (prompt:3), a session, a project, a period, or a text.
 
     Also erases what was derived from it, in the index, memories and their history, prepared copies, the log
     and backups, which are rewritten. Cannot be undone, and no transcript restores it.
     """
+    since, until = given["since"], given["until"]
     timed = since is not None or until is not None
     ways = [what is not None, text is not None, secrets, timed or project is not None]
     if sum(ways) != 1:
@@ -346,7 +340,7 @@ def purge(
             if timed
             else Erasure("project", id=found)
         )
-    run_purge(wanted, dry_run=dry_run, yes=yes)
+    run_purge(wanted, dry_run=given["dry_run"], yes=given["yes"])
 
 
 def _find_erasure(what: str) -> Erasure:

@@ -125,7 +125,6 @@ def check_provider() -> Iterator[Finding]:
 
 
 def check_folders() -> Iterator[Finding]:
-    """They must belong to the user, and nobody else may read them."""
     paths = Paths.of(os.environ)
     try:
         paths.make()
@@ -156,7 +155,6 @@ def check_folders() -> Iterator[Finding]:
 
 
 def check_captures() -> Iterator[Finding]:
-    """Can a hook write, and could it always?"""
     paths = Paths.of(os.environ)
     if unwritable := write_problem(paths):
         fix = f"make {paths.spool} and {paths.data} writable, with free space"
@@ -222,7 +220,6 @@ def check_database() -> Iterator[Finding]:
 
 
 def check_recoveries() -> Iterator[Finding]:
-    """What has happened to the database lately."""
     home = wiring.home()
     since = clock.now() - REPORTED_FOR
     lately = [each for each in recovery_log.load_all(home.paths) if each.at > since]

@@ -44,7 +44,7 @@ from aforesaid.worker.imports import Imports
 from aforesaid.worker.reconcile import Selected, as_order
 
 Json = dict[str, Any]
-Ask = Callable[[str, Json], Json]
+Ask = Callable[..., Json]  # the command, seconds for its answer, and what it needs
 Result = TypeVar("Result")
 RESTARTS = 5  # of the worker during one import
 STEP_SECONDS = 900.0  # a session is imported whole, however large
@@ -159,7 +159,8 @@ def _run(request: Json) -> Json:
         if missing:
             found = _run_in_scratch(paths, request, show)
         else:
-            found = _with_restarts(lambda: _run_steps(partial(_ask, paths), request, show))
+            ask = partial(rpc.order_patiently, paths)
+            found = _with_restarts(lambda: _run_steps(ask, request, show))
     return found | {"seconds": round(time.monotonic() - began, 3)}
 
 
@@ -177,10 +178,6 @@ def _with_restarts(run: Callable[[], Result | None]) -> Result:
     raise TransferError("The worker ended again and again. See `aforesaid worker logs`.")
 
 
-def _ask(paths: Paths, command: str, request: Json) -> Json:
-    return rpc.order_patiently(paths, command, STEP_SECONDS, **request)
-
-
 def _run_in_scratch(paths: Paths, request: Json, show: Show) -> Json:
     """A dry run where nothing is recorded yet starts no worker and creates no database."""
     from aforesaid.memory.transfer import MemoryImport
@@ -191,9 +188,12 @@ def _run_in_scratch(paths: Paths, request: Json, show: Show) -> Json:
         closing(wiring.open_scratch(Path(folder))) as store,
     ):
         runner = Imports(Context.create(wiring.home(), store, clock.now), lambda _: None, memories)
-        commands = {"import-begin": runner.begin, "import-step": runner.step}
-        commands["import-cancel"] = runner.cancel
-        found = _run_steps(lambda command, what: commands[command](what), request, show)
+        commands = {"begin": runner.begin, "step": runner.step, "cancel": runner.cancel}
+        found = _run_steps(
+            lambda command, _, **values: commands[command.removeprefix("import-")](values),
+            request,
+            show,
+        )
     assert found is not None
     return found
 
@@ -201,28 +201,24 @@ def _run_in_scratch(paths: Paths, request: Json, show: Show) -> Json:
 def _run_steps(ask: Ask, request: Json, show: Show) -> Json | None:
     """Returns None if the worker does not know the import any more."""
     end = time.monotonic() + BUSY_SECONDS
-    while "busy" in (answer := _checked(ask("import-begin", request))):
+    while "busy" in (answer := ask("import-begin", STEP_SECONDS, **request)):
         if time.monotonic() > end:
             raise TransferError("Another import is running. Try again when it has finished.")
         time.sleep(0.2)
-    name = answer["name"]
+    name = answer.get("name")
     try:
-        while True:
-            answer = _checked(ask("import-step", {"name": name}))
+        while "error" not in answer:
+            answer = ask("import-step", STEP_SECONDS, name=name)
             if "lost" in answer:
                 return None
-            show(answer["done"], answer["total"])
-            if answer["over"]:
-                return answer
+            if "error" not in answer:
+                show(answer["done"], answer["total"])
+                if answer["over"]:
+                    return answer
     except KeyboardInterrupt:
-        ask("import-cancel", {"name": name})
+        ask("import-cancel", STEP_SECONDS, name=name)
         raise
-
-
-def _checked(answer: Json) -> Json:
-    if "error" in answer:
-        raise TransferError(answer["error"])
-    return answer
+    raise TransferError(answer["error"])
 
 
 def _report(result: Json, *, dry_run: bool) -> bool:
@@ -375,18 +371,17 @@ def _costs(home: wiring.Home, choice: wiring.Choice, plan: imports.Plan) -> list
     """At list prices, without discounts for cached tokens."""
     usage = Usage(plan.needs.sent, 0, 0, plan.needs.received)
     listed = Prices.of(home.settings.names("cost.prices"))
-
-    def row(provider: str, model: str, prices: Prices, in_force: bool) -> Json:
+    rows: list[Json] = [{"provider": "rules", "in_force": choice.model is None, "dollars": 0.0}]
+    models = [(name, name, listed, False) for name in WELL_KNOWN]
+    if used := choice.model:
+        prices = choice.terms.prices if choice.terms else listed
+        models = [each for each in models if each[0] != used.model]
+        models.insert(0, (f"{used.name}/{used.model}", used.model, prices, True))
+    for label, model, prices, in_force in models:
         cost = prices.microdollars(model, usage)
         dollars = None if cost is None else cost / MILLION
-        return {"provider": provider, "in_force": in_force, "dollars": dollars}
-
-    rows: list[Json] = [{"provider": "rules", "in_force": choice.model is None, "dollars": 0.0}]
-    current = choice.model.model if choice.model else None
-    if choice.model is not None:
-        prices = choice.terms.prices if choice.terms else listed
-        rows.append(row(f"{choice.model.name}/{current}", choice.model.model, prices, True))
-    return rows + [row(m, m, listed, False) for m in WELL_KNOWN if m != current]
+        rows.append({"provider": label, "in_force": in_force, "dollars": dollars})
+    return rows
 
 
 def _gain_json(gain: imports.Gain, selection: imports.Selection, faulty: list[str]) -> Json:
@@ -406,7 +401,6 @@ def _gain_json(gain: imports.Gain, selection: imports.Selection, faulty: list[st
 def _print_gain(
     label: str, gain: imports.Gain, selection: imports.Selection, what: str, faulty: list[str]
 ) -> None:
-    """`what`: the filter in words."""
     if not selection.chosen:
         say(f"{label}: nothing. {_explain_nothing(selection, what)}")
     else:

@@ -39,7 +39,6 @@ def notify_worker(name: str | None = None, what: str = "changed") -> None:
 
 
 def retire_by_name(name: str, why: str) -> str:
-    """Returns the name as the file has it."""
     name = curation.retire_memory(current_memories(), name, why)
     notify_worker(name, "retired")
     return name

@@ -3,9 +3,7 @@
 import json
 import os
 import re
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
@@ -70,7 +68,6 @@ def print_if_json(value: object) -> bool:
 
 
 def report(value: object, text: str) -> None:
-    """Prints the outcome of a command: the value with `--json`, else the text."""
     if not print_if_json(value):
         say(text)
 
@@ -79,7 +76,9 @@ def terminal_width() -> int:
     """Text that goes to a pipe is not cut to a width."""
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
         return 120
-    return shutil.get_terminal_size().columns
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def say(text: str = "", *, indent: int | None = None, err: bool = False) -> None:
@@ -114,7 +113,6 @@ def wrap(line: str, width: int, indent: int | None = None) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Counts terminal cells: wide characters take two."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -190,12 +188,14 @@ def table(
     width = terminal_width()
     widths = fit_columns(columns, cells, width - GAP * len(columns), numbers)
     if widths is None:
+        from textwrap import indent
+
         label = max(map(len, columns)) + GAP
         say()
         for row in cells:
             for column, cell in zip(columns, row, strict=True):
                 if cell:
-                    text = textwrap.indent(break_words(cell, max(8, width - label)), " " * label)
+                    text = indent(break_words(cell, max(8, width - label)), " " * label)
                     say(styled(f"{column:<{label}}", dim=True) + text[label:])
             say()
         return

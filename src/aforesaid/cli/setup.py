@@ -75,7 +75,6 @@ def run_hook(hook: str, payload: object, project: Path | str) -> subprocess.Comp
 
 
 def _report(changes: Sequence["Change"], *, dry_run: bool, done: str, unchanged: str) -> None:
-    """`changes`: of the hooks and of the MCP server."""
     hooks, server = (
         {"file": str(change.path), "changed": change.changed, "diff": change.diff()}
         for change in changes

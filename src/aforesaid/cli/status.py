@@ -117,7 +117,6 @@ def _memory_line(health: Json | None) -> str:
 
 
 def _memories_line(found: Json) -> str:
-    """Of this directory."""
     ours = [f"{found[scope]} of the {scope}" for scope in SCOPES if found.get(scope)]
     line = ", ".join(ours) or "none here yet; `aforesaid remember` adds one"
     if found.get("broken"):

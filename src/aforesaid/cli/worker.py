@@ -108,7 +108,6 @@ def _report_worker(found: dict[str, Any]) -> None:
 
 
 def _parse_length(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """In seconds."""
     if value is None:
         return None
     found = LENGTH.fullmatch(value.strip().lower())

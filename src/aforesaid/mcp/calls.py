@@ -257,7 +257,6 @@ def _matching_memories(context: Context, scope: Scope, query: str) -> list[Line]
 
 
 def _memories_about(context: Context, scope: Scope, path: str) -> list[Line]:
-    """The memories about a file, by its path or its name."""
     held = context.memories(scope.project_id)
     named = [
         each

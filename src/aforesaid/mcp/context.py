@@ -203,7 +203,6 @@ class Context:
         return wiring.memories(home, directory, self.clock, self._env, repository)
 
     def freshness(self, observation: Observation) -> Freshness:
-        """Whether its files have changed since, seen from its session's directory."""
         root = self.store.projects.get(observation.project_id).root
         session = self.store.sessions.get(observation.session_id)
         folder = freshness.directory(session.project_dir if session else root, root)
@@ -231,7 +230,6 @@ class Context:
         return None
 
     def path(self, name: str) -> str:
-        """As observations name their files: relative to the project's directory."""
         return name.removeprefix(self.directory.rstrip("/") + "/").removeprefix("./")
 
     def _current_project(self) -> int | None:

@@ -73,8 +73,6 @@ def parse_id(text: str) -> tuple[str, int | str]:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An item of a list."""
-
     kind: str
     id: int | str
     project_id: int | None
@@ -171,7 +169,6 @@ def enveloped(scope: Scope, lines: list[str]) -> str:
 
 
 def origin(context: Context, thing: Thing) -> str:
-    """Its age, session and author, in a line."""
     session = context.store.sessions.get(thing.session_id)
     parts = [
         f"{clock.age(thing.at, now=context.clock())} ago",

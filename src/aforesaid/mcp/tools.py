@@ -21,7 +21,6 @@ class Tool:
     writes: bool = False
 
     def describe(self) -> Schema:
-        """As a client is told."""
         return {
             "name": self.name,
             "description": self.about,

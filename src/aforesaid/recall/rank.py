@@ -172,14 +172,13 @@ def fold(store: Store, found: Sequence[Found]) -> list[tuple[Found, tuple[int, .
     texts = store.index.document_words(each.document.id for each in found)
     sets = [frozenset(texts.get(each.document.id, "").split()) for each in found]
     spread = Counter(chain.from_iterable(sets))
-    shared = (item for item in spread.items() if item[1] > 1)
-    order = {word: n for n, (word, _) in enumerate(sorted(shared, key=itemgetter(1)))}
+    order = {word: n for n, (word, _) in enumerate(sorted(spread.items(), key=itemgetter(1)))}
     kept: list[tuple[Found, frozenset[str], list[int]]] = []
     by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
     for each, words in zip(found, sets, strict=True):
-        among = words & order.keys()  # the others are rarer, and nobody shares them
-        size = max(0, len(among) - ceil(SAME * len(words)) + 1)
-        keys = [(each.document.kind, w) for w in sorted(among, key=order.__getitem__)[:size]]
+        size = len(words) - ceil(SAME * len(words)) + 1
+        rarest = sorted(words, key=order.__getitem__)[:size]
+        keys = [(each.document.kind, word) for word in rarest if spread[word] > 1]
         others = sorted({number for key in keys for number in by_word[key]})
         same = next((kept[n][2] for n in others if _is_same(words, kept[n][1])), None)
         if same is not None:

@@ -43,7 +43,6 @@ BODY = "aforesaid.body"  # in the scope
 
 
 def all_endpoints() -> tuple[Endpoint, ...]:
-    """Those of `API_MODULES`, by path."""
     return tuple(sorted(ENDPOINTS, key=lambda endpoint: endpoint.path))
 
 

@@ -83,7 +83,6 @@ class Authenticator:
         return f"http://127.0.0.1:{self._port}{LOGIN_PATH}?code={code}{suffix}"
 
     def redeem_code(self, code: str) -> str | None:
-        """The cookie's value for a valid code, which is used up."""
         with self._lock:
             until = self._codes.pop(code, None)
         if until is None or self._seconds() > until:
@@ -206,7 +205,6 @@ def decode_headers(scope: Scope) -> dict[str, str]:
 
 
 def wants_page(scope: Scope) -> bool:
-    """A browser that navigates."""
     accepted = decode_headers(scope).get("accept", "")
     return "text/html" in accepted and scope["method"] in ("GET", "HEAD")
 

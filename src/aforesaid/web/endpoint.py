@@ -71,7 +71,6 @@ class Endpoint:
     slow: bool = False
 
     def read(self, path_values: Mapping[str, str], query: bytes, body: bytes) -> dict[str, Any]:
-        """A checked value for every parameter."""
         values = parameters.read(self.in_path, path_values, strict=True)
         values |= parameters.read(self.query, _parse_query(self.query, query), strict=True)
         if self.method != "GET":

@@ -38,7 +38,6 @@ class Connection(H11Protocol):
     connections the one idle for longest is closed for the new one."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Before anything is read."""
         super().connection_made(transport)
         self._since = time.monotonic()
         self._timer = self.loop.call_later(IDLE_SECONDS, self._check_idle)
@@ -60,7 +59,6 @@ class Connection(H11Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """A request is complete and its response is not."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _check_idle(self) -> None:
@@ -181,7 +179,6 @@ def load_token(paths: Paths) -> str:
 
 
 def _listen(port: int) -> socket.socket:
-    """On the given port, or on a free one if it is in use."""
     for wanted in (port, 0):
         # asyncio disables Nagle's algorithm only with an explicit protocol: a response takes 40 ms more else.
         link = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)

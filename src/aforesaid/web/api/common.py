@@ -1,6 +1,7 @@
 """Parameters, lookups, pages, times and rows that several endpoints share."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -50,7 +51,6 @@ OBSERVATION_ROW = shape(
 
 
 def pick(value: object, names: str) -> Json:
-    """Some fields of a value, by their names."""
     return {name: getattr(value, name) for name in names.split()}
 
 
@@ -116,17 +116,16 @@ def parse_period(
 
 
 def local_day(at: int) -> str:
-    """The local calendar day; empty for a time outside the calendar. No time zone changes within a quarter of
-    an hour."""
+    """The local calendar day; empty for a time outside the calendar."""
     return _quarter_day(at // QUARTER)
 
 
 @lru_cache(maxsize=10_000)
 def _quarter_day(quarter: int) -> str:
-    try:
+    """No time zone changes within a quarter of an hour."""
+    with suppress(ValueError, OverflowError, OSError):
         return str(clock.local(quarter * QUARTER).date())
-    except (ValueError, OverflowError, OSError):
-        return ""
+    return ""
 
 
 def observation_json(row: ObservationRow, project_name: str) -> Json:

@@ -280,7 +280,6 @@ def _change_json(entry: Entry) -> Json:
 
 
 def _notify(backend: Backend, project: int | None, name: str | None, what: str) -> None:
-    """Has the brief prepared again, and notifies viewers."""
     folder = directory(common.find_project(backend, project))
     backend.order("memories-changed", dir=folder, project=project, name=name, what=what)
 
