@@ -10,15 +10,7 @@ import click
 
 from aforesaid import clock, wiring
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    heading,
-    json_option,
-    print_if_json,
-    say,
-    styled,
-    table,
-    terminal_width,
-)
+from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.model.requests import GROUPINGS, Spent
 from aforesaid.recall import resolve
@@ -56,7 +48,7 @@ NARROW_NUMBERS = ("sent", "received", "dollars")
 )
 @arguments.since_option("Requests", "30d")
 @arguments.project_option()
-@json_option
+@out.json_option
 def cost(by: str, since: int, project: str | None) -> None:
     """Show requests to models, their tokens and their cost.
 
@@ -71,38 +63,38 @@ def cost(by: str, since: int, project: str | None) -> None:
     value |= {"total": asdict(costs.total), "today": asdict(costs.today)}
     value["budget"] = {"daily_tokens": costs.budget.tokens, "daily_cents": costs.budget.cents}
     value["written"] = asdict(costs.written) | {"tokens_each": costs.each}
-    if print_if_json(value):
+    if out.print_if_json(value):
         return
     if costs.total.requests:
         _print(costs)
     else:
         where = f" for {costs.project}" if costs.project else ""
         since_when = clock.day_and_time(costs.since)
-        say(f"No model was asked anything{where} since {since_when}. The rules are free.")
+        out.say(f"No model was asked anything{where} since {since_when}. The rules are free.")
     if left := costs.budget.left(costs.today):
-        say(f"Budget: {left}.")
+        out.say(f"Budget: {left}.")
     if costs.total.unpriced:
         unknown = f"The price of {count(costs.total.unpriced, 'request')} is not known. "
         fix = "Set it for later requests: `aforesaid config set cost.prices MODEL=INPUT/OUTPUT`."
-        say(styled(unknown + fix, dim=True))
+        out.say(out.styled(unknown + fix, dim=True))
 
 
 def _print(costs: Costs) -> None:
-    figures = NUMBERS if terminal_width() >= NARROW else NARROW_NUMBERS
+    figures = NUMBERS if out.terminal_width() >= NARROW else NARROW_NUMBERS
     rows = [
         (row.label, *(NUMBERS[name](row) for name in figures)) for row in (*costs.rows, costs.total)
     ]
     place = f" for {costs.project}" if costs.project else ""
-    say(heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
-    table((f"by {costs.by}", *figures), rows, numbers=figures)
+    out.say(out.heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
+    out.table((f"by {costs.by}", *figures), rows, numbers=figures)
     # A terminal that cannot print them gets `#`.
     blocks = bool(BLOCKS.encode(sys.stdout.encoding or "ascii", "ignore").strip())
-    for line in chart(costs.days, terminal_width(), blocks=blocks):
-        say(line)
-    say()
+    for line in chart(costs.days, out.terminal_width(), blocks=blocks):
+        out.say(line)
+    out.say()
     each, written = costs.each, costs.written
     if each is not None:
-        say(
+        out.say(
             f"{count(written.observations, 'observation')} and {count(written.summaries, 'summary')} "
             f"written by models: {each:,} tokens each."
         )

@@ -11,25 +11,8 @@ from click.shell_completion import CompletionItem
 
 from aforesaid import clock
 from aforesaid.backups import recovery_log
-from aforesaid.cli import arguments, editor
-from aforesaid.cli.memory import (
-    complete_memories,
-    current_memories,
-    restore_by_name,
-    retire_by_name,
-)
-from aforesaid.cli.output import (
-    Show,
-    bar,
-    exit_interrupted,
-    json_option,
-    print_if_json,
-    report,
-    say,
-    styled,
-    table,
-    wants_json,
-)
+from aforesaid.cli import arguments, editor, memory
+from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, ConfigError, Edited, NotFound, WorkerError
 from aforesaid.model import observations
@@ -73,7 +56,7 @@ CONTINUES = "It continues in the background; `aforesaid status` reports a failur
     help="Read a form that was filled in before.",
 )
 @click.option("--undo", is_flag=True, help="Undo your last edit instead.")
-@json_option
+@out.json_option
 def edit(
     number: str,
     facts: tuple[str, ...],
@@ -102,7 +85,7 @@ def edit(
             raise NotFound(f"There is no edit of #{key} to undo.")
         left = answer["left"]
         more = f" {left} earlier can be undone too." if left else ""
-        report({"id": key, "left": left}, f"The last edit of #{key} was undone.{more}")
+        out.report({"id": key, "left": left}, f"The last edit of #{key} was undone.{more}")
         return
     arguments.require_user(f"edit {key}")
     if options:
@@ -150,7 +133,7 @@ def _store_edit(key: int, changed: Fields, version: str | None = None) -> None:
                 f"#{key} was changed in the meantime (see `aforesaid show {key}`); not changed."
             )
     text = f"#{key} was changed; `synthesize --again` keeps it." if changed else "No changes."
-    report({"id": key, "changed": sorted(changed)}, text)
+    out.report({"id": key, "changed": sorted(changed)}, text)
 
 
 @click.command()
@@ -159,7 +142,7 @@ def _store_edit(key: int, changed: Fields, version: str | None = None) -> None:
     "into", metavar="[INTO]", required=False, shell_complete=arguments.complete_observations
 )
 @click.option("--undo", is_flag=True, help="Undo the merge.")
-@json_option
+@out.json_option
 def merge(number: str, into: str | None, undo: bool) -> None:
     """Merge observation ID into INTO, which represents both in search and briefs.
 
@@ -178,19 +161,19 @@ def merge(number: str, into: str | None, undo: bool) -> None:
         if not answer["found"]:
             raise NotFound(f"#{key} was not merged by hand. See `aforesaid show {key}`.")
         value = {"id": key, "into": None, "was_in": answer["into"]}
-        report(value, f"#{key} is no longer merged into #{answer['into']}.")
+        out.report(value, f"#{key} is no longer merged into #{answer['into']}.")
         return
     answer = arguments.call_worker("merge", id=key, into=target)
     if refused := answer.get("refused"):
         raise click.UsageError(refused)
     text = f"#{key} is merged into #{answer['into']}.\n`aforesaid merge {key} --undo` undoes that."
-    report({"id": key, "into": answer["into"], "moved": answer["moved"]}, text)
+    out.report({"id": key, "into": answer["into"], "moved": answer["moved"]}, text)
 
 
 @click.command()
 @arguments.observation_argument
 @click.option("--off", is_flag=True, help="Unpin it.")
-@json_option
+@out.json_option
 def pin(number: str, off: bool) -> None:
     """Put observation ID first in every brief of its project, or undo that."""
     key = arguments.observation_id(number)
@@ -199,13 +182,13 @@ def pin(number: str, off: bool) -> None:
     if not arguments.call_worker("pin", id=key, pinned=not off)["found"]:
         raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
     text = f"#{key} is {'no longer pinned' if off else 'pinned'}."
-    report({"id": key, "pinned": not off}, text)
+    out.report({"id": key, "pinned": not off}, text)
 
 
 @click.command()
 @arguments.observation_argument
 @click.option("--off", is_flag=True, help="Undo it.")
-@json_option
+@out.json_option
 def verify(number: str, off: bool) -> None:
     """Mark observation ID as verified, or undo that.
 
@@ -220,14 +203,14 @@ def verify(number: str, off: bool) -> None:
         raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
     where = "" if bearer == key else f" (#{key} is merged into it)"
     text = f"#{bearer}{where} is {'no longer verified' if off else 'verified'}."
-    report({"id": bearer, "verified": not off}, text)
+    out.report({"id": bearer, "verified": not off}, text)
 
 
 def _complete(
     context: click.Context, parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     numbers = arguments.complete_observations(context, parameter, typed)
-    return [*complete_memories(context, parameter, typed), *numbers]
+    return [*memory.complete_memories(context, parameter, typed), *numbers]
 
 
 @click.command()
@@ -235,7 +218,7 @@ def _complete(
 @click.option("--undo", is_flag=True, help="Restore it.")
 @click.option("--erase", is_flag=True, help="Delete it for good, with its sources: see `purge`.")
 @click.option("--yes", is_flag=True, help="With --erase: do not ask.")
-@json_option
+@out.json_option
 def forget(what: str | None, undo: bool, erase: bool, yes: bool) -> None:
     """Hide a memory (NAME) or an observation (ID). Can be undone. Without either: list what is hidden.
 
@@ -251,7 +234,7 @@ def forget(what: str | None, undo: bool, erase: bool, yes: bool) -> None:
     if what is None:
         _list_hidden()
     elif erase and (name := arguments.memory_name(what)):
-        memories = current_memories()
+        memories = memory.current_memories()
         found = (*memories.all().memories, *memories.retired().memories)
         if name not in {each.memory.name for each in found}:
             raise NotFound(f"There is no memory {name!r} here. See `aforesaid memory list`.")
@@ -259,7 +242,7 @@ def forget(what: str | None, undo: bool, erase: bool, yes: bool) -> None:
     elif erase:
         run_purge(_find_erasure(f"#{arguments.observation_id(what)}"), yes=yes)
     elif name := arguments.memory_name(what):
-        name = restore_by_name(name) if undo else retire_by_name(name, "by request")
+        name = memory.restore_by_name(name) if undo else memory.retire_by_name(name, "by request")
         _report_hidden(undo, {"name": name}, name, name)
     else:
         key = arguments.observation_id(what)
@@ -274,7 +257,7 @@ def forget(what: str | None, undo: bool, erase: bool, yes: bool) -> None:
 
 def _report_hidden(undo: bool, value: dict[str, Any], key: str, title: str) -> None:
     text = f"Forgotten: {title}\n`aforesaid forget {key} --undo` restores it."
-    report(value | {"forgotten": not undo}, f"Restored: {title}" if undo else text)
+    out.report(value | {"forgotten": not undo}, f"Restored: {title}" if undo else text)
 
 
 def _list_hidden() -> None:
@@ -286,18 +269,18 @@ def _list_hidden() -> None:
     ]
     found += [
         {"name": each.memory.name, "at": each.modified, "title": each.memory.description}
-        for each in current_memories().retired().memories
+        for each in memory.current_memories().retired().memories
     ]
-    if print_if_json(found):
+    if out.print_if_json(found):
         return
     if not found:
-        say("Nothing was forgotten in this project.")
+        out.say("Nothing was forgotten in this project.")
         return
     rows = []
     for each in found:
         name, when = each.get("name") or f"#{each['id']}", clock.day_and_time(each["at"])
         rows.append((name, when, each["title"] or "Untitled"))
-    table(("id", "when", "title"), rows)
+    out.table(("id", "when", "title"), rows)
 
 
 @click.command()
@@ -309,7 +292,7 @@ def _list_hidden() -> None:
 @arguments.until_option("What happened")
 @click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@json_option
+@out.json_option
 def purge(
     what: str | None, text: str | None, secrets: bool, project: str | None, **given: Any
 ) -> None:
@@ -355,11 +338,11 @@ def _find_erasure(what: str) -> Erasure:
 
 
 def run_purge(wanted: Erasure, *, dry_run: bool = False, yes: bool) -> None:
-    if not (dry_run or yes) and wants_json():
+    if not (dry_run or yes) and out.wants_json():
         raise click.UsageError("With --json nobody can be asked: add --yes or --dry-run.")
     if dry_run or not yes:
         counts = _run(wanted, dry_run=True)
-        if print_if_json({"dry_run": True, "counts": counts}):
+        if out.print_if_json({"dry_run": True, "counts": counts}):
             return
         _print_counts(wanted, counts, done=False)
         if dry_run:
@@ -371,9 +354,9 @@ def run_purge(wanted: Erasure, *, dry_run: bool = False, yes: bool) -> None:
         else:
             return
     counts = _run(wanted, dry_run=False)
-    if not print_if_json({"dry_run": False, "counts": counts}):
+    if not out.print_if_json({"dry_run": False, "counts": counts}):
         _print_counts(wanted, counts, done=True)
-        say(ELSEWHERE)
+        out.say(ELSEWHERE)
 
 
 def _run(wanted: Erasure, *, dry_run: bool) -> dict[str, int]:
@@ -384,15 +367,15 @@ def _run(wanted: Erasure, *, dry_run: bool) -> dict[str, int]:
     if answer.get("busy"):
         raise WorkerError("Another purge is running. Try again when it has finished.")
     try:
-        with bar("Erasing") as show:
+        with out.bar("Erasing") as show:
             return _watch(answer["name"], request, show)
     except KeyboardInterrupt:
         if dry_run:
             raise SystemExit(130) from None
-        exit_interrupted(CONTINUES)
+        out.exit_interrupted(CONTINUES)
 
 
-def _watch(name: str, request: dict[str, Any], show: Show) -> dict[str, int]:
+def _watch(name: str, request: dict[str, Any], show: out.Show) -> dict[str, int]:
     """A worker that ends in between leaves the request on disk, and the next one resumes it."""
     end = time.monotonic() + AWAY_SECONDS
     while True:
@@ -421,7 +404,7 @@ def _print_counts(wanted: Erasure, counts: dict[str, int], *, done: bool) -> Non
     parts = [count(counts[name], noun) for name, noun in nouns.items() if counts.get(name)]
     verb = "redacted" if secrets else "erased"
     head = verb.capitalize() if done else f"Would be {verb}"
-    say(styled(f"{head}: {', '.join(parts) or 'nothing'}.", fg="yellow"))
+    out.say(out.styled(f"{head}: {', '.join(parts) or 'nothing'}.", fg="yellow"))
     if backups := counts.get("backups"):
         verb = "were" if done else "would be"
-        say(f"{count(backups, 'backup')} may contain it: all {verb} replaced by a new one.")
+        out.say(f"{count(backups, 'backup')} may contain it: all {verb} replaced by a new one.")

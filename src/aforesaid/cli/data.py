@@ -17,22 +17,7 @@ from aforesaid import clock, wiring
 from aforesaid.backups import recovery, repository
 from aforesaid.backups.repository import Backup, BackupRepository
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    NEEDS_ATTENTION,
-    Show,
-    bar,
-    duration,
-    exit_interrupted,
-    interruptible,
-    json_option,
-    megabytes,
-    print_if_json,
-    report,
-    say,
-    styled,
-    table,
-    wants_json,
-)
+from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, BackupError, StoreMissing, TransferError, WorkerError
 from aforesaid.model.records import Counts, ProjectRecord
@@ -67,7 +52,7 @@ LARGEST = 64 * 1024 * 1024  # bytes of a text to redact
     help="Output file; compressed if its name ends in .gz. Required on a terminal. Default: stdout.",
 )
 @click.option("--with-replies", is_flag=True, help="Include the replies of models, verbatim.")
-@json_option
+@out.json_option
 def export(project: str | None, output: str, with_replies: bool) -> None:
     """Export everything, or one project, as JSON Lines.
 
@@ -83,14 +68,14 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
     store, chosen, memories = _choose_export(project)
     if number := waiting(Paths.of(os.environ)):
         missing = f"{count(number, 'capture')} not processed by the worker yet will be missing."
-        say(f"{missing} `aforesaid worker start`, and export again.", err=True)
+        out.say(f"{missing} `aforesaid worker start`, and export again.", err=True)
 
-    def write(out: BinaryIO, on_record: Callable[[], None] = lambda: None) -> Counts:
+    def write(file: BinaryIO, on_record: Callable[[], None] = lambda: None) -> Counts:
         key = chosen.id if chosen else None
         records = store.transfer.export(key, replies=with_replies) if store else ()
         return transfer.write(
             transfer.joined(records, memories),
-            out,
+            file,
             at=clock.now(),
             project=chosen.name if chosen else None,
             replies=with_replies,
@@ -99,24 +84,24 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
 
     path = None if output == STDOUT else Path(output)
     if path is None:
-        with interruptible("Stopped. The output is incomplete; `import file` would reject it."):
+        with out.interruptible("Stopped. The output is incomplete; `import file` would reject it."):
             counts = asdict(write(sys.stdout.buffer))
             sys.stdout.buffer.flush()
     else:
-        with interruptible(f"Stopped. {path} was not written."):
+        with out.interruptible(f"Stopped. {path} was not written."):
             total = len(memories)
             total += sum(store.transfer.count(chosen.id if chosen else None) if store else ())
             counts = asdict(_write_file(write, path, total))
     size = path.stat().st_size if path else None
-    if wants_json():
+    if out.wants_json():
         value = {"file": str(path) if path else None, "bytes": size, **counts}
         click.echo(json.dumps(value, indent=2), err=path is None)
     else:
         what = ", ".join(count(counts[plural(noun)], noun) for noun in EXPORTED)
-        where = f" to {path} ({megabytes(size or 0)})" if path else ""
-        say(f"Exported {what}{where}.", err=path is None)
+        where = f" to {path} ({out.megabytes(size or 0)})" if path else ""
+        out.say(f"Exported {what}{where}.", err=path is None)
     for file in memories.left_out:
-        say(f"Left out: {clean(str(file.path))}: {clean(file.why)}.", err=True)
+        out.say(f"Left out: {clean(str(file.path))}: {clean(file.why)}.", err=True)
 
 
 def _choose_export(project: str | None) -> "tuple[Store | None, Project | None, MemoryExport]":
@@ -143,7 +128,7 @@ def _choose_export(project: str | None) -> "tuple[Store | None, Project | None, 
 def _write_file(write: Callable[..., Counts], path: Path, total: int) -> Counts:
     done = 0
     try:
-        with bar("Exporting") as show, transfer.new_file(path) as out:
+        with out.bar("Exporting") as show, transfer.new_file(path) as file:
 
             def on_record() -> None:
                 nonlocal done
@@ -151,7 +136,7 @@ def _write_file(write: Callable[..., Counts], path: Path, total: int) -> Counts:
                 if done % 256 == 0:
                     show(done, total)
 
-            return write(out, on_record)
+            return write(file, on_record)
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise TransferError(f"{path} cannot be written: {why}. Choose another file.") from None
@@ -162,7 +147,7 @@ def plural(noun: str) -> str:
 
 
 @click.group(invoke_without_command=True)
-@json_option
+@out.json_option
 @click.pass_context
 def backup(context: click.Context) -> None:
     """Back up the database and the memories now, while the worker runs, and check the backup.
@@ -174,45 +159,45 @@ def backup(context: click.Context) -> None:
         return
     home = wiring.home()
     home.paths.make()
-    stopped = interruptible("Stopped. No backup was made; the others are unchanged.")
-    with stopped, bar("Backing up") as show:
+    stopped = out.interruptible("Stopped. No backup was made; the others are unchanged.")
+    with stopped, out.bar("Backing up") as show:
         made = _backups().make(repository.BY_HAND, home.settings.number("backup.keep"), show)
-    size, took = megabytes(made.manifest.size), duration(made.manifest.seconds)
+    size, took = out.megabytes(made.manifest.size), out.duration(made.manifest.seconds)
     lines = [
         f"{made.name}: {_contents(made)}; {size}, in {took}.",
         f"It is in {made.path}. `aforesaid restore` restores it.",
     ]
     if number := waiting(home.paths):
         lines.append(f"{count(number, 'capture')} in the spool not included: `aforesaid status`.")
-    report(_backup_json(made), "\n".join(lines))
+    out.report(_backup_json(made), "\n".join(lines))
 
 
 @backup.command("list")
-@json_option
+@out.json_option
 def list_backups() -> None:
     """List backups, newest first."""
     found = _backups().all()
-    if print_if_json([_backup_json(each) for each in found]):
+    if out.print_if_json([_backup_json(each) for each in found]):
         return
     if not found:
-        say("There is no backup yet. Make one with `aforesaid backup`.")
+        out.say("There is no backup yet. Make one with `aforesaid backup`.")
         return
     rows = []
     for each in found:
-        made, size = clock.day_and_time(each.manifest.made_at), megabytes(each.manifest.size)
+        made, size = clock.day_and_time(each.manifest.made_at), out.megabytes(each.manifest.size)
         rows.append((each.name, made, size, _contents(each)))
-    table(("name", "when", "size", "contents"), rows, numbers=("size",))
+    out.table(("name", "when", "size", "contents"), rows, numbers=("size",))
 
 
 @backup.command("check")
 @click.argument("name", required=False)
-@json_option
+@out.json_option
 def check_backups(name: str | None) -> None:
     """Check every page and file of one backup or of all. Exit code 4 if one is damaged."""
     backups = _backups()
     wanted = [backups.get(name)] if name else backups.all() or [backups.get(None)]
     faults: dict[str, str | None] = {}
-    with bar("Checking") as show:
+    with out.bar("Checking") as show:
         for number, each in enumerate(wanted):
             show(number, len(wanted))
             try:
@@ -220,12 +205,12 @@ def check_backups(name: str | None) -> None:
                 faults[each.name] = None
             except BackupError as error:
                 faults[each.name] = str(error)
-    if not print_if_json([{"name": key, "fault": fault} for key, fault in faults.items()]):
+    if not out.print_if_json([{"name": key, "fault": fault} for key, fault in faults.items()]):
         for key, fault in faults.items():
-            mark = styled("✗", fg="red") if fault else styled("✓", fg="green")
-            say(f"{mark} {key}: {fault or 'sound'}")
+            mark = out.styled("✗", fg="red") if fault else out.styled("✓", fg="green")
+            out.say(f"{mark} {key}: {fault or 'sound'}")
     if any(faults.values()):
-        raise SystemExit(NEEDS_ATTENTION)
+        raise SystemExit(out.NEEDS_ATTENTION)
 
 
 def _backups() -> BackupRepository:
@@ -247,7 +232,7 @@ def _backup_json(backup: Backup) -> dict[str, Any]:
 @click.argument("name", required=False)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--without-memories", is_flag=True, help="Leave the curated memories as they are.")
-@json_option
+@out.json_option
 def restore(name: str | None, yes: bool, without_memories: bool) -> None:
     """Replace everything that is remembered by a backup. Default: the newest.
 
@@ -259,20 +244,20 @@ def restore(name: str | None, yes: bool, without_memories: bool) -> None:
     backup = backups.get(name)
     if not yes:
         age = clock.age(backup.manifest.made_at, now=clock.now())
-        say(f"{backup.name} is {age} old. It replaces everything that is remembered now;")
-        say("that is backed up first, and sessions since then are read again from transcripts.")
+        out.say(f"{backup.name} is {age} old. It replaces everything that is remembered now;")
+        out.say("that is backed up first, and sessions since then are read again from transcripts.")
         if not os.isatty(0):
             raise BackupError("Nobody is there to ask. Confirm with `aforesaid restore --yes`.")
         click.confirm("Restore it?", abort=True)
     keep = home.settings.number("backup.keep")
-    with _without_worker(home.paths), bar("Restoring") as show:
+    with _without_worker(home.paths), out.bar("Restoring") as show:
         done = recovery.restore(backups, backup, keep, show, memories=not without_memories)
     rpc.start(home.paths)
     before, aside = done.before and done.before.name, done.aside and str(done.aside)
     kept = f"The state before could not be read well enough for a backup; it is in {aside}."
     if before:
         kept = f"The state before: `aforesaid restore {before}` restores it."
-    report(
+    out.report(
         {"restored": done.backup.name, "before": before, "aside": aside},
         f"Restored {done.backup.name}: {_contents(done.backup, memories=False)}.\n{kept}\n"
         "The search index is rebuilt in the background; `aforesaid status` shows the progress.",
@@ -294,7 +279,7 @@ def _without_worker(paths: Paths) -> Iterator[None]:
 
 
 @click.command()
-@json_option
+@out.json_option
 def rebuild() -> None:
     """Rebuild the search index: words, facts, events and vectors.
 
@@ -304,22 +289,24 @@ def rebuild() -> None:
     rpc.start(paths)
     rpc.ask(paths, b"rebuild {}", seconds=REBUILD_SECONDS)
     try:
-        with bar("Indexing") as show:
+        with out.bar("Indexing") as show:
             index = _watch_rebuild(paths, show)
     except KeyboardInterrupt:
-        exit_interrupted("It continues in the background. `aforesaid status` shows the progress.")
-    if print_if_json(index):
+        out.exit_interrupted(
+            "It continues in the background. `aforesaid status` shows the progress."
+        )
+    if out.print_if_json(index):
         return
     missing = max(0, index["documents"] - index["vectors"]) if index["encoder"] else 0
     vectors = f", {count(index['vectors'], 'vector')} by {index['encoder']}"
     documents = count(index["documents"], "document")
-    say(f"The index has {documents}{vectors if index['encoder'] else ''}.")
+    out.say(f"The index has {documents}{vectors if index['encoder'] else ''}.")
     if missing:
         found = f"{count(missing, 'document')} found by words only: the encoder does not answer."
-        say(styled(f"{found} See `aforesaid worker logs`.", fg="yellow"))
+        out.say(out.styled(f"{found} See `aforesaid worker logs`.", fg="yellow"))
 
 
-def _watch_rebuild(paths: Paths, show: Show) -> dict[str, Any]:
+def _watch_rebuild(paths: Paths, show: out.Show) -> dict[str, Any]:
     """Returns the index when nothing is left to do, or nothing that can be done."""
     store = wiring.open_for_reading(paths)
     most = 0
@@ -354,7 +341,7 @@ def _worker_status(paths: Paths) -> dict[str, Any]:
     default="-",
 )
 @click.option("--check", is_flag=True, help="Only list position and kind of each secret.")
-@json_option
+@out.json_option
 def redact(file: Path, check: bool) -> None:
     """Print FILE, or stdin, as it would be stored: without secrets and private parts.
 
@@ -367,7 +354,7 @@ def redact(file: Path, check: bool) -> None:
         raise AforesaidError(f"It has more than {LARGEST // 1024 // 1024} MB. Give a part of it.")
     text = bytes(data).decode("utf-8", "replace")
     redactor = wiring.make_redactor(wiring.home(), os.environ)
-    if not check and not wants_json():
+    if not check and not out.wants_json():
         click.echo(redactor.text(text), nl=False)
         return
     starts = [0, *(at + 1 for at, c in enumerate(text) if c == "\n")]
@@ -380,12 +367,12 @@ def redact(file: Path, check: bool) -> None:
         }
         for each in redactor.find(text)
     ]
-    if print_if_json(found):
+    if out.print_if_json(found):
         return
     if found:
         columns = ("line", "column", "kind", "length")
         rows = (tuple(str(each[name]) for name in columns) for each in found)
-        table(columns, rows, numbers=("line", "column", "length"))
-    say(f"{count(len(found), 'secret')} found.")
+        out.table(columns, rows, numbers=("line", "column", "length"))
+    out.say(f"{count(len(found), 'secret')} found.")
     if found:
-        raise SystemExit(NEEDS_ATTENTION)
+        raise SystemExit(out.NEEDS_ATTENTION)

@@ -17,19 +17,8 @@ from click.shell_completion import CompletionItem
 from aforesaid import clock, wiring
 from aforesaid.agents.registry import AGENTS, DEFAULT
 from aforesaid.cli import arguments
+from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
-from aforesaid.cli.output import (
-    Show,
-    bar,
-    duration,
-    exit_interrupted,
-    interruptible,
-    json_option,
-    print_if_json,
-    say,
-    styled,
-    table,
-)
 from aforesaid.english import count
 from aforesaid.errors import StoreError, StoreMissing, TransferError, WorkerError, WorkerHung
 from aforesaid.model.events import Tally
@@ -68,7 +57,7 @@ def import_() -> None:
 @import_.command("file")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Only check the file, and count what is new.")
-@json_option
+@out.json_option
 def import_file(path: Path, dry_run: bool) -> None:
     """Import a file that `aforesaid export` wrote.
 
@@ -100,7 +89,7 @@ def _complete_names(context: click.Context, _: click.Parameter, typed: str) -> l
     help="Import claude-mem's project NAME into the project in DIR. Can be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Only count what is new.")
-@json_option
+@out.json_option
 def import_claude_mem(
     path: Path | None, project: str | None, folders: tuple[str, ...], dry_run: bool
 ) -> None:
@@ -125,9 +114,9 @@ def import_claude_mem(
     projects = sorted(result["projects"].items())
     for name, root in projects[:LISTED_PROJECTS]:
         new = root.startswith(PLACEHOLDER)
-        say(f"  {name}: {'a project of its own; --as says where it is' if new else root}")
+        out.say(f"  {name}: {'a project of its own; --as says where it is' if new else root}")
     if len(projects) > LISTED_PROJECTS:
-        say(f"  and {len(projects) - LISTED_PROJECTS} more projects")
+        out.say(f"  and {len(projects) - LISTED_PROJECTS} more projects")
 
 
 def _parse_folder(given: str) -> tuple[str, str]:
@@ -153,8 +142,8 @@ def _run(request: Json) -> Json:
             except StoreMissing:
                 missing = True
     with (
-        interruptible(UNCHANGED if dry_run else STOPPED),
-        bar("Counting" if dry_run else "Importing") as show,
+        out.interruptible(UNCHANGED if dry_run else STOPPED),
+        out.bar("Counting" if dry_run else "Importing") as show,
     ):
         if missing:
             found = _run_in_scratch(paths, request, show)
@@ -178,7 +167,7 @@ def _with_restarts(run: Callable[[], Result | None]) -> Result:
     raise TransferError("The worker ended again and again. See `aforesaid worker logs`.")
 
 
-def _run_in_scratch(paths: Paths, request: Json, show: Show) -> Json:
+def _run_in_scratch(paths: Paths, request: Json, show: out.Show) -> Json:
     """A dry run where nothing is recorded yet starts no worker and creates no database."""
     from aforesaid.memory.transfer import MemoryImport
 
@@ -198,7 +187,7 @@ def _run_in_scratch(paths: Paths, request: Json, show: Show) -> Json:
     return found
 
 
-def _run_steps(ask: Ask, request: Json, show: Show) -> Json | None:
+def _run_steps(ask: Ask, request: Json, show: out.Show) -> Json | None:
     """Returns None if the worker does not know the import any more."""
     end = time.monotonic() + BUSY_SECONDS
     while "busy" in (answer := ask("import-begin", STEP_SECONDS, **request)):
@@ -226,25 +215,25 @@ def _report(result: Json, *, dry_run: bool) -> bool:
     new, known, memories = result["new"], result["known"], result.get("memories")
     value = {"dry_run": dry_run, "new": new, "known": known, "seconds": result["seconds"]}
     value |= {key: result[key] for key in ("projects", "memories") if key in result}
-    if print_if_json(value):
+    if out.print_if_json(value):
         return True
     added = [count(new[plural(noun)], noun) for noun in NOUNS if new[plural(noun)]]
-    say(f"{'Would import' if dry_run else 'Imported'}: {', '.join(added) or 'nothing'}.")
+    out.say(f"{'Would import' if dry_run else 'Imported'}: {', '.join(added) or 'nothing'}.")
     for noun in ("session", "memory"):
         if number := known[plural(noun)]:
-            say(f"{count(number, noun)} here already.")
+            out.say(f"{count(number, noun)} here already.")
     if memories:
         if renamed := memories["renamed"]:
             names = ", ".join(renamed[:LISTED_MEMORIES])
             names += ", …" if len(renamed) > LISTED_MEMORIES else ""
             verb = "would be" if dry_run else "was" if len(renamed) == 1 else "were"
             what = count(len(renamed), "memory")
-            say(f"{what} {verb} renamed, because the name is used: {names}.")
+            out.say(f"{what} {verb} renamed, because the name is used: {names}.")
         for reason in memories["reasons"]:
-            say(reason, err=True)
+            out.say(reason, err=True)
         if more := memories["refused"] - len(memories["reasons"]):
-            say(f"{count(more, 'more memory')} not imported.", err=True)
-    say("Nothing was changed." if dry_run else f"That took {duration(result['seconds'])}.")
+            out.say(f"{count(more, 'more memory')} not imported.", err=True)
+    out.say("Nothing was changed." if dry_run else f"That took {out.duration(result['seconds'])}.")
     return False
 
 
@@ -255,7 +244,7 @@ def _report(result: Json, *, dry_run: bool) -> bool:
 @arguments.project_option()
 @arguments.since_option("Only sessions that went on")
 @click.option("--dry-run", is_flag=True, help="Only count, and estimate the cost.")
-@json_option
+@out.json_option
 def import_claude_code(project: str | None, since: int | None, dry_run: bool) -> None:
     """Import past sessions of Claude Code from its transcripts.
 
@@ -264,7 +253,7 @@ def import_claude_code(project: str | None, since: int | None, dry_run: bool) ->
 
     Transcripts are read from ~/.claude/projects, or from `projects` in CLAUDE_CONFIG_DIR.
     """
-    with interruptible(UNCHANGED if dry_run else "Stopped. Run it again to continue."):
+    with out.interruptible(UNCHANGED if dry_run else "Stopped. Run it again to continue."):
         home = wiring.home()
         try:
             store = imports.reading(home)
@@ -291,11 +280,11 @@ def _import_transcripts(
     began = time.monotonic()
     faulty: list[str] = []  # transcripts that could not be read whole
     try:
-        with bar("Importing") as show:
+        with out.bar("Importing") as show:
             if selection.chosen:
                 faulty = _with_restarts(lambda: _follow(selection.chosen, show))
     except KeyboardInterrupt:
-        exit_interrupted(
+        out.exit_interrupted(
             "The worker continues. See `aforesaid status`; run this again to watch it."
         )
     seconds, store = time.monotonic() - began, imports.reading(home)
@@ -304,20 +293,20 @@ def _import_transcripts(
         waiting = store.health().pending if store is not None else 0
     rate = round(gain.all.events / seconds) if seconds else 0
     took = {"seconds": round(seconds, 3), "events_per_second": rate, "waiting": waiting}
-    if print_if_json({"dry_run": False} | _gain_json(gain, selection, faulty) | took):
+    if out.print_if_json({"dry_run": False} | _gain_json(gain, selection, faulty) | took):
         return
     _print_gain("Imported", gain, selection, what, faulty)
     if selection.chosen:
         speed = f": {rate:,} events per second" if gain.all.events else ""
-        say(f"That took {duration(seconds)}{speed}.")
+        out.say(f"That took {out.duration(seconds)}{speed}.")
     if waiting:
-        say(
+        out.say(
             f"{count(waiting, 'job')} to be processed in the background, after today's. `aforesaid "
             "synthesize` shows the progress, `aforesaid status` what it waits for."
         )
 
 
-def _follow(selected: list[Selected], show: Show) -> list[str] | None:
+def _follow(selected: list[Selected], show: out.Show) -> list[str] | None:
     """Until the worker has finished. Returns the transcripts that it could not read whole; None if the
     worker does not know the import any more."""
     name = arguments.call_worker("backfill-begin", **as_order(selected))["name"]
@@ -337,25 +326,25 @@ def _follow(selected: list[Selected], show: Show) -> list[str] | None:
 
 def _print_plan(home: wiring.Home, selection: imports.Selection, what: str) -> None:
     choice = wiring.provider(home, clock.now)
-    with bar("Counting") as show:
+    with out.bar("Counting") as show:
         plan = imports.plan(home, choice, selection.chosen, clock.now, show)
     costs = _costs(home, choice, plan)
     added, expected, needs = plan.gain.all, plan.expected, plan.needs
     value: Json = {"dry_run": True} | _gain_json(plan.gain, selection, plan.faulty)
     value["observations"] = asdict(expected)
     value["needs"] = {n: getattr(needs, n) for n in ("requests", "sent", "received")}
-    if print_if_json(value | {"costs": costs}):
+    if out.print_if_json(value | {"costs": costs}):
         return
     _print_gain("Would import", plan.gain, selection, what, plan.faulty)
     if added != Tally():
-        say(
+        out.say(
             f"To be processed: {count(added.turns, 'turn')}, in {count(added.parts, 'part')} to observe and "
             f"{count(added.summaries, 'summary')}."
         )
         low, high = expected.low, expected.high
         number = f"{low:,} to {high:,}" if low < high else f"{high:,}"
-        say(f"Observations to expect: {number if high else 'none'} ({expected.basis}).")
-        say(
+        out.say(f"Observations to expect: {number if high else 'none'} ({expected.basis}).")
+        out.say(
             f"With a model, about {count(needs.requests, 'request')}: {needs.sent:,} tokens sent and "
             f"{needs.received:,} received."
         )
@@ -363,8 +352,8 @@ def _print_plan(home: wiring.Home, selection: imports.Selection, what: str) -> N
         for cost in costs:
             dollars = "unknown" if cost["dollars"] is None else f"{cost['dollars']:,.2f}"
             rows.append((cost["provider"], "in use" if cost["in_force"] else "", dollars))
-        table(("provider", "", "about dollars"), rows, numbers=("about dollars",))
-    say("Nothing was changed.")
+        out.table(("provider", "", "about dollars"), rows, numbers=("about dollars",))
+    out.say("Nothing was changed.")
 
 
 def _costs(home: wiring.Home, choice: wiring.Choice, plan: imports.Plan) -> list[Json]:
@@ -402,17 +391,17 @@ def _print_gain(
     label: str, gain: imports.Gain, selection: imports.Selection, what: str, faulty: list[str]
 ) -> None:
     if not selection.chosen:
-        say(f"{label}: nothing. {_explain_nothing(selection, what)}")
+        out.say(f"{label}: nothing. {_explain_nothing(selection, what)}")
     else:
         added = [_tally(gain.new)] if gain.new.sessions else []
         if sessions := gain.grown.sessions:
             part = _tally(gain.grown.since(Tally(sessions=sessions))) or "more to process"
             added.append(f"{part} in {count(sessions, 'known session')}")
-        say(f"{label}: {'; '.join(added) or 'nothing'}.")
+        out.say(f"{label}: {'; '.join(added) or 'nothing'}.")
         if gain.known:
-            say(f"{count(gain.known, 'session')} here already.")
+            out.say(f"{count(gain.known, 'session')} here already.")
         if empty := gain.empty + selection.empty:
-            say(f"{count(empty, 'empty transcript')} skipped.")
+            out.say(f"{count(empty, 'empty transcript')} skipped.")
     unreadable = [f"{file.path}: {file.fault}" for file in selection.unreadable]
     for files, problem in (
         (unreadable, "cannot be read"),
@@ -423,7 +412,7 @@ def _print_gain(
             lines += [f"  {file}" for file in files[:LISTED_FILES]]
             if len(files) > LISTED_FILES:
                 lines.append(f"  and {len(files) - LISTED_FILES} more (--json lists all)")
-            say(styled("\n".join(lines), fg="yellow"))
+            out.say(out.styled("\n".join(lines), fg="yellow"))
 
 
 def _tally(added: Tally) -> str:

@@ -15,16 +15,7 @@ import aforesaid
 from aforesaid import settings as settings_module
 from aforesaid import wiring
 from aforesaid.agents.registry import DEFAULT, hook_command, installer
-from aforesaid.cli.output import (
-    json_option,
-    megabytes,
-    print_if_json,
-    report,
-    say,
-    styled,
-    table,
-    wants_json,
-)
+from aforesaid.cli import output as out
 from aforesaid.paths import Paths, write_private
 from aforesaid.settings import Row, Value
 
@@ -79,25 +70,25 @@ def _report(changes: Sequence["Change"], *, dry_run: bool, done: str, unchanged:
         {"file": str(change.path), "changed": change.changed, "diff": change.diff()}
         for change in changes
     )
-    if print_if_json(hooks | {"dry_run": dry_run, "server": server}):
+    if out.print_if_json(hooks | {"dry_run": dry_run, "server": server}):
         return
     changed = [change for change in changes if change.changed]
     for change in changed:
         for line in change.diff().splitlines():
-            say(styled(line, fg=COLOURS.get(line[:1])))
+            out.say(out.styled(line, fg=COLOURS.get(line[:1])))
     if not changed:
-        say(unchanged)
+        out.say(unchanged)
     elif dry_run:
         files = " and ".join(str(change.path) for change in changed)
-        say(f"\nNothing was written. Without --dry-run this changes {files}.")
+        out.say(f"\nNothing was written. Without --dry-run this changes {files}.")
     else:
-        say(f"\n{done}")
+        out.say(f"\n{done}")
 
 
 @click.command()
 @click.option("--scope", type=SCOPE, default="user", show_default=True, help="Whose settings.")
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
-@json_option
+@out.json_option
 def install(scope: str, dry_run: bool) -> None:
     """Connect Claude Code: add hooks to its settings and the MCP server to its configuration.
 
@@ -130,7 +121,7 @@ def install(scope: str, dry_run: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
 @click.option("--purge", is_flag=True, help="Also delete everything that is stored. No undo.")
 @click.option("--yes", is_flag=True, help="With --purge: do not ask.")
-@json_option
+@out.json_option
 def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool) -> None:
     """Undo `install` exactly: the files are restored byte for byte, and the worker is stopped.
 
@@ -139,9 +130,9 @@ def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool) -> None:
     """
     paths = Paths.of(os.environ)
     if purge and not (yes or dry_run):
-        if wants_json():
+        if out.wants_json():
             raise click.UsageError("With --json nobody can be asked: add --yes or --dry-run.")
-        say("\n".join(["This deletes for good:", *_describe_stored(paths)]))
+        out.say("\n".join(["This deletes for good:", *_describe_stored(paths)]))
         click.confirm("Delete everything that aforesaid has stored?", abort=True)
     files = settings_files(scope, paths.installs)
     changes = [file.uninstall(dry_run=True) for file in files]
@@ -175,7 +166,7 @@ def _describe_stored(paths: Paths) -> list[str]:
     ]
     if paths.config == paths.data == paths.state:
         lines = [f"  {paths.data}: database, memories, backups, settings, logs"]
-    return [*lines, f"  {megabytes(sum(sizes(paths).values()))} in all"]
+    return [*lines, f"  {out.megabytes(sum(sizes(paths).values()))} in all"]
 
 
 def _purge(paths: Paths) -> Iterator[str]:
@@ -222,7 +213,7 @@ def config() -> None:
 
 
 @config.command("list")
-@json_option
+@out.json_option
 def list_settings() -> None:
     """List all settings with their values and where these come from."""
     from aforesaid.configuring import plain
@@ -239,32 +230,32 @@ def list_settings() -> None:
         }
         for row in settings_module.ROWS
     }
-    if print_if_json(found):
+    if out.print_if_json(found):
         return
     rows = (
         (row.name, _display(row, values[row.name]), origins[row.name], row.help)
         for row in settings_module.ROWS
     )
-    table(("setting", "value", "from", "what it does"), rows)
-    say(f"File: {home.paths.config_file}")
+    out.table(("setting", "value", "from", "what it does"), rows)
+    out.say(f"File: {home.paths.config_file}")
 
 
 @config.command("get")
 @name_argument
-@json_option
+@out.json_option
 def get_setting(name: str) -> None:
     """Print the value of one setting."""
     from aforesaid.configuring import plain
 
     row = settings_module.row_named(name)
     value = wiring.home().settings.values[row.name]
-    report(plain(row, value), _display(row, value))
+    out.report(plain(row, value), _display(row, value))
 
 
 @config.command("set")
 @name_argument
 @click.argument("value", shell_complete=_complete_values)
-@json_option
+@out.json_option
 def set_setting(name: str, value: str) -> None:
     """Write one setting to the file; separate lists with commas. Comments in the file are kept."""
     from aforesaid import configuring
@@ -278,27 +269,27 @@ def set_setting(name: str, value: str) -> None:
     else:
         note = "A running worker applies it after: aforesaid worker restart"
     text = f"{row.name} = {_display(row, parsed)}\n{note}"
-    report({row.name: configuring.plain(row, parsed)}, text)
+    out.report({row.name: configuring.plain(row, parsed)}, text)
 
 
 @config.command("unset")
 @name_argument
-@json_option
+@out.json_option
 def unset_setting(name: str) -> None:
     """Reset one setting to its default."""
     from aforesaid import configuring
 
     row = configuring.unset(name)
     default = _display(row, row.default) or "empty"
-    report({row.name: row.default}, f"{row.name} is reset to its default, {default}.")
+    out.report({row.name: row.default}, f"{row.name} is reset to its default, {default}.")
 
 
 @config.command("path")
-@json_option
+@out.json_option
 def path() -> None:
     """Print the path of the config file."""
     file = str(Paths.of(os.environ).config_file)
-    report(file, file)
+    out.report(file, file)
 
 
 def _display(row: Row, value: Value) -> str:

@@ -11,16 +11,7 @@ import click
 from aforesaid import clock, switches, wiring
 from aforesaid.agents.registry import project_directory
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    NEEDS_ATTENTION,
-    bar,
-    exit_interrupted,
-    json_option,
-    print_if_json,
-    report,
-    say,
-    styled,
-)
+from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, ConfigError, NotFound, WorkerDown
 from aforesaid.model.sessions import ENDS, subject
@@ -45,22 +36,22 @@ def worker() -> None:
 
 
 @worker.command()
-@json_option
+@out.json_option
 def start() -> None:
     """Start the worker if it is not running. A newer version replaces an older one."""
     _report_worker(rpc.start(Paths.of(os.environ)))
 
 
 @worker.command()
-@json_option
+@out.json_option
 def stop() -> None:
     """Stop the worker after its current job. Waiting events are kept."""
     was_running = rpc.stop(Paths.of(os.environ))
-    report({"was_running": was_running}, "Stopped." if was_running else "It was not running.")
+    out.report({"was_running": was_running}, "Stopped." if was_running else "It was not running.")
 
 
 @worker.command()
-@json_option
+@out.json_option
 def restart() -> None:
     """Stop the worker and start it again."""
     paths = Paths.of(os.environ)
@@ -69,14 +60,14 @@ def restart() -> None:
 
 
 @worker.command("status")
-@json_option
+@out.json_option
 def worker_status() -> None:
     """Print whether the worker is running. Exit code 3 if not."""
     try:
         found = rpc.status(Paths.of(os.environ))
     except WorkerDown:
         text = "Not running. The next capture starts it, or `aforesaid worker start`."
-        report({"running": False}, text)
+        out.report({"running": False}, text)
         raise SystemExit(NOT_RUNNING) from None
     _report_worker(found)
 
@@ -88,14 +79,14 @@ def logs(lines: int, follow: bool) -> None:
     """Print the end of the worker's log."""
     file = Paths.of(os.environ).log_file
     if not file.exists():
-        say(f"There is no log yet: {file}")
+        out.say(f"There is no log yet: {file}")
         return
     with file.open(encoding="utf-8", errors="replace") as stream:
         for line in stream.readlines()[-lines:]:
-            say(line.rstrip("\n"))
+            out.say(line.rstrip("\n"))
         while follow:
             if line := stream.readline():
-                say(line.rstrip("\n"))
+                out.say(line.rstrip("\n"))
             else:
                 time.sleep(0.2)
 
@@ -104,7 +95,7 @@ def _report_worker(found: dict[str, Any]) -> None:
     memory = f", {int(found['memory_kb']) // 1024} MB" if found["memory_kb"] else ""
     version, pid, uptime = found["version"], found["pid"], found["uptime_s"]
     text = f"Running: version {version}, pid {pid}, up {uptime} s{memory}."
-    report({"running": True} | found, text)
+    out.report({"running": True} | found, text)
 
 
 def _parse_length(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -132,7 +123,7 @@ def _session_key(name: str | None) -> tuple[str, str] | None:
 @click.option(
     "--for", "seconds", metavar="LENGTH", callback=_parse_length, help="Such as 30m, 2h, 1d."
 )
-@json_option
+@out.json_option
 def pause(scope: str, session: str | None, everything: bool, seconds: int | None) -> None:
     """Record and inject nothing, here or everywhere, until `aforesaid resume`.
 
@@ -148,7 +139,7 @@ def pause(scope: str, session: str | None, everything: bool, seconds: int | None
         session=_session_key(session),
         milliseconds=None if seconds is None else seconds * clock.SECOND,
     )["paused"]
-    report(paused, f"{_describe_pause(paused, 'is')}. {ENDS}.")
+    out.report(paused, f"{_describe_pause(paused, 'is')}. {ENDS}.")
 
 
 def _describe_pause(paused: dict[str, Any], verb: str) -> str:
@@ -159,7 +150,7 @@ def _describe_pause(paused: dict[str, Any], verb: str) -> str:
 @click.command()
 @arguments.session_option("One session")
 @click.option("--all", "everything", is_flag=True, help="Whatever is paused, in all projects.")
-@json_option
+@out.json_option
 def resume(session: str | None, everything: bool) -> None:
     """End what `aforesaid pause` paused here: this project, its sessions, and everything."""
     answer = arguments.call_worker(
@@ -168,14 +159,14 @@ def resume(session: str | None, everything: bool) -> None:
         session=_session_key(session),
         everything=everything,
     )
-    if print_if_json(answer):
+    if out.print_if_json(answer):
         return
     for each in answer["ended"]:
-        say(f"{_describe_pause(each, 'was')}; it is recorded again.")
+        out.say(f"{_describe_pause(each, 'was')}; it is recorded again.")
     if not answer["ended"]:
-        say("Nothing was paused here.")
+        out.say("Nothing was paused here.")
     if still := answer["still"] or switches.off_reason_in_env(os.environ):
-        say(styled(f"Still off: {still}.", fg="yellow"))
+        out.say(out.styled(f"Still off: {still}.", fg="yellow"))
 
 
 @click.command()
@@ -184,7 +175,7 @@ def resume(session: str | None, everything: bool) -> None:
 @arguments.project_option("With --again: only this project")
 @arguments.since_option("With --again: only turns")
 @click.option("--dry-run", is_flag=True, help="Only count, and estimate the tokens.")
-@json_option
+@out.json_option
 def synthesize(
     again: bool, session: str | None, project: str | None, since: int | None, dry_run: bool
 ) -> None:
@@ -212,7 +203,7 @@ def synthesize(
     # Before anything is spent: a worker does not see later changes of the settings.
     wanted, running = str(wiring.provider(home, clock.now).author), rpc.start(home.paths)
     if wanted != running["provider"]:
-        say(
+        out.say(
             f"The worker writes as {running['provider']}; the settings, as this terminal sees them, say "
             f"{wanted}. `aforesaid worker restart` applies them.",
             err=True,
@@ -229,10 +220,10 @@ def synthesize(
     else:
         arguments.call_worker("wake")
     result = _watch(home.paths, requeued)
-    if not print_if_json(result):
+    if not out.print_if_json(result):
         _print_synthesis(result, again=again)
     if result["stopped"] or result["failed"]:
-        raise SystemExit(NEEDS_ATTENTION)
+        raise SystemExit(out.NEEDS_ATTENTION)
 
 
 def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None) -> None:
@@ -255,7 +246,7 @@ def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None) -> None
     known = "an unknown number of tokens" if tokens is None else f"about {count(tokens, 'token')}"
     what = "to be reprocessed" if limits is not None else "waiting"
     text = f"{count(jobs, 'job')} {what} by {author}: {known}. Nothing was changed."
-    report({"author": author, "jobs": jobs, "tokens": tokens}, text)
+    out.report({"author": author, "jobs": jobs, "tokens": tokens}, text)
 
 
 def _watch(paths: Paths, requeued: int) -> dict[str, Any]:
@@ -266,7 +257,7 @@ def _watch(paths: Paths, requeued: int) -> dict[str, Any]:
     most = max(requeued, _pending(found))
     failed_before = int(found["queue"]["skipped"])
     try:
-        with bar("Writing") as show:
+        with out.bar("Writing") as show:
             while _pending(found) and not _why_stopped(found):
                 most = max(most, _pending(found))
                 done = most - _pending(found)
@@ -274,7 +265,7 @@ def _watch(paths: Paths, requeued: int) -> dict[str, Any]:
                 time.sleep(POLL_SECONDS)
                 found = rpc.start(paths)
     except KeyboardInterrupt:
-        exit_interrupted("The worker continues. See `aforesaid status`.")
+        out.exit_interrupted("The worker continues. See `aforesaid status`.")
     return {
         "author": str(found["provider"]),
         "requeued": requeued,
@@ -298,27 +289,27 @@ def _why_stopped(found: dict[str, Any]) -> str | None:
 def _print_synthesis(result: dict[str, Any], *, again: bool) -> None:
     if result["done"] or result["waiting"]:
         done = f"{count(result['done'], 'job')} done by {result['author']}"
-        say(f"{done}, {result['waiting']} waiting.")
+        out.say(f"{done}, {result['waiting']} waiting.")
     elif again:
-        say(f"Everything is written by {result['author']} already.")
+        out.say(f"Everything is written by {result['author']} already.")
     else:
-        say("Nothing is pending.")
+        out.say("Nothing is pending.")
     if result["failed"]:
         failed = f"{count(result['failed'], 'job')} failed three times: `aforesaid status`."
-        say(styled(failed, fg="yellow"))
+        out.say(out.styled(failed, fg="yellow"))
     if result["stopped"]:
-        say(f"Not finished: {result['stopped']}", err=True)
+        out.say(f"Not finished: {result['stopped']}", err=True)
 
 
 @click.command()
 @click.argument("job", type=int, required=False)
-@json_option
+@out.json_option
 def retry(job: int | None) -> None:
     """Retry JOB, or every job that failed three times. `aforesaid status` lists them."""
     answer = arguments.call_worker("retry", id=job)
     if job is not None and not answer["requeued"]:
         raise NotFound(f"There is no failed job {job}. `aforesaid status` lists them.")
-    report(answer, f"{count(answer['requeued'], 'job')} to be retried.")
+    out.report(answer, f"{count(answer['requeued'], 'job')} to be retried.")
 
 
 class NotOpened(AforesaidError):
@@ -328,7 +319,7 @@ class NotOpened(AforesaidError):
 @click.command("open")
 @click.argument("view", required=False, type=click.Choice(VIEWS), metavar="[VIEW]")
 @click.option("--print", "only_print", is_flag=True, help="Print the link, open nothing.")
-@json_option
+@out.json_option
 def open_(view: str | None, only_print: bool) -> None:
     """Open the viewer in a browser, at VIEW if given.
 
@@ -339,14 +330,16 @@ def open_(view: str | None, only_print: bool) -> None:
     if refused := answer.get("refused"):
         raise NotOpened(refused)
     link, port = str(answer["link"]), answer["port"]
-    if print_if_json({"link": link, "port": port}):
+    if out.print_if_json({"link": link, "port": port}):
         return
     if not only_print and _browse(link):
-        say(f"Opened http://127.0.0.1:{port}/{view or ''} in your browser.")
+        out.say(f"Opened http://127.0.0.1:{port}/{view or ''} in your browser.")
         return
     click.echo(link)
     if not only_print:
-        say("Open this link in a browser on this machine within a minute. It works once.", err=True)
+        out.say(
+            "Open this link in a browser on this machine within a minute. It works once.", err=True
+        )
 
 
 def _browse(link: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from aforesaid import clock as clocks
-from aforesaid import freshness, log, switches, wiring
+from aforesaid import log, switches, wiring
 from aforesaid.agents.registry import DEFAULT, current_session, project_directory
 from aforesaid.clock import Clock
 from aforesaid.errors import AforesaidError, NotFound, StoreError, StoreMissing
@@ -25,6 +25,7 @@ from aforesaid.model.observations import Observation
 from aforesaid.model.sessions import COMMAND, Where, place_of
 from aforesaid.parameters import Misused, read
 from aforesaid.paths import Paths
+from aforesaid.recall.results import HitDetails
 from aforesaid.recall.search import Searcher
 from aforesaid.repository import identify
 from aforesaid.store.store import Store
@@ -143,10 +144,8 @@ class Context:
         try:
             yield context
         except Exception as error:
-            known = isinstance(error, Misused | AforesaidError) and not isinstance(
-                error, StoreError
-            )
-            if context._opened is not None and not known:
+            expected = isinstance(error, Misused | AforesaidError)
+            if context._opened and (not expected or isinstance(error, StoreError)):
                 self._pool.drop(context._opened)
             raise
         finally:
@@ -203,18 +202,14 @@ class Context:
         return wiring.memories(home, directory, self.clock, self._env, repository)
 
     def freshness(self, observation: Observation) -> Freshness:
-        root = self.store.projects.get(observation.project_id).root
-        session = self.store.sessions.get(observation.session_id)
-        folder = freshness.directory(session.project_dir if session else root, root)
-        return freshness.check_files(observation, folder)
+        return HitDetails(self.store).freshness_of(observation)
 
     def paused(self) -> str | None:
         """Why nothing of this session is recorded; None where it is."""
         skipped = wiring.home(self._env).settings.names("capture.skip_dirs")
-        if why := switches.off_reason_in_env(self._env) or switches.off_reason(
-            self.directory, skipped
-        ):
-            return why
+        off = switches.off_reason_in_env(self._env) or switches.off_reason(self.directory, skipped)
+        if off:
+            return off
         try:
             project = self._current_project()
         except StoreMissing:

@@ -13,15 +13,7 @@ from aforesaid.freshness import UNKNOWN
 from aforesaid.mcp.context import Context, Scope
 from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Author, Observation, Summary
-from aforesaid.model.search import (
-    EVENT,
-    OBSERVATION,
-    PROMPT,
-    SESSION,
-    SUMMARY,
-    FoundEvent,
-    Hit,
-)
+from aforesaid.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY, FoundEvent, Hit
 from aforesaid.model.sessions import Prompt, Session
 from aforesaid.parameters import Misused
 from aforesaid.recall import render

@@ -13,6 +13,7 @@ from uuid import uuid4
 from aforesaid.agents.api import NAME
 from aforesaid.model.sessions import Session
 from aforesaid.parameters import Parameter
+from aforesaid.web.api import common
 from aforesaid.web.backend import Backend, Json
 from aforesaid.web.endpoint import LARGE, SMALL, ApiError, encode, endpoint, not_found, shape
 
@@ -43,16 +44,13 @@ QUEUED: Json = {
     response=QUEUED,
     status=202,
 )
-def start_session(
-    backend: Backend, *, id: str, project: str, prompt: str | None, prompt_number: int | None
-) -> Json:
+def start_session(backend: Backend, *, id: str, project: str, **prompt: Any) -> Json:
     """Start a session, or its next prompt."""
     if not project.startswith("/"):
         raise ApiError(400, "bad_request", "`project` must be an absolute path.", "project")
     _capture(backend, "context", project, kind="start", session=id)
-    if prompt:
-        more = {"prompt": prompt, "prompt_number": prompt_number}
-        _capture(backend, "new", project, kind="prompt", session=id, **more)
+    if prompt["prompt"]:
+        _capture(backend, "new", project, kind="prompt", session=id, **prompt)
     return {"session": id, "queued": True}
 
 
@@ -108,14 +106,11 @@ def end_turn(
 def read_status(backend: Backend, *, id: str) -> Json:
     """Report how far a session has been processed."""
     session = _find(backend, id, INGEST_SECONDS)
-    return {
+    return common.pick(session, "status prompts last_event_at") | {
         "session": id,
-        "status": session.status,
-        "prompts": session.prompts,
         "observations": len(backend.store.observations.rows_for_session(session.id)),
         "summaries": len(backend.store.summaries.for_session(session.id)),
         "pending": backend.store.jobs.count_pending(session.id),
-        "last_event_at": session.last_event_at,
     }
 
 

@@ -4,15 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from aforesaid import freshness
-from aforesaid.model.observations import (
-    TYPES,
-    Observation,
-    Unusable,
-    changes,
-    checked,
-    draft_fields,
-    draft_version,
-)
+from aforesaid.model import observations
+from aforesaid.model.observations import Observation, Unusable
 from aforesaid.parameters import Parameter
 from aforesaid.recall import lookup
 from aforesaid.recall.results import describe_reasons
@@ -105,7 +98,7 @@ def read_observation(backend: Backend, *, id: int) -> Json:
         "origins": list(draft.origins or ()),
         "sources": list(draft.sources),
         "edits": store.observations.count_edits(id),
-        "version": draft_version(draft),
+        "version": observations.draft_version(draft),
         "freshness": asdict(freshness.check_files(found, folder)),
         "evidence": [common.event_json(row, {}) for row in rows],
         "evidence_of": of,
@@ -122,7 +115,7 @@ def read_observation(backend: Backend, *, id: int) -> Json:
 @endpoint(
     "PATCH",
     PATH,
-    Parameter("type", "Its type.", choices=TYPES),
+    Parameter("type", "Its type.", choices=observations.TYPES),
     Parameter("title", "A few words."),
     Parameter("subtitle", "One sentence."),
     Parameter("narrative", "The details."),
@@ -138,14 +131,14 @@ def read_observation(backend: Backend, *, id: int) -> Json:
 def edit_observation(backend: Backend, *, id: int, version: str | None, **given: Any) -> Json:
     """Edit an observation. Fields that are left out stay; an empty text or list removes one. An edited
     observation is no longer doubted or replaced."""
-    before = draft_fields(_get(backend, id).draft)
+    before = observations.draft_fields(_get(backend, id).draft)
     fields = {
         name: list(value) if isinstance(value, tuple) else value or None
         for name, value in given.items()
         if value is not None
     }
-    after = checked(before | fields)
-    changed = after if isinstance(after, Unusable) else changes(before, after)
+    after = observations.checked(before | fields)
+    changed = after if isinstance(after, Unusable) else observations.changes(before, after)
     if isinstance(changed, Unusable):
         why = f"The observation was left as it is: {changed.why}."
         raise ApiError(400, "bad_request", why, changed.field)
