@@ -306,7 +306,7 @@ def check_server() -> Iterator[Finding]:
         return
     if installer.is_plugin_enabled(os.environ):
         yield Finding("ok", "MCP server", f"the {installer.TITLE} plugin has it")
-    elif any(f.level == "ok" for f in overview.check_hooks(os.environ, Path.cwd())):
+    elif any(f.level != "warning" for f in overview.check_hooks(os.environ, Path.cwd())):
         unknown = f"{installer.TITLE} does not know it"
         yield Finding("warning", "MCP server", unknown, "aforesaid install")
 
