@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aforesaid.cli.output import F, bar, json_option, say
+from aforesaid.cli.output import F, bar, say
 from aforesaid.errors import AforesaidError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ PROMPTS_ALONE = (
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 SIZES = (1_000, 10_000, 100_000)
 PASSED_ON = {"ignore_unknown_options": True, "help_option_names": []}
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def measured(function: F) -> F:
@@ -186,10 +187,10 @@ def recall(
     print_machine(False, as_json)
     how = "plain FTS5" if plain else "words only" if encoder == "none" else f"encoder {encoder}"
     if prompts:
-        with bar("Prompts", quiet=as_json) as show:
+        with bar("Prompts") as show:
             print_tables([run.prompt_table(read.half(half), encoder, show)], as_json)
         return
-    with bar("Questions", quiet=as_json) as show:
+    with bar("Questions") as show:
         made = run.measure(
             read,
             show,
@@ -230,7 +231,7 @@ def search(sizes: tuple[int, ...], encoder: str, queries: int, normal: bool, as_
     print_machine(first, as_json)
     tables = []
     for size in sizes:
-        with bar(f"{size:,} observations", quiet=as_json) as show:
+        with bar(f"{size:,} observations") as show:
             tables.append(run.measure(size, encoder, queries, show, first=first))
     print_tables(run.tables(tables), as_json, first=first)
 
@@ -273,7 +274,7 @@ def memory(
     model = served.choice(endpoint, name).model if endpoint else None
     print_machine(False, as_json)
     found = run.measure(
-        lambda what: bar(what, quiet=as_json),
+        bar,
         half=half,
         encoder=encoder,
         model=model,

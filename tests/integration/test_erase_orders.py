@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from aforesaid.cli import arguments
-from aforesaid.cli.purge import run_purge
+from aforesaid.cli.curate import run_purge
 from aforesaid.clock import now
 from aforesaid.errors import AforesaidError
 from aforesaid.model.purge import Erasure
@@ -180,7 +180,7 @@ def test_an_error_names_what_goes_on_with_it(
         arguments, "call_worker", lambda command, **request: commands[command](request)
     )
     with pytest.raises(AforesaidError) as raised:
-        run_purge(Erasure("session", id=1), dry_run=False, yes=True, as_json=True)
+        run_purge(Erasure("session", id=1), dry_run=False, yes=True)
     said = str(raised.value)
     assert said.startswith("The erasure stopped (ZeroDivisionError; see `aforesaid worker logs`).")
     assert said.endswith("`aforesaid worker restart` resumes it.")
@@ -200,12 +200,12 @@ def test_backups_are_not_replaced_unasked_where_nothing_matches(
     asked: list[str] = []
     runs: list[bool] = []
 
-    def run(_: Erasure, *, dry_run: bool, quiet: bool) -> dict[str, int]:
+    def run(_: Erasure, *, dry_run: bool) -> dict[str, int]:
         runs.append(dry_run)
         return counts
 
-    monkeypatch.setattr("aforesaid.cli.purge._run", run)
+    monkeypatch.setattr("aforesaid.cli.curate._run", run)
     monkeypatch.setattr("click.confirm", lambda text, abort: asked.append(text))
-    run_purge(Erasure("text", text="some text"), dry_run=False, yes=False, as_json=False)
+    run_purge(Erasure("text", text="some text"), dry_run=False, yes=False)
     assert asked == ([question] if question else [])
     assert runs == ([True, False] if question else [True])

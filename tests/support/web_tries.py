@@ -1,7 +1,7 @@
 """Every way in that is not allowed, for every route: requests, with the status that each should get."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -96,9 +96,9 @@ def spy_on(app: Application) -> tuple[Spy, list[Target]]:
     for path, handlers in app.paths.items():
         filled = "/".join("1" if part.startswith("{") else part for part in path.split("/"))
         methods = frozenset(handlers.by_method)
-        for method, handler in handlers.by_method.items():
-            targets.append(Target(method, filled, handler.max_bytes, methods))
-            handlers.by_method[method] = replace(handler, app=spy)
+        for method, (_, max_bytes) in handlers.by_method.items():
+            targets.append(Target(method, filled, max_bytes, methods))
+            handlers.by_method[method] = spy, max_bytes
     return spy, targets
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from aforesaid.cli.main import COMMANDS, cli
-from aforesaid.mcp.ids import FORMS
+from aforesaid.mcp.results import FORMS
 from aforesaid.mcp.server import INSTRUCTIONS
 from aforesaid.mcp.tools import TOOLS
 from aforesaid.parameters import Parameter

@@ -131,21 +131,19 @@ def test_a_store_that_is_given_up_is_closed_by_the_last_who_uses_it(
         closed.append(store)
 
     monkeypatch.setattr(Store, "close", close)
-    lender = StorePool(env, lambda: START)
-    first, second = lender.acquire(), lender.acquire()
+    pool = StorePool(env, lambda: START)
+    first, second = pool.get(), pool.get()
     assert first is second
-    lender.release(first, broken=True)
-    assert closed == []
-    third = lender.acquire()
+    given_up = first.store
+    pool.drop(first)
+    third = pool.get()
     assert third is not second
-    lender.release(second, broken=True)
-    assert closed == [second.store]
-    lender.release(third)
-    assert lender.acquire() is third
-    lender.close()
-    assert closed == [second.store]
-    lender.release(third)
-    assert closed == [second.store, third.store]
+    pool.drop(second)  # no longer the current one
+    assert pool.get() is third
+    del first
+    assert closed == []
+    del second
+    assert closed == [given_up]
 
 
 def test_a_call_works_with_one_store_to_its_end(place: Context, env: dict[str, str]) -> None:

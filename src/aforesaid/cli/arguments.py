@@ -11,16 +11,16 @@ import click
 from click.shell_completion import CompletionItem
 
 from aforesaid import __version__, clock, errors
-from aforesaid.errors import AforesaidError, NotFound, WorkerError
+from aforesaid.errors import AforesaidError, NotFound
 from aforesaid.model.names import NAMED, NUMBER
 from aforesaid.paths import Paths
 from aforesaid.text import one_line
 
 if TYPE_CHECKING:
-    from aforesaid.model.sessions import Project
     from aforesaid.store.store import Store
 
 SENT = ("AFORESAID_", "CLAUDE", "HOME", "XDG_")  # variables that an answer may depend on
+ANSWER_SECONDS = 5.0
 MOST_COMPLETED = 40  # as many as a shell shows on one screen
 TIME_EXAMPLES = '30d, 12h, 2w, a day such as 2026-11-01, or "last week"'
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -35,16 +35,18 @@ def open_store() -> "Store":
 
 def ask(query: str, **values: object) -> Any:
     """Asks the running worker, which has everything loaded; without one, the answer is found here: see
-    `worker/queries.py`."""
-    from aforesaid.worker import rpc
+    `worker/queries.py`. The hook's client is the one that loads fastest."""
+    from aforesaid.hook import capture
 
-    request: dict[str, Any] = {"name": query, "version": __version__, "dir": str(Path.cwd())}
+    here = Path.cwd()
+    request: dict[str, Any] = {"name": query, "version": __version__, "dir": str(here)}
     env = {name: value for name, value in os.environ.items() if name.startswith(SENT)}
     request |= {"env": env, "values": values}
     answer: dict[str, Any] = {"declined": True}
-    with suppress(WorkerError):
-        data = b"query " + json.dumps(request).encode()
-        answer = json.loads(rpc.ask(Paths.of(os.environ), data))
+    data = b"query " + json.dumps(request).encode()
+    with suppress(OSError, ValueError):
+        answer = json.loads(capture.ask(str(Paths.of(os.environ).run), data, ANSWER_SECONDS))
+    os.chdir(here)  # the client has left it
     if "declined" in answer:
         from aforesaid.worker import queries
 
@@ -67,38 +69,15 @@ def call_worker(command: str, *, seconds: float | None = None, **values: object)
 # round from verifying that page. It is no sandbox: whoever runs commands can also unset the variables.
 
 
-def caller() -> str:
-    """The user's own `!` commands in the client look like the agent's."""
-    from aforesaid.agents.registry import is_inside_agent
-    from aforesaid.model.memories import AGENT, USER
-
-    return AGENT if is_inside_agent(os.environ) else USER
-
-
 def require_user(command: str) -> None:
-    """For commands that make something trusted, or write in the user's name."""
+    """For commands that make something trusted, or write in the user's name. The user's own `!` commands in
+    the client look like the agent's."""
     from aforesaid.agents.registry import is_inside_agent
 
     if is_inside_agent(os.environ):
         raise AforesaidError(
             f"Only you can do this. Run `aforesaid {command}` in a terminal of your own, not in the agent's."
         )
-
-
-# Projects and ids
-
-
-def current_project(store: "Store") -> int | None:
-    """None if nothing was ever recorded in this directory."""
-    from aforesaid.recall import resolve
-
-    return resolve.project_at(store, Path.cwd())
-
-
-def find_project(store: "Store", name: str) -> "Project":
-    from aforesaid.recall import resolve
-
-    return resolve.find_project(store, name, Path.cwd())
 
 
 def memory_name(text: str) -> str | None:
@@ -129,10 +108,6 @@ def completing(list_items: Callable[["Store"], Iterable[tuple[str, str]]]) -> Co
     return complete
 
 
-def _projects(store: "Store") -> list[tuple[str, str]]:
-    return [(project.name, project.root) for project in store.projects.all()]
-
-
 def _sessions(store: "Store") -> list[tuple[str, str]]:
     from aforesaid.recall.results import short_id
 
@@ -141,12 +116,14 @@ def _sessions(store: "Store") -> list[tuple[str, str]]:
 
 
 def _observations(store: "Store") -> list[tuple[str, str]]:
-    project = current_project(store)
+    from aforesaid.recall import resolve
+
+    project = resolve.project_at(store, Path.cwd())
     found = store.observations.recent(project, MOST_COMPLETED) if project is not None else []
     return [(str(o.id), one_line(o.draft.title or "", 60)) for o in found]
 
 
-complete_projects = completing(_projects)
+complete_projects = completing(lambda store: [(p.name, p.root) for p in store.projects.all()])
 complete_sessions = completing(_sessions)
 complete_observations = completing(_observations)
 complete_anything = completing(lambda store: _observations(store) + _sessions(store))
@@ -183,10 +160,9 @@ def session_option(what: str) -> Callable[[Command], Command]:
     )
 
 
-def all_option(
-    what: str = "All projects, not only this directory's.",
-) -> Callable[[Command], Command]:
-    return click.option("--all", "everywhere", is_flag=True, help=what)
+all_option = click.option(
+    "--all", "everywhere", is_flag=True, help="All projects, not only this directory's."
+)
 
 
 def limit_option(default: int, most: int = 1000) -> Callable[[Command], Command]:
@@ -201,7 +177,6 @@ def limit_option(default: int, most: int = 1000) -> Callable[[Command], Command]
 
 
 def since_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
-    """`--since`, in milliseconds."""
     return _time_option("--since", f"{what} since: {TIME_EXAMPLES}.", default)
 
 
@@ -212,11 +187,13 @@ def until_option(what: str) -> Callable[[Command], Command]:
 
 def _time_option(name: str, what: str, default: str | None = None) -> Callable[[Command], Command]:
     def parse(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-        from aforesaid.times import begin, end
+        if value is None:
+            return None
+        from aforesaid.times import begin, end  # slow to load
 
         read = begin if name == "--since" else end
         try:
-            return None if value is None else read(value.strip(), clock.now())
+            return read(value.strip(), clock.now())
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
 

@@ -4,22 +4,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date, timedelta
+from pathlib import Path
 
 import click
 
 from aforesaid import clock, wiring
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    heading,
-    json_option,
-    print_json,
-    say,
-    styled,
-    table,
-    terminal_width,
-)
+from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.model.requests import GROUPINGS, Spent
+from aforesaid.recall import resolve
 from aforesaid.synthesis.cost import Costs, load_costs, total_tokens
 
 NARROW = 60
@@ -31,7 +25,6 @@ SMALLEST = 0.0001  # dollars; less is shown as this, not as nothing
 
 
 def dollars(spent: Spent) -> str:
-    """`unknown`, or what is known of it."""
     if spent.unpriced == spent.requests:
         return "unknown"
     amount = spent.microdollars / MILLION
@@ -55,73 +48,56 @@ NARROW_NUMBERS = ("sent", "received", "dollars")
 )
 @arguments.since_option("Requests", "30d")
 @arguments.project_option()
-@json_option
-def cost(by: str, since: int, project: str | None, as_json: bool) -> None:
+@out.json_option
+def cost(by: str, since: int, project: str | None) -> None:
     """Show requests to models, their tokens and their cost.
 
     `cached` tokens are a part of those sent, which the provider charges less for. Dollars are what the
     provider reported or the list price; `unknown` where neither is known.
     """
     store = arguments.open_store()
-    chosen = arguments.find_project(store, project) if project else None
+    chosen = resolve.find_project(store, project, Path.cwd()) if project else None
     costs = load_costs(store, wiring.home().settings, clock.now, by=by, since=since, project=chosen)
-    if as_json:
-        _print_json(costs)
-    elif costs.total.requests:
+    value = {name: getattr(costs, name) for name in ("by", "project", "since", "until")}
+    value |= {name: [asdict(row) for row in getattr(costs, name)] for name in ("rows", "days")}
+    value |= {"total": asdict(costs.total), "today": asdict(costs.today)}
+    value["budget"] = {"daily_tokens": costs.budget.tokens, "daily_cents": costs.budget.cents}
+    value["written"] = asdict(costs.written) | {"tokens_each": costs.each}
+    if out.print_if_json(value):
+        return
+    if costs.total.requests:
         _print(costs)
     else:
         where = f" for {costs.project}" if costs.project else ""
-        say(
-            f"No model was asked anything{where} since {clock.day_and_time(costs.since)}. The rules are free."
-        )
-        _print_budget(costs)
-
-
-def _print_json(costs: Costs) -> None:
-    budget = costs.budget
-    print_json(
-        {
-            "by": costs.by,
-            "project": costs.project,
-            "since": costs.since,
-            "until": costs.until,
-            "rows": [asdict(row) for row in costs.rows],
-            "days": [asdict(row) for row in costs.days],
-            "total": asdict(costs.total),
-            "today": asdict(costs.today),
-            "budget": {"daily_tokens": budget.tokens, "daily_cents": budget.cents},
-            "written": asdict(costs.written) | {"tokens_each": costs.each},
-        }
-    )
+        since_when = clock.day_and_time(costs.since)
+        out.say(f"No model was asked anything{where} since {since_when}. The rules are free.")
+    if left := costs.budget.left(costs.today):
+        out.say(f"Budget: {left}.")
+    if costs.total.unpriced:
+        unknown = f"The price of {count(costs.total.unpriced, 'request')} is not known. "
+        fix = "Set it for later requests: `aforesaid config set cost.prices MODEL=INPUT/OUTPUT`."
+        out.say(out.styled(unknown + fix, dim=True))
 
 
 def _print(costs: Costs) -> None:
-    figures = NUMBERS if terminal_width() >= NARROW else NARROW_NUMBERS
+    figures = NUMBERS if out.terminal_width() >= NARROW else NARROW_NUMBERS
     rows = [
         (row.label, *(NUMBERS[name](row) for name in figures)) for row in (*costs.rows, costs.total)
     ]
     place = f" for {costs.project}" if costs.project else ""
-    say(heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
-    table((f"by {costs.by}", *figures), rows, numbers=figures)
-    for line in chart(costs.days, terminal_width(), blocks=_can_print(BLOCKS)):
-        say(line)
-    say()
+    out.say(out.heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
+    out.table((f"by {costs.by}", *figures), rows, numbers=figures)
+    # A terminal that cannot print them gets `#`.
+    blocks = bool(BLOCKS.encode(sys.stdout.encoding or "ascii", "ignore").strip())
+    for line in chart(costs.days, out.terminal_width(), blocks=blocks):
+        out.say(line)
+    out.say()
     each, written = costs.each, costs.written
     if each is not None:
-        say(
+        out.say(
             f"{count(written.observations, 'observation')} and {count(written.summaries, 'summary')} "
             f"written by models: {each:,} tokens each."
         )
-    _print_budget(costs)
-    if costs.total.unpriced:
-        unknown = f"The price of {count(costs.total.unpriced, 'request')} is not known. "
-        fix = "Set it for later requests: `aforesaid config set cost.prices MODEL=INPUT/OUTPUT`."
-        say(styled(unknown + fix, dim=True))
-
-
-def _print_budget(costs: Costs) -> None:
-    if left := costs.budget.left(costs.today):
-        say(f"Budget: {left}.")
 
 
 def chart(days: Sequence[Spent], width: int, *, blocks: bool) -> list[str]:
@@ -147,11 +123,3 @@ def bar(share: float, room: int, *, blocks: bool) -> str:
         return "#" * (max(1, round(share * room)) if share else 0)
     eighths = max(1, round(share * room * 8)) if share else 0
     return BLOCKS[8] * (eighths // 8) + BLOCKS[eighths % 8].strip()
-
-
-def _can_print(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

@@ -1,38 +1,42 @@
-"""`aforesaid edit`, `merge`, `pin`, `verify` and `forget`: what a person changes about observations."""
+"""`aforesaid edit`, `merge`, `pin`, `verify`, `forget` and `purge`: what a person changes about what is
+remembered. The worker does it."""
 
+import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 from click.shell_completion import CompletionItem
 
 from aforesaid import clock
-from aforesaid.cli import arguments, editor
-from aforesaid.cli.memory import (
-    complete_memories,
-    current_memories,
-    restore_by_name,
-    retire_by_name,
-)
-from aforesaid.cli.output import json_option, print_json, report, say, table
-from aforesaid.cli.purge import run_purge
-from aforesaid.errors import AforesaidError, ConfigError, Edited, NotFound
-from aforesaid.model.observations import (
-    TYPES,
-    Fields,
-    Observation,
-    Unusable,
-    changes,
-    checked,
-    draft_fields,
-    draft_version,
-)
-from aforesaid.model.purge import Erasure
-from aforesaid.model.search import OBSERVATION
+from aforesaid.backups import recovery_log
+from aforesaid.cli import arguments, editor, memory
+from aforesaid.cli import output as out
+from aforesaid.english import count
+from aforesaid.errors import AforesaidError, ConfigError, Edited, NotFound, WorkerError
+from aforesaid.model import observations
+from aforesaid.model.observations import Fields, Unusable
+from aforesaid.model.purge import Erasure, Needle, What
+from aforesaid.model.search import OBSERVATION, PROMPT, SESSION
 from aforesaid.recall import resolve
 from aforesaid.text import clean, one_line
 
 SUFFIX = ".txt"
+POLL_SECONDS, AWAY_SECONDS = 0.1, 60.0
+STEPS = {
+    "waiting": "Waiting for the current job",
+    "looking": "Searching",
+    "erasing": "Erasing",
+    "files": "Erasing files",
+    "cleaning": "Cleaning up",
+}
+NOUNS = recovery_log.NOUNS | {"memories": "memory", "files": "other file"}
+ELSEWHERE = (
+    "The agent's own transcripts and files that you exported are not aforesaid's: check them too."
+)
+RESUME = " `aforesaid worker restart` resumes it."
+CONTINUES = "It continues in the background; `aforesaid status` reports a failure."
 
 
 @click.command()
@@ -40,7 +44,7 @@ SUFFIX = ".txt"
 @click.option("--title", help="What it is about, in a few words.")
 @click.option("--subtitle", help="One sentence.")
 @click.option("--narrative", help="The whole story.")
-@click.option("--type", "kind", type=click.Choice(TYPES), help="Type of the observation.")
+@click.option("--type", type=click.Choice(observations.TYPES), help="Type of the observation.")
 @click.option("--fact", "facts", multiple=True, help="A fact. Can be repeated; replaces all facts.")
 @click.option(
     "--concept", "concepts", multiple=True, help="A concept. Can be repeated; replaces all."
@@ -52,18 +56,14 @@ SUFFIX = ".txt"
     help="Read a form that was filled in before.",
 )
 @click.option("--undo", is_flag=True, help="Undo your last edit instead.")
-@json_option
+@out.json_option
 def edit(
     number: str,
-    title: str | None,
-    subtitle: str | None,
-    narrative: str | None,
-    kind: str | None,
     facts: tuple[str, ...],
     concepts: tuple[str, ...],
     file: Path | None,
     undo: bool,
-    as_json: bool,
+    **texts: str | None,
 ) -> None:
     """Edit observation ID.
 
@@ -71,10 +71,8 @@ def edit(
     title is required.
     An edited observation counts as verified, and `synthesize --again` keeps it.
     """
-    store = arguments.open_store()
-    observation = resolve.find_observation(store, arguments.observation_id(number))
-    before = draft_fields(observation.draft)
-    texts = {"title": title, "subtitle": subtitle, "narrative": narrative, "type": kind}
+    observation = resolve.find_observation(arguments.open_store(), arguments.observation_id(number))
+    key, before = observation.id, observations.draft_fields(observation.draft)
     options: Fields = {n: clean(v).strip() or None for n, v in texts.items() if v is not None}
     for name, values in (("facts", facts), ("concepts", concepts)):
         if values:
@@ -82,32 +80,37 @@ def edit(
     if undo:
         if options or file:
             raise click.UsageError("--undo cannot be combined with other options.")
-        _undo_edit(observation.id, as_json)
+        answer = arguments.call_worker("unedit", id=key)
+        if not answer["found"]:
+            raise NotFound(f"There is no edit of #{key} to undo.")
+        left = answer["left"]
+        more = f" {left} earlier can be undone too." if left else ""
+        out.report({"id": key, "left": left}, f"The last edit of #{key} was undone.{more}")
         return
-    arguments.require_user(f"edit {observation.id}")
+    arguments.require_user(f"edit {key}")
     if options:
-        after = _usable(checked(before | options))
-        _store_edit(observation.id, _usable(changes(before, after)), as_json)
+        after = _usable(observations.checked(before | options))
+        _store_edit(key, _usable(observations.changes(before, after)))
         return
-    text = file.read_text("utf-8", "replace") if file else _open_form(observation, before)
+    text = (
+        file.read_text("utf-8", "replace")
+        if file
+        else editor.open_editor(
+            editor.write_form(key, before),
+            suffix=SUFFIX,
+            otherwise="say what to change: `aforesaid edit ID --title …`.",
+        )
+    )
     if text is None:
-        _store_edit(observation.id, {}, as_json)
+        _store_edit(key, {})
         return
     try:
-        changed = _usable(changes(before, _usable(editor.read_form(text))))
-        _store_edit(observation.id, changed, as_json, version=draft_version(observation.draft))
+        changed = _usable(observations.changes(before, _usable(editor.read_form(text))))
+        _store_edit(key, changed, version=observations.draft_version(observation.draft))
     except AforesaidError as error:
-        kept = file or editor.save_draft(text, str(observation.id), suffix=SUFFIX)
-        fix = f"Your text is kept: {kept}. Fix it, then: aforesaid edit {observation.id} --form {kept}"
+        kept = file or editor.save_draft(text, str(key), suffix=SUFFIX)
+        fix = f"Your text is kept: {kept}. Fix it, then: aforesaid edit {key} --form {kept}"
         raise type(error)(f"{error} {fix}") from None
-
-
-def _open_form(observation: Observation, fields: Fields) -> str | None:
-    return editor.open_editor(
-        editor.write_form(observation.id, fields),
-        suffix=SUFFIX,
-        otherwise="say what to change: `aforesaid edit ID --title …`.",
-    )
 
 
 def _usable(fields: Fields | Unusable) -> Fields:
@@ -116,16 +119,7 @@ def _usable(fields: Fields | Unusable) -> Fields:
     return fields
 
 
-def _undo_edit(key: int, as_json: bool) -> None:
-    answer = arguments.call_worker("unedit", id=key)
-    if not answer["found"]:
-        raise NotFound(f"There is no edit of #{key} to undo.")
-    left = answer["left"]
-    more = f" {left} earlier can be undone too." if left else ""
-    report(as_json, {"id": key, "left": left}, f"The last edit of #{key} was undone.{more}")
-
-
-def _store_edit(key: int, changed: Fields, as_json: bool, version: str | None = None) -> None:
+def _store_edit(key: int, changed: Fields, version: str | None = None) -> None:
     if changed:
         values: dict[str, Any] = {**changed, "version": version}
         answer = arguments.call_worker("edit", id=key, **values)
@@ -139,7 +133,7 @@ def _store_edit(key: int, changed: Fields, as_json: bool, version: str | None = 
                 f"#{key} was changed in the meantime (see `aforesaid show {key}`); not changed."
             )
     text = f"#{key} was changed; `synthesize --again` keeps it." if changed else "No changes."
-    report(as_json, {"id": key, "changed": sorted(changed)}, text)
+    out.report({"id": key, "changed": sorted(changed)}, text)
 
 
 @click.command()
@@ -148,8 +142,8 @@ def _store_edit(key: int, changed: Fields, as_json: bool, version: str | None = 
     "into", metavar="[INTO]", required=False, shell_complete=arguments.complete_observations
 )
 @click.option("--undo", is_flag=True, help="Undo the merge.")
-@json_option
-def merge(number: str, into: str | None, undo: bool, as_json: bool) -> None:
+@out.json_option
+def merge(number: str, into: str | None, undo: bool) -> None:
     """Merge observation ID into INTO, which represents both in search and briefs.
 
     ID is kept with its sources: `aforesaid show` prints it, and `--undo` undoes the merge.
@@ -167,23 +161,20 @@ def merge(number: str, into: str | None, undo: bool, as_json: bool) -> None:
         if not answer["found"]:
             raise NotFound(f"#{key} was not merged by hand. See `aforesaid show {key}`.")
         value = {"id": key, "into": None, "was_in": answer["into"]}
-        report(as_json, value, f"#{key} is no longer merged into #{answer['into']}.")
+        out.report(value, f"#{key} is no longer merged into #{answer['into']}.")
         return
     answer = arguments.call_worker("merge", id=key, into=target)
     if refused := answer.get("refused"):
         raise click.UsageError(refused)
-    report(
-        as_json,
-        {"id": key, "into": answer["into"], "moved": answer["moved"]},
-        f"#{key} is merged into #{answer['into']}.\n`aforesaid merge {key} --undo` undoes that.",
-    )
+    text = f"#{key} is merged into #{answer['into']}.\n`aforesaid merge {key} --undo` undoes that."
+    out.report({"id": key, "into": answer["into"], "moved": answer["moved"]}, text)
 
 
 @click.command()
 @arguments.observation_argument
 @click.option("--off", is_flag=True, help="Unpin it.")
-@json_option
-def pin(number: str, off: bool, as_json: bool) -> None:
+@out.json_option
+def pin(number: str, off: bool) -> None:
     """Put observation ID first in every brief of its project, or undo that."""
     key = arguments.observation_id(number)
     if not off:
@@ -191,14 +182,14 @@ def pin(number: str, off: bool, as_json: bool) -> None:
     if not arguments.call_worker("pin", id=key, pinned=not off)["found"]:
         raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
     text = f"#{key} is {'no longer pinned' if off else 'pinned'}."
-    report(as_json, {"id": key, "pinned": not off}, text)
+    out.report({"id": key, "pinned": not off}, text)
 
 
 @click.command()
 @arguments.observation_argument
 @click.option("--off", is_flag=True, help="Undo it.")
-@json_option
-def verify(number: str, off: bool, as_json: bool) -> None:
+@out.json_option
+def verify(number: str, off: bool) -> None:
     """Mark observation ID as verified, or undo that.
 
     What only the web or an MCP server says is not injected until it is verified. Pinning or editing an
@@ -212,14 +203,14 @@ def verify(number: str, off: bool, as_json: bool) -> None:
         raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
     where = "" if bearer == key else f" (#{key} is merged into it)"
     text = f"#{bearer}{where} is {'no longer verified' if off else 'verified'}."
-    report(as_json, {"id": bearer, "verified": not off}, text)
+    out.report({"id": bearer, "verified": not off}, text)
 
 
 def _complete(
     context: click.Context, parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     numbers = arguments.complete_observations(context, parameter, typed)
-    return [*complete_memories(context, parameter, typed), *numbers]
+    return [*memory.complete_memories(context, parameter, typed), *numbers]
 
 
 @click.command()
@@ -227,8 +218,8 @@ def _complete(
 @click.option("--undo", is_flag=True, help="Restore it.")
 @click.option("--erase", is_flag=True, help="Delete it for good, with its sources: see `purge`.")
 @click.option("--yes", is_flag=True, help="With --erase: do not ask.")
-@json_option
-def forget(what: str | None, undo: bool, erase: bool, yes: bool, as_json: bool) -> None:
+@out.json_option
+def forget(what: str | None, undo: bool, erase: bool, yes: bool) -> None:
     """Hide a memory (NAME) or an observation (ID). Can be undone. Without either: list what is hidden.
 
     A hidden observation, with what is merged into it, is not found, injected or in briefs; the prompts and
@@ -241,12 +232,18 @@ def forget(what: str | None, undo: bool, erase: bool, yes: bool, as_json: bool) 
     if what is None and undo:
         raise click.UsageError("--undo needs the ID or NAME. `aforesaid forget` lists them.")
     if what is None:
-        _list_hidden(as_json)
+        _list_hidden()
+    elif erase and (name := arguments.memory_name(what)):
+        memories = memory.current_memories()
+        found = (*memories.all().memories, *memories.retired().memories)
+        if name not in {each.memory.name for each in found}:
+            raise NotFound(f"There is no memory {name!r} here. See `aforesaid memory list`.")
+        run_purge(Erasure("memory", name=name, directory=str(Path.cwd())), yes=yes)
     elif erase:
-        run_purge(_find_erasure(what), dry_run=False, yes=yes, as_json=as_json)
-    elif found := arguments.memory_name(what):
-        name = restore_by_name(found) if undo else retire_by_name(found, "by request")
-        _report_hidden(as_json, undo, {"name": name}, name, name)
+        run_purge(_find_erasure(f"#{arguments.observation_id(what)}"), yes=yes)
+    elif name := arguments.memory_name(what):
+        name = memory.restore_by_name(name) if undo else memory.retire_by_name(name, "by request")
+        _report_hidden(undo, {"name": name}, name, name)
     else:
         key = arguments.observation_id(what)
         answer = arguments.call_worker("restore" if undo else "forget-observation", id=key)
@@ -255,51 +252,159 @@ def forget(what: str | None, undo: bool, erase: bool, yes: bool, as_json: bool) 
         if not answer["found"]:
             raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
         title = one_line(answer["title"] or "Untitled", 80)
-        value = {"id": key, "title": answer["title"]}
-        _report_hidden(as_json, undo, value, str(key), f"#{key} {title}")
+        _report_hidden(undo, {"id": key, "title": answer["title"]}, str(key), f"#{key} {title}")
 
 
-def _report_hidden(as_json: bool, undo: bool, value: dict[str, Any], key: str, title: str) -> None:
+def _report_hidden(undo: bool, value: dict[str, Any], key: str, title: str) -> None:
     text = f"Forgotten: {title}\n`aforesaid forget {key} --undo` restores it."
-    report(as_json, value | {"forgotten": not undo}, f"Restored: {title}" if undo else text)
+    out.report(value | {"forgotten": not undo}, f"Restored: {title}" if undo else text)
 
 
-def _find_erasure(what: str) -> Erasure:
-    if name := arguments.memory_name(what):
-        memories = current_memories()
-        found = (*memories.all().memories, *memories.retired().memories)
-        if name not in {each.memory.name for each in found}:
-            raise NotFound(f"There is no memory {name!r} here. See `aforesaid memory list`.")
-        return Erasure("memory", name=name, directory=str(Path.cwd()))
-    key = arguments.observation_id(what)
+def _list_hidden() -> None:
     store = arguments.open_store()
-    if store.observations.get_hidden(key) is None:
-        resolve.find_observation(store, key)
-    return Erasure("observation", id=key)
-
-
-def _list_hidden(as_json: bool) -> None:
-    store = arguments.open_store()
-    project = arguments.current_project(store)
+    project = resolve.project_at(store, Path.cwd())
     hidden = store.observations.hidden(project) if project is not None else []
     found: list[dict[str, Any]] = [
         {"id": each.observation_id, "at": each.at, "title": each.title} for each in hidden
     ]
     found += [
         {"name": each.memory.name, "at": each.modified, "title": each.memory.description}
-        for each in current_memories().retired().memories
+        for each in memory.current_memories().retired().memories
     ]
-    if as_json:
-        print_json(found)
-    elif found:
-        rows = [
-            (
-                each.get("name") or f"#{each['id']}",
-                clock.day_and_time(each["at"]),
-                each["title"] or "Untitled",
-            )
-            for each in found
-        ]
-        table(("id", "when", "title"), rows)
+    if out.print_if_json(found):
+        return
+    if not found:
+        out.say("Nothing was forgotten in this project.")
+        return
+    rows = []
+    for each in found:
+        name, when = each.get("name") or f"#{each['id']}", clock.day_and_time(each["at"])
+        rows.append((name, when, each["title"] or "Untitled"))
+    out.table(("id", "when", "title"), rows)
+
+
+@click.command()
+@click.argument("what", metavar="[ID]", required=False)
+@click.option("--text", metavar="TEXT", help="Everything that contains this text.")
+@click.option("--secrets", is_flag=True, help="Redact secrets in everything stored so far.")
+@arguments.project_option("All of this project")
+@arguments.since_option("What happened")
+@arguments.until_option("What happened")
+@click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@out.json_option
+def purge(
+    what: str | None, text: str | None, secrets: bool, project: str | None, **given: Any
+) -> None:
+    """Erase for good: an observation (12), a turn (prompt:3), a session, a project, a period, or a text.
+
+    Also erases what was derived from it, in the index, memories and their history, prepared copies, the log
+    and backups, which are rewritten. Cannot be undone, and no transcript restores it.
+    """
+    since, until = given["since"], given["until"]
+    timed = since is not None or until is not None
+    ways = [what is not None, text is not None, secrets, timed or project is not None]
+    if sum(ways) != 1:
+        raise click.UsageError(
+            "Say one thing to erase: an ID, --text, --secrets, --project, or --since and --until."
+        )
+    if text is not None:
+        Needle(text)  # raises if it cannot be searched for
+        wanted = Erasure("text", text=text)
+    elif secrets:
+        wanted = Erasure("secrets")
+    elif what is not None:
+        wanted = _find_erasure(what)
     else:
-        say("Nothing was forgotten in this project.")
+        store = arguments.open_store()
+        found = resolve.find_project(store, project, Path.cwd()).id if project else None
+        wanted = (
+            Erasure("period", id=found, since=since or 0, until=until or 2**62)
+            if timed
+            else Erasure("project", id=found)
+        )
+    run_purge(wanted, dry_run=given["dry_run"], yes=given["yes"])
+
+
+def _find_erasure(what: str) -> Erasure:
+    store = arguments.open_store()
+    kind, key = resolve.parse_id(store, what)
+    if kind not in (OBSERVATION, PROMPT, SESSION):
+        raise NotFound(f"{what!r} cannot be erased by itself: erase its prompt or session.")
+    hidden = kind == OBSERVATION and store.observations.get_hidden(key)
+    if kind != SESSION and not hidden:
+        resolve.find_thing(store, kind, key)  # raises NotFound
+    return Erasure(cast(What, kind), id=key)
+
+
+def run_purge(wanted: Erasure, *, dry_run: bool = False, yes: bool) -> None:
+    if not (dry_run or yes) and out.wants_json():
+        raise click.UsageError("With --json nobody can be asked: add --yes or --dry-run.")
+    if dry_run or not yes:
+        counts = _run(wanted, dry_run=True)
+        if out.print_if_json({"dry_run": True, "counts": counts}):
+            return
+        _print_counts(wanted, counts, done=False)
+        if dry_run:
+            return
+        if any(number for name, number in counts.items() if name != "backups"):
+            click.confirm("Erase this for good?", abort=True)
+        elif counts.get("backups"):  # it may have been erased here since they were made
+            click.confirm("Nothing here matches. Replace the backups all the same?", abort=True)
+        else:
+            return
+    counts = _run(wanted, dry_run=False)
+    if not out.print_if_json({"dry_run": False, "counts": counts}):
+        _print_counts(wanted, counts, done=True)
+        out.say(ELSEWHERE)
+
+
+def _run(wanted: Erasure, *, dry_run: bool) -> dict[str, int]:
+    request: dict[str, Any] = {"wanted": asdict(wanted), "dry_run": dry_run}
+    answer = arguments.call_worker("erase-begin", **request)
+    if refused := answer.get("refused"):
+        raise click.UsageError(refused)
+    if answer.get("busy"):
+        raise WorkerError("Another purge is running. Try again when it has finished.")
+    try:
+        with out.bar("Erasing") as show:
+            return _watch(answer["name"], request, show)
+    except KeyboardInterrupt:
+        if dry_run:
+            raise SystemExit(130) from None
+        out.exit_interrupted(CONTINUES)
+
+
+def _watch(name: str, request: dict[str, Any], show: out.Show) -> dict[str, int]:
+    """A worker that ends in between leaves the request on disk, and the next one resumes it."""
+    end = time.monotonic() + AWAY_SECONDS
+    while True:
+        try:
+            answer = arguments.call_worker("erase-progress", name=name)
+            end = time.monotonic() + AWAY_SECONDS
+        except WorkerError:
+            if time.monotonic() > end:
+                raise
+            answer = {}
+        if answer.get("lost"):
+            name = arguments.call_worker("erase-begin", **request).get("name", name)
+        elif answer.get("error"):
+            raise AforesaidError(answer["error"] + ("" if request["dry_run"] else RESUME))
+        elif answer.get("over"):
+            counts: dict[str, int] = answer["counts"]
+            return counts
+        elif answer:
+            show(answer["done"], answer["total"] or 1, STEPS.get(answer["step"], ""))
+        time.sleep(POLL_SECONDS)
+
+
+def _print_counts(wanted: Erasure, counts: dict[str, int], *, done: bool) -> None:
+    secrets = wanted.what == "secrets"
+    nouns = {"rows": "row"} | NOUNS if secrets else NOUNS
+    parts = [count(counts[name], noun) for name, noun in nouns.items() if counts.get(name)]
+    verb = "redacted" if secrets else "erased"
+    head = verb.capitalize() if done else f"Would be {verb}"
+    out.say(out.styled(f"{head}: {', '.join(parts) or 'nothing'}.", fg="yellow"))
+    if backups := counts.get("backups"):
+        verb = "were" if done else "would be"
+        out.say(f"{count(backups, 'backup')} may contain it: all {verb} replaced by a new one.")

@@ -7,7 +7,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,26 +17,13 @@ from aforesaid import clock, wiring
 from aforesaid.backups import recovery, repository
 from aforesaid.backups.repository import Backup, BackupRepository
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    NEEDS_ATTENTION,
-    Show,
-    bar,
-    duration,
-    exit_interrupted,
-    interruptible,
-    json_option,
-    megabytes,
-    print_json,
-    report,
-    say,
-    styled,
-    table,
-)
+from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, BackupError, StoreMissing, TransferError, WorkerError
 from aforesaid.model.records import Counts, ProjectRecord
 from aforesaid.model.sessions import Project
 from aforesaid.paths import Paths
+from aforesaid.recall import resolve
 from aforesaid.store.store import Store
 from aforesaid.text import clean
 from aforesaid.transfer import export as transfer
@@ -54,32 +41,6 @@ AWAY_SECONDS = 60.0  # that a worker may not answer
 LARGEST = 64 * 1024 * 1024  # bytes of a text to redact
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """`store`: None where there are memories and nothing else."""
-
-    store: Store | None
-    project: Project | None
-    memories: "MemoryExport"
-    replies: bool
-
-    def count_records(self) -> int:
-        project_id = self.project.id if self.project else None
-        return len(self.memories) + sum(self.store.transfer.count(project_id) if self.store else ())
-
-    def write(self, out: BinaryIO, on_record: Callable[[], None] = lambda: None) -> Counts:
-        project_id = self.project.id if self.project else None
-        records = self.store.transfer.export(project_id, replies=self.replies) if self.store else ()
-        return transfer.write(
-            transfer.joined(records, self.memories),
-            out,
-            at=clock.now(),
-            project=self.project.name if self.project else None,
-            replies=self.replies,
-            on_record=on_record,
-        )
-
-
 @click.command()
 @arguments.project_option()
 @click.option(
@@ -91,8 +52,8 @@ class Export:
     help="Output file; compressed if its name ends in .gz. Required on a terminal. Default: stdout.",
 )
 @click.option("--with-replies", is_flag=True, help="Include the replies of models, verbatim.")
-@json_option
-def export(project: str | None, output: str, with_replies: bool, as_json: bool) -> None:
+@out.json_option
+def export(project: str | None, output: str, with_replies: bool) -> None:
     """Export everything, or one project, as JSON Lines.
 
     `aforesaid import file` imports it, here or on another machine. The export contains what you and the agent
@@ -104,24 +65,47 @@ def export(project: str | None, output: str, with_replies: bool, as_json: bool) 
         raise click.UsageError(
             "The export would fill the terminal. Name a file: `aforesaid export -o FILE`, or pipe it."
         )
-    exported = _choose_export(project, with_replies)
+    store, chosen, memories = _choose_export(project)
     if number := waiting(Paths.of(os.environ)):
         missing = f"{count(number, 'capture')} not processed by the worker yet will be missing."
-        say(f"{missing} `aforesaid worker start`, and export again.", err=True)
+        out.say(f"{missing} `aforesaid worker start`, and export again.", err=True)
+
+    def write(file: BinaryIO, on_record: Callable[[], None] = lambda: None) -> Counts:
+        key = chosen.id if chosen else None
+        records = store.transfer.export(key, replies=with_replies) if store else ()
+        return transfer.write(
+            transfer.joined(records, memories),
+            file,
+            at=clock.now(),
+            project=chosen.name if chosen else None,
+            replies=with_replies,
+            on_record=on_record,
+        )
+
     path = None if output == STDOUT else Path(output)
     if path is None:
-        with interruptible("Stopped. The output is incomplete; `import file` would reject it."):
-            counts = exported.write(sys.stdout.buffer)
+        with out.interruptible("Stopped. The output is incomplete; `import file` would reject it."):
+            counts = asdict(write(sys.stdout.buffer))
             sys.stdout.buffer.flush()
     else:
-        with interruptible(f"Stopped. {path} was not written."):
-            counts = _write_file(exported, path, quiet=as_json)
-    _report_export(counts, path, as_json)
-    for file in exported.memories.left_out:
-        say(f"Left out: {clean(str(file.path))}: {clean(file.why)}.", err=True)
+        with out.interruptible(f"Stopped. {path} was not written."):
+            total = len(memories)
+            total += sum(store.transfer.count(chosen.id if chosen else None) if store else ())
+            counts = asdict(_write_file(write, path, total))
+    size = path.stat().st_size if path else None
+    if out.wants_json():
+        value = {"file": str(path) if path else None, "bytes": size, **counts}
+        click.echo(json.dumps(value, indent=2), err=path is None)
+    else:
+        what = ", ".join(count(counts[plural(noun)], noun) for noun in EXPORTED)
+        where = f" to {path} ({out.megabytes(size or 0)})" if path else ""
+        out.say(f"Exported {what}{where}.", err=path is None)
+    for file in memories.left_out:
+        out.say(f"Left out: {clean(str(file.path))}: {clean(file.why)}.", err=True)
 
 
-def _choose_export(project: str | None, replies: bool) -> Export:
+def _choose_export(project: str | None) -> "tuple[Store | None, Project | None, MemoryExport]":
+    """No store: there are memories and nothing else."""
     from aforesaid.memory.transfer import MemoryExport
 
     root = Paths.of(os.environ).memory
@@ -131,21 +115,20 @@ def _choose_export(project: str | None, replies: bool) -> Export:
         memories = MemoryExport(root)
         if project or not len(memories):
             raise
-        return Export(None, None, memories, replies)
+        return None, None, memories
     if project is None:
-        return Export(store, None, MemoryExport(root), replies)
-    chosen = arguments.find_project(store, project)
+        return store, None, MemoryExport(root)
+    chosen = resolve.find_project(store, project, Path.cwd())
     # The first record of a project is its identity.
     first = next(store.transfer.export(chosen.id, replies=False))
     assert isinstance(first, ProjectRecord)
-    return Export(store, chosen, MemoryExport(root, first), replies)
+    return store, chosen, MemoryExport(root, first)
 
 
-def _write_file(exported: Export, path: Path, *, quiet: bool) -> Counts:
+def _write_file(write: Callable[..., Counts], path: Path, total: int) -> Counts:
     done = 0
     try:
-        with bar("Exporting", quiet=quiet) as show, transfer.new_file(path) as out:
-            total = exported.count_records()
+        with out.bar("Exporting") as show, transfer.new_file(path) as file:
 
             def on_record() -> None:
                 nonlocal done
@@ -153,22 +136,10 @@ def _write_file(exported: Export, path: Path, *, quiet: bool) -> Counts:
                 if done % 256 == 0:
                     show(done, total)
 
-            return exported.write(out, on_record)
+            return write(file, on_record)
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise TransferError(f"{path} cannot be written: {why}. Choose another file.") from None
-
-
-def _report_export(counts: Counts, path: Path | None, as_json: bool) -> None:
-    found = asdict(counts)
-    size = path.stat().st_size if path else None
-    if as_json:
-        value = {"file": str(path) if path else None, "bytes": size, **found}
-        click.echo(json.dumps(value, indent=2), err=path is None)
-        return
-    what = ", ".join(count(found[plural(noun)], noun) for noun in EXPORTED)
-    where = f" to {path} ({megabytes(size or 0)})" if path else ""
-    say(f"Exported {what}{where}.", err=path is None)
 
 
 def plural(noun: str) -> str:
@@ -176,9 +147,9 @@ def plural(noun: str) -> str:
 
 
 @click.group(invoke_without_command=True)
-@json_option
+@out.json_option
 @click.pass_context
-def backup(context: click.Context, as_json: bool) -> None:
+def backup(context: click.Context) -> None:
     """Back up the database and the memories now, while the worker runs, and check the backup.
 
     The worker makes one every day that there is work, and before a migration, a dream and a restore. Old
@@ -188,66 +159,58 @@ def backup(context: click.Context, as_json: bool) -> None:
         return
     home = wiring.home()
     home.paths.make()
-    stopped = interruptible("Stopped. No backup was made; the others are unchanged.")
-    with stopped, bar("Backing up", quiet=as_json) as show:
+    stopped = out.interruptible("Stopped. No backup was made; the others are unchanged.")
+    with stopped, out.bar("Backing up") as show:
         made = _backups().make(repository.BY_HAND, home.settings.number("backup.keep"), show)
-    size, took = megabytes(made.manifest.size), duration(made.manifest.seconds)
+    size, took = out.megabytes(made.manifest.size), out.duration(made.manifest.seconds)
     lines = [
         f"{made.name}: {_contents(made)}; {size}, in {took}.",
         f"It is in {made.path}. `aforesaid restore` restores it.",
     ]
     if number := waiting(home.paths):
         lines.append(f"{count(number, 'capture')} in the spool not included: `aforesaid status`.")
-    report(as_json, _backup_json(made), "\n".join(lines))
+    out.report(_backup_json(made), "\n".join(lines))
 
 
 @backup.command("list")
-@json_option
-def list_backups(as_json: bool) -> None:
+@out.json_option
+def list_backups() -> None:
     """List backups, newest first."""
     found = _backups().all()
-    if as_json:
-        print_json([_backup_json(each) for each in found])
-    elif not found:
-        say("There is no backup yet. Make one with `aforesaid backup`.")
-    else:
-        rows = [
-            (
-                each.name,
-                clock.day_and_time(each.manifest.made_at),
-                megabytes(each.manifest.size),
-                _contents(each),
-            )
-            for each in found
-        ]
-        table(("name", "when", "size", "contents"), rows, numbers=("size",))
+    if out.print_if_json([_backup_json(each) for each in found]):
+        return
+    if not found:
+        out.say("There is no backup yet. Make one with `aforesaid backup`.")
+        return
+    rows = []
+    for each in found:
+        made, size = clock.day_and_time(each.manifest.made_at), out.megabytes(each.manifest.size)
+        rows.append((each.name, made, size, _contents(each)))
+    out.table(("name", "when", "size", "contents"), rows, numbers=("size",))
 
 
 @backup.command("check")
 @click.argument("name", required=False)
-@json_option
-def check_backups(name: str | None, as_json: bool) -> None:
+@out.json_option
+def check_backups(name: str | None) -> None:
     """Check every page and file of one backup or of all. Exit code 4 if one is damaged."""
     backups = _backups()
     wanted = [backups.get(name)] if name else backups.all() or [backups.get(None)]
-    results: list[dict[str, Any]] = []
-    with bar("Checking", quiet=as_json) as show:
+    faults: dict[str, str | None] = {}
+    with out.bar("Checking") as show:
         for number, each in enumerate(wanted):
             show(number, len(wanted))
-            fault = None
             try:
                 backups.check(each)
+                faults[each.name] = None
             except BackupError as error:
-                fault = str(error)
-            results.append({"name": each.name, "fault": fault})
-    if as_json:
-        print_json(results)
-    else:
-        for result in results:
-            mark = styled("✗", fg="red") if result["fault"] else styled("✓", fg="green")
-            say(f"{mark} {result['name']}: {result['fault'] or 'sound'}")
-    if any(result["fault"] for result in results):
-        raise SystemExit(NEEDS_ATTENTION)
+                faults[each.name] = str(error)
+    if not out.print_if_json([{"name": key, "fault": fault} for key, fault in faults.items()]):
+        for key, fault in faults.items():
+            mark = out.styled("✗", fg="red") if fault else out.styled("✓", fg="green")
+            out.say(f"{mark} {key}: {fault or 'sound'}")
+    if any(faults.values()):
+        raise SystemExit(out.NEEDS_ATTENTION)
 
 
 def _backups() -> BackupRepository:
@@ -269,8 +232,8 @@ def _backup_json(backup: Backup) -> dict[str, Any]:
 @click.argument("name", required=False)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--without-memories", is_flag=True, help="Leave the curated memories as they are.")
-@json_option
-def restore(name: str | None, yes: bool, without_memories: bool, as_json: bool) -> None:
+@out.json_option
+def restore(name: str | None, yes: bool, without_memories: bool) -> None:
     """Replace everything that is remembered by a backup. Default: the newest.
 
     The current state is backed up first, so a second restore undoes the first. Sessions since the backup are
@@ -281,29 +244,22 @@ def restore(name: str | None, yes: bool, without_memories: bool, as_json: bool) 
     backup = backups.get(name)
     if not yes:
         age = clock.age(backup.manifest.made_at, now=clock.now())
-        say(f"{backup.name} is {age} old. It replaces everything that is remembered now;")
-        say("that is backed up first, and sessions since then are read again from transcripts.")
+        out.say(f"{backup.name} is {age} old. It replaces everything that is remembered now;")
+        out.say("that is backed up first, and sessions since then are read again from transcripts.")
         if not os.isatty(0):
             raise BackupError("Nobody is there to ask. Confirm with `aforesaid restore --yes`.")
         click.confirm("Restore it?", abort=True)
     keep = home.settings.number("backup.keep")
-    with _without_worker(home.paths), bar("Restoring", quiet=as_json) as show:
+    with _without_worker(home.paths), out.bar("Restoring") as show:
         done = recovery.restore(backups, backup, keep, show, memories=not without_memories)
     rpc.start(home.paths)
-    if done.before is not None:
-        before = f"The state before: `aforesaid restore {done.before.name}` restores it."
-    else:
-        before = (
-            f"The state before could not be read well enough for a backup; it is in {done.aside}."
-        )
-    report(
-        as_json,
-        {
-            "restored": done.backup.name,
-            "before": done.before.name if done.before else None,
-            "aside": str(done.aside) if done.aside else None,
-        },
-        f"Restored {done.backup.name}: {_contents(done.backup, memories=False)}.\n{before}\n"
+    before, aside = done.before and done.before.name, done.aside and str(done.aside)
+    kept = f"The state before could not be read well enough for a backup; it is in {aside}."
+    if before:
+        kept = f"The state before: `aforesaid restore {before}` restores it."
+    out.report(
+        {"restored": done.backup.name, "before": before, "aside": aside},
+        f"Restored {done.backup.name}: {_contents(done.backup, memories=False)}.\n{kept}\n"
         "The search index is rebuilt in the background; `aforesaid status` shows the progress.",
     )
 
@@ -323,8 +279,8 @@ def _without_worker(paths: Paths) -> Iterator[None]:
 
 
 @click.command()
-@json_option
-def rebuild(as_json: bool) -> None:
+@out.json_option
+def rebuild() -> None:
     """Rebuild the search index: words, facts, events and vectors.
 
     The worker does it; searches keep working and find more and more. What is remembered is not touched.
@@ -333,23 +289,24 @@ def rebuild(as_json: bool) -> None:
     rpc.start(paths)
     rpc.ask(paths, b"rebuild {}", seconds=REBUILD_SECONDS)
     try:
-        with bar("Indexing", quiet=as_json) as show:
+        with out.bar("Indexing") as show:
             index = _watch_rebuild(paths, show)
     except KeyboardInterrupt:
-        exit_interrupted("It continues in the background. `aforesaid status` shows the progress.")
-    if as_json:
-        print_json(index)
+        out.exit_interrupted(
+            "It continues in the background. `aforesaid status` shows the progress."
+        )
+    if out.print_if_json(index):
         return
     missing = max(0, index["documents"] - index["vectors"]) if index["encoder"] else 0
     vectors = f", {count(index['vectors'], 'vector')} by {index['encoder']}"
     documents = count(index["documents"], "document")
-    say(f"The index has {documents}{vectors if index['encoder'] else ''}.")
+    out.say(f"The index has {documents}{vectors if index['encoder'] else ''}.")
     if missing:
         found = f"{count(missing, 'document')} found by words only: the encoder does not answer."
-        say(styled(f"{found} See `aforesaid worker logs`.", fg="yellow"))
+        out.say(out.styled(f"{found} See `aforesaid worker logs`.", fg="yellow"))
 
 
-def _watch_rebuild(paths: Paths, show: Show) -> dict[str, Any]:
+def _watch_rebuild(paths: Paths, show: out.Show) -> dict[str, Any]:
     """Returns the index when nothing is left to do, or nothing that can be done."""
     store = wiring.open_for_reading(paths)
     most = 0
@@ -384,8 +341,8 @@ def _worker_status(paths: Paths) -> dict[str, Any]:
     default="-",
 )
 @click.option("--check", is_flag=True, help="Only list position and kind of each secret.")
-@json_option
-def redact(file: Path, check: bool, as_json: bool) -> None:
+@out.json_option
+def redact(file: Path, check: bool) -> None:
     """Print FILE, or stdin, as it would be stored: without secrets and private parts.
 
     Your own patterns and the secrets in this terminal's environment are applied too. Nothing is stored.
@@ -397,7 +354,7 @@ def redact(file: Path, check: bool, as_json: bool) -> None:
         raise AforesaidError(f"It has more than {LARGEST // 1024 // 1024} MB. Give a part of it.")
     text = bytes(data).decode("utf-8", "replace")
     redactor = wiring.make_redactor(wiring.home(), os.environ)
-    if not check and not as_json:
+    if not check and not out.wants_json():
         click.echo(redactor.text(text), nl=False)
         return
     starts = [0, *(at + 1 for at, c in enumerate(text) if c == "\n")]
@@ -410,13 +367,12 @@ def redact(file: Path, check: bool, as_json: bool) -> None:
         }
         for each in redactor.find(text)
     ]
-    if as_json:
-        print_json(found)
+    if out.print_if_json(found):
         return
     if found:
         columns = ("line", "column", "kind", "length")
         rows = (tuple(str(each[name]) for name in columns) for each in found)
-        table(columns, rows, numbers=("line", "column", "length"))
-    say(f"{count(len(found), 'secret')} found.")
+        out.table(columns, rows, numbers=("line", "column", "length"))
+    out.say(f"{count(len(found), 'secret')} found.")
     if found:
-        raise SystemExit(NEEDS_ATTENTION)
+        raise SystemExit(out.NEEDS_ATTENTION)

@@ -22,13 +22,7 @@ import click
 from aforesaid import __version__, clock, extras, wiring
 from aforesaid.agents.registry import DEFAULT, installer
 from aforesaid.backups import recovery_log
-from aforesaid.cli.output import (
-    NEEDS_ATTENTION,
-    json_option,
-    print_json,
-    say,
-    styled,
-)
+from aforesaid.cli.output import NEEDS_ATTENTION, json_option, print_json, say, styled, wants_json
 from aforesaid.cli.setup import run_hook
 from aforesaid.cli.status import index_line
 from aforesaid.clock import DAY, HOUR
@@ -41,26 +35,8 @@ from aforesaid.paths import Paths, walk
 from aforesaid.store import files
 from aforesaid.worker import overview, rpc
 from aforesaid.worker.disk import MB, measure, sizes
-from aforesaid.worker.health import (
-    count_files,
-    describe_lost_events,
-    not_recording,
-    write_problem,
-)
-from aforesaid.worker.overview import (
-    SLOW,
-    START_SECONDS,
-    UNTRIED,
-    Finding,
-    backup_line,
-    can_import,
-    encoder_problem,
-    index_health,
-    is_known_python,
-    lost_database,
-    missing_vectors,
-    read_settings,
-)
+from aforesaid.worker.health import count_files, describe_lost_events, not_recording, write_problem
+from aforesaid.worker.overview import Finding, read_settings
 
 Check = Callable[[], Iterator[Finding]]
 MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "fault": ("✗", "red")}
@@ -76,20 +52,21 @@ AGENT = DEFAULT.name
 @click.command()
 @click.option("--quick", is_flag=True, help="Do not send a synthetic session through the hooks.")
 @json_option
-def doctor(quick: bool, as_json: bool) -> None:
+def doctor(quick: bool) -> None:
     """Check everything, then send a synthetic session through the real hooks and remove it again.
 
     Exit code 4 when there is a fault.
     """
     findings: list[Finding] = []
     for check in CHECKS:
-        findings += _run(check, findings, quiet=as_json)
-    if not quick and not _faults(findings):
-        findings += _run(check_whole_path, findings, quiet=as_json)
-    elif not quick and not as_json:
+        findings += _run(check, findings)
+    faults = sum(finding.level == "fault" for finding in findings)
+    if not quick and not faults:
+        findings += _run(check_whole_path, findings)
+        faults = sum(finding.level == "fault" for finding in findings)
+    elif not quick and not wants_json():
         say(styled("- whole path: not tried, fix the faults above first", dim=True))
-    faults = _faults(findings)
-    if as_json:
+    if wants_json():
         print_json({"version": __version__, "findings": [asdict(f) for f in findings]})
     elif faults:
         say(styled(f"\n{count(faults, 'fault')} found.", fg="red"))
@@ -101,11 +78,7 @@ def doctor(quick: bool, as_json: bool) -> None:
         raise SystemExit(NEEDS_ATTENTION)
 
 
-def _faults(findings: list[Finding]) -> int:
-    return sum(finding.level == "fault" for finding in findings)
-
-
-def _run(check: Check, known: list[Finding], *, quiet: bool) -> list[Finding]:
+def _run(check: Check, known: list[Finding]) -> list[Finding]:
     """A fault that another check has found, such as one of the config file, is not repeated."""
     try:
         found = list(check())
@@ -114,12 +87,11 @@ def _run(check: Check, known: list[Finding], *, quiet: bool) -> list[Finding]:
             return []
         name = check.__name__.removeprefix("check_").replace("_", " ")
         found = [Finding("fault", name, str(error))]
-    if not quiet:
-        for finding in found:
-            mark, colour = MARKS[finding.level]
-            say(f"{styled(mark, fg=colour)} {finding.what}: {styled(finding.detail)}")
-            if finding.fix:
-                say(f"    {styled('Fix:', bold=True)} {finding.fix}")
+    for finding in [] if wants_json() else found:
+        mark, colour = MARKS[finding.level]
+        say(f"{styled(mark, fg=colour)} {finding.what}: {styled(finding.detail)}")
+        if finding.fix:
+            say(f"    {styled('Fix:', bold=True)} {finding.fix}")
     return found
 
 
@@ -146,17 +118,13 @@ def check_provider() -> Iterator[Finding]:
         missing = f"{name}: its package is not installed"
         yield Finding("fault", "provider", missing, extras.install(name))
         return
-    parked = None
-    with suppress(WorkerError):
-        parked = rpc.status(home.paths)["parked"]
-    if parked:
+    if parked := (overview.worker_status(home.paths) or {}).get("parked"):
         yield Finding("warning", "provider", f"{choice.author} does not answer: {parked['why']}")
     else:
         yield Finding("ok", "provider", f"{choice.author}: {choice.why}")
 
 
 def check_folders() -> Iterator[Finding]:
-    """They must belong to the user, and nobody else may read them."""
     paths = Paths.of(os.environ)
     try:
         paths.make()
@@ -187,7 +155,6 @@ def check_folders() -> Iterator[Finding]:
 
 
 def check_captures() -> Iterator[Finding]:
-    """Can a hook write, and could it always?"""
     paths = Paths.of(os.environ)
     if unwritable := write_problem(paths):
         fix = f"make {paths.spool} and {paths.data} writable, with free space"
@@ -233,7 +200,7 @@ def check_database() -> Iterator[Finding]:
     except StoreMissing:
         deleted = rpc.running_pid(paths) is not None and not paths.database.exists()
         what = "the file was deleted while the worker runs" if deleted else None
-        if what := what or lost_database(wiring.home()):
+        if what := what or overview.lost_database(wiring.home()):
             yield Finding("warning", "database", what, RESTART)
         else:
             yield Finding("ok", "database", "none yet; the worker creates it")
@@ -253,7 +220,6 @@ def check_database() -> Iterator[Finding]:
 
 
 def check_recoveries() -> Iterator[Finding]:
-    """What has happened to the database lately."""
     home = wiring.home()
     since = clock.now() - REPORTED_FOR
     lately = [each for each in recovery_log.load_all(home.paths) if each.at > since]
@@ -282,21 +248,20 @@ def check_backups() -> Iterator[Finding]:
             late = f"the last one is {age} older than what is remembered"
             yield Finding("warning", "backups", late, "aforesaid backup; aforesaid worker logs")
             return
-    yield Finding("ok", "backups", backup_line(home))
+    yield Finding("ok", "backups", overview.backup_line(home))
 
 
 def check_worker() -> Iterator[Finding]:
     paths = Paths.of(os.environ)
-    if rpc.running_pid(paths) is None:
+    found = overview.worker_status(paths)
+    if found is None:
         if note := not_recording(paths):
             yield Finding("fault", "worker", note, "fix what it names, then aforesaid worker start")
         else:
             yield Finding("ok", "worker", "not running; the next capture starts it")
         return
-    try:
-        found = rpc.status(paths)
-    except WorkerError as error:
-        yield Finding("fault", "worker", str(error), RESTART)
+    if "error" in found:
+        yield Finding("fault", "worker", found["error"], RESTART)
         return
     if found["version"] != __version__:
         what = f"it is version {found['version']}, this is {__version__}"
@@ -309,15 +274,13 @@ def check_worker() -> Iterator[Finding]:
 
 def check_search() -> Iterator[Finding]:
     home = wiring.home()
-    if missing := encoder_problem(home.settings):
+    if missing := overview.encoder_problem(home.settings):
         yield Finding("fault", "search", *missing)
         return
     with suppress(StoreMissing):
-        index = index_health(home.settings, wiring.open_for_reading(home.paths))
-        running = None
-        with suppress(WorkerError):
-            running = rpc.status(home.paths)
-        if few := missing_vectors(index, running):
+        index = overview.index_health(home.settings, wiring.open_for_reading(home.paths))
+        running = overview.worker_status(home.paths)
+        if few := overview.missing_vectors(index, running):
             yield Finding("warning", "search", *few)
         else:
             yield Finding("ok", "search", index_line(asdict(index)))
@@ -343,7 +306,7 @@ def check_server() -> Iterator[Finding]:
         return
     if installer.is_plugin_enabled(os.environ):
         yield Finding("ok", "MCP server", f"the {installer.TITLE} plugin has it")
-    elif _hooks_installed():
+    elif any(f.level != "warning" for f in overview.check_hooks(os.environ, Path.cwd())):
         unknown = f"{installer.TITLE} does not know it"
         yield Finding("warning", "MCP server", unknown, "aforesaid install")
 
@@ -352,26 +315,18 @@ def _check_server(file: Path, scope: str, command: Path) -> Finding:
     fix = f"aforesaid install --scope {scope}"
     if not os.access(command, os.X_OK):
         return Finding("fault", "MCP server", f"{command} cannot be run", fix)
-    if scope == "project" and not is_known_python(command):
-        return Finding("ok", "MCP server", f"installed in {file}; {UNTRIED.format(command)}")
-    starts = can_import(command, installer.MODULE)
+    if scope == "project" and not overview.is_known_python(command):
+        return Finding(
+            "ok", "MCP server", f"installed in {file}; {overview.UNTRIED.format(command)}"
+        )
+    starts = overview.can_import(command, installer.MODULE)
     if starts is None:
-        slow = SLOW.format(command, START_SECONDS)
+        slow = overview.SLOW.format(command, overview.START_SECONDS)
         fix = "try again when the machine is less busy, or start the client with MCP_TIMEOUT=60000"
         return Finding("warning", "MCP server", f"{slow}, longer than {installer.TITLE} waits", fix)
     if not starts:
         return Finding("fault", "MCP server", f"it does not start with {command}", fix)
     return Finding("ok", "MCP server", f"installed in {file}")
-
-
-def _hooks_installed() -> bool:
-    for scope in ("project", "user"):
-        with suppress(OSError, ValueError, AforesaidError):
-            if installer.installed_commands(
-                read_settings(installer.hooks_path(scope, os.environ)) or ""
-            ):
-                return True
-    return False
 
 
 def check_hooks() -> Iterator[Finding]:
@@ -407,9 +362,15 @@ def check_whole_path() -> Iterator[Finding]:
         try:
             began = time.monotonic()
             for hook, payload in installer.probe_session(reference, scratch):
-                _fire(hook, payload, scratch)
+                done = run_hook(hook, payload, scratch)
+                if done.returncode or done.stderr:
+                    detail = done.stderr.decode("utf-8", "replace")[:300]
+                    raise AforesaidError(f"the {hook} hook ended with {done.returncode}: {detail}")
+                if done.stdout.strip():
+                    json.loads(done.stdout)
             with_model = wiring.provider(wiring.home(), clock.now).model is not None
-            yield _wait_for(paths, reference, began, with_model=with_model)
+            level, what, fix = _wait_for(paths, reference, began, with_model=with_model)
+            yield Finding(level, "whole path", what, fix)
         except (AforesaidError, subprocess.SubprocessError, ValueError) as error:
             yield Finding("fault", "whole path", str(error), "aforesaid worker logs")
         finally:
@@ -417,16 +378,9 @@ def check_whole_path() -> Iterator[Finding]:
                 rpc.order(paths, "drop-doctor-session", session=reference)
 
 
-def _fire(hook: str, payload: dict[str, object], scratch: str) -> None:
-    done = run_hook(hook, payload, scratch)
-    if done.returncode or done.stderr:
-        detail = done.stderr.decode("utf-8", "replace")[:300]
-        raise AforesaidError(f"the {hook} hook ended with {done.returncode}: {detail}")
-    if done.stdout.strip():
-        json.loads(done.stdout)
-
-
-def _wait_for(paths: Paths, reference: str, began: float, *, with_model: bool) -> Finding:
+def _wait_for(
+    paths: Paths, reference: str, began: float, *, with_model: bool
+) -> tuple[str, str, str]:
     while time.monotonic() - began < WAIT_SECONDS:
         with suppress(StoreMissing), closing(wiring.open_for_reading(paths)) as store:
             session = store.sessions.find(AGENT, reference)
@@ -434,17 +388,12 @@ def _wait_for(paths: Paths, reference: str, began: float, *, with_model: bool) -
             ended = session is not None and session.status == COMPLETED
             seconds = f"{time.monotonic() - began:.1f} s"
             if session and ended and with_model:
-                return Finding("ok", "whole path", f"hook, spool, worker, store: {seconds}")
+                return "ok", f"hook, spool, worker, store: {seconds}", ""
             if session and ended and store.summaries.for_session(session.id):
                 if store.observations.for_session(session.id):
-                    what = f"hook, spool, worker, store, observation: {seconds}"
-                    return Finding("ok", "whole path", what)
+                    return "ok", f"hook, spool, worker, store, observation: {seconds}", ""
                 what = "the event arrived, but there is no observation"
-                return Finding("fault", "whole path", what, "a bug: report it")
+                return "fault", what, "a bug: report it"
         time.sleep(0.05)
-    return Finding(
-        "fault",
-        "whole path",
-        f"the synthetic event did not arrive within {WAIT_SECONDS:.0f} s",
-        "aforesaid worker restart, then aforesaid worker logs",
-    )
+    what = f"the synthetic event did not arrive within {WAIT_SECONDS:.0f} s"
+    return "fault", what, "aforesaid worker restart, then aforesaid worker logs"

@@ -7,26 +7,9 @@ import click
 
 from aforesaid import clock
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    SHOW_HINT,
-    TYPE_COLOURS,
-    heading,
-    json_option,
-    print_json,
-    say,
-    styled,
-    table,
-)
-from aforesaid.model.names import (
-    EVENT,
-    FULL,
-    LEVELS,
-    MATCH_END,
-    MATCH_START,
-    OBSERVATION,
-    SESSION,
-    TYPES,
-)
+from aforesaid.cli import output as out
+from aforesaid.model import names
+from aforesaid.model.names import EVENT, FULL, OBSERVATION, SESSION
 from aforesaid.text import one_line
 
 Json = dict[str, Any]
@@ -43,11 +26,11 @@ WORDS_ONLY = (
 @click.command()
 @click.argument("words", nargs=-1, required=True)
 @arguments.project_option()
-@arguments.all_option()
+@arguments.all_option
 @click.option(
     "--type",
     "types",
-    type=click.Choice(TYPES),
+    type=click.Choice(names.TYPES),
     multiple=True,
     help="Only observations of this type. Can be repeated.",
 )
@@ -63,39 +46,29 @@ WORDS_ONLY = (
 @arguments.until_option("Only results")
 @click.option(
     "--level",
-    type=click.Choice(LEVELS),
+    type=click.Choice(names.LEVELS),
     default="titles",
     show_default=True,
     help="From whole sessions to raw events; `full` prints each result in full.",
 )
 @arguments.limit_option(10)
 @click.option("--explain", is_flag=True, help="Show how each result was scored.")
-@json_option
+@out.json_option
 def search(
-    words: tuple[str, ...],
-    project: str | None,
-    everywhere: bool,
-    as_json: bool,
-    explain: bool,
-    **given: Any,
+    words: tuple[str, ...], project: str | None, everywhere: bool, explain: bool, **given: Any
 ) -> None:
     """Search by words, meaning, names and times. WORDS may be a whole question."""
     if project and everywhere:
         raise click.UsageError("Give either --project or --all.")
-    text, level = " ".join(words), given["level"]
+    text, full = " ".join(words), given["level"] == FULL
     found = arguments.ask("search", text=text, project=project, everywhere=everywhere, **given)
-    if as_json:
-        parts = {name: [each["json"] for each in found[name]] for name in ("hits", "memories")}
-        head = {"query": text, "level": level, "without": found["without"]}
-        totals = {"total": found["total"], "complete": found["complete"]}
-        print_json(head | {"hits": parts["hits"]} | totals | {"memories": parts["memories"]})
-    else:
-        _print_results(found, full=level == FULL, explain=explain)
-
-
-def _print_results(found: Json, *, full: bool, explain: bool) -> None:
-    hits = found["hits"]
-    for each in found["memories"]:
+    hits, memories = found["hits"], found["memories"]
+    value = {"query": text, "level": given["level"], "without": found["without"]}
+    value |= {"hits": [hit["json"] for hit in hits], "total": found["total"]}
+    value |= {"complete": found["complete"], "memories": [each["json"] for each in memories]}
+    if out.print_if_json(value):
+        return
+    for each in memories:
         _print_memory(each, full=full, explain=explain)
     for hit in hits:
         print_hit(hit, excerpt=not full, project=found["everywhere"])
@@ -104,34 +77,34 @@ def _print_results(found: Json, *, full: bool, explain: bool) -> None:
         if explain:
             print_reasons(hit["json"])
     if found["hints"]:
-        say("\n".join(found["hints"]))
+        out.say("\n".join(found["hints"]))
     elif not full:
-        say(styled(SHOW_HINT, dim=True))
+        out.say(out.styled(out.SHOW_HINT, dim=True))
     if found["total"] > len(hits):
         every = f"{found['total']:,}{'' if found['complete'] else ' or more'}"
-        say(styled(f"{len(hits)} of {every} results. Show more with -n.", dim=True))
+        out.say(out.styled(f"{len(hits)} of {every} results. Show more with -n.", dim=True))
     if without := found["without"]:
         missing = f"{without[:1].upper()}{without[1:]}".rstrip(".")
-        say(styled(f"{missing}. {WORDS_ONLY}", fg="yellow"))
+        out.say(out.styled(f"{missing}. {WORDS_ONLY}", fg="yellow"))
 
 
 def _print_indented(lines: Iterable[str]) -> None:
-    say("".join(f"   {styled(line)}\n" for line in lines))
+    out.say("".join(f"   {out.styled(line)}\n" for line in lines))
 
 
 def _print_memory(found: Json, *, full: bool, explain: bool) -> None:
     parts = [
-        styled(found["title"], bold=True),
-        styled(found["label"], fg="magenta"),
-        styled(clock.day_and_time(found["at"]), dim=True),
-        *([styled("pinned", fg="magenta")] if found["json"]["pinned"] else []),
-        styled(f"~{found['tokens']:,} tokens", dim=True),
+        out.styled(found["title"], bold=True),
+        out.styled(found["label"], fg="magenta"),
+        out.styled(clock.day_and_time(found["at"]), dim=True),
+        *([out.styled("pinned", fg="magenta")] if found["json"]["pinned"] else []),
+        out.styled(f"~{found['tokens']:,} tokens", dim=True),
     ]
-    say(f"{heading(found['name'])} {'  '.join(parts)}", indent=3)
+    out.say(f"{out.heading(found['name'])} {'  '.join(parts)}", indent=3)
     if full:
         _print_indented(found["json"]["body"].strip().split("\n"))
     if explain:
-        say(styled(f"   {found['json']['why']}", dim=True))
+        out.say(out.styled(f"   {found['json']['why']}", dim=True))
 
 
 def print_hit(found: Json, *, excerpt: bool = True, lead: str = "", project: bool = False) -> None:
@@ -146,17 +119,17 @@ def print_hit(found: Json, *, excerpt: bool = True, lead: str = "", project: boo
     )
     parts = [
         highlight(found["title"], bold=True),
-        styled(kind, fg=TYPE_COLOURS.get(kind)),
-        styled(clock.day_and_time(hit["at"]), dim=True),
-        *([styled(one_line(hit["project"], PROJECT_LENGTH))] if project else []),
-        *(styled(text, **style) for text, style in marks if text),
-        styled(f"~{hit['tokens']:,} tokens", dim=True),
+        out.styled(kind, fg=out.TYPE_COLOURS.get(kind)),
+        out.styled(clock.day_and_time(hit["at"]), dim=True),
+        *([out.styled(one_line(hit["project"], PROJECT_LENGTH))] if project else []),
+        *(out.styled(text, **style) for text, style in marks if text),
+        out.styled(f"~{hit['tokens']:,} tokens", dim=True),
     ]
-    say(f"{heading(lead)}{heading(hit['name'])} {'  '.join(parts)}", indent=3)
+    out.say(f"{out.heading(lead)}{out.heading(hit['name'])} {'  '.join(parts)}", indent=3)
     if excerpt and found["excerpt"]:
-        say("   " + highlight(found["excerpt"]))
+        out.say("   " + highlight(found["excerpt"]))
     if found["same"]:
-        say(styled(f"   Duplicates: {', '.join(found['same'])}", dim=True))
+        out.say(out.styled(f"   Duplicates: {', '.join(found['same'])}", dim=True))
 
 
 def print_reasons(hit: Json) -> None:
@@ -165,19 +138,19 @@ def print_reasons(hit: Json) -> None:
     width = max((len(reason["name"]) for reason in rows), default=0)
     for reason in rows:
         because = f"  {one_line(reason['because'], TITLE_LENGTH)}" if reason["because"] else ""
-        points = styled(f"{reason['points']:+8.2f}", fg="red" if reason["points"] < 0 else None)
-        text = styled(f"{reason['name']:<{width}}{because}".rstrip(), dim=True)
-        say(f"   {points}  {text}", indent=13)
+        points = out.styled(f"{reason['points']:+8.2f}", fg="red" if reason["points"] < 0 else None)
+        text = out.styled(f"{reason['name']:<{width}}{because}".rstrip(), dim=True)
+        out.say(f"   {points}  {text}", indent=13)
     score = f"{hit['score']:8.2f}"
-    say(f"   {styled(score, bold=True)}  {styled('in all', dim=True)}")
+    out.say(f"   {out.styled(score, bold=True)}  {out.styled('in all', dim=True)}")
 
 
 def highlight(text: str, *, bold: bool = False) -> str:
     """Shows matches. Cleaned piece by piece: the marks are control characters themselves."""
-    parts = text.replace(MATCH_END, MATCH_START).split(MATCH_START)
+    parts = text.replace(names.MATCH_END, names.MATCH_START).split(names.MATCH_START)
     beside, matched = {"bold": bold or None}, {"bold": True, "underline": True}
     return "".join(
-        styled(" ".join(part.split("\n")), **(matched if number % 2 else beside))
+        out.styled(" ".join(part.split("\n")), **(matched if number % 2 else beside))
         for number, part in enumerate(parts)
         if part
     )
@@ -189,28 +162,16 @@ def highlight(text: str, *, bold: bool = False) -> str:
     "--at", metavar="WHEN", help="Around a time: 3d, 2026-11-01, 2026-11-01 14:50, yesterday."
 )
 @arguments.project_option()
-@click.option(
-    "--before", type=click.IntRange(0, 500), help=f"How many earlier things. Default: {AROUND}."
-)
-@click.option(
-    "--after", type=click.IntRange(0, 500), help=f"How many later things. Default: {AROUND}."
-)
+@click.option("--before", type=click.IntRange(0, 500), help="How many earlier things. Default: 5.")
+@click.option("--after", type=click.IntRange(0, 500), help="How many later things. Default: 5.")
 @click.option(
     "-n",
     "--limit",
     type=click.IntRange(1, 1000),
     help="How many in all, instead of --before and --after.",
 )
-@json_option
-def timeline(
-    what: str | None,
-    at: str | None,
-    project: str | None,
-    before: int | None,
-    after: int | None,
-    limit: int | None,
-    as_json: bool,
-) -> None:
+@out.json_option
+def timeline(what: str | None, at: str | None, limit: int | None, **given: Any) -> None:
     """Show what happened around ID or a time, in order, across the sessions of the project.
 
     ID is a number such as 12 or #12, summary:7, prompt:3, event:9, or the first letters of a session's id.
@@ -218,94 +179,80 @@ def timeline(
     """
     if what and at:
         raise click.UsageError("Give either ID or --at.")
-    if limit is not None and (before, after) != (None, None):
+    sides = {name: given.pop(name) for name in ("before", "after")}
+    if limit is not None and any(number is not None for number in sides.values()):
         raise click.UsageError("Give either --limit or --before and --after.")
-    found = arguments.ask(
-        "timeline",
-        what=what,
-        project=project,
-        at=_parse_time(at),
-        before=AROUND if before is None else before,
-        after=AROUND if after is None else after,
-        limit=limit,
-    )
-    hits = found["hits"]
-    if as_json:
-        print_json([hit["json"] for hit in hits])
-    elif not hits:
-        say("Nothing is remembered around that time.")
-    else:
-        _print_timeline(hits, found["sessions"], found["around"])
+    sides = {name: AROUND if number is None else number for name, number in sides.items()}
+    moment = clock.now()
+    if at:
+        from aforesaid.times import begin  # slow to load
 
-
-def _parse_time(at: str | None) -> int:
-    from aforesaid.times import begin
-
-    try:
-        return begin(at.strip(), clock.now()) if at else clock.now()
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--at") from None
-
-
-def _print_timeline(hits: list[Json], sessions: Json, around: list[Any] | None) -> None:
-    """`around`: the kind and the number of what was asked for."""
+        try:
+            moment = begin(at.strip(), moment)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--at") from None
+    found = arguments.ask("timeline", what=what, at=moment, limit=limit, **sides, **given)
+    hits, around = found["hits"], found["around"]  # the kind and the number of what was asked for
+    if out.print_if_json([hit["json"] for hit in hits]):
+        return
+    if not hits:
+        out.say("Nothing is remembered around that time.")
+        return
     session = None
     for hit in hits:
         if hit["json"]["session_id"] != session:
             session = hit["json"]["session_id"]
             here = [SESSION, session] == around
-            title = f"{'▶' if here else '──'} {sessions[str(session)]}"
-            say(styled(title, dim=not here, bold=here))
+            title = f"{'▶' if here else '──'} {found['sessions'][str(session)]}"
+            out.say(out.styled(title, dim=not here, bold=here))
         here = [hit["json"]["kind"], hit["json"]["id"]] == around
         print_hit(hit, excerpt=here, lead="▶ " if here else "  ")
-    say(styled(SHOW_HINT, dim=True))
+    out.say(out.styled(out.SHOW_HINT, dim=True))
 
 
 @click.command()
 @arguments.observation_argument
 @arguments.limit_option(5, 100)
 @click.option("--explain", is_flag=True, help="Show how each result was scored.")
-@json_option
-def related(number: str, limit: int, explain: bool, as_json: bool) -> None:
+@out.json_option
+def related(number: str, limit: int, explain: bool) -> None:
     """Show observations related to observation ID, across sessions: by files, concepts, meaning, or because
     one carries on another."""
     key = arguments.observation_id(number)
     hits = arguments.ask("related", number=key, limit=limit)
-    if as_json:
-        print_json([hit["json"] for hit in hits])
+    if out.print_if_json([hit["json"] for hit in hits]):
         return
     if not hits:
-        say(f"Nothing is related to #{key}.")
+        out.say(f"Nothing is related to #{key}.")
         return
     for hit in hits:
         print_hit(hit, excerpt=False)
         if explain:
             print_reasons(hit["json"])
         else:
-            say(styled(f"   {hit['because']}", dim=True))
-    say(styled(SHOW_HINT, dim=True))
+            out.say(out.styled(f"   {hit['because']}", dim=True))
+    out.say(out.styled(out.SHOW_HINT, dim=True))
 
 
 @click.command()
 @click.argument("path", required=False)
 @arguments.project_option()
 @arguments.limit_option(10)
-@json_option
-def files(path: str | None, project: str | None, limit: int, as_json: bool) -> None:
+@out.json_option
+def files(path: str | None, project: str | None, limit: int) -> None:
     """Show what is known about the file PATH; its name alone is enough.
 
     With a directory, which need not exist here, or without PATH: list the files with the most observations.
     """
     found = arguments.ask("files", path=path, project=project, limit=limit)
     if "observations" in found:
-        _print_file(found["path"], found["observations"], as_json)
+        _print_file(found["path"], found["observations"])
         return
-    if as_json:
-        print_json(found["files"])
+    if out.print_if_json(found["files"]):
         return
     if not found["files"]:
         below = found["below"]
-        say(f"Nothing is known about files{f' in {below}' if below else ''} yet.")
+        out.say(f"Nothing is known about files{f' in {below}' if below else ''} yet.")
         return
     numbers = ("observations", "changed by")
     rows = (
@@ -317,27 +264,26 @@ def files(path: str | None, project: str | None, limit: int, as_json: bool) -> N
         )
         for each in found["files"]
     )
-    table(("file", *numbers, "when"), rows, numbers=numbers)
-    say(styled("What is known about one: aforesaid files <path>", dim=True))
+    out.table(("file", *numbers, "when"), rows, numbers=numbers)
+    out.say(out.styled("What is known about one: aforesaid files <path>", dim=True))
 
 
-def _print_file(file: str, found: list[Json], as_json: bool) -> None:
-    if as_json:
-        print_json({"path": file, "observations": [each["json"] for each in found]})
+def _print_file(file: str, found: list[Json]) -> None:
+    if out.print_if_json({"path": file, "observations": [each["json"] for each in found]}):
         return
     if not found:
-        say(f"Nothing is known about {one_line(file, 200)}.")
+        out.say(f"Nothing is known about {one_line(file, 200)}.")
         return
     for each in found:
         observation, draft = each["json"], each["json"]["draft"]
-        title = heading(f"#{observation['id']} {one_line(draft['title'] or 'Untitled', 100)}")
+        title = out.heading(f"#{observation['id']} {one_line(draft['title'] or 'Untitled', 100)}")
         marks = [
-            styled(draft["type"], fg=TYPE_COLOURS[draft["type"]]),
-            styled(clock.day_and_time(observation["at"]), dim=True),
-            *([styled("pinned", fg="magenta")] if observation["pinned"] else []),
-            *([styled(each["files"], dim=True)] if each["files"] else []),
+            out.styled(draft["type"], fg=out.TYPE_COLOURS[draft["type"]]),
+            out.styled(clock.day_and_time(observation["at"]), dim=True),
+            *([out.styled("pinned", fg="magenta")] if observation["pinned"] else []),
+            *([out.styled(each["files"], dim=True)] if each["files"] else []),
         ]
-        say(f"{title}  {'  '.join(marks)}", indent=3)
+        out.say(f"{title}  {'  '.join(marks)}", indent=3)
         for fact in each["sure_facts"][:FACTS]:
-            say(styled(f"   - {one_line(fact, 300)}"))
-    say(styled(SHOW_HINT, dim=True))
+            out.say(out.styled(f"   - {one_line(fact, 300)}"))
+    out.say(out.styled(out.SHOW_HINT, dim=True))

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import click
 
-from aforesaid.cli.output import json_option, print_json, say
+from aforesaid.cli.output import json_option, print_if_json, say, wants_json
 from aforesaid.errors import AforesaidError
 
 
@@ -31,21 +31,21 @@ def _run(hook: str, body: bytes | None = None) -> NoReturn:
 @click.command()
 @json_option
 @click.option("--project", type=click.Path(exists=True, file_okay=False), help="Another directory.")
-def context(as_json: bool, project: str | None) -> None:
+def context(project: str | None) -> None:
     """Print the brief of this directory's project; with a payload on stdin, act as SessionStart."""
-    if project is None and not as_json and (body := _read_payload()):
+    if project is None and not wants_json() and (body := _read_payload()):
         _run("context", body)
     if project is not None:
         os.chdir(project)
     from aforesaid import clock, wiring
     from aforesaid.briefing import Briefing
-    from aforesaid.cli.arguments import current_project
+    from aforesaid.recall import resolve
     from aforesaid.text import tokens
     from aforesaid.worker.overview import why_nothing_injected
 
     home = wiring.home()
     store = wiring.open_for_reading(home.paths)
-    project_id = current_project(store)
+    project_id = resolve.project_at(store, Path.cwd())
     text = ""
     if project_id is not None:
         searcher = wiring.searcher(store, home.settings, clock.now)
@@ -54,8 +54,7 @@ def context(as_json: bool, project: str | None) -> None:
         )
         budget = home.settings.number("brief.tokens")
         text = briefing.write(project_id, str(Path.cwd()), budget).text
-    if as_json:
-        print_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text})
+    if print_if_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text}):
         return
     say(text or "Nothing is remembered about this directory yet.")
     if why := why_nothing_injected(home, project_id):
@@ -75,34 +74,18 @@ def _read_payload() -> bytes:
     return capture.read_all(0).strip()
 
 
-@click.command()
-def new() -> None:
-    """UserPromptSubmit: store the prompt, print what is known about it."""
-    _run("new")
+def _hook(name: str, about: str) -> click.Command:
+    return click.Command(name, callback=lambda: _run(name), help=about)
 
 
-@click.command()
-def save() -> None:
-    """PostToolUse, PostToolUseFailure, SubagentStop: store the event."""
-    _run("save")
-
-
-@click.command()
-def compact() -> None:
-    """PreCompact: store the event, print what the compaction must keep."""
-    _run("compact")
-
-
-@click.command()
-def summary() -> None:
-    """Stop: the turn is over; observations and a summary are written in the background."""
-    _run("summary")
-
-
-@click.command()
-def end() -> None:
-    """SessionEnd: close the session; the worker keeps running."""
-    _run("end")
+new = _hook("new", "UserPromptSubmit: store the prompt, print what is known about it.")
+save = _hook("save", "PostToolUse, PostToolUseFailure, SubagentStop: store the event.")
+compact = _hook("compact", "PreCompact: store the event, print what the compaction must keep.")
+summary = _hook(
+    "summary",
+    "Stop: the turn is over; observations and a summary are written in the background.",
+)
+end = _hook("end", "SessionEnd: close the session; the worker keeps running.")
 
 
 @click.command()

@@ -1,12 +1,11 @@
 """`aforesaid import`: transcripts of Claude Code, an export, claude-mem. The worker imports; the command
 watches. An import can be repeated: what is here already stays unchanged."""
 
-import json
 import os
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from contextlib import closing, nullcontext, suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,25 +17,13 @@ from click.shell_completion import CompletionItem
 from aforesaid import clock, wiring
 from aforesaid.agents.registry import AGENTS, DEFAULT
 from aforesaid.cli import arguments
+from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
-from aforesaid.cli.output import (
-    Show,
-    bar,
-    duration,
-    exit_interrupted,
-    interruptible,
-    json_option,
-    print_json,
-    say,
-    styled,
-    table,
-)
 from aforesaid.english import count
 from aforesaid.errors import StoreError, StoreMissing, TransferError, WorkerError, WorkerHung
 from aforesaid.model.events import Tally
 from aforesaid.model.requests import Usage
 from aforesaid.paths import Paths
-from aforesaid.store.store import Store
 from aforesaid.synthesis.cost import Prices
 from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path, project_names
 from aforesaid.worker import import_plan as imports
@@ -46,13 +33,13 @@ from aforesaid.worker.imports import Imports
 from aforesaid.worker.reconcile import Selected, as_order
 
 Json = dict[str, Any]
-Ask = Callable[[str, Json], Json]
+Ask = Callable[..., Json]  # the command, seconds for its answer, and what it needs
 Result = TypeVar("Result")
 RESTARTS = 5  # of the worker during one import
 STEP_SECONDS = 900.0  # a session is imported whole, however large
 BUSY_SECONDS = 8.0  # longer than the worker waits for a client that has gone away
 POLL_SECONDS = 0.1
-PATIENCE = 12  # times five seconds
+PATIENCE = 60.0  # seconds for an answer
 NOUNS = ("project", "session", "prompt", "event", "observation", "summary", "request", "memory")
 LISTED_FILES, LISTED_MEMORIES, LISTED_PROJECTS = 3, 10, 20
 WELL_KNOWN = ("claude-haiku-4-5", "claude-haiku-5-5", "claude-sonnet-5-5", "gpt-5-mini")
@@ -70,15 +57,15 @@ def import_() -> None:
 @import_.command("file")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Only check the file, and count what is new.")
-@json_option
-def import_file(path: Path, dry_run: bool, as_json: bool) -> None:
+@out.json_option
+def import_file(path: Path, dry_run: bool) -> None:
     """Import a file that `aforesaid export` wrote.
 
     PATH may be compressed. Existing sessions, events and observations stay as they are. A session is imported
     whole or not at all; of a broken file, the sessions before the fault are imported.
     """
     request = {"what": "file", "path": str(path.absolute()), "dry_run": dry_run}
-    _report(_run(request, quiet=as_json), dry_run=dry_run, as_json=as_json)
+    _report(_run(request), dry_run=dry_run)
 
 
 def _complete_names(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -102,9 +89,9 @@ def _complete_names(context: click.Context, _: click.Parameter, typed: str) -> l
     help="Import claude-mem's project NAME into the project in DIR. Can be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Only count what is new.")
-@json_option
+@out.json_option
 def import_claude_mem(
-    path: Path | None, project: str | None, folders: tuple[str, ...], dry_run: bool, as_json: bool
+    path: Path | None, project: str | None, folders: tuple[str, ...], dry_run: bool
 ) -> None:
     """Import what claude-mem remembers, of any release.
 
@@ -121,16 +108,15 @@ def import_claude_mem(
         "folders": dict(_parse_folder(given) for given in folders),
         "dry_run": dry_run,
     }
-    result = _run(request, quiet=as_json)
-    _report(result, dry_run=dry_run, as_json=as_json)
-    if as_json:
+    result = _run(request)
+    if _report(result, dry_run=dry_run):
         return
     projects = sorted(result["projects"].items())
     for name, root in projects[:LISTED_PROJECTS]:
         new = root.startswith(PLACEHOLDER)
-        say(f"  {name}: {'a project of its own; --as says where it is' if new else root}")
+        out.say(f"  {name}: {'a project of its own; --as says where it is' if new else root}")
     if len(projects) > LISTED_PROJECTS:
-        say(f"  and {len(projects) - LISTED_PROJECTS} more projects")
+        out.say(f"  and {len(projects) - LISTED_PROJECTS} more projects")
 
 
 def _parse_folder(given: str) -> tuple[str, str]:
@@ -143,19 +129,27 @@ def _parse_folder(given: str) -> tuple[str, str]:
     return name, str(path)
 
 
-def _run(request: Json, *, quiet: bool) -> Json:
+def _run(request: Json) -> Json:
     """Returns the worker's last answer, and the `seconds` it took."""
-    began = time.monotonic()
-    paths = Paths.of(os.environ)
-    dry_run = bool(request["dry_run"])
+    began, paths, dry_run = time.monotonic(), Paths.of(os.environ), bool(request["dry_run"])
+    missing = False
+    if dry_run:
+        with suppress(
+            StoreError
+        ):  # other than missing: the worker repairs it, or says what is wrong
+            try:
+                wiring.open_for_reading(paths).close()
+            except StoreMissing:
+                missing = True
     with (
-        interruptible(UNCHANGED if dry_run else STOPPED),
-        bar("Counting" if dry_run else "Importing", quiet=quiet) as show,
+        out.interruptible(UNCHANGED if dry_run else STOPPED),
+        out.bar("Counting" if dry_run else "Importing") as show,
     ):
-        if dry_run and _is_empty(paths):
+        if missing:
             found = _run_in_scratch(paths, request, show)
         else:
-            found = _with_restarts(lambda: _run_steps(partial(_ask, paths), request, show))
+            ask = partial(rpc.order_patiently, paths)
+            found = _with_restarts(lambda: _run_steps(ask, request, show))
     return found | {"seconds": round(time.monotonic() - began, 3)}
 
 
@@ -173,24 +167,7 @@ def _with_restarts(run: Callable[[], Result | None]) -> Result:
     raise TransferError("The worker ended again and again. See `aforesaid worker logs`.")
 
 
-def _ask(paths: Paths, command: str, request: Json) -> Json:
-    rpc.start(paths)
-    data = f"{command} {json.dumps(request)}".encode()
-    answer = json.loads(rpc.ask(paths, data, seconds=STEP_SECONDS))
-    assert isinstance(answer, dict)
-    return answer
-
-
-def _is_empty(paths: Paths) -> bool:
-    with suppress(StoreError):  # other than missing: the worker repairs it, or says what is wrong
-        try:
-            wiring.open_for_reading(paths).close()
-        except StoreMissing:
-            return True
-    return False
-
-
-def _run_in_scratch(paths: Paths, request: Json, show: Show) -> Json:
+def _run_in_scratch(paths: Paths, request: Json, show: out.Show) -> Json:
     """A dry run where nothing is recorded yet starts no worker and creates no database."""
     from aforesaid.memory.transfer import MemoryImport
 
@@ -200,88 +177,75 @@ def _run_in_scratch(paths: Paths, request: Json, show: Show) -> Json:
         closing(wiring.open_scratch(Path(folder))) as store,
     ):
         runner = Imports(Context(wiring.home(), store, clock.now), lambda _: None, memories)
-        commands = {"import-begin": runner.begin, "import-step": runner.step}
-        commands["import-cancel"] = runner.cancel
-        found = _run_steps(lambda command, what: commands[command](what), request, show)
+        commands = {"begin": runner.begin, "step": runner.step, "cancel": runner.cancel}
+        found = _run_steps(
+            lambda command, _, **values: commands[command.removeprefix("import-")](values),
+            request,
+            show,
+        )
     assert found is not None
     return found
 
 
-def _run_steps(ask: Ask, request: Json, show: Show) -> Json | None:
+def _run_steps(ask: Ask, request: Json, show: out.Show) -> Json | None:
     """Returns None if the worker does not know the import any more."""
     end = time.monotonic() + BUSY_SECONDS
-    while "busy" in (answer := _checked(ask("import-begin", request))):
+    while "busy" in (answer := ask("import-begin", STEP_SECONDS, **request)):
         if time.monotonic() > end:
             raise TransferError("Another import is running. Try again when it has finished.")
         time.sleep(0.2)
-    name = answer["name"]
+    name = answer.get("name")
     try:
-        while True:
-            answer = _checked(ask("import-step", {"name": name}))
+        while "error" not in answer:
+            answer = ask("import-step", STEP_SECONDS, name=name)
             if "lost" in answer:
                 return None
-            show(answer["done"], answer["total"])
-            if answer["over"]:
-                return answer
+            if "error" not in answer:
+                show(answer["done"], answer["total"])
+                if answer["over"]:
+                    return answer
     except KeyboardInterrupt:
-        ask("import-cancel", {"name": name})
+        ask("import-cancel", STEP_SECONDS, name=name)
         raise
+    raise TransferError(answer["error"])
 
 
-def _checked(answer: Json) -> Json:
-    if "error" in answer:
-        raise TransferError(answer["error"])
-    return answer
-
-
-def _report(result: Json, *, dry_run: bool, as_json: bool) -> None:
-    new, known = result["new"], result["known"]
-    if as_json:
-        value = {"dry_run": dry_run, "new": new, "known": known, "seconds": result["seconds"]}
-        print_json(value | {key: result[key] for key in ("projects", "memories") if key in result})
-        return
+def _report(result: Json, *, dry_run: bool) -> bool:
+    """Returns whether JSON was printed."""
+    new, known, memories = result["new"], result["known"], result.get("memories")
+    value = {"dry_run": dry_run, "new": new, "known": known, "seconds": result["seconds"]}
+    value |= {key: result[key] for key in ("projects", "memories") if key in result}
+    if out.print_if_json(value):
+        return True
     added = [count(new[plural(noun)], noun) for noun in NOUNS if new[plural(noun)]]
-    say(f"{'Would import' if dry_run else 'Imported'}: {', '.join(added) or 'nothing'}.")
+    out.say(f"{'Would import' if dry_run else 'Imported'}: {', '.join(added) or 'nothing'}.")
     for noun in ("session", "memory"):
         if number := known[plural(noun)]:
-            say(f"{count(number, noun)} here already.")
-    if memories := result.get("memories"):
-        _report_memories(memories, dry_run=dry_run)
-    say("Nothing was changed." if dry_run else f"That took {duration(result['seconds'])}.")
-
-
-def _report_memories(memories: Json, *, dry_run: bool) -> None:
-    if renamed := memories["renamed"]:
-        names = ", ".join(renamed[:LISTED_MEMORIES])
-        names += ", …" if len(renamed) > LISTED_MEMORIES else ""
-        verb = "would be" if dry_run else "was" if len(renamed) == 1 else "were"
-        say(f"{count(len(renamed), 'memory')} {verb} renamed, because the name is used: {names}.")
-    for reason in memories["reasons"]:
-        say(reason, err=True)
-    if more := memories["refused"] - len(memories["reasons"]):
-        say(f"{count(more, 'more memory')} not imported.", err=True)
+            out.say(f"{count(number, noun)} here already.")
+    if memories:
+        if renamed := memories["renamed"]:
+            names = ", ".join(renamed[:LISTED_MEMORIES])
+            names += ", …" if len(renamed) > LISTED_MEMORIES else ""
+            verb = "would be" if dry_run else "was" if len(renamed) == 1 else "were"
+            what = count(len(renamed), "memory")
+            out.say(f"{what} {verb} renamed, because the name is used: {names}.")
+        for reason in memories["reasons"]:
+            out.say(reason, err=True)
+        if more := memories["refused"] - len(memories["reasons"]):
+            out.say(f"{count(more, 'more memory')} not imported.", err=True)
+    out.say("Nothing was changed." if dry_run else f"That took {out.duration(result['seconds'])}.")
+    return False
 
 
 # Transcripts
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A finished import: what was asked for, which files were not read whole, how long it took."""
-
-    what: str
-    faulty: list[str]
-    seconds: float
 
 
 @import_.command("claude-code")
 @arguments.project_option()
 @arguments.since_option("Only sessions that went on")
 @click.option("--dry-run", is_flag=True, help="Only count, and estimate the cost.")
-@json_option
-def import_claude_code(
-    project: str | None, since: int | None, dry_run: bool, as_json: bool
-) -> None:
+@out.json_option
+def import_claude_code(project: str | None, since: int | None, dry_run: bool) -> None:
     """Import past sessions of Claude Code from its transcripts.
 
     What hooks have captured already stays as it is. The worker imports the sessions, oldest first, and
@@ -289,60 +253,67 @@ def import_claude_code(
 
     Transcripts are read from ~/.claude/projects, or from `projects` in CLAUDE_CONFIG_DIR.
     """
-    stopped = UNCHANGED if dry_run else "Stopped. Run it again to continue."
-    with interruptible(stopped):
-        _import_transcripts(project, since, dry_run, as_json)
+    with out.interruptible(UNCHANGED if dry_run else "Stopped. Run it again to continue."):
+        home = wiring.home()
+        try:
+            store = imports.reading(home)
+        except StoreError:
+            if dry_run:
+                raise
+            rpc.start(home.paths)  # the worker migrates a database of an older version
+            store = imports.reading(home)
+        with closing(store) if store else nullcontext():
+            selection = imports.select(
+                AGENTS[DEFAULT.name], os.environ, store, project=project, since=since
+            )
+            before = imports.tallies(store, selection.chosen)
+        what = _describe_filter(project, since)
+        if dry_run:
+            _print_plan(home, selection, what)
+        else:
+            _import_transcripts(home, selection, before, what)
 
 
 def _import_transcripts(
-    project: str | None, since: int | None, dry_run: bool, as_json: bool
+    home: wiring.Home, selection: imports.Selection, before: imports.Tallies, what: str
 ) -> None:
-    home = wiring.home()
-    store = imports.reading(home) if dry_run else _open_migrated(home)
-    try:
-        selection = imports.select(
-            AGENTS[DEFAULT.name], os.environ, store, project=project, since=since
-        )
-        before = imports.tallies(store, selection.chosen)
-    finally:
-        if store is not None:
-            store.close()
-    what = _describe_filter(project, since)
-    if dry_run:
-        _print_plan(home, selection, what, as_json)
-        return
     began = time.monotonic()
-    faulty = _watch(selection.chosen, quiet=as_json) if selection.chosen else []
-    run = Run(what, faulty, time.monotonic() - began)
-    _report_transcripts(home, selection, before, run, as_json)
-
-
-def _open_migrated(home: wiring.Home) -> Store | None:
-    """The worker migrates a database of an older version; then it can be read."""
+    faulty: list[str] = []  # transcripts that could not be read whole
     try:
-        return imports.reading(home)
-    except StoreError:
-        rpc.start(home.paths)
-        return imports.reading(home)
-
-
-def _watch(selected: list[Selected], *, quiet: bool) -> list[str]:
-    """Until the worker has finished. Returns the transcripts that it could not read whole."""
-    try:
-        with bar("Importing", quiet=quiet) as show:
-            return _with_restarts(lambda: _follow(selected, show))
+        with out.bar("Importing") as show:
+            if selection.chosen:
+                faulty = _with_restarts(lambda: _follow(selection.chosen, show))
     except KeyboardInterrupt:
-        exit_interrupted(
+        out.exit_interrupted(
             "The worker continues. See `aforesaid status`; run this again to watch it."
         )
+    seconds, store = time.monotonic() - began, imports.reading(home)
+    with closing(store) if store else nullcontext():
+        gain = imports.gain(before, imports.tallies(store, selection.chosen))
+        waiting = store.health().pending if store is not None else 0
+    rate = round(gain.all.events / seconds) if seconds else 0
+    took = {"seconds": round(seconds, 3), "events_per_second": rate, "waiting": waiting}
+    if out.print_if_json({"dry_run": False} | _gain_json(gain, selection, faulty) | took):
+        return
+    _print_gain("Imported", gain, selection, what, faulty)
+    if selection.chosen:
+        speed = f": {rate:,} events per second" if gain.all.events else ""
+        out.say(f"That took {out.duration(seconds)}{speed}.")
+    if waiting:
+        out.say(
+            f"{count(waiting, 'job')} to be processed in the background, after today's. `aforesaid "
+            "synthesize` shows the progress, `aforesaid status` what it waits for."
+        )
 
 
-def _follow(selected: list[Selected], show: Show) -> list[str] | None:
-    """Returns None if the worker does not know the import any more."""
+def _follow(selected: list[Selected], show: out.Show) -> list[str] | None:
+    """Until the worker has finished. Returns the transcripts that it could not read whole; None if the
+    worker does not know the import any more."""
     name = arguments.call_worker("backfill-begin", **as_order(selected))["name"]
     first, began = None, time.monotonic()
     while True:
-        found = _ask_progress(name)
+        # A busy machine may take long to answer.
+        found = arguments.call_worker("backfill-progress", seconds=PATIENCE, name=name)
         if "lost" in found:
             return None
         first = found["events"] if first is None else first  # it may have begun earlier
@@ -353,102 +324,53 @@ def _follow(selected: list[Selected], show: Show) -> list[str] | None:
         time.sleep(POLL_SECONDS)
 
 
-def _ask_progress(name: str) -> Json:
-    """A busy machine may take long to answer."""
-    for _ in range(PATIENCE):
-        with suppress(WorkerHung):
-            return arguments.call_worker("backfill-progress", name=name)
-    raise WorkerHung
-
-
-def _report_transcripts(
-    home: wiring.Home,
-    selection: imports.Selection,
-    before: imports.Tallies,
-    run: Run,
-    as_json: bool,
-) -> None:
-    store = imports.reading(home)
-    try:
-        gain = imports.gain(before, imports.tallies(store, selection.chosen))
-        waiting = store.health().pending if store is not None else 0
-    finally:
-        if store is not None:
-            store.close()
-    rate = round(gain.all.events / run.seconds) if run.seconds else 0
-    if as_json:
-        took = {"seconds": round(run.seconds, 3), "events_per_second": rate, "waiting": waiting}
-        print_json({"dry_run": False} | _gain_json(gain, selection, run.faulty) | took)
-        return
-    _print_gain("Imported", gain, selection, run)
-    if selection.chosen:
-        speed = f": {rate:,} events per second" if gain.all.events else ""
-        say(f"That took {duration(run.seconds)}{speed}.")
-    if waiting:
-        say(
-            f"{count(waiting, 'job')} to be processed in the background, after today's. `aforesaid "
-            "synthesize` shows the progress, `aforesaid status` what it waits for."
-        )
-
-
-def _print_plan(home: wiring.Home, selection: imports.Selection, what: str, as_json: bool) -> None:
+def _print_plan(home: wiring.Home, selection: imports.Selection, what: str) -> None:
     choice = wiring.provider(home, clock.now)
-    with bar("Counting", quiet=as_json) as show:
+    with out.bar("Counting") as show:
         plan = imports.plan(home, choice, selection.chosen, clock.now, show)
     costs = _costs(home, choice, plan)
     added, expected, needs = plan.gain.all, plan.expected, plan.needs
-    if as_json:
-        print_json(
-            {"dry_run": True}
-            | _gain_json(plan.gain, selection, plan.faulty)
-            | {
-                "observations": asdict(expected),
-                "needs": {n: getattr(needs, n) for n in ("requests", "sent", "received")},
-                "costs": costs,
-            }
-        )
+    value: Json = {"dry_run": True} | _gain_json(plan.gain, selection, plan.faulty)
+    value["observations"] = asdict(expected)
+    value["needs"] = {n: getattr(needs, n) for n in ("requests", "sent", "received")}
+    if out.print_if_json(value | {"costs": costs}):
         return
-    _print_gain("Would import", plan.gain, selection, Run(what, plan.faulty, 0))
+    _print_gain("Would import", plan.gain, selection, what, plan.faulty)
     if added != Tally():
-        say(
+        out.say(
             f"To be processed: {count(added.turns, 'turn')}, in {count(added.parts, 'part')} to observe and "
             f"{count(added.summaries, 'summary')}."
         )
         low, high = expected.low, expected.high
         number = f"{low:,} to {high:,}" if low < high else f"{high:,}"
-        say(f"Observations to expect: {number if high else 'none'} ({expected.basis}).")
-        say(
+        out.say(f"Observations to expect: {number if high else 'none'} ({expected.basis}).")
+        out.say(
             f"With a model, about {count(needs.requests, 'request')}: {needs.sent:,} tokens sent and "
             f"{needs.received:,} received."
         )
-        rows = [
-            (
-                cost["provider"],
-                "in use" if cost["in_force"] else "",
-                "unknown" if cost["dollars"] is None else f"{cost['dollars']:,.2f}",
-            )
-            for cost in costs
-        ]
-        table(("provider", "", "about dollars"), rows, numbers=("about dollars",))
-    say("Nothing was changed.")
+        rows = []
+        for cost in costs:
+            dollars = "unknown" if cost["dollars"] is None else f"{cost['dollars']:,.2f}"
+            rows.append((cost["provider"], "in use" if cost["in_force"] else "", dollars))
+        out.table(("provider", "", "about dollars"), rows, numbers=("about dollars",))
+    out.say("Nothing was changed.")
 
 
 def _costs(home: wiring.Home, choice: wiring.Choice, plan: imports.Plan) -> list[Json]:
     """At list prices, without discounts for cached tokens."""
     usage = Usage(plan.needs.sent, 0, 0, plan.needs.received)
     listed = Prices.of(home.settings.names("cost.prices"))
-
-    def row(provider: str, model: str, prices: Prices, in_force: bool) -> Json:
+    rows: list[Json] = [{"provider": "rules", "in_force": choice.model is None, "dollars": 0.0}]
+    models = [(name, name, listed, False) for name in WELL_KNOWN]
+    if used := choice.model:
+        prices = choice.terms.prices if choice.terms else listed
+        models = [each for each in models if each[0] != used.model]
+        models.insert(0, (f"{used.name}/{used.model}", used.model, prices, True))
+    for label, model, prices, in_force in models:
         cost = prices.microdollars(model, usage)
         dollars = None if cost is None else cost / MILLION
-        return {"provider": provider, "in_force": in_force, "dollars": dollars}
-
-    rows: list[Json] = [{"provider": "rules", "in_force": choice.model is None, "dollars": 0.0}]
-    current = choice.model.model if choice.model else None
-    if choice.model is not None:
-        prices = choice.terms.prices if choice.terms else listed
-        rows.append(row(f"{choice.model.name}/{current}", choice.model.model, prices, True))
-    return rows + [row(m, m, listed, False) for m in WELL_KNOWN if m != current]
+        rows.append({"provider": label, "in_force": in_force, "dollars": dollars})
+    return rows
 
 
 def _gain_json(gain: imports.Gain, selection: imports.Selection, faulty: list[str]) -> Json:
@@ -465,30 +387,32 @@ def _gain_json(gain: imports.Gain, selection: imports.Selection, faulty: list[st
     }
 
 
-def _print_gain(label: str, gain: imports.Gain, selection: imports.Selection, run: Run) -> None:
+def _print_gain(
+    label: str, gain: imports.Gain, selection: imports.Selection, what: str, faulty: list[str]
+) -> None:
     if not selection.chosen:
-        say(f"{label}: nothing. {_explain_nothing(selection, run.what)}")
+        out.say(f"{label}: nothing. {_explain_nothing(selection, what)}")
     else:
         added = [_tally(gain.new)] if gain.new.sessions else []
         if sessions := gain.grown.sessions:
             part = _tally(gain.grown.since(Tally(sessions=sessions))) or "more to process"
             added.append(f"{part} in {count(sessions, 'known session')}")
-        say(f"{label}: {'; '.join(added) or 'nothing'}.")
+        out.say(f"{label}: {'; '.join(added) or 'nothing'}.")
         if gain.known:
-            say(f"{count(gain.known, 'session')} here already.")
+            out.say(f"{count(gain.known, 'session')} here already.")
         if empty := gain.empty + selection.empty:
-            say(f"{count(empty, 'empty transcript')} skipped.")
+            out.say(f"{count(empty, 'empty transcript')} skipped.")
     unreadable = [f"{file.path}: {file.fault}" for file in selection.unreadable]
     for files, problem in (
         (unreadable, "cannot be read"),
-        (run.faulty, "could not be read whole; the readable part is imported"),
+        (faulty, "could not be read whole; the readable part is imported"),
     ):
         if files:
             lines = [f"{count(len(files), 'transcript')} {problem}:"]
             lines += [f"  {file}" for file in files[:LISTED_FILES]]
             if len(files) > LISTED_FILES:
                 lines.append(f"  and {len(files) - LISTED_FILES} more (--json lists all)")
-            say(styled("\n".join(lines), fg="yellow"))
+            out.say(out.styled("\n".join(lines), fg="yellow"))
 
 
 def _tally(added: Tally) -> str:
@@ -498,14 +422,14 @@ def _tally(added: Tally) -> str:
 
 def _explain_nothing(selection: imports.Selection, what: str) -> str:
     folder = selection.folder
-    if not selection.found:
-        missing = "" if folder.is_dir() else ", which does not exist"
-        return (
-            f"There are no transcripts in {folder}{missing}. Claude Code keeps them there, or in `projects` "
-            "in CLAUDE_CONFIG_DIR."
-        )
-    have = f"Of the {count(selection.found, 'transcript')} in {folder} none"
-    return f"{have} is {what}." if what else f"{have} contains a session."
+    if selection.found:
+        have = f"Of the {count(selection.found, 'transcript')} in {folder} none"
+        return f"{have} is {what}." if what else f"{have} contains a session."
+    missing = "" if folder.is_dir() else ", which does not exist"
+    return (
+        f"There are no transcripts in {folder}{missing}. Claude Code keeps them there, or in `projects` "
+        "in CLAUDE_CONFIG_DIR."
+    )
 
 
 def _describe_filter(project: str | None, since: int | None) -> str:

@@ -53,7 +53,7 @@ COMMANDS = (
     _tells("dream", "memory", "Consolidate memories: duplicates, contradictions."),
     _tells("remember", "memory", "Save a memory for later sessions."),
     _tells("forget", "curate", "Hide a memory or an observation. Can be undone."),
-    CommandRow("purge", "purge", "Erase for good: a thing, a period, a text.", EVERYDAY),
+    CommandRow("purge", "curate", "Erase for good: a thing, a period, a text.", EVERYDAY),
     CommandRow("pause", "worker", "Record and inject nothing, here or everywhere.", EVERYDAY),
     CommandRow("resume", "worker", "End a pause.", EVERYDAY),
     CommandRow("project", "project", "List projects; link a repository to one.", EVERYDAY),

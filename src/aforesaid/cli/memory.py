@@ -12,18 +12,11 @@ from click.shell_completion import CompletionItem
 
 from aforesaid import clock, wiring
 from aforesaid.cli import arguments, editor
-from aforesaid.cli.output import json_option, print_json, report, say, table
+from aforesaid.cli.output import json_option, print_if_json, report, say, table
 from aforesaid.clock import day_and_time
 from aforesaid.errors import AforesaidError, ConfigError, Edited, MemoryRefused
 from aforesaid.memory import curation
-from aforesaid.model.memories import (
-    LONGEST_SAID,
-    OF_TEAM,
-    OF_USER,
-    TYPES,
-    Broken,
-    StoredMemory,
-)
+from aforesaid.model.memories import AGENT, LONGEST_SAID, OF_TEAM, OF_USER, TYPES, USER, Broken
 from aforesaid.text import clean, fenced, one_line
 
 if TYPE_CHECKING:
@@ -46,7 +39,6 @@ def notify_worker(name: str | None = None, what: str = "changed") -> None:
 
 
 def retire_by_name(name: str, why: str) -> str:
-    """Returns the name as the file has it."""
     name = curation.retire_memory(current_memories(), name, why)
     notify_worker(name, "retired")
     return name
@@ -82,29 +74,22 @@ def memory() -> None:
 @memory.command("list")
 @click.option("--retired", is_flag=True, help="List retired memories.")
 @json_option
-def list_memories(retired: bool, as_json: bool) -> None:
+def list_memories(retired: bool) -> None:
     """List the memories of this project and of yours, newest first."""
     memories = current_memories()
     found = memories.retired() if retired else memories.all()
-    if as_json:
-        print_json(
-            {
-                "memories": [curation.memory_json(each) for each in found.memories],
-                "broken": [{"path": str(b.path), "why": b.why} for b in found.broken],
-                "left_out": found.left_out,
-            }
-        )
+    value = {
+        "memories": [curation.memory_json(each) for each in found.memories],
+        "broken": [{"path": str(b.path), "why": b.why} for b in found.broken],
+        "left_out": found.left_out,
+    }
+    if print_if_json(value):
         return
     if found.memories:
-        rows = (
-            (
-                each.memory.name,
-                each.label,
-                each.scope,
-                f"{'(pinned) ' if each.pinned else ''}{each.memory.description}",
-            )
-            for each in found.memories
-        )
+        rows = []
+        for each in found.memories:
+            about = f"{'(pinned) ' if each.pinned else ''}{each.memory.description}"
+            rows.append((each.memory.name, each.label, each.scope, about))
         table(("name", "type", "of", "about"), rows)
     elif retired:
         say("No memory is retired.")
@@ -118,14 +103,14 @@ def list_memories(retired: bool, as_json: bool) -> None:
 @memory.command()
 @name_argument
 @json_option
-def show(name: str, as_json: bool) -> None:
+def show(name: str) -> None:
     """Show a memory and its sources."""
-    print_memory(curation.get_memory(current_memories(), name), as_json)
+    show_memory(name)
 
 
-def print_memory(stored: StoredMemory, as_json: bool) -> None:
-    if as_json:
-        print_json(curation.memory_json(stored))
+def show_memory(name: str) -> None:
+    stored = curation.get_memory(current_memories(), name)
+    if print_if_json(curation.memory_json(stored)):
         return
     one = stored.memory
     say(fenced(f"{one.name} ({stored.label}{', pinned' if stored.pinned else ''})"))
@@ -165,65 +150,58 @@ def edit(name: str) -> None:
 @memory.command()
 @name_argument
 @json_option
-def pin(name: str, as_json: bool) -> None:
+def pin(name: str) -> None:
     """Keep a memory first in the index, and out of dreams."""
     arguments.require_user(f"memory pin {name}")
-    _set_pin(name, True, as_json)
+    curation.pin_memory(current_memories(), name, pinned=True)
+    notify_worker(name)
+    report({"name": name}, f"{name} is pinned.")
 
 
 @memory.command()
 @name_argument
 @json_option
-def unpin(name: str, as_json: bool) -> None:
+def unpin(name: str) -> None:
     """Undo `pin`."""
-    _set_pin(name, False, as_json)
-
-
-def _set_pin(name: str, pinned: bool, as_json: bool) -> None:
-    curation.pin_memory(current_memories(), name, pinned=pinned)
+    curation.pin_memory(current_memories(), name, pinned=False)
     notify_worker(name)
-    text = f"{name} is {'pinned' if pinned else 'no longer pinned'}."
-    report(as_json, {"name": name}, text)
+    report({"name": name}, f"{name} is no longer pinned.")
 
 
 @memory.command()
 @name_argument
 @click.option("--why", default="by request", show_default=True, help="The reason, for the log.")
 @json_option
-def retire(name: str, why: str, as_json: bool) -> None:
+def retire(name: str, why: str) -> None:
     """Hide a memory. It is kept, and `restore` restores it."""
     name = retire_by_name(name, why)
-    text = f"Retired: {name}. `aforesaid memory restore {name}` restores it."
-    report(as_json, {"name": name}, text)
+    report({"name": name}, f"Retired: {name}. `aforesaid memory restore {name}` restores it.")
 
 
 @memory.command()
 @click.argument("name")
 @json_option
-def restore(name: str, as_json: bool) -> None:
+def restore(name: str) -> None:
     """Restore a retired memory."""
     name = restore_by_name(name)
-    report(as_json, {"name": name}, f"Restored: {name}")
+    report({"name": name}, f"Restored: {name}")
 
 
 @memory.command()
 @json_option
 @click.pass_context
-def check(context: click.Context, as_json: bool) -> None:
+def check(context: click.Context) -> None:
     """List memories about files and things that have changed or gone. Needs no model. Exit code 1 if any."""
     memories = current_memories()
     listing = memories.all()
     found = curation.check_memories(memories, memories.places.top, listing)
     flagged = [each for each in found if each.flagged]
-    if as_json:
-        print_json(
-            {
-                "checked": len(listing.memories),
-                "flagged": [{"name": e.name} | curation.problems_json(e) for e in flagged],
-                "broken": [{"path": str(b.path), "why": b.why} for b in listing.broken],
-            }
-        )
-    else:
+    value = {
+        "checked": len(listing.memories),
+        "flagged": [{"name": e.name} | curation.problems_json(e) for e in flagged],
+        "broken": [{"path": str(b.path), "why": b.why} for b in listing.broken],
+    }
+    if not print_if_json(value):
         for each in flagged:
             links = f"dead links: {', '.join(each.dead_links)}" if each.dead_links else ""
             say(f"{each.name}: {'; '.join(filter(None, (str(each.freshness), links)))}")
@@ -234,12 +212,10 @@ def check(context: click.Context, as_json: bool) -> None:
 
 @memory.command()
 @json_option
-def path(as_json: bool) -> None:
+def path() -> None:
     """Print the folders of the files."""
     found = {folder.scope: str(folder.path) for folder in current_memories().places.all}
-    if as_json:
-        print_json(found)
-    else:
+    if not print_if_json(found):
         table(("of", "folder"), found.items())
 
 
@@ -251,15 +227,16 @@ def _print_broken(broken: Iterable[Broken]) -> None:
 @memory.command()
 @click.option("-n", "--limit", default=20, show_default=True, help="Maximum number of changes.")
 @json_option
-def log(limit: int, as_json: bool) -> None:
+def log(limit: int) -> None:
     """List changes of the memories here, newest first.
 
     Edits by hand are listed too.
     """
     memories = current_memories()
     found = memories.history.log(limit, memories.folders)
-    if as_json:
-        print_json([{"id": e.id, "at": e.at, "reason": e.reason, "files": e.paths} for e in found])
+    if print_if_json(
+        [{"id": e.id, "at": e.at, "reason": e.reason, "files": e.paths} for e in found]
+    ):
         return
     if found:
         rows = ((e.id[:ID_LENGTH], day_and_time(e.at), one_line(e.reason, 100)) for e in found)
@@ -282,24 +259,26 @@ def diff(change: str | None) -> None:
 @click.argument("change", required=False)
 @click.option("--force", is_flag=True, help="Also if a file was changed since.")
 @json_option
-def undo(change: str | None, force: bool, as_json: bool) -> None:
+def undo(change: str | None, force: bool) -> None:
     """Undo CHANGE; default: the last one. Undo the undo to redo it."""
     from aforesaid.memory.changes import undo_change
 
-    _report_undo(undo_change(current_memories(), change, force=force), as_json)
+    _report_undo(undo_change(current_memories(), change, force=force))
 
 
-def _report_undo(undone: "UndoResult", as_json: bool) -> None:
+def _report_undo(undone: "UndoResult") -> None:
     if undone.kept_by_hand and undone.entry is None:
         names = ", ".join(map(str, undone.kept_by_hand[:LISTED]))
         raise Edited(f"Nothing was undone: a file was edited just now: {names}. Try again.")
     notify_worker()
-    lines = [f"Undone: {one_line(undone.undone.reason, 100)}", *(f"  {p}" for p in undone.paths)]
     value = {"undone": undone.undone.id, "by": undone.entry, "files": undone.paths}
-    report(as_json, value, "\n".join(lines))
-    if not as_json:
-        for kept in undone.kept_by_hand:
-            say(f"Not changed, because it was edited just now: {kept}", err=True)
+    if print_if_json(value):
+        return
+    say(f"Undone: {one_line(undone.undone.reason, 100)}")
+    for path in undone.paths:
+        say(f"  {path}")
+    for kept in undone.kept_by_hand:
+        say(f"Not changed, because it was edited just now: {kept}", err=True)
 
 
 @click.command()
@@ -317,19 +296,13 @@ def _report_undo(undone: "UndoResult", as_json: bool) -> None:
 @click.option("--team", is_flag=True, help="Into the repository, for everybody who works on it.")
 @json_option
 def remember(
-    text: tuple[str, ...],
-    kind: str | None,
-    name: str | None,
-    files: tuple[str, ...],
-    pin: bool,
-    team: bool,
-    as_json: bool,
+    text: tuple[str, ...], kind: str | None, name: str | None, files: tuple[str, ...], **given: bool
 ) -> None:
     """Save TEXT, in your words, as a memory for later sessions. `-` reads it from standard input.
 
     What is known already is not saved twice; a correction ("use X instead of Y") updates the memory.
     """
-    from aforesaid.agents.registry import DEFAULT, current_session, project_directory
+    from aforesaid.agents import registry
 
     said = sys.stdin.read(LONGEST_SAID * 2) if text == ("-",) else " ".join(text)
     said = clean(said).strip()
@@ -339,37 +312,36 @@ def remember(
         raise ConfigError(f"A memory has at most {LONGEST_SAID} characters. Make it shorter.")
     answer = arguments.call_worker(
         "remember",
-        dir=project_directory(os.environ),
-        agent=DEFAULT.name,
-        session=current_session(os.environ),
+        dir=registry.project_directory(os.environ),
+        agent=registry.DEFAULT.name,
+        session=registry.current_session(os.environ),
         text=said,
         type=kind,
         name=name,
-        team=team,
-        pin=pin,
-        by=arguments.caller(),
+        by=AGENT if registry.is_inside_agent(os.environ) else USER,
         files=[str(Path.cwd() / file) for file in files],
+        **given,
     )
     if "refused" in answer:
         raise MemoryRefused(answer["refused"])
-    if as_json:
-        print_json(answer)
-    elif answer["known"]:
-        name = answer["name"]
+    name = answer["name"]
+    if print_if_json(answer):
+        return
+    if answer["known"]:
         say(f"Already known: {name}. `aforesaid memory show {name}` shows it.")
     elif answer["updated"]:
-        say(f"Updated {answer['name']}: {answer['description']}")
+        say(f"Updated {name}: {answer['description']}")
         say("`aforesaid memory diff` shows the change, `aforesaid memory undo` undoes it.")
     else:
         where = WHERE.get(answer["of"], "in this project")
-        say(f"Remembered {where} as {answer['name']}: {answer['path']}")
+        say(f"Remembered {where} as {name}: {answer['path']}")
 
 
 @click.group(invoke_without_command=True)
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @json_option
 @click.pass_context
-def dream(context: click.Context, dry_run: bool, as_json: bool) -> None:
+def dream(context: click.Context, dry_run: bool) -> None:
     """Consolidate the memories of this project: duplicates, contradictions, dead links, relative dates.
 
     Runs automatically once a day if there was work. Nothing is deleted: memories are retired, and `aforesaid
@@ -377,13 +349,11 @@ def dream(context: click.Context, dry_run: bool, as_json: bool) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    answer = arguments.call_worker(
-        "dream", seconds=DREAM_SECONDS, dir=str(Path.cwd()), dry_run=dry_run
-    )
+    request: dict[str, object] = {"dir": str(Path.cwd()), "dry_run": dry_run}
+    answer = arguments.call_worker("dream", seconds=DREAM_SECONDS, **request)
     if refused := answer.get("refused"):
         raise MemoryRefused(refused)
-    if as_json:
-        print_json(answer)
+    if print_if_json(answer):
         return
     for line in answer["lines"]:
         say(clean(line))
@@ -398,8 +368,8 @@ def dream(context: click.Context, dry_run: bool, as_json: bool) -> None:
 @dream.command("undo")
 @click.option("--force", is_flag=True, help="Also if a file was changed since.")
 @json_option
-def undo_dream(force: bool, as_json: bool) -> None:
+def undo_dream(force: bool) -> None:
     """Undo the last dream: every file as it was before."""
     from aforesaid.memory.dream.run import undo_last_dream
 
-    _report_undo(undo_last_dream(current_memories(), force=force), as_json)
+    _report_undo(undo_last_dream(current_memories(), force=force))

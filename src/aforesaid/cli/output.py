@@ -3,18 +3,18 @@
 import json
 import os
 import re
-import shutil
 import sys
-import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
 from aforesaid.text import clean
 
 F = TypeVar("F", bound=Callable[..., Any])
+Show = Callable[..., None]  # what is done, the total and a few words behind the bar
+JSON = "aforesaid.json"  # in click's context
 INTERRUPTED = 130  # exit code after Ctrl-C
 NEEDS_ATTENTION = 4  # exit code when something is wrong that the user has to fix
 SHOW_HINT = "Show one in full: aforesaid show <id>"
@@ -39,7 +39,20 @@ HANGING = re.compile(r" *(?:[-▶✓✗!] )?")
 
 
 def json_option(function: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+    """Adds `--json`, which `wants_json` reads."""
+
+    def keep(context: click.Context, _: click.Parameter, value: bool) -> None:
+        context.meta[JSON] = value
+
+    option = click.option(
+        "--json", is_flag=True, expose_value=False, callback=keep, help="Print JSON."
+    )
+    return option(function)
+
+
+def wants_json() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(JSON))
 
 
 def print_json(value: object) -> None:
@@ -47,11 +60,15 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty()))
 
 
-def report(as_json: bool, value: object, text: str) -> None:
-    """Prints the outcome of a command."""
-    if as_json:
+def print_if_json(value: object) -> bool:
+    """Prints the value if `--json` was given; returns whether it was."""
+    if wants_json():
         print_json(value)
-    else:
+    return wants_json()
+
+
+def report(value: object, text: str) -> None:
+    if not print_if_json(value):
         say(text)
 
 
@@ -59,7 +76,9 @@ def terminal_width() -> int:
     """Text that goes to a pipe is not cut to a width."""
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
         return 120
-    return shutil.get_terminal_size().columns
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def say(text: str = "", *, indent: int | None = None, err: bool = False) -> None:
@@ -94,7 +113,6 @@ def wrap(line: str, width: int, indent: int | None = None) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Counts terminal cells: wide characters take two."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -137,36 +155,20 @@ def exit_interrupted(message: str) -> NoReturn:
     raise SystemExit(INTERRUPTED) from None
 
 
-class Show(Protocol):
-    """`note`: a few words behind the bar, such as the rate."""
-
-    def __call__(self, done: int, total: int, note: str = "") -> None: ...
-
-
-def _show_nothing(done: int, total: int, note: str = "") -> None:
-    pass
-
-
 @contextmanager
-def bar(label: str, *, quiet: bool) -> Iterator[Show]:
-    """A progress bar; in a pipe or with `quiet`, none."""
-    if quiet or not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
-        yield _show_nothing
+def bar(label: str) -> Iterator[Show]:
+    """A progress bar; in a pipe or with `--json`, none."""
+    if wants_json() or not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
+        yield lambda *_: None
         return
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as rich
 
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+    progress = rich.Progress(
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TimeRemainingColumn(),
+        rich.TextColumn("{task.fields[note]}"),
         transient=True,
     )
     with progress:
@@ -186,42 +188,35 @@ def table(
     width = terminal_width()
     widths = fit_columns(columns, cells, width - GAP * len(columns), numbers)
     if widths is None:
-        _print_stacked(columns, cells, width)
+        from textwrap import indent
+
+        label = max(map(len, columns)) + GAP
+        say()
+        for row in cells:
+            for column, cell in zip(columns, row, strict=True):
+                if cell:
+                    text = indent(break_words(cell, max(8, width - label)), " " * label)
+                    say(styled(f"{column:<{label}}", dim=True) + text[label:])
+            say()
         return
     from rich import box
-    from rich.console import Console, JustifyMethod
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for column, size in zip(columns, widths, strict=True):
-        justify: JustifyMethod = "right" if column in numbers else "left"
-        view.add_column(column, overflow="fold", width=size, justify=justify)
-    for row in cells:
-        broken = map(break_words, row, widths)
-        view.add_row(
-            *(
-                Text(cell, style=_style(*at))
-                for at, cell in zip(zip(columns, row, strict=True), broken, strict=True)
-            )
+        view.add_column(
+            column, overflow="fold", width=size, justify="right" if column in numbers else "left"
         )
+    for row in cells:
+        styles = (
+            {"type": TYPE_COLOURS.get(c, ""), "id": "bold"}.get(n, "")
+            for n, c in zip(columns, row, strict=True)
+        )
+        view.add_row(*map(Text, map(break_words, row, widths), styles))
     # rich honours NO_COLOR, a dumb terminal and a pipe by itself.
     Console(highlight=False, width=width).print(view)
-
-
-def _style(column: str, cell: str) -> str:
-    return TYPE_COLOURS.get(cell, "") if column == "type" else "bold" if column == "id" else ""
-
-
-def _print_stacked(columns: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> None:
-    label = max(map(len, columns)) + GAP
-    say()
-    for row in rows:
-        for column, cell in zip(columns, row, strict=True):
-            if cell:
-                text = textwrap.indent(break_words(cell, max(8, width - label)), " " * label)
-                say(styled(f"{column:<{label}}", dim=True) + text[label:])
-        say()
 
 
 def break_words(text: str, width: int) -> str:
@@ -246,38 +241,32 @@ def fit_columns(
 
     Times shrink first (to a day above an hour) and headings to one word per line, then text columns, but
     never below their longest word. Ids and numbers are never broken."""
-    cells = [[row[n] for row in rows] for n in range(len(columns))]
-    natural = [max(map(cell_width, (name, *cells[n]))) for n, name in enumerate(columns)]
-    texts = [name != TIME and name not in (*WHOLE, *numbers) for name in columns]
-    widths = [
-        min(natural[n], max(LEAST, _longest_word(cells[n]))) if text else _narrowest(name, cells[n])
-        for n, (name, text) in enumerate(zip(columns, texts, strict=True))
-    ]
+    widths, natural, texts = [], [], []
+    for n, name in enumerate(columns):
+        cells = [row[n] for row in rows]
+        natural.append(max(map(cell_width, (name, *cells))))
+        texts.append(name != TIME and name not in (*WHOLE, *numbers))
+        if texts[n]:
+            pieces = (part for cell in cells for w in cell.split() for part in PIECES.findall(w))
+            longest = min(LONGEST_WORD, max(map(cell_width, pieces), default=0))
+            widths.append(min(natural[n], max(LEAST, longest)))
+        else:
+            parts = (part for cell in cells for part in (cell.split() if name == TIME else [cell]))
+            widths.append(max(map(cell_width, (*name.split(), *parts)), default=0))
     if sum(widths) > room:
         return None
     easy = [min(width, EASY) for width in natural]
     first = texts.index(True) if True in texts else 0  # what the row is about
-    _grow(widths, {first: easy[first]}, room)
-    _grow(widths, {n: easy[n] for n, text in enumerate(texts) if text}, room)
-    _grow(widths, {n: natural[n] for n, text in enumerate(texts) if not text}, room)
-    _grow(widths, dict(enumerate(natural)), room)
+    for wanted in (
+        {first: easy[first]},
+        {n: easy[n] for n, is_text in enumerate(texts) if is_text},
+        {n: natural[n] for n, is_text in enumerate(texts) if not is_text},
+        dict(enumerate(natural)),
+    ):
+        # Widened as far as there is room, the one that lacks most first.
+        for _ in range(room - sum(widths)):
+            lack, n = max(((width - widths[n], n) for n, width in wanted.items()), default=(0, 0))
+            if lack <= 0:
+                break
+            widths[n] += 1
     return widths
-
-
-def _longest_word(cells: Iterable[str]) -> int:
-    pieces = (piece for cell in cells for word in cell.split() for piece in PIECES.findall(word))
-    return min(LONGEST_WORD, max(map(cell_width, pieces), default=0))
-
-
-def _narrowest(name: str, cells: Sequence[str]) -> int:
-    parts = [part for cell in cells for part in (cell.split() if name == TIME else [cell])]
-    return max(map(cell_width, (*name.split(), *parts)), default=0)
-
-
-def _grow(widths: list[int], wanted: Mapping[int, int], room: int) -> None:
-    """Widens columns as far as there is room, the one that lacks most first."""
-    for _ in range(room - sum(widths)):
-        lack, n = max(((width - widths[n], n) for n, width in wanted.items()), default=(0, 0))
-        if lack <= 0:
-            return
-        widths[n] += 1

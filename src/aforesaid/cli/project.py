@@ -9,9 +9,10 @@ import click
 
 from aforesaid import clock
 from aforesaid.cli import arguments
-from aforesaid.cli.output import json_option, print_json, report, say, table
+from aforesaid.cli.output import json_option, print_if_json, report, say, table
 from aforesaid.errors import NotFound
 from aforesaid.model.sessions import Project
+from aforesaid.recall import resolve
 from aforesaid.repository import Identity, identify, is_at
 from aforesaid.store.store import Store
 
@@ -29,18 +30,18 @@ def project() -> None:
 
 @project.command("list")
 @json_option
-def list_projects(as_json: bool) -> None:
+def list_projects() -> None:
     """List all projects."""
     store = arguments.open_store()
     found = [(each, _project_json(store, each)) for each in store.projects.all()]
-    if as_json:
-        print_json([value for _, value in found])
-    elif found:
-        rows = []
-        for each, value in found:
-            latest = store.sessions.recent(each.id, 1)
-            when = clock.day_and_time(latest[0].last_event_at) if latest else ""
-            rows.append((each.name, when, each.root, ", ".join(value["remotes"])))
+    if print_if_json([value for _, value in found]):
+        return
+    rows = []
+    for each, value in found:
+        latest = store.sessions.recent(each.id, 1)
+        when = clock.day_and_time(latest[0].last_event_at) if latest else ""
+        rows.append((each.name, when, each.root, ", ".join(value["remotes"])))
+    if rows:
         table(("project", "when", "root", "remote"), rows)
     else:
         say("No project is known yet.")
@@ -49,10 +50,10 @@ def list_projects(as_json: bool) -> None:
 @project.command()
 @name_argument
 @json_option
-def show(name: str | None, as_json: bool) -> None:
+def show(name: str | None) -> None:
     """Show how a project is recognized. NAME: its name or a folder; default: this directory's."""
     store = arguments.open_store()
-    found = arguments.find_project(store, name or ".")
+    found = resolve.find_project(store, name or ".", Path.cwd())
     value = _project_json(store, found)
     lines = [f"{found.name}: {found.root}"]
     lines += [f"  remote   {each}" for each in value["remotes"]]
@@ -60,13 +61,13 @@ def show(name: str | None, as_json: bool) -> None:
     lines += [f"  folder   {each['path']} ({each['state']})" for each in value["folders"]]
     lines += [f"  linked   {each}" for each in value["linked"]]
     lines += [f"  same first commit as project {each}" for each in value["same_commit"]]
-    report(as_json, value, "\n".join(lines))
+    report(value, "\n".join(lines))
 
 
 @project.command()
 @name_argument
 @json_option
-def link(name: str | None, as_json: bool) -> None:
+def link(name: str | None) -> None:
     """Link this directory's repository to project NAME.
 
     Its sessions, and those of other clones of it, are then recorded there and get what is known there.
@@ -76,7 +77,7 @@ def link(name: str | None, as_json: bool) -> None:
     arguments.require_user(f"project link{f' {name}' if name else ''}")
     store = arguments.open_store()
     here = identify(str(Path.cwd()))
-    wanted = arguments.find_project(store, name) if name else _find_same_remote(store)
+    wanted = resolve.find_project(store, name, Path.cwd()) if name else _find_same_remote(store)
     text = f"{here.root} belongs to project {wanted.name} already."
     if store.projects.find(here) != wanted.id:
         arguments.call_worker("link", dir=str(Path.cwd()), project=wanted.id)
@@ -84,13 +85,13 @@ def link(name: str | None, as_json: bool) -> None:
             f"{here.root} belongs to project {wanted.name} ({wanted.root}) now. Its sessions are recorded "
             "there and get what is known there.\n`aforesaid project unlink` undoes that."
         )
-    report(as_json, {"root": here.root, "project": wanted.name}, text)
+    report({"root": here.root, "project": wanted.name}, text)
 
 
 @project.command()
 @click.argument("directory", required=False, type=click.Path(file_okay=False))
 @json_option
-def unlink(directory: str | None, as_json: bool) -> None:
+def unlink(directory: str | None) -> None:
     """Undo `link` for the repository in DIRECTORY; default: this one."""
     path = str(Path.cwd() / directory) if directory else str(Path.cwd())
     answer = arguments.call_worker("link", dir=os.path.normpath(path), project=None)
@@ -99,7 +100,7 @@ def unlink(directory: str | None, as_json: bool) -> None:
     if not names:
         raise NotFound(f"{path} is not linked to a project. See `aforesaid project show`.")
     text = f"{path} is no longer linked to project {', '.join(names)}."
-    report(as_json, {"root": path, "unlinked": names}, text)
+    report({"root": path, "unlinked": names}, text)
 
 
 def _find_same_remote(store: Store) -> Project:

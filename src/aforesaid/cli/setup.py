@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
@@ -15,7 +15,7 @@ import aforesaid
 from aforesaid import settings as settings_module
 from aforesaid import wiring
 from aforesaid.agents.registry import DEFAULT, hook_command, installer
-from aforesaid.cli.output import json_option, megabytes, print_json, report, say, styled, table
+from aforesaid.cli import output as out
 from aforesaid.paths import Paths, write_private
 from aforesaid.settings import Row, Value
 
@@ -65,35 +65,31 @@ def run_hook(hook: str, payload: object, project: Path | str) -> subprocess.Comp
     )
 
 
-def _report(
-    changes: Sequence["Change"], *, dry_run: bool, as_json: bool, done: str, unchanged: str
-) -> None:
-    """`changes`: of the hooks and of the MCP server."""
-    if as_json:
-        hooks, server = (
-            {"file": str(change.path), "changed": change.changed, "diff": change.diff()}
-            for change in changes
-        )
-        print_json(hooks | {"dry_run": dry_run, "server": server})
+def _report(changes: Sequence["Change"], *, dry_run: bool, done: str, unchanged: str) -> None:
+    hooks, server = (
+        {"file": str(change.path), "changed": change.changed, "diff": change.diff()}
+        for change in changes
+    )
+    if out.print_if_json(hooks | {"dry_run": dry_run, "server": server}):
         return
     changed = [change for change in changes if change.changed]
     for change in changed:
         for line in change.diff().splitlines():
-            say(styled(line, fg=COLOURS.get(line[:1])))
+            out.say(out.styled(line, fg=COLOURS.get(line[:1])))
     if not changed:
-        say(unchanged)
+        out.say(unchanged)
     elif dry_run:
         files = " and ".join(str(change.path) for change in changed)
-        say(f"\nNothing was written. Without --dry-run this changes {files}.")
+        out.say(f"\nNothing was written. Without --dry-run this changes {files}.")
     else:
-        say(f"\n{done}")
+        out.say(f"\n{done}")
 
 
 @click.command()
 @click.option("--scope", type=SCOPE, default="user", show_default=True, help="Whose settings.")
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
-@json_option
-def install(scope: str, dry_run: bool, as_json: bool) -> None:
+@out.json_option
+def install(scope: str, dry_run: bool) -> None:
     """Connect Claude Code: add hooks to its settings and the MCP server to its configuration.
 
     Running it twice changes nothing. Scope `user` records all your sessions; `project` only those in this
@@ -101,9 +97,10 @@ def install(scope: str, dry_run: bool, as_json: bool) -> None:
     """
     paths = wiring.home().paths
     # First without writing: a file that cannot be parsed leaves the other one unchanged too.
-    changes = _install(scope, paths, dry_run=True)
+    files = settings_files(scope, paths.installs)
+    changes = [file.install(dry_run=True) for file in files]
     if not dry_run:
-        changes = _install(scope, paths, dry_run=False)
+        changes = [file.install(dry_run=False) for file in files]
         paths.make()
         write_private(paths.python_file, os.fsencode(sys.executable) + b"\n")
     hooks, server = changes
@@ -112,7 +109,6 @@ def install(scope: str, dry_run: bool, as_json: bool) -> None:
     _report(
         changes,
         dry_run=dry_run,
-        as_json=as_json,
         done=(note if former else "") + f"Installed in {hooks.path} and {server.path}.\n"
         "Start a new Claude Code session and work as usual; `aforesaid status` shows what arrives,\n"
         f"`aforesaid uninstall --scope {scope}` undoes this exactly.",
@@ -120,18 +116,13 @@ def install(scope: str, dry_run: bool, as_json: bool) -> None:
     )
 
 
-def _install(scope: str, paths: Paths, *, dry_run: bool) -> "tuple[Change, Change]":
-    hooks, server = settings_files(scope, paths.installs)
-    return hooks.install(dry_run=dry_run), server.install(dry_run=dry_run)
-
-
 @click.command()
 @click.option("--scope", type=SCOPE, default="user", show_default=True, help="Whose settings.")
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
 @click.option("--purge", is_flag=True, help="Also delete everything that is stored. No undo.")
 @click.option("--yes", is_flag=True, help="With --purge: do not ask.")
-@json_option
-def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool, as_json: bool) -> None:
+@out.json_option
+def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool) -> None:
     """Undo `install` exactly: the files are restored byte for byte, and the worker is stopped.
 
     Later edits of the files are kept; then only our hooks and our server are removed. Memories that were
@@ -139,18 +130,19 @@ def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool, as_json: bool) 
     """
     paths = Paths.of(os.environ)
     if purge and not (yes or dry_run):
-        if as_json:
+        if out.wants_json():
             raise click.UsageError("With --json nobody can be asked: add --yes or --dry-run.")
-        say("\n".join(["This deletes for good:", *_describe_stored(paths)]))
+        out.say("\n".join(["This deletes for good:", *_describe_stored(paths)]))
         click.confirm("Delete everything that aforesaid has stored?", abort=True)
-    changes = _uninstall(scope, paths, dry_run=True)
+    files = settings_files(scope, paths.installs)
+    changes = [file.uninstall(dry_run=True) for file in files]
     kept = "\n".join(["Kept:", *_describe_stored(paths)])
     kept += "\n`aforesaid uninstall --purge` deletes all of it."
     if not dry_run:
         from aforesaid.memory.claude_memory import unshare_all
         from aforesaid.worker import rpc
 
-        changes = _uninstall(scope, paths, dry_run=False)
+        changes = [file.uninstall(dry_run=False) for file in files]
         rpc.stop(paths)
         unshare_all(paths.memory)
         if purge:
@@ -159,25 +151,9 @@ def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool, as_json: bool) 
     _report(
         changes,
         dry_run=dry_run,
-        as_json=as_json,
         done=f"Uninstalled from {hooks.path} and {server.path}. The worker is stopped.\n{kept}",
         unchanged=f"{hooks.path} has no hooks of ours, and {server.path} no server.\n{kept}",
     )
-
-
-def _uninstall(scope: str, paths: Paths, *, dry_run: bool) -> "tuple[Change, Change]":
-    hooks, server = settings_files(scope, paths.installs)
-    return hooks.uninstall(dry_run=dry_run), server.uninstall(dry_run=dry_run)
-
-
-def _stored(paths: Paths) -> Iterator[Path]:
-    for folder, names in (
-        (paths.config, CONFIG_FILES),
-        (paths.data, DATA_FILES),
-        (paths.state, STATE_FILES),
-    ):
-        for name in (*names, ".*.tmp"):
-            yield from folder.glob(name)
 
 
 def _describe_stored(paths: Paths) -> list[str]:
@@ -190,14 +166,16 @@ def _describe_stored(paths: Paths) -> list[str]:
     ]
     if paths.config == paths.data == paths.state:
         lines = [f"  {paths.data}: database, memories, backups, settings, logs"]
-    return [*lines, f"  {megabytes(sum(sizes(paths).values()))} in all"]
+    return [*lines, f"  {out.megabytes(sum(sizes(paths).values()))} in all"]
 
 
 def _purge(paths: Paths) -> Iterator[str]:
     """Deletes what is ours; the folders too, unless the user has put other files there."""
     import shutil
 
-    for path in list(_stored(paths)):
+    kinds = ((paths.config, CONFIG_FILES), (paths.data, DATA_FILES), (paths.state, STATE_FILES))
+    found = [path for folder, ns in kinds for n in (*ns, ".*.tmp") for path in folder.glob(n)]
+    for path in found:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
@@ -235,51 +213,50 @@ def config() -> None:
 
 
 @config.command("list")
-@json_option
-def list_settings(as_json: bool) -> None:
+@out.json_option
+def list_settings() -> None:
     """List all settings with their values and where these come from."""
+    from aforesaid.configuring import plain
+
     home = wiring.home()
     values, origins = home.settings.values, home.settings.origins
-    if as_json:
-        print_json({row.name: _row_json(row, values, origins) for row in settings_module.ROWS})
+    found = {
+        row.name: {
+            "value": plain(row, values[row.name]),
+            "origin": origins[row.name],
+            "default": row.default,
+            "env": row.env,
+            "help": row.help,
+        }
+        for row in settings_module.ROWS
+    }
+    if out.print_if_json(found):
         return
     rows = (
         (row.name, _display(row, values[row.name]), origins[row.name], row.help)
         for row in settings_module.ROWS
     )
-    table(("setting", "value", "from", "what it does"), rows)
-    say(f"File: {home.paths.config_file}")
-
-
-def _row_json(row: Row, values: Any, origins: Any) -> dict[str, Any]:
-    from aforesaid.configuring import plain
-
-    return {
-        "value": plain(row, values[row.name]),
-        "origin": origins[row.name],
-        "default": row.default,
-        "env": row.env,
-        "help": row.help,
-    }
+    out.table(("setting", "value", "from", "what it does"), rows)
+    out.say(f"File: {home.paths.config_file}")
 
 
 @config.command("get")
 @name_argument
-@json_option
-def get_setting(name: str, as_json: bool) -> None:
+@out.json_option
+def get_setting(name: str) -> None:
     """Print the value of one setting."""
     from aforesaid.configuring import plain
 
     row = settings_module.row_named(name)
     value = wiring.home().settings.values[row.name]
-    report(as_json, plain(row, value), _display(row, value))
+    out.report(plain(row, value), _display(row, value))
 
 
 @config.command("set")
 @name_argument
 @click.argument("value", shell_complete=_complete_values)
-@json_option
-def set_setting(name: str, value: str, as_json: bool) -> None:
+@out.json_option
+def set_setting(name: str, value: str) -> None:
     """Write one setting to the file; separate lists with commas. Comments in the file are kept."""
     from aforesaid import configuring
 
@@ -292,27 +269,27 @@ def set_setting(name: str, value: str, as_json: bool) -> None:
     else:
         note = "A running worker applies it after: aforesaid worker restart"
     text = f"{row.name} = {_display(row, parsed)}\n{note}"
-    report(as_json, {row.name: configuring.plain(row, parsed)}, text)
+    out.report({row.name: configuring.plain(row, parsed)}, text)
 
 
 @config.command("unset")
 @name_argument
-@json_option
-def unset_setting(name: str, as_json: bool) -> None:
+@out.json_option
+def unset_setting(name: str) -> None:
     """Reset one setting to its default."""
     from aforesaid import configuring
 
     row = configuring.unset(name)
     default = _display(row, row.default) or "empty"
-    report(as_json, {row.name: row.default}, f"{row.name} is reset to its default, {default}.")
+    out.report({row.name: row.default}, f"{row.name} is reset to its default, {default}.")
 
 
 @config.command("path")
-@json_option
-def path(as_json: bool) -> None:
+@out.json_option
+def path() -> None:
     """Print the path of the config file."""
     file = str(Paths.of(os.environ).config_file)
-    report(as_json, file, file)
+    out.report(file, file)
 
 
 def _display(row: Row, value: Value) -> str:

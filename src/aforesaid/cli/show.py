@@ -1,7 +1,6 @@
 """`aforesaid show`, `sessions` and `why`. What they print is found by `worker/queries.py`."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +8,7 @@ import click
 
 from aforesaid import clock
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    SHOW_HINT,
-    TYPE_COLOURS,
-    heading,
-    json_option,
-    print_json,
-    say,
-    styled,
-    table,
-)
+from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.model.names import FACTS, FULL, TITLE
 from aforesaid.text import one_line
@@ -43,31 +33,32 @@ SUMMARY_PARTS = {
     show_default=True,
     help="How much of it.",
 )
-@json_option
-def show(what: str, level: str, as_json: bool) -> None:
+@out.json_option
+def show(what: str, level: str) -> None:
     """Show observation ID (a number such as 12 or #12) or session ID (its first letters are enough).
 
     Also by name, as search prints it: summary:7, prompt:3, event:9, memory:NAME.
     """
     if what.startswith("memory:"):
-        from aforesaid.cli.memory import current_memories, print_memory
-        from aforesaid.memory.curation import get_memory
+        from aforesaid.cli.memory import show_memory
 
-        print_memory(get_memory(current_memories(), what.removeprefix("memory:")), as_json)
+        show_memory(what.removeprefix("memory:"))
         return
-    found = arguments.ask("show", what=what, level=level, whole=level == FULL or not as_json)
-    if as_json:
-        print_json(found.get("observation") or found.get("session") or found["text"])
-    elif session := found.get("session"):
+    whole = level == FULL or not out.wants_json()
+    found = arguments.ask("show", what=what, level=level, whole=whole)
+    observation, session = found.get("observation"), found.get("session")
+    if out.print_if_json(observation or session or found.get("text")):
+        return
+    if session:
         _print_session(session, found["project"])
+        return
+    if observation:
+        print_observation(observation, files=found["files"], level=level)
     else:
-        if observation := found.get("observation"):
-            print_observation(observation, files=found["files"], level=level)
-        else:
-            first, *rest = found["text"]["text"].split("\n")
-            say("\n".join([heading(first), *map(styled, rest)]))
-        if level == FULL:
-            say(styled(", ".join(found["about"]), dim=True))
+        first, *rest = found["text"]["text"].split("\n")
+        out.say("\n".join([out.heading(first), *map(out.styled, rest)]))
+    if level == FULL:
+        out.say(out.styled(", ".join(found["about"]), dim=True))
 
 
 def print_observation(observation: Json, *, files: str = "", level: str = FULL) -> None:
@@ -75,26 +66,23 @@ def print_observation(observation: Json, *, files: str = "", level: str = FULL) 
     draft = observation["draft"]
     pinned = " (pinned)" if observation["pinned"] else ""
     agent = f" by sub-agent {draft['subagent_type']}" if draft["subagent_type"] else ""
-    kind = styled(draft["type"], fg=TYPE_COLOURS[draft["type"]])
-    when = styled(clock.day_and_time(observation["at"]) + agent + pinned, dim=True)
-    title = heading(f"#{observation['id']} {draft['title'] or 'Untitled'}")
-    say(f"{title}  {kind}  {when}")
+    kind = out.styled(draft["type"], fg=out.TYPE_COLOURS[draft["type"]])
+    when = out.styled(clock.day_and_time(observation["at"]) + agent + pinned, dim=True)
+    title = out.heading(f"#{observation['id']} {draft['title'] or 'Untitled'}")
+    out.say(f"{title}  {kind}  {when}")
     if level == TITLE:
         return
     if draft["subtitle"]:
-        say(styled(draft["subtitle"], italic=True))
+        out.say(out.styled(draft["subtitle"], italic=True))
     reasons = {doubt["part"]: doubt["reason"] for doubt in draft["doubts"]}
     for number, fact in enumerate(draft["facts"]):
-        say(styled(f"  - {fact}"), indent=4)
+        out.say(out.styled(f"  - {fact}"), indent=4)
         if reason := reasons.pop(f"facts {number}", None):
-            say(styled(f"    unverified: {reason}", fg="yellow"))
-    if level == FULL:
-        _print_rest(draft, files, reasons)
-
-
-def _print_rest(draft: Json, files: str, reasons: dict[str, str]) -> None:
+            out.say(out.styled(f"    unverified: {reason}", fg="yellow"))
+    if level != FULL:
+        return
     if narrative := draft["narrative"]:
-        say("\n" + styled(narrative))
+        out.say("\n" + out.styled(narrative))
     for label, value in (
         ("Concepts:", ", ".join(draft["concepts"])),
         ("Changed:", ", ".join(draft["files_modified"])),
@@ -102,37 +90,37 @@ def _print_rest(draft: Json, files: str, reasons: dict[str, str]) -> None:
         ("Files:", files),
     ):
         if value:
-            say(f"{styled(label, dim=True)} {styled(value)}")
+            out.say(f"{out.styled(label, dim=True)} {out.styled(value)}")
     for part, reason in reasons.items():
-        say(styled(f"Unverified: {part}: {reason}", fg="yellow"))
+        out.say(out.styled(f"Unverified: {part}: {reason}", fg="yellow"))
     for label, other in (("Repeats", draft["repeats"]), ("Carries on", draft["follows"])):
         if other is not None:
-            say(styled(f"{label} #{other}", dim=True))
-    say()
+            out.say(out.styled(f"{label} #{other}", dim=True))
+    out.say()
 
 
 def print_summary(summary: Json) -> None:
-    say(heading(f"Summary of prompt {summary['prompt_number']}"))
+    out.say(out.heading(f"Summary of prompt {summary['prompt_number']}"))
     draft = summary["draft"]
     for part, label in SUMMARY_PARTS.items():
         if text := draft[part]:
-            say(f"{styled(f'  {label}: ', bold=True)}{styled(text)}", indent=4)
+            out.say(f"{out.styled(f'  {label}: ', bold=True)}{out.styled(text)}", indent=4)
     for doubt in draft["doubts"]:
-        say(styled(f"  Unverified: {doubt['part']}: {doubt['reason']}", fg="yellow"))
-    say()
+        out.say(out.styled(f"  Unverified: {doubt['part']}: {doubt['reason']}", fg="yellow"))
+    out.say()
 
 
 def _print_session(session: Json, project: str) -> None:
-    say(heading(session["title"] or "Untitled session"))
+    out.say(out.heading(session["title"] or "Untitled session"))
     began, ended = (clock.day_and_time(session[name]) for name in ("started_at", "last_event_at"))
     line = f"{session['ref']}  {project}  {began} to {ended}  {session['status']}\n"
-    say(styled(line, dim=True))
+    out.say(out.styled(line, dim=True))
     texts = {prompt["number"]: prompt["text"] for prompt in session["prompts"]}
     observations, summaries = session["observations"], session["summaries"]
     # Number 0 is what happened before the first prompt: hooks installed in the middle of a session.
     for number in sorted({*texts, *(each["prompt_number"] for each in observations + summaries)}):
         text = texts.get(number, "(before the first recorded prompt)")
-        say(f"{styled(f'Prompt {number}:', bold=True)} {styled(text)}\n")
+        out.say(f"{out.styled(f'Prompt {number}:', bold=True)} {out.styled(text)}\n")
         for observation in observations:
             if observation["prompt_number"] == number:
                 print_observation(observation)
@@ -142,21 +130,20 @@ def _print_session(session: Json, project: str) -> None:
 
 
 @click.command()
-@arguments.all_option()
+@arguments.all_option
 @arguments.limit_option(20, 2**31)
-@json_option
-def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
+@out.json_option
+def sessions(everywhere: bool, limit: int) -> None:
     """List sessions, newest first. Where nothing was recorded, those of all projects.
 
     Notes that you took outside of a session are in none: `aforesaid search` finds them.
     """
     found = arguments.ask("sessions", everywhere=everywhere, limit=limit)
     listed = [(each["id"], each["json"]) for each in found["sessions"]]
-    if as_json:
-        print_json([session for _, session in listed])
+    if out.print_if_json([session for _, session in listed]):
         return
     if not listed:
-        say(
+        out.say(
             "No sessions yet. `aforesaid import claude-code` imports past sessions; `aforesaid install` "
             "connects Claude Code."
         )
@@ -173,56 +160,49 @@ def sessions(everywhere: bool, limit: int, as_json: bool) -> None:
         for key, session in listed
     ]
     columns = ("session", "when", "project", "state", "prompts", "title")
-    table(columns, rows, numbers=("prompts",))
+    out.table(columns, rows, numbers=("prompts",))
     if found["project"] is not None:
-        say(f"Project {found['project']} only; --all lists all projects.")
+        out.say(f"Project {found['project']} only; --all lists all projects.")
     elif not everywhere:
-        say(f"Nothing was recorded in {Path.cwd()}; these are of all projects.")
-    say("Show one with: aforesaid show <session>")
+        out.say(f"Nothing was recorded in {Path.cwd()}; these are of all projects.")
+    out.say("Show one with: aforesaid show <session>")
 
 
 @click.command()
 @click.argument("session", required=False, shell_complete=arguments.complete_sessions)
-@json_option
-def why(session: str | None, as_json: bool) -> None:
+@out.json_option
+def why(session: str | None) -> None:
     """List what was injected into SESSION: when, by which hook, what, why, and how many tokens.
 
     The first letters of its id are enough. Default: the latest session of this directory's project.
     """
     found = arguments.ask("why", session=session)
-    if as_json:
-        print_json(found["json"])
+    if out.print_if_json(found["json"]):
         return
-    about, rows = found["session"], found["rows"]
+    about = found["session"]
     began = clock.day_and_time(about["started_at"])
-    say(heading(about["title"] or "Untitled session"))
-    say(styled(f"{about['ref']}  {found['project']}  {began}", dim=True))
-    if not rows:
-        say("\nNothing was injected, or only a prepared brief while the worker was not running.")
+    out.say(out.heading(about["title"] or "Untitled session"))
+    out.say(out.styled(f"{about['ref']}  {found['project']}  {began}", dim=True))
+    if not found["rows"]:
+        out.say(
+            "\nNothing was injected, or only a prepared brief while the worker was not running."
+        )
         return
-    columns = ("when", "hook", "id", "title", "why", "tokens")
-    table(columns, _injection_rows(rows, began.partition(" ")[0]), numbers=("tokens",))
-    say(_total(rows))
-    say(styled(SHOW_HINT, dim=True))
-
-
-def _injection_rows(rows: Iterable[Json], day: str) -> Iterator[tuple[str, ...]]:
-    """`day`: of the session, which is not repeated."""
-    for each in rows:
+    rows = []
+    kinds: Counter[str] = Counter()
+    hooks: Counter[str] = Counter()
+    for each in found["rows"]:
+        kinds[each.get("kind", "memory")] += 1
+        hooks[each["hook"]] += each["tokens"]
         reason = one_line(each["reason"], 80)
         if origins := each.get("origins"):
             reason += f" (from {', '.join(origins.split())})"
-        when = clock.day_and_time(each["at"]).removeprefix(f"{day} ")
+        # The session's day is not repeated.
+        when = clock.day_and_time(each["at"]).removeprefix(f"{began.partition(' ')[0]} ")
         title = one_line(each.get("title") or "", 60)
-        yield when, each["hook"], each["id"], title, reason, f"{each['tokens']:,}"
-
-
-def _total(rows: Iterable[Json]) -> str:
-    kinds: Counter[str] = Counter()
-    hooks: Counter[str] = Counter()
-    for each in rows:
-        kinds[each.get("kind", "memory")] += 1
-        hooks[each["hook"]] += each["tokens"]
+        rows.append((when, each["hook"], each["id"], title, reason, f"{each['tokens']:,}"))
+    out.table(("when", "hook", "id", "title", "why", "tokens"), rows, numbers=("tokens",))
     what = ", ".join(count(number, kind) for kind, number in kinds.items())
     parts = ", ".join(f"{hook} {tokens:,}" for hook, tokens in hooks.items())
-    return f"{what}: about {count(hooks.total(), 'token')} ({parts})"
+    out.say(f"{what}: about {count(hooks.total(), 'token')} ({parts})")
+    out.say(out.styled(out.SHOW_HINT, dim=True))

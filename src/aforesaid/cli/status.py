@@ -7,14 +7,7 @@ import click
 
 from aforesaid import clock
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    NEEDS_ATTENTION,
-    heading,
-    json_option,
-    print_json,
-    say,
-    styled,
-)
+from aforesaid.cli import output as out
 from aforesaid.english import count
 
 Json = dict[str, Any]
@@ -25,31 +18,29 @@ MB = 1024 * 1024
 
 
 @click.command()
-@json_option
-def status(as_json: bool) -> None:
+@out.json_option
+def status() -> None:
     """Show whether it is working: hooks, worker, queue. Exit code 4 when something needs attention."""
     found = arguments.ask("status")
-    if as_json:
-        print_json(found)
-    else:
+    if not out.print_if_json(found):
         _print(found)
     if found["problem"]:
-        raise SystemExit(NEEDS_ATTENTION)
+        raise SystemExit(out.NEEDS_ATTENTION)
 
 
 def _print(found: Json) -> None:
     for name, text in _lines(found):
-        say(f"{heading(f'{name:<{LABEL - 1}}')} {text}", indent=LABEL)
+        out.say(f"{out.heading(f'{name:<{LABEL - 1}}')} {text}", indent=LABEL)
     for job in found["skipped_jobs"]:
         what = f"job {job['id']} ({job['kind']}, prompt {job['prompt_number']})"
         why = f"{what} failed {count(job['tries'], 'time')}: {job['last_error']}"
-        say(styled(f"  {why}. Retry: aforesaid retry {job['id']}", fg="yellow"))
+        out.say(out.styled(f"  {why}. Retry: aforesaid retry {job['id']}", fg="yellow"))
     if found["problem"]:
-        say(styled(found["problem"], fg="red"))
+        out.say(out.styled(found["problem"], fg="red"))
     elif any(finding["level"] != "ok" for finding in found["hooks"]):
-        say(styled(NOT_CONNECTED, fg="yellow"))
+        out.say(out.styled(NOT_CONNECTED, fg="yellow"))
     else:
-        say(styled("All is well.", fg="green"))
+        out.say(out.styled("All is well.", fg="green"))
 
 
 def _lines(found: Json) -> Iterator[tuple[str, str]]:
@@ -119,7 +110,6 @@ def _memory_line(health: Json | None) -> str:
 
 
 def _memories_line(found: Json) -> str:
-    """Of this directory."""
     ours = [f"{found[scope]} of the {scope}" for scope in SCOPES if found.get(scope)]
     line = ", ".join(ours) or "none here yet; `aforesaid remember` adds one"
     if found.get("broken"):

@@ -3,24 +3,15 @@
 import os
 import re
 import time
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
 from aforesaid import clock, switches, wiring
 from aforesaid.agents.registry import project_directory
 from aforesaid.cli import arguments
-from aforesaid.cli.output import (
-    NEEDS_ATTENTION,
-    bar,
-    exit_interrupted,
-    json_option,
-    print_json,
-    report,
-    say,
-    styled,
-)
+from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, ConfigError, NotFound, WorkerDown
 from aforesaid.model.sessions import ENDS, subject
@@ -28,9 +19,6 @@ from aforesaid.model.sessions import paused as describe_until
 from aforesaid.paths import Paths
 from aforesaid.recall import resolve
 from aforesaid.worker import rpc
-
-if TYPE_CHECKING:
-    from aforesaid.store.store import Store
 
 NOT_RUNNING = 3  # exit code of `worker status`
 POLL_SECONDS = 0.1
@@ -48,41 +36,40 @@ def worker() -> None:
 
 
 @worker.command()
-@json_option
-def start(as_json: bool) -> None:
+@out.json_option
+def start() -> None:
     """Start the worker if it is not running. A newer version replaces an older one."""
-    _report_worker(rpc.start(Paths.of(os.environ)), as_json)
+    _report_worker(rpc.start(Paths.of(os.environ)))
 
 
 @worker.command()
-@json_option
-def stop(as_json: bool) -> None:
+@out.json_option
+def stop() -> None:
     """Stop the worker after its current job. Waiting events are kept."""
     was_running = rpc.stop(Paths.of(os.environ))
-    text = "Stopped." if was_running else "It was not running."
-    report(as_json, {"was_running": was_running}, text)
+    out.report({"was_running": was_running}, "Stopped." if was_running else "It was not running.")
 
 
 @worker.command()
-@json_option
-def restart(as_json: bool) -> None:
+@out.json_option
+def restart() -> None:
     """Stop the worker and start it again."""
     paths = Paths.of(os.environ)
     rpc.stop(paths)
-    _report_worker(rpc.start(paths), as_json)
+    _report_worker(rpc.start(paths))
 
 
 @worker.command("status")
-@json_option
-def worker_status(as_json: bool) -> None:
+@out.json_option
+def worker_status() -> None:
     """Print whether the worker is running. Exit code 3 if not."""
     try:
         found = rpc.status(Paths.of(os.environ))
     except WorkerDown:
         text = "Not running. The next capture starts it, or `aforesaid worker start`."
-        report(as_json, {"running": False}, text)
+        out.report({"running": False}, text)
         raise SystemExit(NOT_RUNNING) from None
-    _report_worker(found, as_json)
+    _report_worker(found)
 
 
 @worker.command()
@@ -92,27 +79,26 @@ def logs(lines: int, follow: bool) -> None:
     """Print the end of the worker's log."""
     file = Paths.of(os.environ).log_file
     if not file.exists():
-        say(f"There is no log yet: {file}")
+        out.say(f"There is no log yet: {file}")
         return
     with file.open(encoding="utf-8", errors="replace") as stream:
         for line in stream.readlines()[-lines:]:
-            say(line.rstrip("\n"))
+            out.say(line.rstrip("\n"))
         while follow:
             if line := stream.readline():
-                say(line.rstrip("\n"))
+                out.say(line.rstrip("\n"))
             else:
                 time.sleep(0.2)
 
 
-def _report_worker(found: dict[str, Any], as_json: bool) -> None:
+def _report_worker(found: dict[str, Any]) -> None:
     memory = f", {int(found['memory_kb']) // 1024} MB" if found["memory_kb"] else ""
     version, pid, uptime = found["version"], found["pid"], found["uptime_s"]
     text = f"Running: version {version}, pid {pid}, up {uptime} s{memory}."
-    report(as_json, {"running": True} | found, text)
+    out.report({"running": True} | found, text)
 
 
 def _parse_length(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """In seconds."""
     if value is None:
         return None
     found = LENGTH.fullmatch(value.strip().lower())
@@ -137,10 +123,8 @@ def _session_key(name: str | None) -> tuple[str, str] | None:
 @click.option(
     "--for", "seconds", metavar="LENGTH", callback=_parse_length, help="Such as 30m, 2h, 1d."
 )
-@json_option
-def pause(
-    scope: str, session: str | None, everything: bool, seconds: int | None, as_json: bool
-) -> None:
+@out.json_option
+def pause(scope: str, session: str | None, everything: bool, seconds: int | None) -> None:
     """Record and inject nothing, here or everywhere, until `aforesaid resume`.
 
     What happens in the meantime is not read from transcripts later, either. AFORESAID_PAUSED=1 does the same
@@ -155,11 +139,10 @@ def pause(
         session=_session_key(session),
         milliseconds=None if seconds is None else seconds * clock.SECOND,
     )["paused"]
-    report(as_json, paused, f"{describe_pause(paused)}. {ENDS}.")
+    out.report(paused, f"{_describe_pause(paused, 'is')}. {ENDS}.")
 
 
-def describe_pause(paused: dict[str, Any], *, verb: str = "is") -> str:
-    """What is paused, and until when."""
+def _describe_pause(paused: dict[str, Any], verb: str) -> str:
     what = subject(paused["scope"], paused["project"], paused["session"])
     return describe_until(what, paused["until"], verb=verb)
 
@@ -167,8 +150,8 @@ def describe_pause(paused: dict[str, Any], *, verb: str = "is") -> str:
 @click.command()
 @arguments.session_option("One session")
 @click.option("--all", "everything", is_flag=True, help="Whatever is paused, in all projects.")
-@json_option
-def resume(session: str | None, everything: bool, as_json: bool) -> None:
+@out.json_option
+def resume(session: str | None, everything: bool) -> None:
     """End what `aforesaid pause` paused here: this project, its sessions, and everything."""
     answer = arguments.call_worker(
         "resume",
@@ -176,27 +159,14 @@ def resume(session: str | None, everything: bool, as_json: bool) -> None:
         session=_session_key(session),
         everything=everything,
     )
-    if as_json:
-        print_json(answer)
+    if out.print_if_json(answer):
         return
     for each in answer["ended"]:
-        say(f"{describe_pause(each, verb='was')}; it is recorded again.")
+        out.say(f"{_describe_pause(each, 'was')}; it is recorded again.")
     if not answer["ended"]:
-        say("Nothing was paused here.")
+        out.say("Nothing was paused here.")
     if still := answer["still"] or switches.off_reason_in_env(os.environ):
-        say(styled(f"Still off: {still}.", fg="yellow"))
-
-
-@dataclass(frozen=True, slots=True)
-class Synthesis:
-    """`stopped`: why it has not finished, if it has not."""
-
-    author: str
-    requeued: int
-    done: int
-    waiting: int
-    failed: int
-    stopped: str | None
+        out.say(out.styled(f"Still off: {still}.", fg="yellow"))
 
 
 @click.command()
@@ -205,14 +175,9 @@ class Synthesis:
 @arguments.project_option("With --again: only this project")
 @arguments.since_option("With --again: only turns")
 @click.option("--dry-run", is_flag=True, help="Only count, and estimate the tokens.")
-@json_option
+@out.json_option
 def synthesize(
-    again: bool,
-    session: str | None,
-    project: str | None,
-    since: int | None,
-    dry_run: bool,
-    as_json: bool,
+    again: bool, session: str | None, project: str | None, since: int | None, dry_run: bool
 ) -> None:
     """Process pending turns now, and watch the progress.
 
@@ -229,11 +194,20 @@ def synthesize(
     if session or project:
         store = arguments.open_store()
         limits["session_id"] = resolve.find_session(store, session).id if session else None
-        limits["project_id"] = arguments.find_project(store, project).id if project else None
+        limits["project_id"] = (
+            resolve.find_project(store, project, Path.cwd()).id if project else None
+        )
     if dry_run:
-        _print_plan(home, limits if again else None, as_json)
+        _print_plan(home, limits if again else None)
         return
-    _warn_about_author(home)
+    # Before anything is spent: a worker does not see later changes of the settings.
+    wanted, running = str(wiring.provider(home, clock.now).author), rpc.start(home.paths)
+    if wanted != running["provider"]:
+        out.say(
+            f"The worker writes as {running['provider']}; the settings, as this terminal sees them, say "
+            f"{wanted}. `aforesaid worker restart` applies them.",
+            err=True,
+        )
     requeued = 0
     if again:
         answer = arguments.call_worker("again", **limits)
@@ -245,16 +219,14 @@ def synthesize(
         requeued = int(answer["requeued"])
     else:
         arguments.call_worker("wake")
-    result = _watch(home.paths, requeued, quiet=as_json)
-    if as_json:
-        print_json(asdict(result))
-    else:
+    result = _watch(home.paths, requeued)
+    if not out.print_if_json(result):
         _print_synthesis(result, again=again)
-    if result.stopped or result.failed:
-        raise SystemExit(NEEDS_ATTENTION)
+    if result["stopped"] or result["failed"]:
+        raise SystemExit(out.NEEDS_ATTENTION)
 
 
-def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None, as_json: bool) -> None:
+def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None) -> None:
     from aforesaid.model.jobs import Again
 
     store = arguments.open_store()
@@ -265,41 +237,27 @@ def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None, as_json
     jobs = store.health().pending
     if limits is not None:
         jobs = store.jobs.count_reprocess(Again(author, **limits))
-    tokens = 0 if author.startswith("rules") else _estimate(store, jobs)
+    tokens: int | None = 0
+    if jobs and not author.startswith("rules"):
+        # From the tokens of earlier replies, repairs included.
+        until = clock.now() + 1
+        spent, replies = store.requests.spent(0, until), store.requests.written(0, until).answers
+        tokens = (spent.sent + spent.received) * jobs // replies if replies else None
     known = "an unknown number of tokens" if tokens is None else f"about {count(tokens, 'token')}"
     what = "to be reprocessed" if limits is not None else "waiting"
     text = f"{count(jobs, 'job')} {what} by {author}: {known}. Nothing was changed."
-    report(as_json, {"author": author, "jobs": jobs, "tokens": tokens}, text)
+    out.report({"author": author, "jobs": jobs, "tokens": tokens}, text)
 
 
-def _estimate(store: "Store", jobs: int) -> int | None:
-    """From the tokens of earlier replies, repairs included."""
-    until = clock.now() + 1
-    spent, replies = store.requests.spent(0, until), store.requests.written(0, until).answers
-    if not jobs:
-        return 0
-    return (spent.sent + spent.received) * jobs // replies if replies else None
-
-
-def _warn_about_author(home: wiring.Home) -> None:
-    """Before anything is spent: a worker does not see later changes of the settings."""
-    wanted, running = str(wiring.provider(home, clock.now).author), rpc.start(home.paths)
-    if wanted != running["provider"]:
-        say(
-            f"The worker writes as {running['provider']}; the settings, as this terminal sees them, say "
-            f"{wanted}. `aforesaid worker restart` applies them.",
-            err=True,
-        )
-
-
-def _watch(paths: Paths, requeued: int, *, quiet: bool) -> Synthesis:
-    """Until nothing is pending, or nobody can process it. A worker that was replaced is found again."""
+def _watch(paths: Paths, requeued: int) -> dict[str, Any]:
+    """Until nothing is pending, or nobody can process it. A worker that was replaced is found again.
+    `stopped`: why it has not finished, if it has not."""
     found = rpc.start(paths)
     # A quick worker has done some of it before we look.
     most = max(requeued, _pending(found))
     failed_before = int(found["queue"]["skipped"])
     try:
-        with bar("Writing", quiet=quiet) as show:
+        with out.bar("Writing") as show:
             while _pending(found) and not _why_stopped(found):
                 most = max(most, _pending(found))
                 done = most - _pending(found)
@@ -307,15 +265,15 @@ def _watch(paths: Paths, requeued: int, *, quiet: bool) -> Synthesis:
                 time.sleep(POLL_SECONDS)
                 found = rpc.start(paths)
     except KeyboardInterrupt:
-        exit_interrupted("The worker continues. See `aforesaid status`.")
-    return Synthesis(
-        author=str(found["provider"]),
-        requeued=requeued,
-        done=most - _pending(found),
-        waiting=_pending(found),
-        failed=max(0, int(found["queue"]["skipped"]) - failed_before),
-        stopped=_why_stopped(found),
-    )
+        out.exit_interrupted("The worker continues. See `aforesaid status`.")
+    return {
+        "author": str(found["provider"]),
+        "requeued": requeued,
+        "done": most - _pending(found),
+        "waiting": _pending(found),
+        "failed": max(0, int(found["queue"]["skipped"]) - failed_before),
+        "stopped": _why_stopped(found),
+    }
 
 
 def _pending(found: dict[str, Any]) -> int:
@@ -328,29 +286,30 @@ def _why_stopped(found: dict[str, Any]) -> str | None:
     return str(parked["why"]) if parked else found["fault"]
 
 
-def _print_synthesis(result: Synthesis, *, again: bool) -> None:
-    if result.done or result.waiting:
-        say(f"{count(result.done, 'job')} done by {result.author}, {result.waiting} waiting.")
+def _print_synthesis(result: dict[str, Any], *, again: bool) -> None:
+    if result["done"] or result["waiting"]:
+        done = f"{count(result['done'], 'job')} done by {result['author']}"
+        out.say(f"{done}, {result['waiting']} waiting.")
     elif again:
-        say(f"Everything is written by {result.author} already.")
+        out.say(f"Everything is written by {result['author']} already.")
     else:
-        say("Nothing is pending.")
-    if result.failed:
-        failed = f"{count(result.failed, 'job')} failed three times: `aforesaid status`."
-        say(styled(failed, fg="yellow"))
-    if result.stopped:
-        say(f"Not finished: {result.stopped}", err=True)
+        out.say("Nothing is pending.")
+    if result["failed"]:
+        failed = f"{count(result['failed'], 'job')} failed three times: `aforesaid status`."
+        out.say(out.styled(failed, fg="yellow"))
+    if result["stopped"]:
+        out.say(f"Not finished: {result['stopped']}", err=True)
 
 
 @click.command()
 @click.argument("job", type=int, required=False)
-@json_option
-def retry(job: int | None, as_json: bool) -> None:
+@out.json_option
+def retry(job: int | None) -> None:
     """Retry JOB, or every job that failed three times. `aforesaid status` lists them."""
     answer = arguments.call_worker("retry", id=job)
     if job is not None and not answer["requeued"]:
         raise NotFound(f"There is no failed job {job}. `aforesaid status` lists them.")
-    report(as_json, answer, f"{count(answer['requeued'], 'job')} to be retried.")
+    out.report(answer, f"{count(answer['requeued'], 'job')} to be retried.")
 
 
 class NotOpened(AforesaidError):
@@ -360,8 +319,8 @@ class NotOpened(AforesaidError):
 @click.command("open")
 @click.argument("view", required=False, type=click.Choice(VIEWS), metavar="[VIEW]")
 @click.option("--print", "only_print", is_flag=True, help="Print the link, open nothing.")
-@json_option
-def open_(view: str | None, only_print: bool, as_json: bool) -> None:
+@out.json_option
+def open_(view: str | None, only_print: bool) -> None:
     """Open the viewer in a browser, at VIEW if given.
 
     Views: now, timeline, search, sessions, memories, brief, cost, settings. The link works once and for one
@@ -371,17 +330,16 @@ def open_(view: str | None, only_print: bool, as_json: bool) -> None:
     if refused := answer.get("refused"):
         raise NotOpened(refused)
     link, port = str(answer["link"]), answer["port"]
-    if as_json:
-        print_json({"link": link, "port": port})
-    elif not only_print and _browse(link):
-        say(f"Opened http://127.0.0.1:{port}/{view or ''} in your browser.")
-    else:
-        click.echo(link)
-        if not only_print:
-            say(
-                "Open this link in a browser on this machine within a minute. It works once.",
-                err=True,
-            )
+    if out.print_if_json({"link": link, "port": port}):
+        return
+    if not only_print and _browse(link):
+        out.say(f"Opened http://127.0.0.1:{port}/{view or ''} in your browser.")
+        return
+    click.echo(link)
+    if not only_print:
+        out.say(
+            "Open this link in a browser on this machine within a minute. It works once.", err=True
+        )
 
 
 def _browse(link: str) -> bool:
@@ -389,8 +347,7 @@ def _browse(link: str) -> bool:
 
     try:
         browser = webbrowser.get()
-        if getattr(browser, "basename", "") in TERMINAL_BROWSERS:
-            return False
-        return browser.open(link)
+        terminal = getattr(browser, "basename", "") in TERMINAL_BROWSERS
+        return not terminal and browser.open(link)
     except webbrowser.Error:
         return False

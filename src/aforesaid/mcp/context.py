@@ -6,13 +6,14 @@ call uses one store from beginning to end, whatever happens to the database mean
 
 import os
 import threading
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 
 from aforesaid import clock as clocks
-from aforesaid import freshness, log, switches, wiring
+from aforesaid import log, switches, wiring
 from aforesaid.agents.registry import DEFAULT, current_session, project_directory
 from aforesaid.clock import Clock
 from aforesaid.errors import AforesaidError, NotFound, StoreError, StoreMissing
@@ -24,6 +25,7 @@ from aforesaid.model.observations import Observation
 from aforesaid.model.sessions import COMMAND, Where, place_of
 from aforesaid.parameters import Misused, read
 from aforesaid.paths import Paths
+from aforesaid.recall.results import HitDetails
 from aforesaid.recall.search import Searcher
 from aforesaid.repository import identify
 from aforesaid.store.store import Store
@@ -70,58 +72,43 @@ def call(context: "Context", name: str, arguments: Mapping[str, object] | None) 
     return Reply(sqlite_safe(fenced(why)), is_error=True)
 
 
-@dataclass(slots=True, eq=False)
 class OpenStore:
-    file: tuple[int, int]  # device and inode
-    store: Store
-    searcher: Searcher
-    ranker: MemoryRanker
-    users: int = 0
+    """Closed when its last user drops it: SQLite crashes if a connection is closed while in use."""
+
+    def __init__(self, home: wiring.Home, clock: Clock) -> None:
+        self.store = wiring.open_for_reading(home.paths)
+        self.searcher = wiring.searcher(self.store, home.settings, clock)
+        self.ranker = MemoryRanker(self.searcher.encoder)
+        # Not at the end of the process, when calls may still be running.
+        weakref.finalize(self, self.store.close).atexit = False
 
 
 class StorePool:
-    """Shares one open store between calls, and opens the file again when it was replaced. A store that is no
-    longer current is closed by its last user: SQLite crashes if a connection is closed while in use."""
+    """Shares one open store between calls, and opens the file again when it was replaced."""
 
     def __init__(self, env: Mapping[str, str], clock: Clock) -> None:
         self._env, self._clock = env, clock
         self._lock = threading.Lock()
+        self._file: tuple[int, int] | None = None  # device and inode
         self._current: OpenStore | None = None
 
-    def acquire(self) -> OpenStore:
-        """Each must be released."""
+    def get(self) -> OpenStore:
         with self._lock:
             home = wiring.home(self._env)
-            file = (0, 0)
+            file = None
             with suppress(OSError):
                 found = home.paths.database.stat()
                 file = found.st_dev, found.st_ino
-            if self._current is None or self._current.file != file:
-                self._drop_current()
-                store = wiring.open_for_reading(home.paths)
-                searcher = wiring.searcher(store, home.settings, self._clock)
-                self._current = OpenStore(file, store, searcher, MemoryRanker(searcher.encoder))
-            self._current.users += 1
+            if self._current is None or self._file != file:
+                self._current = None
+                self._current, self._file = OpenStore(home, self._clock), file
             return self._current
 
-    def release(self, opened: OpenStore, *, broken: bool = False) -> None:
-        """`broken`: it is not used again; it may be repaired before the next call."""
+    def drop(self, opened: OpenStore | None = None) -> None:
+        """It, or whichever is current, is not used again; it may be repaired before the next call."""
         with self._lock:
-            opened.users -= 1
-            if opened is self._current:
-                if broken:
-                    self._drop_current()
-            elif opened.users == 0:
-                opened.store.close()
-
-    def close(self) -> None:
-        with self._lock:
-            self._drop_current()
-
-    def _drop_current(self) -> None:
-        if self._current is not None and self._current.users == 0:
-            self._current.store.close()
-        self._current = None
+            if opened in (None, self._current):
+                self._current = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,29 +141,23 @@ class Context:
         """The context of one call in one thread. After an error of the database, or an unknown one, the next
         call opens the database again."""
         context = Context(self._env, self.clock, self._pool)
-        broken = False
         try:
             yield context
         except Exception as error:
-            known = isinstance(error, (Misused, AforesaidError))
-            broken = not known or isinstance(error, StoreError)
+            expected = isinstance(error, Misused | AforesaidError)
+            if context._opened and (not expected or isinstance(error, StoreError)):
+                self._pool.drop(context._opened)
             raise
         finally:
-            context._release(broken=broken)
+            context._opened = None
 
     def close(self) -> None:
-        self._release()
-        self._pool.close()
+        self._opened = None
+        self._pool.drop()
 
     def _open(self) -> OpenStore:
-        if self._opened is None:
-            self._opened = self._pool.acquire()
+        self._opened = self._opened or self._pool.get()
         return self._opened
-
-    def _release(self, *, broken: bool = False) -> None:
-        if self._opened is not None:
-            self._pool.release(self._opened, broken=broken)
-            self._opened = None
 
     @property
     def paths(self) -> Paths:
@@ -220,25 +201,15 @@ class Context:
             directory = repository.root
         return wiring.memories(home, directory, self.clock, self._env, repository)
 
-    def own_session(self) -> int | None:
-        """The calling session, if it is known."""
-        found = self.store.sessions.find(AGENT, self.session) if self.session else None
-        return found.id if found else None
-
     def freshness(self, observation: Observation) -> Freshness:
-        """Whether its files have changed since, seen from its session's directory."""
-        root = self.store.projects.get(observation.project_id).root
-        session = self.store.sessions.get(observation.session_id)
-        folder = freshness.directory(session.project_dir if session else root, root)
-        return freshness.check_files(observation, folder)
+        return HitDetails(self.store).freshness_of(observation)
 
     def paused(self) -> str | None:
         """Why nothing of this session is recorded; None where it is."""
         skipped = wiring.home(self._env).settings.names("capture.skip_dirs")
-        if why := switches.off_reason_in_env(self._env) or switches.off_reason(
-            self.directory, skipped
-        ):
-            return why
+        off = switches.off_reason_in_env(self._env) or switches.off_reason(self.directory, skipped)
+        if off:
+            return off
         try:
             project = self._current_project()
         except StoreMissing:
@@ -254,7 +225,6 @@ class Context:
         return None
 
     def path(self, name: str) -> str:
-        """As observations name their files: relative to the project's directory."""
         return name.removeprefix(self.directory.rstrip("/") + "/").removeprefix("./")
 
     def _current_project(self) -> int | None:

@@ -11,7 +11,6 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, BinaryIO
 
@@ -65,11 +64,6 @@ class Server:
         self._calls: queue.SimpleQueue[tuple[int | str, str, Json | None]] = queue.SimpleQueue()
         self._threads = 0
         self._cancelled: set[int | str] = set()
-        self._methods: Mapping[str, Callable[[Json], Json]] = {
-            "initialize": self._initialize,
-            "ping": lambda _: {},
-            "tools/list": self._list_tools,
-        }
 
     def run(self) -> None:
         for line in self._in:
@@ -87,27 +81,29 @@ class Server:
                 self._cancelled.add(params["requestId"])
             return
         try:
-            if method == "tools/call":
-                self._start_call(key, params)
-            elif method in self._methods:
-                self._send(key, result=self._methods[method](params))
-            else:
-                raise RpcError(METHOD_NOT_FOUND, f"There is no method {method[:100]!r}.")
+            match method:
+                case "tools/call":
+                    self._start_call(key, params)
+                case "initialize":
+                    self._send(key, result=self._initialize(params.get("protocolVersion")))
+                case "ping":
+                    self._send(key, result={})
+                case "tools/list":
+                    from aforesaid.mcp.tools import TOOLS
+
+                    tools = [tool.describe() for tool in TOOLS] if self._with_tools else []
+                    self._send(key, result={"tools": tools})
+                case _:
+                    raise RpcError(METHOD_NOT_FOUND, f"There is no method {method[:100]!r}.")
         except RpcError as error:
             self._send(key, error={"code": error.code, "message": str(error)})
 
-    def _initialize(self, params: Json) -> Json:
-        wanted = params.get("protocolVersion")
+    def _initialize(self, wanted: object) -> Json:
         return {
             "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
             "capabilities": {"tools": {"listChanged": False}},
             "serverInfo": {"name": "aforesaid", "version": __version__},
         } | ({"instructions": INSTRUCTIONS} if self._with_tools else {})
-
-    def _list_tools(self, _: Json) -> Json:
-        from aforesaid.mcp.tools import TOOLS
-
-        return {"tools": [tool.describe() for tool in TOOLS] if self._with_tools else []}
 
     def _start_call(self, key: int | str, params: Json) -> None:
         name, arguments = params.get("name"), params.get("arguments")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 
 from aforesaid.model.memories import LONGEST_SAID
 from aforesaid.model.memories import TYPES as MEMORY_TYPES
@@ -13,17 +12,15 @@ from aforesaid.parameters import Parameter, Schema, schema
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`module` has a function of the tool's name, which takes the context and a value for every parameter
-    and returns the text of the result. It is imported at the first call: a session does not wait for it."""
+    """`calls.py` has a function of its name, which takes the context and a value for every parameter and
+    returns the text of the result. It is imported at the first call: a session does not wait for it."""
 
     name: str
     about: str
-    module: str
     parameters: tuple[Parameter, ...]
     writes: bool = False
 
     def describe(self) -> Schema:
-        """As a client is told."""
         return {
             "name": self.name,
             "description": self.about,
@@ -36,8 +33,9 @@ class Tool:
         }
 
     def run(self, context: object, values: Mapping[str, object]) -> str:
-        function = getattr(import_module(f"aforesaid.mcp.{self.module}"), self.name)
-        return str(function(context, **values))
+        from aforesaid.mcp import calls
+
+        return str(getattr(calls, self.name)(context, **values))
 
 
 PROJECT = Parameter("project", "Another project's name, or 'all'. Default: this one.", most=4_000)
@@ -50,7 +48,6 @@ TOOLS = (
         "search",
         "Find what is remembered, by words and meaning. Gives an index: id, type, age, whether its files "
         "changed since, tokens to `get` it, title.",
-        "search",
         (
             Parameter("query", "Words or a question.", required=True),
             Parameter("level", kind="text", choices=LEVELS, default="titles"),
@@ -68,7 +65,6 @@ TOOLS = (
     Tool(
         "timeline",
         "What happened before and after one thing, or around a time, across sessions.",
-        "search",
         (
             Parameter("id", ID.about, most=200),
             Parameter("at", "Instead of id: a time, such as 'yesterday'.", most=400),
@@ -80,7 +76,6 @@ TOOLS = (
     Tool(
         "get",
         "Read things by their ids.",
-        "search",
         (
             Parameter("ids", "Such as ['#12', 'memory:NAME'].", "names", required=True, most=200),
             Parameter("level", choices=DETAIL, default="full"),
@@ -90,20 +85,17 @@ TOOLS = (
     Tool(
         "related",
         "Observations related to one: its story, its files, the same subject.",
-        "search",
         (ID, PROJECT, LIMIT),
     ),
     Tool(
         "files",
         "What is known about a file. Worth a call before you change one that you do not know.",
-        "search",
         (Parameter("path", required=True, most=4_000), PROJECT, LIMIT),
     ),
     Tool(
         "remember",
         "Keep something as a memory for later sessions: a rule, a preference (type user: in all projects), a "
         "fact that took effort to find. Say it so that it is understood without this conversation.",
-        "memories",
         (
             Parameter("text", "One thing, in a sentence or two.", required=True, most=LONGEST_SAID),
             Parameter("type", "Default: by its wording.", choices=MEMORY_TYPES),
@@ -114,7 +106,6 @@ TOOLS = (
     Tool(
         "forget",
         "Hide a memory or an observation because it is wrong or the user wants it. Can be undone.",
-        "memories",
         (
             Parameter("id", "Such as memory:NAME or #12.", required=True, most=200),
             Parameter("undo", kind="switch"),
@@ -124,7 +115,6 @@ TOOLS = (
     Tool(
         "memories",
         "List the memories of this project, and the pinned observations: a name and a line each.",
-        "memories",
         (Parameter("limit", kind="number", default=20, most=100),),
     ),
 )

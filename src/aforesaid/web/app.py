@@ -43,34 +43,29 @@ BODY = "aforesaid.body"  # in the scope
 
 
 def all_endpoints() -> tuple[Endpoint, ...]:
-    """Those of `API_MODULES`, by path."""
     return tuple(sorted(ENDPOINTS, key=lambda endpoint: endpoint.path))
 
 
 @dataclass(frozen=True, slots=True)
-class Handler:
-    app: ASGIApp
-    max_bytes: int = SMALL
-
-
-@dataclass(frozen=True, slots=True)
 class PathHandlers:
-    """ASGI: what one path does for each method. Reads the body before the handler runs."""
+    """ASGI: what one path does for each method. Reads the body, of at most so many bytes, before the handler
+    runs."""
 
-    by_method: dict[str, Handler]
+    by_method: dict[str, tuple[ASGIApp, int]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        handler = self.by_method.get("GET" if scope["method"] == "HEAD" else scope["method"])
-        if handler is None:
+        found = self.by_method.get("GET" if scope["method"] == "HEAD" else scope["method"])
+        if found is None:
             names = sorted(self.by_method)
             allowed = ", ".join([*names, "HEAD"] if "GET" in names else names)
             message = f"This path accepts {allowed}."
             raise ApiError(405, "method_not_allowed", message, headers={"Allow": allowed})
-        scope[BODY] = await read_body(scope, receive, handler.max_bytes)
+        app, max_bytes = found
+        scope[BODY] = await read_body(scope, receive, max_bytes)
         scope["path_params"] = {
             name: unquote(value, errors="replace") for name, value in scope["path_params"].items()
         }
-        await handler.app(scope, receive, send)
+        await app(scope, receive, send)
 
 
 class Application:
@@ -134,7 +129,7 @@ class Application:
         for method, path, app, max_bytes in handlers:
             known = paths.setdefault(path, PathHandlers({})).by_method
             assert method not in known, f"{method} {path} is there twice"
-            known[method] = Handler(app, max_bytes)
+            known[method] = app, max_bytes
         return paths
 
     def _run(self, endpoint: Endpoint) -> ASGIApp:

@@ -22,13 +22,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from urllib.parse import quote
 
 from starlette.datastructures import MutableHeaders
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aforesaid.web.endpoint import ApiError, error_response
@@ -40,6 +38,7 @@ SINGLE_HEADERS = (  # another program may use the other of two
     *(b"content-type", b"content-length", b"sec-fetch-site"),
 )
 OUR_HEADER = "x-aforesaid"  # a foreign page cannot add it
+JSON_TYPES = tuple(f"application/json{each}" for each in ("", ";charset=utf-8", ';charset="utf-8"'))
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -84,7 +83,6 @@ class Authenticator:
         return f"http://127.0.0.1:{self._port}{LOGIN_PATH}?code={code}{suffix}"
 
     def redeem_code(self, code: str) -> str | None:
-        """The cookie's value for a valid code, which is used up."""
         with self._lock:
             until = self._codes.pop(code, None)
         if until is None or self._seconds() > until:
@@ -121,16 +119,17 @@ class Guard:
         headers = decode_headers(scope)
         try:
             self._check_origin(scope, headers)
-            is_login = scope["raw_path"] == LOGIN_PATH.encode() and scope["method"] in (
-                "GET",
-                "HEAD",
-            )
+            is_get = scope["method"] in ("GET", "HEAD")
+            is_login = is_get and scope["raw_path"] == LOGIN_PATH.encode()
             by_cookie = not is_login and self._check_token(headers)
             # Routes match the encoded path: a name may hold an encoded slash.
             path = scope["raw_path"].decode("latin-1")
             await self._app({**scope, "path": path, BY_COOKIE: by_cookie}, receive, send)
         except ApiError as error:
-            await _refuse(error, scope)(scope, receive, send)
+            response = error_response(error)
+            if error.status == 401 and wants_page(scope):
+                response = HTMLResponse(PAGE, 401, headers=error.headers)
+            await response(scope, receive, send)
 
     def _check_origin(self, scope: Scope, headers: Mapping[str, str]) -> None:
         names = [name for name, _ in scope["headers"]]
@@ -170,46 +169,35 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     """The request's body, after checks of type and length. A GET has none."""
     headers, is_get = decode_headers(scope), scope["method"] in ("GET", "HEAD")
     max_bytes = 0 if is_get else max_bytes
+    close = {"Connection": "close"}  # the rest of the body is not waited for
+    too_large = f"At most {max_bytes} bytes are accepted here."
     if not is_get:
-        if not _is_json(headers.get("content-type", "")):
-            raise _close(415, "not_json", "Send JSON, with Content-Type: application/json.")
+        parts_of_type = headers.get("content-type", "").lower().split(";")
+        if ";".join(map(str.strip, parts_of_type)) not in JSON_TYPES:
+            not_json = "Send JSON, with Content-Type: application/json."
+            raise ApiError(415, "not_json", not_json, headers=close)
         if scope[BY_COOKIE] and OUR_HEADER not in headers:
             raise ApiError(403, "foreign_origin", "A page must send the header X-Aforesaid: 1.")
     length = headers.get("content-length", "0")
     if not length.isdecimal() or int(length[:20]) > max_bytes:
-        raise _too_large(max_bytes)
+        raise ApiError(413, "too_large", too_large, headers=close)
     if is_get and "transfer-encoding" not in headers:
         return b""
+    parts, size, more = [], 0, True
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await _receive_body(receive, max_bytes)
+            while more:  # counted as it arrives: a chunked body has no length
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ApiError(400, "cut_off", "The body was cut off.")
+                parts.append(message.get("body", b""))
+                size, more = size + len(parts[-1]), message.get("more_body", False)
+                if size > max_bytes:
+                    raise ApiError(413, "too_large", too_large, headers=close)
     except TimeoutError:
-        message = f"The body did not arrive within {BODY_SECONDS:.0f} s."
-        raise _close(408, "too_slow", message) from None
-
-
-async def _receive_body(receive: Receive, max_bytes: int) -> bytes:
-    """Counted as it arrives: a chunked body has no length."""
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ApiError(400, "cut_off", "The body was cut off.")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > max_bytes:
-            raise _too_large(max_bytes)
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
-def _close(status: int, code: str, message: str) -> ApiError:
-    """The rest of the body is not waited for."""
-    return ApiError(status, code, message, headers={"Connection": "close"})
-
-
-def _too_large(max_bytes: int) -> ApiError:
-    return _close(413, "too_large", f"At most {max_bytes} bytes are accepted here.")
+        late = f"The body did not arrive within {BODY_SECONDS:.0f} s."
+        raise ApiError(408, "too_slow", late, headers=close) from None
+    return b"".join(parts)
 
 
 def decode_headers(scope: Scope) -> dict[str, str]:
@@ -217,20 +205,8 @@ def decode_headers(scope: Scope) -> dict[str, str]:
 
 
 def wants_page(scope: Scope) -> bool:
-    """A browser that navigates."""
     accepted = decode_headers(scope).get("accept", "")
     return "text/html" in accepted and scope["method"] in ("GET", "HEAD")
-
-
-def _is_json(content_type: str) -> bool:
-    kind, *rest = (part.strip().lower() for part in content_type.split(";"))
-    return kind == "application/json" and rest in ([], ["charset=utf-8"], ['charset="utf-8"'])
-
-
-def _refuse(error: ApiError, scope: Scope) -> Response:
-    if error.status == 401 and wants_page(scope):
-        return HTMLResponse(PAGE, 401, headers=error.headers)
-    return error_response(error)
 
 
 def _with_headers(send: Send, *, head: bool) -> Send:
@@ -248,13 +224,10 @@ def _with_headers(send: Send, *, head: bool) -> Send:
 
 
 # Which user's process holds the other end of a connection. The kernel is queried for that one connection
-# (sock_diag), which takes microseconds and finds IPv6 sockets connected to an IPv4 address as well; where
-# that fails, the tables in /proc are read. Root is allowed: it can read everything anyway, and some systems
-# forward a browser's connections as root. An unknown peer is refused; only where the system tells nothing
-# at all is it left to the token.
-TABLES = (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6"))
-MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address, as the table of IPv6 has it
-ROOT = 0
+# (sock_diag), which takes microseconds and finds IPv6 sockets connected to an IPv4 address as well. Root is
+# allowed: it can read everything anyway, and some systems forward a browser's connections as root. An unknown
+# peer is refused; only where the system tells nothing at all is it left to the token.
+ROOT, UNKNOWN = 0, -1
 NETLINK_SECONDS = 1.0  # for the kernel, which answers at once
 OPEN_STATES = (1, 8)  # of TCP: established, and closed by the other end for sending alone
 SOCK_DIAG, BY_FAMILY, REQUEST = 4, 20, 1
@@ -263,45 +236,32 @@ OWNER = struct.calcsize(NETLINK_HEADER) + 4 + struct.calcsize(ADDRESSES) + len(C
 Address = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SocketOwner:
-    """`inode`: 0 once the process has closed its socket; then the user is unknown."""
-
-    uid: int
-    inode: int
-
-    @property
-    def is_foreign(self) -> bool:
-        return self.inode == 0 or self.uid not in (os.getuid(), ROOT)
-
-
 def is_foreign_connection(link: socket.socket) -> bool:
     """Whether the other end of this accepted IPv4 connection is another user's process, or unknown."""
     try:
         client, server = link.getpeername(), link.getsockname()
-        found = _of_kernel(client, server)
+        owner = find_owner(client, server)
         # Only while it is open the owner of the other port is surely the one who connected.
-        if not _is_open(link):
-            return True
+        if hasattr(socket, "TCP_INFO"):
+            state = link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
+            if state not in OPEN_STATES:
+                return True
     except OSError:  # it was closed meanwhile
         return True
-    if found is None:
-        tables = _tables()
-        found = _in_tables(tables, client, server)
-        return bool(tables) if found is None else found.is_foreign
-    return found.is_foreign
+    if owner is None:  # a kernel that knows our own end knows every connection
+        return find_owner(server, client) is not None
+    return owner not in (os.getuid(), ROOT)
 
 
-def _of_kernel(client: Address, server: Address) -> SocketOwner | None:
-    """None: there is no such connection, or the kernel lacks sock_diag."""
-    ends = struct.pack(
-        ADDRESSES, client[1], server[1], socket.inet_aton(client[0]), socket.inet_aton(server[0]), 0
-    )
-    asked = struct.pack(QUERY, socket.AF_INET, socket.IPPROTO_TCP, 0, 0, 0xFFFFFFFF)
-    body = asked + ends + COOKIE
-    size = struct.calcsize(NETLINK_HEADER) + len(body)
+def find_owner(end: Address, other: Address) -> int | None:
+    """The user whose socket it is; UNKNOWN once the process has closed it. None: there is no such
+    connection, or the kernel does not tell."""
     if not hasattr(socket, "AF_NETLINK"):  # Linux alone has it
         return None
+    query = struct.pack(QUERY, socket.AF_INET, socket.IPPROTO_TCP, 0, 0, 0xFFFFFFFF)
+    hosts = socket.inet_aton(end[0]), socket.inet_aton(other[0])
+    body = query + struct.pack(ADDRESSES, end[1], other[1], *hosts, 0) + COOKIE
+    size = struct.calcsize(NETLINK_HEADER) + len(body)
     with suppress(OSError):
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as link:
             link.settimeout(NETLINK_SECONDS)
@@ -309,37 +269,6 @@ def _of_kernel(client: Address, server: Address) -> SocketOwner | None:
             answer = link.recv(4096)
         _, kind, *_ = struct.unpack_from(NETLINK_HEADER, answer)
         if kind == BY_FAMILY and len(answer) >= OWNER + 8:
-            return SocketOwner(*struct.unpack_from("=II", answer, OWNER))
+            uid, inode = struct.unpack_from("=II", answer, OWNER)
+            return int(uid) if inode else UNKNOWN
     return None
-
-
-def _is_open(link: socket.socket) -> bool:
-    if not hasattr(socket, "TCP_INFO"):
-        return True
-    return link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] in OPEN_STATES
-
-
-def _tables() -> list[str]:
-    found = []
-    for table in TABLES:
-        with suppress(OSError, ValueError):
-            found.append(table.read_text("ascii"))
-    return found
-
-
-def _in_tables(tables: list[str], client: Address, server: Address) -> SocketOwner | None:
-    ours, theirs = _hex(server), _hex(client)
-    for wanted in (f" {theirs} {ours} ", f" {MAPPED}{theirs} {MAPPED}{ours} "):
-        for table in tables:
-            place = table.find(wanted)
-            if place >= 0:
-                fields = table[place : table.find("\n", place)].split()
-                return SocketOwner(int(fields[6]), int(fields[8]))
-    return None
-
-
-def _hex(address: Address) -> str:
-    """As in /proc: the address in host byte order, the port in network byte order."""
-    host, port = address
-    (number,) = struct.unpack("=I", socket.inet_aton(host))
-    return f"{number:08X}:{port:04X}"

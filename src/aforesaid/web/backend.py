@@ -64,14 +64,10 @@ class EventBus:
         key = id(wake)
         with self._lock:
             self._subscribers[key] = wake
-        return lambda: self._unsubscribe(key)
+        return lambda: self._subscribers.pop(key, None) and None
 
     def subscribers(self) -> int:
         return len(self._subscribers)
-
-    def _unsubscribe(self, key: int) -> None:
-        with self._lock:
-            self._subscribers.pop(key, None)
 
 
 @dataclass(frozen=True, slots=True)

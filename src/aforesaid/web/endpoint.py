@@ -71,7 +71,6 @@ class Endpoint:
     slow: bool = False
 
     def read(self, path_values: Mapping[str, str], query: bytes, body: bytes) -> dict[str, Any]:
-        """A checked value for every parameter."""
         values = parameters.read(self.in_path, path_values, strict=True)
         values |= parameters.read(self.query, _parse_query(self.query, query), strict=True)
         if self.method != "GET":
@@ -84,11 +83,15 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 def endpoint(
-    method: Method, path: str, *in_path: Parameter, **more: Any
+    method: Method, path: str, *given: Parameter, query: tuple[Parameter, ...] = (), **more: Any
 ) -> Callable[[Handler], Handler]:
-    """Registers a function as the endpoint of a path. Its docstring is the summary. `{id}` is known."""
+    """Registers a function as the endpoint of a path; its docstring is the summary. `given`: parameters in
+    the path (`{id}` is known), then those of the body or, of a GET, of the query."""
+    in_path = tuple(each for each in given if f"{{{each.name}}}" in path)
+    others = tuple(each for each in given if each not in in_path)
     if not in_path and "{id}" in path:
         in_path = (ID,)
+    more |= {"query": others} if method == "GET" else {"query": query, "body": others}
 
     def register(run: Handler) -> Handler:
         summary = " ".join((run.__doc__ or "").split())

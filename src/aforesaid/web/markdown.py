@@ -7,6 +7,7 @@ elsewhere, `memory` (a memory's name) or `start` (of a numbered list).
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ def _parser() -> "MarkdownIt":
 def _build(tokens: "Sequence[Token]") -> list[Node]:
     root: list[Node] = []
     open_nodes = [root]
-    for token in _flatten(tokens):
+    nested = (each.children or () if each.type == "inline" else (each,) for each in tokens)
+    for token in chain.from_iterable(nested):
+        if token.hidden:  # a paragraph in a tight list
+            continue
         parent = open_nodes[-1]
         if token.nesting > 0:
             node = _element(token)
@@ -61,14 +65,6 @@ def _build(tokens: "Sequence[Token]") -> list[Node]:
         else:
             parent.append(_leaf(token))
     return root
-
-
-def _flatten(tokens: "Sequence[Token]") -> "Iterator[Token]":
-    for token in tokens:
-        if token.type == "inline":
-            yield from token.children or ()
-        elif not token.hidden:  # a paragraph in a tight list
-            yield token
 
 
 def _element(token: "Token") -> Node | None:

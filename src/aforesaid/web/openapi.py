@@ -51,21 +51,30 @@ def document(endpoints: Iterable[Endpoint]) -> Json:
 
 def _operation(endpoint: Endpoint) -> Json:
     words = [part.strip("{}").replace("-", "_") for part in endpoint.path.split("/") if part]
-    kind = "text/event-stream" if endpoint.path == STREAM else "application/json"
+    is_get, is_stream = endpoint.method == "GET", endpoint.path == STREAM
+    listed = [400, 401, 403, 404, 431, 503]
+    if not is_get:
+        listed = [status for status in ERRORS if status not in (405, 429)]
+    errors = [*listed, 429] if is_stream else listed
     response = {
         "description": endpoint.summary,
-        "content": _content(endpoint.response or {}, kind),
+        "content": _content(
+            endpoint.response or {}, "text/event-stream" if is_stream else "application/json"
+        ),
     }
     found: Json = {
         "operationId": "_".join([endpoint.method.lower(), *words]),
         "summary": endpoint.summary,
-        "responses": {str(endpoint.status): response, **_errors(endpoint)},
+        "responses": {
+            str(endpoint.status): response,
+            **{str(each): {"$ref": f"#/components/responses/{each}"} for each in errors},
+        },
         "parameters": [
             *(_parameter(each, "path") for each in endpoint.in_path),
             *(_parameter(each, "query") for each in endpoint.query),
         ],
     }
-    if endpoint.method != "GET":
+    if not is_get:
         found["requestBody"] = {
             "required": any(each.required for each in endpoint.body),
             "content": _content(schema(endpoint.body) | {"additionalProperties": False}),
@@ -77,20 +86,7 @@ def _content(found: Json, kind: str = "application/json") -> Json:
     return {kind: {"schema": found}}
 
 
-def _errors(endpoint: Endpoint) -> Json:
-    listed = [400, 401, 403, 404, 431, 503]
-    if endpoint.method != "GET":
-        listed = [status for status in ERRORS if status not in (405, 429)]
-    if endpoint.path == STREAM:
-        listed.append(429)
-    return {str(status): {"$ref": f"#/components/responses/{status}"} for status in listed}
-
-
 def _parameter(parameter: Parameter, where: str) -> Json:
-    found: Json = {
-        "name": parameter.name,
-        "in": where,
-        "required": parameter.required or where == "path",
-        "schema": parameter.schema(),
-    }
+    found: Json = {"name": parameter.name, "in": where, "schema": parameter.schema()}
+    found["required"] = parameter.required or where == "path"
     return found | ({"description": parameter.about} if parameter.about else {})

@@ -15,7 +15,6 @@ from contextlib import suppress
 from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aforesaid import log
@@ -29,8 +28,6 @@ LOOPBACK = "127.0.0.1"
 KEEP_ALIVE_SECONDS = 10
 BACKLOG = 256
 START_SECONDS, STOP_SECONDS = 10, 2
-
-
 MAX_CONNECTIONS = 64
 IDLE_SECONDS = 10.0  # until a request's head is complete, or between two requests
 SEND_BUFFER = 128 * 1024  # in the kernel, for a client that does not read
@@ -41,7 +38,6 @@ class Connection(H11Protocol):
     connections the one idle for longest is closed for the new one."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Before anything is read."""
         super().connection_made(transport)
         self._since = time.monotonic()
         self._timer = self.loop.call_later(IDLE_SECONDS, self._check_idle)
@@ -63,7 +59,6 @@ class Connection(H11Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """A request is complete and its response is not."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _check_idle(self) -> None:
@@ -98,8 +93,24 @@ class Server:
         self.port: int = self._socket.getsockname()[1]
         self.authenticator = Authenticator(load_token(self._paths), self.port)
         self.application = Application(backend, authenticator=self.authenticator)
-        self._server = _Uvicorn(_config(self.application))
-        self._loop: asyncio.AbstractEventLoop | None = None
+        config = uvicorn.Config(
+            self.application,
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            loop="asyncio",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            backlog=BACKLOG,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=STOP_SECONDS,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        )
+        self._server = _Uvicorn(config)
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
 
     def start(self) -> None:
@@ -113,9 +124,10 @@ class Server:
 
     def stop(self, *, keep_note: bool = False) -> None:
         """`keep_note`: the next worker serves on the same port, because a viewer is open."""
-        if self._loop is not None:
+        if self._server.loop is not None:
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._leave)
+                self._server.loop.call_soon_threadsafe(self.application.stream.close)
+                self._server.loop.call_soon_threadsafe(self._server.leaving.set)
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS + 3)
         self.application.close()
@@ -126,20 +138,12 @@ class Server:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._serve())
+            asyncio.run(self._server.serve(sockets=[self._socket]))
         except Exception as error:
             log.warning("web.failed", error=log.cause(error))
         finally:
             self._server.failed = True
             self._server.ready.set()
-
-    def _leave(self) -> None:
-        self.application.stream.close()
-        self._server.leaving.set()
-
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        await self._server.serve(sockets=[self._socket])
 
 
 class _Uvicorn(uvicorn.Server):
@@ -147,6 +151,7 @@ class _Uvicorn(uvicorn.Server):
         super().__init__(config)
         self.ready = threading.Event()
         self.leaving = asyncio.Event()
+        self.loop: asyncio.AbstractEventLoop | None = None
         self.failed = False
 
     async def main_loop(self) -> None:
@@ -154,6 +159,7 @@ class _Uvicorn(uvicorn.Server):
         await self.leaving.wait()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self.loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self.ready.set()
 
@@ -173,7 +179,6 @@ def load_token(paths: Paths) -> str:
 
 
 def _listen(port: int) -> socket.socket:
-    """On the given port, or on a free one if it is in use."""
     for wanted in (port, 0):
         # asyncio disables Nagle's algorithm only with an explicit protocol: a response takes 40 ms more else.
         link = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -188,23 +193,3 @@ def _listen(port: int) -> socket.socket:
             continue
         return link
     raise NotServed
-
-
-def _config(app: ASGIApp) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=Connection,
-        ws="none",
-        lifespan="off",
-        loop="asyncio",
-        log_config=None,
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=STOP_SECONDS,
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-    )

@@ -13,7 +13,7 @@ from contextlib import suppress
 from starlette.types import Receive, Scope, Send
 
 from aforesaid.web.auth import decode_headers
-from aforesaid.web.backend import EventBus, Notification
+from aforesaid.web.backend import EventBus, Json
 from aforesaid.web.endpoint import ApiError, Endpoint
 from aforesaid.web.openapi import STREAM
 
@@ -21,7 +21,6 @@ MAX_STREAMS = 50
 HEARTBEAT_SECONDS = 15.0
 BEHIND = 256  # notifications that a client may be behind
 BATCH = 64
-CACHED_TEXTS = 512
 DEBOUNCE_SECONDS = 0.02  # a batch of captures is one write
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -31,7 +30,7 @@ HEADERS = [
 
 
 class Stream:
-    """ASGI, one instance for all clients: a publisher wakes one loop, a notification is encoded once."""
+    """ASGI, one instance for all clients: a publisher wakes one loop."""
 
     def __init__(self, event_bus: EventBus, *, heartbeat: float = HEARTBEAT_SECONDS) -> None:
         self.event_bus, self.heartbeat = event_bus, heartbeat
@@ -39,14 +38,12 @@ class Stream:
         self._clients: set[_Client] = set()
         self._stop: Callable[[], None] = lambda: None
         self._woken = False
-        self._texts: dict[int, bytes] = {}
 
     @property
     def clients(self) -> int:
         return len(self._clients)
 
     def close(self) -> None:
-        """In the loop's thread: drops all clients."""
         for client in list(self._clients):
             client.drop()
 
@@ -68,16 +65,6 @@ class Stream:
             self._clients.discard(client)
             if not self._clients:
                 self._stop()
-
-    def encode(self, each: Notification) -> bytes:
-        found = self._texts.get(each.number)
-        if found is None:
-            data = json.dumps({"at": each.at} | each.data, separators=(",", ":"))
-            text = f"id: {self.boot}-{each.number}\nevent: {each.kind}\ndata: {data}\n\n"
-            if len(self._texts) >= CACHED_TEXTS:
-                self._texts.clear()
-            found = self._texts[each.number] = text.encode()
-        return found
 
     def _subscribe(self, loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
         def wake() -> None:
@@ -104,8 +91,12 @@ class _Client:
         self._writing: asyncio.Task[None] | None = None
 
     async def serve(self, receive: Receive, last_id: str) -> None:
+        async def wait_for_disconnect() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
         self._writing = asyncio.create_task(self._write(last_id))
-        gone = asyncio.create_task(_wait_for_disconnect(receive))
+        gone = asyncio.create_task(wait_for_disconnect())
         try:
             await asyncio.wait((self._writing, gone), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -124,47 +115,40 @@ class _Client:
         self._wake.set()
 
     async def _write(self, last_id: str) -> None:
-        await self._start(last_id)
+        # Resume where the client was, if that is still kept; else from here on.
+        boot, _, number = last_id.strip().rpartition("-")
+        known = boot == self._stream.boot and number.isdecimal() and len(number) < 18
+        resumed = known and self._event_bus.after(int(number)) is not None
+        if resumed:
+            self._sent = int(number)
+        await self._send_text(self._encode("hello", {"missed": bool(last_id) and not resumed}))
         while True:
             self._wake.clear()
             found = self._event_bus.after(self._sent)
             if found is None:  # more than the bus keeps
-                await self._send_text(self._hello(missed=True))
+                await self._send_text(self._encode("hello", {"missed": True}))
                 self._sent = self._event_bus.last
-                continue
-            if found:
-                some = found[:BATCH]
-                await self._send_text(b"".join(map(self._stream.encode, some)))
-                self._sent = some[-1].number
-                continue
-            try:
-                async with asyncio.timeout(self._stream.heartbeat):
-                    await self._wake.wait()
-            except TimeoutError:
-                await self._send_text(b": still here\n\n")
+            elif found:
+                texts = []
+                for each in found[:BATCH]:
+                    self._sent = each.number
+                    texts.append(self._encode(each.kind, {"at": each.at} | each.data))
+                await self._send_text("".join(texts))
+            else:
+                try:
+                    async with asyncio.timeout(self._stream.heartbeat):
+                        await self._wake.wait()
+                except TimeoutError:
+                    await self._send_text(": still here\n\n")
 
-    async def _start(self, last_id: str) -> None:
-        """Resume where the client was, if that is still kept; else from here on."""
-        boot, _, number = last_id.strip().rpartition("-")
-        known = boot == self._stream.boot and number.isdecimal() and len(number) < 18
-        replay = self._event_bus.after(int(number)) if known else None
-        if replay is not None:
-            self._sent = int(number)
-        await self._send_text(self._hello(missed=bool(last_id) and replay is None))
+    def _encode(self, kind: str, data: Json) -> str:
+        text = json.dumps(data, separators=(",", ":"))
+        return f"id: {self._stream.boot}-{self._sent}\nevent: {kind}\ndata: {text}\n\n"
 
-    def _hello(self, *, missed: bool) -> bytes:
-        data = json.dumps({"missed": missed})
-        return f"id: {self._stream.boot}-{self._sent}\nevent: hello\ndata: {data}\n\n".encode()
-
-    async def _send_text(self, text: bytes) -> None:
+    async def _send_text(self, text: str) -> None:
         self._blocked_at = self._event_bus.last
-        await self._send({"type": "http.response.body", "body": text, "more_body": True})
+        await self._send({"type": "http.response.body", "body": text.encode(), "more_body": True})
         self._blocked_at = None
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 ENDPOINT = Endpoint(

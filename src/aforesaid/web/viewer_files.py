@@ -4,6 +4,7 @@ import gzip
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -26,8 +27,7 @@ MEDIA_TYPES = {
 MIN_GZIP_BYTES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class CachedFile:
+class CachedFile(NamedTuple):
     mark: tuple[int, int]  # modification time and size when it was read
     body: bytes
     packed: bytes | None

@@ -21,6 +21,7 @@ from aforesaid.model.search import IndexHealth
 from aforesaid.model.sessions import COMMAND, ENDS, Where, subject
 from aforesaid.model.sessions import paused as describe_until
 from aforesaid.paths import Paths, read_regular
+from aforesaid.repository import Repository
 from aforesaid.settings import Settings
 from aforesaid.store.store import Store
 from aforesaid.synthesis.cost import day_bounds
@@ -210,15 +211,20 @@ def _switched_off(home: Home, env: Mapping[str, str], here: Path) -> list[str]:
 
 
 def collect(
-    home: Home, env: Mapping[str, str], here: Path, worker: Json | None, store: Store | None = None
+    home: Home,
+    env: Mapping[str, str],
+    here: Path,
+    worker: Json | None,
+    store: Store | None = None,
+    repository: Repository | None = None,
 ) -> Json:
     """What `aforesaid status --json` prints, and the lines of some parts. `env`, `here`: of whoever asks;
-    `worker`: its status, None where none is running; `store`: the worker's own."""
+    `worker`: its status, None where none is running; `store`, `repository`: if they are known already."""
     paths, choice = home.paths, wiring.provider(home, clock.now, env)
     running = worker if worker and "error" not in worker else {}
     hooks = list(check_hooks(env, here))
     room = measure(paths, home.settings)
-    memories = wiring.memories(home, str(here), clock.now, env).all()
+    memories = wiring.memories(home, str(here), clock.now, env, repository).all()
     scopes = [each.scope for each in memories.memories] + ["broken"] * len(memories.broken)
     found: Json = {
         "worker": worker,

@@ -31,6 +31,7 @@ from aforesaid.text import ELLIPSIS, one_line, tokens
 from aforesaid.wiring import Home
 from aforesaid.worker import overview
 from aforesaid.worker.context import Context
+from aforesaid.worker.projects import ProjectFinder
 
 Json = dict[str, Any]
 RECENT = 100  # sessions whose agents are listed
@@ -40,18 +41,30 @@ STATUS = "status"  # answered also where there is no store
 
 
 class Reader(NamedTuple):
-    """What a question is answered from. `here`, `env`: of whoever asks."""
+    """What a question is answered from. `here`, `env`: of whoever asks. `projects`: the worker's, which need
+    not ask git about a directory that they know."""
 
     home: Home
     store: Store
     searcher: Searcher
     here: Path
     env: Mapping[str, str]
+    projects: ProjectFinder | None = None
+
+    def current_project(self) -> int | None:
+        known = self.projects.find(os.path.normpath(self.here)) if self.projects else None
+        return known or resolve.project_at(self.store, self.here)
 
 
-def answer(request: Json, home: Home, store: Store, searcher: Searcher) -> Json:
+def answer(
+    request: Json,
+    home: Home,
+    store: Store,
+    searcher: Searcher,
+    projects: ProjectFinder | None = None,
+) -> Json:
     """`value`, or `misused` or `error` and its `kind`."""
-    reader = Reader(home, store, searcher, Path(request["dir"]), request["env"])
+    reader = Reader(home, store, searcher, Path(request["dir"]), request["env"], projects)
     try:
         return {"value": QUERIES[request["name"]](reader, **request["values"])}
     except Misused as error:
@@ -68,8 +81,10 @@ def answer_in_worker(request: Json, context: Context, status: Callable[[], Json]
         return {"declined": True}
     home, store = context.home, context.store
     if request["name"] == STATUS:
-        return {"value": overview.collect(home, env, Path(request["dir"]), status(), store)}
-    return answer(request, home, store, context.searcher)
+        here = Path(request["dir"])
+        there = context.projects.repository(str(here))
+        return {"value": overview.collect(home, env, here, status(), store, there)}
+    return answer(request, home, store, context.searcher, context.projects)
 
 
 def answer_here(request: Json) -> Json:
@@ -102,7 +117,7 @@ def search(
     elif project:
         where = resolve.find_project(store, project, here).id
     else:
-        where = None if everywhere else resolve.project_at(store, here)
+        where = None if everywhere else reader.current_project()
     filters = Filters(
         where,
         types=tuple(given["types"]),
@@ -142,8 +157,12 @@ def _matching_memories(reader: Reader, query: Query) -> list[RankedMemory]:
     if not query.finds_memories:
         return []
     project, home = query.filters.project_id, reader.home
-    there = reader.store.projects.repository(project) if project is not None else None
-    root = there.root if there else str(reader.here)
+    there, root = None, str(reader.here)
+    if project is not None:
+        there = reader.store.projects.repository(project)
+        root = there.root
+    elif reader.projects is not None:
+        there = reader.projects.repository(root)
     memories = wiring.memories(home, root, clock.now, reader.env, repository=there).all().memories
     return likely_matches(rank_memories(memories, query.text, wiring.encoder(home.settings)))
 
@@ -302,7 +321,7 @@ def show(reader: Reader, *, what: str, level: str, whole: bool) -> Json:
 def sessions(reader: Reader, *, everywhere: bool, limit: int) -> Json:
     """`project`: the only one that was looked in."""
     store = reader.store
-    project = None if everywhere else resolve.project_at(store, reader.here)
+    project = None if everywhere else reader.current_project()
     names = {each.id: each.name for each in store.projects.all()}
     found = [
         {

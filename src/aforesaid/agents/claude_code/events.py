@@ -13,7 +13,7 @@ from typing import Any
 
 from aforesaid import clock
 from aforesaid.agents.base import Agent, Variables
-from aforesaid.agents.claude_code import tools, transcript
+from aforesaid.agents.claude_code import conversation, tools, transcript
 from aforesaid.agents.fields import as_object, text_of
 from aforesaid.ids import digest
 from aforesaid.model import events
@@ -120,7 +120,7 @@ def _happening(payload: dict[str, Any]) -> events.Happening | None:
             return events.PromptSubmitted(text, text.lstrip().startswith(MACHINE_PROMPTS))
         case "PostToolUse" | "PostToolUseFailure":
             return _tool(payload)
-        case transcript.MESSAGE_EVENT:
+        case conversation.MESSAGE_EVENT:
             return events.AgentMessage(text_of(payload, "message"))
         case "Stop":
             return events.TurnEnded(text_of(payload, "last_assistant_message"))

@@ -13,6 +13,7 @@ from uuid import uuid4
 from aforesaid.agents.api import NAME
 from aforesaid.model.sessions import Session
 from aforesaid.parameters import Parameter
+from aforesaid.web.api import common
 from aforesaid.web.backend import Backend, Json
 from aforesaid.web.endpoint import LARGE, SMALL, ApiError, encode, endpoint, not_found, shape
 
@@ -37,24 +38,19 @@ QUEUED: Json = {
     "POST",
     "/sessions/{id}/init",
     REF,
-    body=(
-        Parameter("project", "The working directory.", required=True, most=4096),
-        Parameter("prompt", "The user's prompt.", most=SMALL),
-        PROMPT_NUMBER,
-    ),
+    Parameter("project", "The working directory.", required=True, most=4096),
+    Parameter("prompt", "The user's prompt.", most=SMALL),
+    PROMPT_NUMBER,
     response=QUEUED,
     status=202,
 )
-def start_session(
-    backend: Backend, *, id: str, project: str, prompt: str | None, prompt_number: int | None
-) -> Json:
+def start_session(backend: Backend, *, id: str, project: str, **prompt: Any) -> Json:
     """Start a session, or its next prompt."""
     if not project.startswith("/"):
         raise ApiError(400, "bad_request", "`project` must be an absolute path.", "project")
     _capture(backend, "context", project, kind="start", session=id)
-    if prompt:
-        more = {"prompt": prompt, "prompt_number": prompt_number}
-        _capture(backend, "new", project, kind="prompt", session=id, **more)
+    if prompt["prompt"]:
+        _capture(backend, "new", project, kind="prompt", session=id, **prompt)
     return {"session": id, "queued": True}
 
 
@@ -62,17 +58,13 @@ def start_session(
     "POST",
     "/sessions/{id}/observations",
     REF,
-    body=(
-        Parameter("tool_name", "Such as Edit or Bash.", required=True, most=500),
-        Parameter("tool_input", "The input: any JSON.", "json"),
-        Parameter(
-            "tool_response", "The result: any JSON. A command's plain output is fine.", "json"
-        ),
-        Parameter("error", "Why it failed, if it did.", most=SMALL),
-        Parameter("cwd", "Where the tool ran. Default: the session's directory.", most=4096),
-        PROMPT_NUMBER,
-        Parameter("tool_use_id", "The caller's own id of the call, for deduplication.", most=500),
-    ),
+    Parameter("tool_name", "Such as Edit or Bash.", required=True, most=500),
+    Parameter("tool_input", "The input: any JSON.", "json"),
+    Parameter("tool_response", "The result: any JSON. A command's plain output is fine.", "json"),
+    Parameter("error", "Why it failed, if it did.", most=SMALL),
+    Parameter("cwd", "Where the tool ran. Default: the session's directory.", most=4096),
+    PROMPT_NUMBER,
+    Parameter("tool_use_id", "The caller's own id of the call, for deduplication.", most=500),
     response=QUEUED,
     status=202,
     max_bytes=LARGE,
@@ -88,7 +80,8 @@ def add_tool_call(backend: Backend, *, id: str, cwd: str | None, **tool: Any) ->
     "POST",
     "/sessions/{id}/summarize",
     REF,
-    body=(Parameter("last_message", "The agent's last message.", most=SMALL), PROMPT_NUMBER),
+    Parameter("last_message", "The agent's last message.", most=SMALL),
+    PROMPT_NUMBER,
     response=QUEUED,
     status=202,
 )
@@ -113,14 +106,11 @@ def end_turn(
 def read_status(backend: Backend, *, id: str) -> Json:
     """Report how far a session has been processed."""
     session = _find(backend, id, INGEST_SECONDS)
-    return {
+    return common.pick(session, "status prompts last_event_at") | {
         "session": id,
-        "status": session.status,
-        "prompts": session.prompts,
         "observations": len(backend.store.observations.rows_for_session(session.id)),
         "summaries": len(backend.store.summaries.for_session(session.id)),
         "pending": backend.store.jobs.count_pending(session.id),
-        "last_event_at": session.last_event_at,
     }
 
 

@@ -1,8 +1,10 @@
 """Parameters, lookups, pages, times and rows that several endpoints share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
+from typing import Any
 
 from aforesaid import clock, times
 from aforesaid.model.observations import TYPES
@@ -48,6 +50,10 @@ OBSERVATION_ROW = shape(
 )
 
 
+def pick(value: object, names: str) -> Json:
+    return {name: getattr(value, name) for name in names.split()}
+
+
 def limit_parameter(default: int, most: int = 200) -> Parameter:
     return Parameter("limit", "How many.", "number", default=default, most=most)
 
@@ -77,10 +83,10 @@ def find_project(backend: Backend, id: int | None) -> Project | None:
     """None where none was given."""
     if id is None:
         return None
-    for each in backend.store.projects.all():
-        if each.id == id:
-            return each
-    raise not_found(f"There is no project {id}. GET /api/projects lists them.")
+    found = next((each for each in backend.store.projects.all() if each.id == id), None)
+    if found is None:
+        raise not_found(f"There is no project {id}. GET /api/projects lists them.")
+    return found
 
 
 def project_names(backend: Backend) -> Mapping[int, str]:
@@ -97,37 +103,29 @@ def find_session(backend: Backend, id: int) -> Session:
 def parse_period(
     backend: Backend, since: str | None, until: str | None
 ) -> tuple[int | None, int | None]:
-    return (
-        _parse_time(times.begin, backend, since, "since"),
-        _parse_time(times.end, backend, until, "until"),
-    )
-
-
-def _parse_time(
-    parse: Callable[[str, int], int], backend: Backend, text: str | None, field: str
-) -> int | None:
-    if not text:
-        return None
-    if text.isascii() and text.isdecimal() and 10 <= len(text) <= 16:
-        return int(text)
-    try:
-        return parse(text, backend.clock())
-    except (ValueError, OverflowError, OSError) as error:
-        raise ApiError(400, "bad_time", str(error), field) from None
+    found: list[int | None] = []
+    for parse, text, field in ((times.begin, since, "since"), (times.end, until, "until")):
+        try:
+            if text and text.isascii() and text.isdecimal() and 10 <= len(text) <= 16:
+                found.append(int(text))
+            else:
+                found.append(parse(text, backend.clock()) if text else None)
+        except (ValueError, OverflowError, OSError) as error:
+            raise ApiError(400, "bad_time", str(error), field) from None
+    return found[0], found[1]
 
 
 def local_day(at: int) -> str:
-    """The local calendar day; empty for a time outside the calendar. No time zone changes within a quarter of
-    an hour."""
+    """The local calendar day; empty for a time outside the calendar."""
     return _quarter_day(at // QUARTER)
 
 
 @lru_cache(maxsize=10_000)
 def _quarter_day(quarter: int) -> str:
-    try:
+    """No time zone changes within a quarter of an hour."""
+    with suppress(ValueError, OverflowError, OSError):
         return str(clock.local(quarter * QUARTER).date())
-    except (ValueError, OverflowError, OSError):
-        return ""
+    return ""
 
 
 def observation_json(row: ObservationRow, project_name: str) -> Json:
@@ -139,39 +137,31 @@ def event_json(row: EventRow, prompts: Mapping[int, str]) -> Json:
     text = prompts.get(row.prompt_number, "") if row.kind == "prompt" else row.text or ""
     if row.tool:
         text = text.removeprefix(f"{row.tool}\n")
-    found = {name: getattr(row, name) for name in EVENT["properties"] if hasattr(row, name)}
     title = one_line(text, TITLE_LENGTH) or row.tool or row.kind.replace("_", " ")
+    found = pick(row, "id session_id at kind tool size prompt_number healed")
     return found | {"title": title, "subagent": row.subagent_type}
 
 
 def read_filters(
-    backend: Backend,
-    *,
-    project: int | None,
-    type: tuple[str, ...],
-    concept: tuple[str, ...],
-    file: tuple[str, ...],
-    agent: str | None,
-    session: int | None,
-    since: str | None,
-    until: str | None,
+    backend: Backend, *, project: int | None, session: int | None, **given: Any
 ) -> Filters:
     """Refuses filters that can never match."""
     find_project(backend, project)
     if session is not None:
         find_session(backend, session)
+    files = given["file"]
     if project is not None:
-        file = tuple(lookup.as_recorded(backend.store, project, path) for path in file)
-    begin, end = parse_period(backend, since, until)
+        files = tuple(lookup.as_recorded(backend.store, project, path) for path in files)
+    since, until = parse_period(backend, given["since"], given["until"])
     found = Filters(
         project_id=project,
-        types=type,
-        concepts=concept,
-        files=file,
-        agent=agent or None,
+        types=given["type"],
+        concepts=given["concept"],
+        files=files,
+        agent=given["agent"] or None,
         session_id=session,
-        since=begin,
-        until=end,
+        since=since,
+        until=until,
     )
     if found.backwards:
         raise ApiError(400, "bad_request", REVERSED_PERIOD, "since")

@@ -8,21 +8,14 @@ from aforesaid.errors import MemoryRefused
 from aforesaid.memory import curation
 from aforesaid.memory.changes import Memories, undo_change
 from aforesaid.memory.format import RETIRED_REASON
+from aforesaid.memory.history import Entry
 from aforesaid.model.memories import LONGEST_SAID, OF_USER, TYPES, USER, StoredMemory
 from aforesaid.model.sessions import Project
 from aforesaid.parameters import Parameter
 from aforesaid.web.api import common
 from aforesaid.web.api.common import BEFORE, PROJECT
 from aforesaid.web.backend import Backend, Json
-from aforesaid.web.endpoint import (
-    TREE,
-    ApiError,
-    endpoint,
-    many,
-    not_found,
-    page_of,
-    shape,
-)
+from aforesaid.web.endpoint import TREE, ApiError, endpoint, many, not_found, page_of, shape
 from aforesaid.web.markdown import parse_markdown
 
 LONGEST = 300_000  # characters of a file
@@ -50,7 +43,8 @@ CHANGE = shape("id:str at:int reason:str files:[str]")
 @endpoint(
     "GET",
     "/api/memories",
-    query=(PROJECT, RETIRED),
+    PROJECT,
+    RETIRED,
     response=shape(
         "left_out:int next:str?", items=many(ITEM), broken=many(shape("path:str why:str"))
     ),
@@ -74,13 +68,11 @@ def list_memories(backend: Backend, *, project: int | None, retired: bool) -> Js
 @endpoint(
     "POST",
     "/api/memories",
+    Parameter("text", "What to remember.", required=True, most=LONGEST_SAID),
+    Parameter("type", "Default: chosen by its wording.", choices=TYPES),
+    Parameter("name", "Write or replace the memory with this name.", most=300),
+    Parameter("pin", "Always in the brief, never changed by a dream.", "switch"),
     query=(ONE_PROJECT,),
-    body=(
-        Parameter("text", "What to remember.", required=True, most=LONGEST_SAID),
-        Parameter("type", "Default: chosen by its wording.", choices=TYPES),
-        Parameter("name", "Write or replace the memory with this name.", most=300),
-        Parameter("pin", "Always in the brief, never changed by a dream.", "switch"),
-    ),
     response=shape("name:str scope:str known:bool"),
 )
 def add_memory(
@@ -96,7 +88,7 @@ def add_memory(
     return {"name": answer["name"], "scope": answer["of"], "known": answer["known"]}
 
 
-@endpoint("GET", MEMORY_PATH, NAME, query=(PROJECT, RETIRED), response=MEMORY)
+@endpoint("GET", MEMORY_PATH, NAME, PROJECT, RETIRED, response=MEMORY)
 def read_memory(backend: Backend, *, name: str, project: int | None, retired: bool) -> Json:
     """Read a memory."""
     held = _memories(backend, project)
@@ -112,15 +104,13 @@ def read_memory(backend: Backend, *, name: str, project: int | None, retired: bo
     "PUT",
     MEMORY_PATH,
     NAME,
+    Parameter("checksum", "Of the version that was read.", required=True, most=100),
+    Parameter("text", "The whole file.", most=LONGEST),
+    Parameter("body", "The content, in Markdown.", most=LONGEST),
+    Parameter("description", "One line.", most=2000),
+    Parameter("type", "Its type.", choices=TYPES),
+    Parameter("pinned", "Pin or unpin.", "flag"),
     query=(PROJECT,),
-    body=(
-        Parameter("checksum", "Of the version that was read.", required=True, most=100),
-        Parameter("text", "The whole file.", most=LONGEST),
-        Parameter("body", "The content, in Markdown.", most=LONGEST),
-        Parameter("description", "One line.", most=2000),
-        Parameter("type", "Its type.", choices=TYPES),
-        Parameter("pinned", "Pin or unpin.", "flag"),
-    ),
     response=MEMORY,
 )
 def edit_memory(
@@ -159,12 +149,10 @@ def restore_memory(backend: Backend, *, name: str, project: int | None) -> Json:
 @endpoint(
     "GET",
     "/api/memories-log",
-    query=(
-        PROJECT,
-        Parameter("name", "Only of this memory, under earlier names too.", most=300),
-        BEFORE,
-        common.limit_parameter(50),
-    ),
+    PROJECT,
+    Parameter("name", "Only of this memory, under earlier names too.", most=300),
+    BEFORE,
+    common.limit_parameter(50),
     response=page_of(CHANGE),
 )
 def list_changes(
@@ -181,40 +169,27 @@ def list_changes(
         if last is None:
             raise common.bad_cursor("before")
         entries = entries[last + 1 :]
-    items = [
-        {"id": each.id, "at": each.at, "reason": each.reason, "files": list(each.paths)}
-        for each in entries[:limit]
-    ]
+    items = [_change_json(each) for each in entries[:limit]]
     more = len(entries) > limit
     return {"items": items, "next": items[-1]["id"] if more else None}
 
 
 @endpoint(
-    "GET",
-    CHANGE_PATH,
-    CHANGE_ID,
-    query=(PROJECT,),
-    response=shape("diff:str", **CHANGE["properties"]),
+    "GET", CHANGE_PATH, CHANGE_ID, PROJECT, response=shape("diff:str", **CHANGE["properties"])
 )
 def read_change(backend: Backend, *, id: str, project: int | None) -> Json:
     """Read a change as a unified diff."""
     history = _memories(backend, project).history
     entry = history.entry(id)
-    return {
-        "id": entry.id,
-        "at": entry.at,
-        "reason": entry.reason,
-        "files": list(entry.paths),
-        "diff": history.diff(entry.id),
-    }
+    return _change_json(entry) | {"diff": history.diff(entry.id)}
 
 
 @endpoint(
     "POST",
     f"{CHANGE_PATH}/undo",
     CHANGE_ID,
+    Parameter("force", "Even if a file has changed since.", "switch"),
     query=(PROJECT,),
-    body=(Parameter("force", "Even if a file has changed since.", "switch"),),
     response=shape("undone:str entry:str? files:[str] kept_by_hand:[str]"),
 )
 def undo_memory_change(backend: Backend, *, id: str, project: int | None, force: bool) -> Json:
@@ -233,8 +208,8 @@ def undo_memory_change(backend: Backend, *, id: str, project: int | None, force:
 @endpoint(
     "POST",
     "/api/dream",
+    Parameter("dry_run", "Only show the changes. Default: true.", "flag"),
     query=(ONE_PROJECT,),
-    body=(Parameter("dry_run", "Only show the changes. Default: true.", "flag"),),
     response=shape("completed:bool lines:[str] diff:str entry:str? dry_run:bool"),
     slow=True,
 )
@@ -252,7 +227,7 @@ def run_dream(backend: Backend, *, project: int, dry_run: bool | None) -> Json:
 @endpoint(
     "POST",
     "/api/markdown",
-    body=(Parameter("text", "The source.", most=LONGEST),),
+    Parameter("text", "The source.", most=LONGEST),
     response=shape(content=TREE),
 )
 def render_markdown(_: Backend, *, text: str | None) -> Json:
@@ -300,8 +275,11 @@ def _memory_json(held: Memories, stored: StoredMemory, project: Project | None) 
     }
 
 
+def _change_json(entry: Entry) -> Json:
+    return common.pick(entry, "id at reason") | {"files": list(entry.paths)}
+
+
 def _notify(backend: Backend, project: int | None, name: str | None, what: str) -> None:
-    """Has the brief prepared again, and notifies viewers."""
     folder = directory(common.find_project(backend, project))
     backend.order("memories-changed", dir=folder, project=project, name=name, what=what)
 

@@ -4,15 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from aforesaid import freshness
-from aforesaid.model.observations import (
-    TYPES,
-    Observation,
-    Unusable,
-    changes,
-    checked,
-    draft_fields,
-    draft_version,
-)
+from aforesaid.model import observations
+from aforesaid.model.observations import Observation, Unusable
 from aforesaid.parameters import Parameter
 from aforesaid.recall import lookup
 from aforesaid.recall.results import describe_reasons
@@ -21,16 +14,7 @@ from aforesaid.text import tokens
 from aforesaid.web.api import common
 from aforesaid.web.api.common import BEFORE, EVENT, FILTERS, OBSERVATION_ROW, PROJECT
 from aforesaid.web.backend import Backend, Json
-from aforesaid.web.endpoint import (
-    MAX_ID,
-    TREE,
-    ApiError,
-    endpoint,
-    many,
-    not_found,
-    page_of,
-    shape,
-)
+from aforesaid.web.endpoint import MAX_ID, TREE, ApiError, endpoint, many, not_found, page_of, shape
 from aforesaid.web.markdown import parse_line
 
 RELATED = 8
@@ -43,6 +27,7 @@ COPIED = (
     *("type", "title", "subtitle", "narrative", "concepts", "files_read", "files_modified"),
     *("doubts", "repeats", "follows", "revision", "subagent_type"),
 )
+OWN_FIELDS = "id session_id project_id prompt_number at provider model pinned edited confirmed"
 PATH = "/api/observations/{id}"
 OBSERVATION = shape(
     "session_ref:str? narrative:str? concepts:[str] files_read:[str] files_modified:[str] provider:str "
@@ -63,7 +48,9 @@ OBSERVATION = shape(
 @endpoint(
     "GET",
     "/api/observations",
-    query=(*FILTERS, BEFORE, common.limit_parameter(50)),
+    *FILTERS,
+    BEFORE,
+    common.limit_parameter(50),
     response=page_of(OBSERVATION_ROW),
 )
 def list_observations(backend: Backend, *, before: str | None, limit: int, **given: Any) -> Json:
@@ -89,15 +76,16 @@ def read_observation(backend: Backend, *, id: int) -> Json:
     merged = store.observations.get_merge(id)
     links = store.observations.links(id)
     doubts = {doubt.part: doubt.reason for doubt in draft.doubts}
+    rows, of = store.events.by_ids(draft.evidence), "itself"
+    # Observations written without a model name no events; then it is the tool calls of the turn.
+    if not rows and (tools := store.events.tool_calls(id, TURN_EVENTS)):
+        rows, of = tools, "turn"
+    related = lookup.related(backend.searcher, store, id, RELATED)
     return {
-        "id": id,
-        "session_id": found.session_id,
-        "session_ref": session.ref if session else None,
-        "project_id": project.id,
-        "project": project.name,
-        "prompt_number": found.prompt_number,
-        "at": found.at,
+        **common.pick(found, OWN_FIELDS),
         **{name: fields[name] for name in COPIED},
+        "session_ref": session.ref if session else None,
+        "project": project.name,
         "facts": [
             {"text": fact, "doubt": doubts.get(f"facts {number}")}
             for number, fact in enumerate(draft.facts)
@@ -107,21 +95,16 @@ def read_observation(backend: Backend, *, id: int) -> Json:
             "narrative": parse_line(draft.narrative),
             "facts": [parse_line(fact) for fact in draft.facts],
         },
-        "provider": found.provider,
-        "model": found.model,
-        "pinned": found.pinned,
-        "edited": found.edited,
-        "confirmed": found.confirmed,
         "origins": list(draft.origins or ()),
         "sources": list(draft.sources),
         "edits": store.observations.count_edits(id),
-        "version": draft_version(draft),
+        "version": observations.draft_version(draft),
         "freshness": asdict(freshness.check_files(found, folder)),
-        **_evidence(backend, found),
+        "evidence": [common.event_json(row, {}) for row in rows],
+        "evidence_of": of,
         "related": [
-            {name: getattr(hit, name) for name in ("id", "title", "type", "at")}
-            | {"why": describe_reasons(hit.reasons)}
-            for hit in lookup.related(backend.searcher, store, id, RELATED)
+            common.pick(hit, "id title type at") | {"why": describe_reasons(hit.reasons)}
+            for hit in related
         ],
         "folded": [key for key, what in links if what == "same" and key != draft.repeats],
         "merged": {"into": merged.into, "at": merged.at} if merged else None,
@@ -132,32 +115,30 @@ def read_observation(backend: Backend, *, id: int) -> Json:
 @endpoint(
     "PATCH",
     PATH,
-    body=(
-        Parameter("type", "Its type.", choices=TYPES),
-        Parameter("title", "A few words."),
-        Parameter("subtitle", "One sentence."),
-        Parameter("narrative", "The details."),
-        Parameter("facts", "All facts.", "texts"),
-        Parameter("concepts", "All concepts.", "texts"),
-        Parameter(
-            "version",
-            "The version that was read: if it has changed since, the edit is refused.",
-            most=100,
-        ),
+    Parameter("type", "Its type.", choices=observations.TYPES),
+    Parameter("title", "A few words."),
+    Parameter("subtitle", "One sentence."),
+    Parameter("narrative", "The details."),
+    Parameter("facts", "All facts.", "texts"),
+    Parameter("concepts", "All concepts.", "texts"),
+    Parameter(
+        "version",
+        "The version that was read: if it has changed since, the edit is refused.",
+        most=100,
     ),
     response=OBSERVATION,
 )
 def edit_observation(backend: Backend, *, id: int, version: str | None, **given: Any) -> Json:
     """Edit an observation. Fields that are left out stay; an empty text or list removes one. An edited
     observation is no longer doubted or replaced."""
-    before = draft_fields(_get(backend, id).draft)
+    before = observations.draft_fields(_get(backend, id).draft)
     fields = {
         name: list(value) if isinstance(value, tuple) else value or None
         for name, value in given.items()
         if value is not None
     }
-    after = checked(before | fields)
-    changed = after if isinstance(after, Unusable) else changes(before, after)
+    after = observations.checked(before | fields)
+    changed = after if isinstance(after, Unusable) else observations.changes(before, after)
     if isinstance(changed, Unusable):
         why = f"The observation was left as it is: {changed.why}."
         raise ApiError(400, "bad_request", why, changed.field)
@@ -178,7 +159,7 @@ def undo_edit(backend: Backend, *, id: int) -> Json:
 @endpoint(
     "POST",
     f"{PATH}/pin",
-    body=(Parameter("pinned", "Pin or unpin.", "flag", required=True),),
+    Parameter("pinned", "Pin or unpin.", "flag", required=True),
     response=shape("id:int pinned:bool"),
 )
 def pin_observation(backend: Backend, *, id: int, pinned: bool) -> Json:
@@ -192,7 +173,7 @@ def pin_observation(backend: Backend, *, id: int, pinned: bool) -> Json:
 @endpoint(
     "POST",
     f"{PATH}/confirm",
-    body=(Parameter("confirmed", "Mark as verified, or undo that.", "flag", required=True),),
+    Parameter("confirmed", "Mark as verified, or undo that.", "flag", required=True),
     response=shape("id:int confirmed:bool"),
 )
 def confirm_observation(backend: Backend, *, id: int, confirmed: bool) -> Json:
@@ -221,7 +202,9 @@ def restore_observation(backend: Backend, *, id: int) -> Json:
 @endpoint(
     "GET",
     "/api/hidden",
-    query=(PROJECT, BEFORE, common.limit_parameter(50)),
+    PROJECT,
+    BEFORE,
+    common.limit_parameter(50),
     response=page_of(shape("id:int at:int title:str? project_id:int session_id:int")),
 )
 def list_hidden(backend: Backend, *, project: int | None, before: str | None, limit: int) -> Json:
@@ -232,13 +215,7 @@ def list_hidden(backend: Backend, *, project: int | None, before: str | None, li
     ids = [each.id for each in projects]
     found = backend.store.observations.hidden_page(ids, cursor, limit + 1)
     items = [
-        {
-            "id": each.observation_id,
-            "at": each.at,
-            "title": each.title,
-            "project_id": each.project_id,
-            "session_id": each.session_id,
-        }
+        {"id": each.observation_id} | common.pick(each, "at title project_id session_id")
         for each in found[:limit]
     ]
     return common.page(items, [(each.at, each.observation_id) for each in found], limit)
@@ -247,7 +224,7 @@ def list_hidden(backend: Backend, *, project: int | None, before: str | None, li
 @endpoint(
     "POST",
     f"{PATH}/merge",
-    body=(Parameter("into", "The id that remains.", "number", required=True, most=MAX_ID),),
+    Parameter("into", "The id that remains.", "number", required=True, most=MAX_ID),
     response=shape("id:int into:int moved:[int] undo:bool"),
 )
 def merge_observation(backend: Backend, *, id: int, into: int) -> Json:
@@ -290,11 +267,3 @@ def _order(backend: Backend, command: str, id: int, **given: Any) -> Json:
     if not answer["found"]:
         raise _missing(backend, id)
     return answer
-
-
-def _evidence(backend: Backend, found: Observation) -> Json:
-    """Observations written without a model name no events; then it is the tool calls of the turn."""
-    rows, of = backend.store.events.by_ids(found.draft.evidence), "itself"
-    if not rows and (tools := backend.store.events.tool_calls(found.id, TURN_EVENTS)):
-        rows, of = tools, "turn"
-    return {"evidence": [common.event_json(row, {}) for row in rows], "evidence_of": of}

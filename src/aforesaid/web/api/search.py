@@ -34,12 +34,10 @@ FACETS = ("project", "type", "concept", "file", "agent", "day")
 @endpoint(
     "GET",
     "/api/search",
-    query=(
-        Parameter("q", "Words, or a whole question.", required=True, most=10_000),
-        *FILTERS,
-        Parameter("level", "What to search.", choices=LEVELS, default="titles"),
-        common.limit_parameter(20),
-    ),
+    Parameter("q", "Words, or a whole question.", required=True, most=10_000),
+    *FILTERS,
+    Parameter("level", "What to search.", choices=LEVELS, default="titles"),
+    common.limit_parameter(20),
     response=shape(
         "query:str level:str without:str? total:int complete:bool more:bool",
         hits=many(HIT),
@@ -49,7 +47,12 @@ FACETS = ("project", "type", "concept", "file", "agent", "day")
 )
 def search(backend: Backend, *, q: str, level: str, limit: int, **given: Any) -> Json:
     """Search by words, meaning, names and times."""
-    query = _check(Query(q, common.read_filters(backend, **given), level, limit))
+    query = Query(q, common.read_filters(backend, **given), level, limit)
+    if name := query.in_vain:  # it can never match
+        why = f"`{level}` have no {name}. Leave out `{name}` or `level`."
+        raise ApiError(400, "bad_request", why, name)
+    if query.filters.types and level in ("titles", "full"):
+        query = replace(query, filters=replace(query.filters, kinds=(OBSERVATION,)))
     answer, documents = backend.searcher.explore(query)
     shown = HitDetails(backend.store, terms=query_terms(q))
     events = [each for each in answer.hits if each.kind == EVENT]
@@ -92,16 +95,6 @@ def _values(counts: Iterable[tuple[str | int, int]]) -> list[Json]:
     return [{"value": value, "count": count} for value, count in counts if value]
 
 
-def _check(query: Query) -> Query:
-    """Refuses a query that can never match."""
-    if name := query.in_vain:
-        why = f"`{query.level}` have no {name}. Leave out `{name}` or `level`."
-        raise ApiError(400, "bad_request", why, name)
-    if query.filters.types and query.level in ("titles", "full"):
-        return replace(query, filters=replace(query.filters, kinds=(OBSERVATION,)))
-    return query
-
-
 def _memories(backend: Backend, query: Query) -> list[Json]:
     if not query.finds_memories:
         return []
@@ -124,12 +117,10 @@ BRIEF_SETTINGS = (
 @endpoint(
     "GET",
     "/api/brief",
-    query=(
-        replace(PROJECT, required=True),
-        Parameter("tokens", "The budget.", "number", least=0, most=MOST_TOKENS),
-        Parameter("memories", "Include the index of memories. Default: true.", "flag"),
-        Parameter("work", "Include the current work. Default: true.", "flag"),
-    ),
+    replace(PROJECT, required=True),
+    Parameter("tokens", "The budget.", "number", least=0, most=MOST_TOKENS),
+    Parameter("memories", "Include the index of memories. Default: true.", "flag"),
+    Parameter("work", "Include the current work. Default: true.", "flag"),
     response=shape(
         "text:str tokens:int",
         parts=many(shape("kind:str id:int? name:str? title:str tokens:int reason:str")),
@@ -154,7 +145,7 @@ def preview_brief(
     )
     parts, total = list(_parts(backend.store, written)), count_tokens(written.text)
     rest = max(0, total - sum(each["tokens"] for each in parts))
-    frame = _part("frame", None, None, "Headings and introduction", rest, "always included")
+    frame = _part("frame", "Headings and introduction", rest, "always included")
     return {
         "text": written.text,
         "tokens": total,
@@ -170,22 +161,19 @@ def preview_brief(
 
 def _parts(store: Store, written: Brief) -> Iterator[Json]:
     for memory in written.memories:
-        yield _part("memory", None, memory.name, memory.name, memory.tokens, memory.reason)
+        part = _part("memory", memory.name, memory.tokens, memory.reason)
+        yield part | {"name": memory.name}
     for each in written.injections:
-        title = one_line(_title(store, each.kind, each.source), TITLE_LENGTH)
-        yield _part(each.kind, each.source, None, title, each.tokens, each.reason)
+        if each.kind == OBSERVATION:
+            found = store.observations.get(each.source)
+            title = (found.draft.title or found.draft.subtitle) if found else ""
+        else:
+            summary = store.summaries.get(each.source)
+            title = (summary.draft.request or summary.draft.completed) if summary else ""
+        part = _part(each.kind, one_line(title or "", TITLE_LENGTH), each.tokens, each.reason)
+        yield part | {"id": each.source}
 
 
-def _part(
-    kind: str, id: int | None, name: str | None, title: str, tokens: int, reason: str
-) -> Json:
-    found = {"kind": kind, "id": id, "name": name, "title": title}
+def _part(kind: str, title: str, tokens: int, reason: str) -> Json:
+    found = {"kind": kind, "id": None, "name": None, "title": title}
     return found | {"tokens": tokens, "reason": reason}
-
-
-def _title(store: Store, kind: str, source: int) -> str:
-    if kind == OBSERVATION:
-        found = store.observations.get(source)
-        return (found.draft.title or found.draft.subtitle or "") if found else ""
-    summary = store.summaries.get(source)
-    return (summary.draft.request or summary.draft.completed or "") if summary else ""

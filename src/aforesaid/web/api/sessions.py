@@ -12,27 +12,9 @@ from aforesaid.parameters import Parameter
 from aforesaid.synthesis.cost import day_bounds
 from aforesaid.text import one_line
 from aforesaid.web.api import common
-from aforesaid.web.api.common import (
-    AFTER,
-    BEFORE,
-    EVENT,
-    OBSERVATION_ROW,
-    PROJECT,
-    SESSION,
-    SINCE,
-    TITLE_LENGTH,
-    UNTIL,
-)
+from aforesaid.web.api.common import BEFORE, EVENT, OBSERVATION_ROW, PROJECT, SESSION, pick
 from aforesaid.web.backend import Backend, Json
-from aforesaid.web.endpoint import (
-    TREE,
-    ApiError,
-    endpoint,
-    many,
-    not_found,
-    page_of,
-    shape,
-)
+from aforesaid.web.endpoint import TREE, ApiError, endpoint, many, not_found, page_of, shape
 from aforesaid.web.markdown import parse_line
 
 LARGEST_BODY = 64 * 1024  # bytes of a raw event that are sent
@@ -68,27 +50,19 @@ def list_projects(backend: Backend) -> Json:
 @endpoint(
     "GET",
     "/api/sessions",
-    query=(
-        PROJECT,
-        Parameter("agent", "Only of this agent, such as claude-code.", most=100),
-        Parameter("status", "Only with this status.", choices=(ACTIVE, COMPLETED, INTERRUPTED)),
-        BEFORE,
-        common.limit_parameter(50),
-    ),
+    PROJECT,
+    Parameter("agent", "Only of this agent, such as claude-code.", most=100),
+    Parameter("status", "Only with this status.", choices=(ACTIVE, COMPLETED, INTERRUPTED)),
+    BEFORE,
+    common.limit_parameter(50),
     response=page_of(SESSION),
 )
 def list_sessions(
-    backend: Backend,
-    *,
-    project: int | None,
-    agent: str | None,
-    status: str | None,
-    before: str | None,
-    limit: int,
+    backend: Backend, *, project: int | None, before: str | None, limit: int, **given: str | None
 ) -> Json:
     """List sessions, the latest first."""
     common.find_project(backend, project)
-    wanted = SessionFilter(project_id=project, agent=agent or None, status=status or None)
+    wanted = SessionFilter(project, given["agent"] or None, given["status"] or None)
     cursor = common.parse_cursor(before, 2, "before")
     found = backend.store.sessions.page(wanted, cursor, limit + 1)
     items = _sessions_json(backend, found[:limit])
@@ -137,11 +111,9 @@ def read_session(backend: Backend, *, id: int) -> Json:
 @endpoint(
     "GET",
     "/api/sessions/{id}/events",
-    query=(
-        Parameter("order", "Which end comes first.", choices=ORDERS, default=OLDEST),
-        AFTER,
-        common.limit_parameter(100, 500),
-    ),
+    Parameter("order", "Which end comes first.", choices=ORDERS, default=OLDEST),
+    common.AFTER,
+    common.limit_parameter(100, 500),
     response=page_of(EVENT),
 )
 def list_events(backend: Backend, *, id: int, order: str, after: str | None, limit: int) -> Json:
@@ -157,9 +129,7 @@ def list_events(backend: Backend, *, id: int, order: str, after: str | None, lim
 
 
 @endpoint(
-    "GET",
-    "/api/events/{id}",
-    response={"allOf": [EVENT, shape("text:str body:str cut:bool")]},
+    "GET", "/api/events/{id}", response={"allOf": [EVENT, shape("text:str body:str cut:bool")]}
 )
 def read_event(backend: Backend, *, id: int) -> Json:
     """Read an event as it was captured."""
@@ -193,21 +163,19 @@ def list_injections(backend: Backend, *, id: int) -> Json:
 @endpoint(
     "GET",
     "/api/timeline",
-    query=(PROJECT, SINCE, UNTIL, BEFORE, common.limit_parameter(100, 500)),
+    PROJECT,
+    common.SINCE,
+    common.UNTIL,
+    BEFORE,
+    common.limit_parameter(100, 500),
     response=shape("next:str?", sessions=many(BAND)),
 )
 def timeline(
-    backend: Backend,
-    *,
-    project: int | None,
-    since: str | None,
-    until: str | None,
-    before: str | None,
-    limit: int,
+    backend: Backend, *, project: int | None, before: str | None, limit: int, **period: str | None
 ) -> Json:
     """List the sessions of a period (default: the last 30 days) with their observations, the latest first."""
     common.find_project(backend, project)
-    first, last = common.parse_period(backend, since, until)
+    first, last = common.parse_period(backend, **period)
     first = backend.clock() - TIMELINE_DAYS * DAY if first is None else first
     if last is not None and first >= last:
         raise ApiError(400, "bad_request", common.REVERSED_PERIOD, "since")
@@ -217,14 +185,11 @@ def timeline(
     marks = store.sessions.marks((each.id for each in found[:limit]), first, end)
     names = common.project_names(backend)
     items = [
-        {
-            "id": each.id,
-            "title": each.title,
-            "project_id": each.project_id,
+        pick(each, "id title project_id status")
+        | {
             "project": names[each.project_id],
             "from": each.started_at,
             "to": each.last_event_at,
-            "status": each.status,
             "marks": [mark._asdict() for mark in marks.get(each.id, ())],
         }
         for each in found[:limit]
@@ -236,10 +201,8 @@ def timeline(
 @endpoint(
     "GET",
     "/api/activity",
-    query=(
-        PROJECT,
-        Parameter("days", "How many, up to today.", "number", default=365, most=MOST_DAYS),
-    ),
+    PROJECT,
+    Parameter("days", "How many, up to today.", "number", default=365, most=MOST_DAYS),
     response=shape(
         "next:str? sessions:int",
         items=many(shape("day:str events:int observations:int sessions:int")),
@@ -259,12 +222,8 @@ def activity(backend: Backend, *, project: int | None, days: int) -> Json:
             if each.session_id is not None:
                 sessions[day].add(each.session_id)
     items = [
-        {
-            "day": day,
-            "events": counts[day]["events"],
-            "observations": counts[day]["observations"],
-            "sessions": len(sessions[day]),
-        }
+        {name: counts[day][name] for name in ("events", "observations")}
+        | {"day": day, "sessions": len(sessions[day])}
         for day in sorted(counts)
         if day
     ]
@@ -283,23 +242,16 @@ def _sessions_json(backend: Backend, found: list[Session]) -> list[Json]:
 
 
 def _injection_json(row: InjectionRow | MemoryInjectionRow, project_id: int) -> Json:
-    found = {"at": row.at, "hook": row.hook, "reason": row.reason, "tokens": row.tokens}
-    if isinstance(row, MemoryInjectionRow):
-        where = None if row.scope == OF_USER else project_id  # the user's own hold in all projects
-        found |= {"kind": "memory", "id": None, "name": row.name, "title": row.name}
-        return found | {"project_id": where}
-    title = one_line(row.title or "", TITLE_LENGTH)
-    found |= {"kind": row.kind, "id": row.source, "name": None, "title": title}
-    return found | {"project_id": project_id}
+    found = pick(row, "at hook reason tokens") | {"project_id": project_id}
+    if isinstance(row, InjectionRow):
+        title = one_line(row.title or "", common.TITLE_LENGTH)
+        return found | {"kind": row.kind, "id": row.source, "name": None, "title": title}
+    if row.scope == OF_USER:  # the user's own hold in all projects
+        found["project_id"] = None
+    return found | {"kind": "memory", "id": None, "name": row.name, "title": row.name}
 
 
 def _summary_json(summary: Summary) -> Json:
     draft = asdict(summary.draft)
-    return draft | {
-        "id": summary.id,
-        "prompt_number": summary.prompt_number,
-        "at": summary.at,
-        "provider": summary.provider,
-        "model": summary.model,
-        "content": {part: parse_line(draft[part]) for part in SUMMARY_PARTS},
-    }
+    content = {part: parse_line(draft[part]) for part in SUMMARY_PARTS}
+    return draft | pick(summary, "id prompt_number at provider model") | {"content": content}

@@ -6,6 +6,7 @@ from aforesaid import configuring, settings, wiring
 from aforesaid.errors import ConfigError
 from aforesaid.parameters import Parameter
 from aforesaid.settings import Row, Settings
+from aforesaid.web.api import common
 from aforesaid.web.backend import Backend, Json
 from aforesaid.web.endpoint import ApiError, endpoint, not_found, page_of, shape
 
@@ -34,7 +35,7 @@ def list_settings(backend: Backend) -> Json:
     return {"items": [_setting_json(backend, row, stored) for row in settings.ROWS], "next": None}
 
 
-@endpoint("PUT", "/api/settings/{key}", KEY, body=(VALUE,), response=ITEM)
+@endpoint("PUT", "/api/settings/{key}", KEY, VALUE, response=ITEM)
 def change_setting(backend: Backend, *, key: str, value: Any) -> Json:
     """Change a setting. It takes effect at once or, if `restart` is true, when the worker restarts."""
     row = _find(key)
@@ -76,26 +77,16 @@ def _find(key: str) -> Row:
 
 def _setting_json(backend: Backend, row: Row, stored: Settings) -> Json:
     value, origin = stored.values[row.name], stored.origins[row.name]
-    return {
+    kind = "number" if isinstance(row.default, int) else "text"
+    if row.choices or isinstance(row.default, tuple):
+        kind = "choice" if row.choices else "names"
+    return common.pick(row, "env help least most secret") | {
         "key": row.name,
         "value": None if row.secret else value,
         "default": None if row.secret else row.default,
         "source": origin if origin in ("default", "file") else "env",
-        "env": row.env,
-        "help": row.help,
-        "kind": _kind(row),
+        "kind": kind,
         "choices": list(row.choices),
-        "least": row.least,
-        "most": row.most,
-        "secret": row.secret,
         "set": bool(value) if row.secret else origin != "default",
         "restart": value != backend.home.settings.values.get(row.name, row.default),
     }
-
-
-def _kind(row: Row) -> str:
-    if row.choices:
-        return "choice"
-    if isinstance(row.default, tuple):
-        return "names"
-    return "number" if isinstance(row.default, int) else "text"

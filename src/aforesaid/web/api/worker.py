@@ -43,10 +43,8 @@ def read_health(backend: Backend) -> Json:
     """Report whether the worker is healthy, and what is pending."""
     found = backend.status()
     queue, memory = found["queue"], found["memory_kb"]
-    return {
+    return {name: found[name] for name in ("version", "pid", "spool", "problem")} | {
         "status": "degraded" if found["problem"] else "ok",
-        "version": found["version"],
-        "pid": found["pid"],
         "uptime_seconds": found["uptime_s"],
         "memory_bytes": None if memory is None else memory * 1024,
         "active_sessions": queue["active_sessions"],
@@ -57,9 +55,7 @@ def read_health(backend: Backend) -> Json:
             "last_done_at": queue["last_done"],
             "skipped": queue["skipped"],
         },
-        "spool": found["spool"],
         "paused": [each["why"] for each in found["paused"]],
-        "problem": found["problem"],
     }
 
 
@@ -84,7 +80,7 @@ def read_queue(backend: Backend) -> Json:
 @endpoint(
     "POST",
     "/api/queue/retry",
-    body=(Parameter("id", "A job's id. Default: all failed jobs.", "number", most=MAX_ID),),
+    Parameter("id", "A job's id. Default: all failed jobs.", "number", most=MAX_ID),
     response=shape("requeued:int"),
 )
 def retry_jobs(backend: Backend, *, id: int | None) -> Json:
@@ -98,7 +94,8 @@ def retry_jobs(backend: Backend, *, id: int | None) -> Json:
 @endpoint(
     "GET",
     "/api/cost",
-    query=(Parameter("days", "How many days back.", "number", default=30, most=3660), PROJECT),
+    Parameter("days", "How many days back.", "number", default=30, most=3660),
+    PROJECT,
     response=shape(
         "since:int",
         days=many(shape(f"day:str {FIGURES}")),
@@ -138,39 +135,34 @@ def read_cost(backend: Backend, *, days: int, project: int | None) -> Json:
 @endpoint(
     "POST",
     "/api/pause",
-    body=(
-        *WHERE,
-        Parameter("seconds", "How long. Default: until resumed.", "number", most=31_536_000),
-    ),
+    *WHERE,
+    Parameter("seconds", "How long. Default: until resumed.", "number", most=31_536_000),
     response=PAUSE,
 )
 def pause(
     backend: Backend, *, scope: str, project: int | None, session: int | None, seconds: int | None
 ) -> Json:
     """Pause capture and injection for a project, a session or everything."""
-    folder, ref = _find_place(backend, scope, project, session)
+    order = _find_place(backend, scope, project, session)
     length = None if seconds is None else seconds * SECOND
-    order = {"scope": scope, "dir": folder, "session": ref, "milliseconds": length}
-    return cast(Json, backend.order("pause", **order)["paused"])
+    return cast(Json, backend.order("pause", scope=scope, milliseconds=length, **order)["paused"])
 
 
-@endpoint("POST", "/api/resume", body=WHERE, response=many(PAUSE))
+@endpoint("POST", "/api/resume", *WHERE, response=many(PAUSE))
 def resume(backend: Backend, *, scope: str, project: int | None, session: int | None) -> list[Json]:
     """Resume, and return the pauses that ended."""
-    folder, ref = _find_place(backend, scope, project, session)
-    order = {"dir": folder, "session": ref, "everything": scope == "everything"}
-    return cast(list[Json], backend.order("resume", **order)["ended"])
+    order = _find_place(backend, scope, project, session)
+    everything = scope == "everything"
+    return cast(list[Json], backend.order("resume", everything=everything, **order)["ended"])
 
 
 @endpoint(
     "POST",
     "/api/erase",
-    body=(
-        Parameter("what", "What to erase.", choices=ERASED, required=True),
-        Parameter("id", "Its id.", "number", most=MAX_ID),
-        Parameter("text", "Erase everything that contains this text.", most=10_000),
-        Parameter("dry_run", "Only count.", "switch"),
-    ),
+    Parameter("what", "What to erase.", choices=ERASED, required=True),
+    Parameter("id", "Its id.", "number", most=MAX_ID),
+    Parameter("text", "Erase everything that contains this text.", most=10_000),
+    Parameter("dry_run", "Only count.", "switch"),
     response=shape("name:str"),
     slow=True,
 )
@@ -202,25 +194,17 @@ def read_erasure(backend: Backend, *, name: str) -> Json:
     return found
 
 
-def _find_place(
-    backend: Backend, scope: str, project: int | None, session: int | None
-) -> tuple[str | None, list[str] | None]:
+def _find_place(backend: Backend, scope: str, project: int | None, session: int | None) -> Json:
     """A project's directory, or a session's agent and reference."""
+    place: Json = {"dir": None, "session": None}
     if scope == "project":
         found = common.find_project(backend, -1 if project is None else project)
-        return found.root if found else None, None
-    if scope == "session":
+        place["dir"] = found.root if found else None
+    elif scope == "session":
         known = common.find_session(backend, -1 if session is None else session)
-        return None, [known.agent, known.ref]
-    return None, None
+        place["session"] = [known.agent, known.ref]
+    return place
 
 
 def _job_json(job: JobRow) -> Json:
-    return {
-        "id": job.id,
-        "kind": job.kind,
-        "session_id": job.session_id,
-        "prompt_number": job.prompt_number,
-        "why": job.last_error,
-        "tries": job.tries,
-    }
+    return common.pick(job, "id kind session_id prompt_number tries") | {"why": job.last_error}
