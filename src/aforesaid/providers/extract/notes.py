@@ -12,7 +12,6 @@ from pathlib import PurePosixPath
 from aforesaid import text
 from aforesaid.english import STOP_WORDS
 from aforesaid.model.observations import ObservationDraft, SummaryDraft, SummarySkipped, Turn
-from aforesaid.model.prose import LOOSE_ENDS
 from aforesaid.providers.extract.choose import (
     BETWEEN,
     CLOSING,
@@ -69,6 +68,10 @@ REFERENCE = re.compile(r"\b(?:it|this|that|them|these|those|one|first|second|abo
 CLAUSE = re.compile(
     r"(?<=[.;!?。！？])(?=\s|$)|[,:](?=\s)|\s[–—-]\s|\s\((?=[^)]*$)"
     r"|\s(?:so that|because|which|instead of|when|if|by)\s"
+)
+# A cut title must not end in one of these.
+LOOSE_ENDS = frozenset(
+    text.words("a an and as at by for from in into is of on or so that the to via was when with")
 )
 STOPS = (".", "!", "?", "…", "。", "！", "？")
 
