@@ -152,7 +152,6 @@ class Choice:
     author: Author
     why: str
     fallback: bool = False
-    stands_in: bool = False
     model: "Model | None" = None
     terms: "Terms | None" = None
     style: "Style | None" = None
@@ -216,7 +215,6 @@ def provider(
     return Choice(
         Author(model.name, model.model, VERSION),
         why,
-        stands_in=settings.text("synthesis.stand_in") == "rules",
         model=model,
         terms=Terms(VERSION, prices, Budget(tokens, cents, clock)),
         style=Style(settings.text("synthesis.verbosity"), language, skip),

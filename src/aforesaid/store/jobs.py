@@ -43,12 +43,24 @@ class Jobs(Part):
         """For a worker that has just got the lock: whoever held a lease is dead. Its tries count."""
         return self._db.run("jobs", "release")
 
+    def undrafted(self, now: int) -> list[Job]:
+        """Jobs of turns that are over and have no note yet, in their order; not all of many."""
+        return self._db.all(Job, "jobs", "undrafted", now=now, limit=LISTED)
+
     def finish_observations(
-        self, job: Job, author: Author, drafts: Iterable[ObservationDraft], at: int, now: int
+        self,
+        job: Job,
+        author: Author,
+        drafts: Iterable[ObservationDraft],
+        at: int,
+        now: int,
+        *,
+        draft: bool = False,
     ) -> tuple[int, ...] | Fenced:
-        """Store what a job found and acknowledge it. Running it twice replaces, never doubles."""
+        """Store what a job found and acknowledge it, unless it is a `draft` that a model will replace. Running
+        it twice replaces, never doubles."""
         with self._db.transaction() as db:
-            if not _acknowledge(db, job, author, now):
+            if not _acknowledge(db, job, author, now, draft=draft):
                 return Fenced()
             return _replace_observations(db, job, drafts, _place(db, job, author, at))
 
@@ -61,9 +73,10 @@ class Jobs(Part):
         now: int,
         *,
         title: SessionTitle = UNTITLED,
+        draft_only: bool = False,
     ) -> int | Fenced | None:
         with self._db.transaction() as db:
-            if not _acknowledge(db, job, author, now):
+            if not _acknowledge(db, job, author, now, draft=draft_only):
                 return Fenced()
             db.run("sessions", "entitle", id=job.session_id, **columns(title))
             place = _place(db, job, author, at)
@@ -86,6 +99,10 @@ class Jobs(Part):
 
     def postpone(self, job: Job, why: str, due_at: int) -> None:
         self._db.run("jobs", "postpone", **_held(job), why=why, due_at=due_at)
+
+    def keep(self, job: Job, why: str, now: int) -> None:
+        """What was written before stands: the job is done."""
+        self._db.run("jobs", "keep", **_held(job), why=why, now=now)
 
     def skip(self, job: Job, why: str, now: int) -> None:
         self._db.run("jobs", "skip", **_held(job), why=why, now=now)
@@ -133,8 +150,11 @@ class Jobs(Part):
         return self._db.all(Job, "scratch", "waiting_jobs")
 
 
-def _acknowledge(db: Connection, job: Job, author: Author, now: int) -> bool:
-    """False when the lease went to another worker meanwhile: then this try must have no effect."""
+def _acknowledge(db: Connection, job: Job, author: Author, now: int, *, draft: bool) -> bool:
+    """False when the lease went to another worker meanwhile, or somebody wrote before a draft: then this try
+    must have no effect."""
+    if draft:
+        return db.run("jobs", "draft", id=job.id, author=str(author)).rowcount == 1
     if db.run("jobs", "finish", **_held(job), now=now, author=str(author)).rowcount != 1:
         return False
     db.run("ledger", "settle", job_id=job.id)

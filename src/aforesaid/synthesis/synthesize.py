@@ -34,20 +34,32 @@ def run(
     job: Job,
     session: Session,
     clock: Clock,
+    *,
+    draft: bool = False,
 ) -> Outcome:
+    """`draft`: the job stays for a model, which replaces what is written now."""
     composed = writer.author.provider == RULES
     turn = build_turn(store, agents, job, session, whole=composed)
     if job.kind == OBSERVE:
         # Without a model a turn is one note, written when it is over: only then it is known what held.
         if composed and not (turn.ended and store.jobs.is_last_part(job)):
-            stored = store.jobs.finish_observations(job, writer.author, [], turn.at, clock())
+            stored = store.jobs.finish_observations(
+                job, writer.author, [], turn.at, clock(), draft=draft
+            )
             return stored if isinstance(stored, Fenced) else Done(stored)
-        return _observe(store, writer, job, session, turn, clock)
-    return _summarize(store, writer, job, turn, clock)
+        return _observe(store, writer, job, session, turn, clock, draft=draft)
+    return _summarize(store, writer, job, turn, clock, draft=draft)
 
 
 def _observe(
-    store: Store, writer: Writer, job: Job, session: Session, turn: Turn, clock: Clock
+    store: Store,
+    writer: Writer,
+    job: Job,
+    session: Session,
+    turn: Turn,
+    clock: Clock,
+    *,
+    draft: bool,
 ) -> Outcome:
     stamp = Stamp.of(turn, clock())
     written = writer.observe(turn)
@@ -55,11 +67,13 @@ def _observe(
         return failed(written)
     # A long turn is processed in parts; the decision of its prompt must be recorded once.
     recorded = store.observations.titles_for_job(job)
-    drafts = [d for d in written.drafts if d.title is None or (d.type, d.title) not in recorded]
+    fresh = [d for d in written.drafts if d.title is None or (d.type, d.title) not in recorded]
     composed = writer.author.provider == RULES
-    marked = [add_provenance(stamp.on(draft), turn, composed=composed) for draft in drafts]
-    placed = [_placed(store, job, session, draft) for draft in marked]
-    stored = store.jobs.finish_observations(job, writer.author, placed, turn.at, clock())
+    marked = [add_provenance(stamp.on(d), turn, composed=composed) for d in fresh]
+    placed = [_placed(store, job, session, each) for each in marked]
+    stored = store.jobs.finish_observations(
+        job, writer.author, placed, turn.at, clock(), draft=draft
+    )
     return stored if isinstance(stored, Fenced) else Done(stored)
 
 
@@ -71,19 +85,23 @@ def _placed(store: Store, job: Job, session: Session, draft: ObservationDraft) -
     return duplicates.link_duplicates(draft, known, session_id=session.id)
 
 
-def _summarize(store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock) -> Outcome:
+def _summarize(
+    store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock, *, draft: bool
+) -> Outcome:
     written = writer.summarize(turn)
     if not isinstance(written, Summarized):
         return failed(written)
     found = written.draft
     composed = writer.author.provider == RULES
-    draft = (
+    summary = (
         add_summary_provenance(found, turn, composed=composed)
         if isinstance(found, SummaryDraft)
         else None
     )
-    title = SessionTitle(_title(turn), _subtitle(draft))
-    stored = store.jobs.finish_summary(job, writer.author, draft, turn.at, clock(), title=title)
+    title = SessionTitle(_title(turn), _subtitle(summary))
+    stored = store.jobs.finish_summary(
+        job, writer.author, summary, turn.at, clock(), title=title, draft_only=draft
+    )
     if isinstance(stored, Fenced):
         return stored
     return Done(() if stored is None else (stored,))

@@ -16,6 +16,7 @@ from aforesaid.model.jobs import Job
 if TYPE_CHECKING:
     from aforesaid.providers.base import Model
 
+UNUSABLE_REPLIES, UNUSABLE_PAUSE = 3, 3600 * SECOND
 FIRST_PAUSE = 5 * SECOND
 LONGEST_PAUSE = 600 * SECOND
 Absence = requests.Unavailable | requests.RateLimited | requests.Misconfigured
@@ -45,6 +46,7 @@ class CircuitBreaker:
     outage: Outage | None = None
     _failures: int = 0
     _answered_at: int = 0
+    _unusable: int = 0  # replies in a row
     _first_failed: dict[int, int] = field(default_factory=dict)  # by job that waits
     _failing: set[int] = field(default_factory=set)  # jobs, since the last answer
 
@@ -56,8 +58,16 @@ class CircuitBreaker:
         self.outage, self._failures, self._answered_at = None, 0, self.clock()
         self._failing.clear()
 
+    def record_unusable(self) -> None:
+        """A model whose replies cannot be used, several times in a row, is not asked for a while."""
+        self._unusable += 1
+        if self._unusable >= UNUSABLE_REPLIES:
+            why = f"the model's last {self._unusable} replies could not be used"
+            self.outage = Outage(why, self.clock() + UNUSABLE_PAUSE, for_user=True)
+
     def record_done(self, job: Job) -> None:
         """Perhaps without a request: that says nothing about the model."""
+        self._unusable = 0
         self._first_failed.pop(job.id, None)
 
     def trip(self, absence: Absence) -> int:

@@ -31,6 +31,7 @@ from aforesaid.model.prose import sentences
 from aforesaid.model.requests import EXTRACT, Failure, Refused, StoredReply
 from aforesaid.model.sessions import ACTIVE, Session
 from aforesaid.synthesis import provenance
+from aforesaid.synthesis.provenance import RULES
 from aforesaid.synthesis.model import Requester
 from aforesaid.text import clean
 from aforesaid.worker.context import Context
@@ -58,13 +59,16 @@ class Extractor:
     def run(self, job: Job, session: Session, asking: Requester | None) -> Failure | None:
         """Returns the failure if the job has to be retried."""
         how = self.context.settings.text("memory.extract")
-        if how == "off" or job.written_by:  # written anew: the turn was looked through then
+        drafted = job.written_by == RULES
+        if how == "off" or (job.written_by and not (drafted and asking)):  # was looked through then
             return None
         dialogue = self._dialogue(session, job.prompt_number)
         if not dialogue:
             return None
         memories = self.memories(session.project_dir)
-        found: list[Statement | Draft] = [*extract.statements_by_rules(dialogue, memories.redactor)]
+        found: list[Statement | Draft] = []
+        if not drafted:
+            found += extract.statements_by_rules(dialogue, memories.redactor)
         if self._kept_by_agent(session, job.prompt_number):
             # What it wrote is enough; but its word puts nothing right that the user has said.
             found = [each for each in found if isinstance(each, Statement) and each.correction]

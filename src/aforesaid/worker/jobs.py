@@ -13,7 +13,7 @@ from aforesaid.errors import StoreError
 from aforesaid.model.jobs import MAX_TRIES, SUMMARIZE, Done, Fenced, Job, Outcome, Postponed, Retry
 from aforesaid.model.requests import Unavailable
 from aforesaid.model.sessions import Session
-from aforesaid.wiring import Choice
+from aforesaid.wiring import RULES, Choice
 from aforesaid.worker.circuit_breaker import MonitoredModel, Outage, pause
 from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
 from aforesaid.worker.health import has_captures
@@ -48,7 +48,7 @@ class JobRunner:
 
     def run_due(self, go_on: Callable[[], bool]) -> int:
         """Everything that is due, while `go_on` allows. Returns how many tries were made."""
-        jobs, breaker, tries = self.context.store.jobs, self.context.breaker, 0
+        jobs, tries = self.context.store.jobs, 0
         while go_on() and not self.blocked():
             now = self.context.clock()
             job = jobs.claim(self.holder, now, now + self.lease)
@@ -56,10 +56,6 @@ class JobRunner:
                 break
             tries += 1
             try:
-                if (outage := breaker.blocked()) and job.written_by:
-                    # A fallback fills gaps; it must not replace what has been written.
-                    jobs.postpone(job, outage.why, outage.until + BEHIND)
-                    continue
                 outcome = self._try(job)
                 if go_on() or not isinstance(outcome, Postponed):
                     self._settle(job, outcome)
@@ -71,17 +67,31 @@ class JobRunner:
                 raise
         return tries
 
-    def blocked(self) -> Outage | None:
-        """Why the jobs wait, if they do. With a fallback they never have to."""
-        return None if self.context.choice.stands_in else self.context.breaker.blocked()
+    def write_drafts(self, go_on: Callable[[], bool]) -> int:
+        """Notes without a model for all turns that wait for one. Returns how many jobs have one now."""
+        if self.context.choice.model is None:
+            return 0
+        drafted = 0
+        while go_on() and (jobs := self.context.store.jobs.undrafted(self.context.clock())):
+            for job in jobs:
+                outcome = self._try(job, draft=True)
+                if not isinstance(outcome, Done):
+                    return drafted  # left for the model
+                drafted += 1
+                self._notify(job, outcome)
+        return drafted
 
-    def _try(self, job: Job) -> Outcome:
+    def blocked(self) -> Outage | None:
+        """Why the jobs wait for the model, if they do."""
+        return self.context.breaker.blocked()
+
+    def _try(self, job: Job, *, draft: bool = False) -> Outcome:
         from aforesaid.synthesis import synthesize  # takes long to load
 
         context = self.context
         session = context.store.sessions.get(job.session_id)
         assert session is not None, "jobs are deleted with their session"
-        choice = self._choice(session)
+        choice = replace(context.choice, model=None) if draft else self._choice(session)
         doctor = session.ref.startswith(DOCTOR_PREFIX)
         try:
             if job.kind == SUMMARIZE and self.extractor and not doctor:
@@ -90,7 +100,7 @@ class JobRunner:
                     return synthesize.failed(absence)
             writer = choice.writer(context.store, job, context.clock)
             return synthesize.run(
-                context.store, context.agents, writer, job, session, context.clock
+                context.store, context.agents, writer, job, session, context.clock, draft=draft
             )
         except StoreError:
             raise  # a lock or a full disk says nothing about the job
@@ -110,29 +120,34 @@ class JobRunner:
         match outcome:
             case Done() as done:
                 breaker.record_done(job)
-                log.action("job.done", job=job.id, kind=job.kind, session=job.session_id)
-                session = store.sessions.get(job.session_id)
-                if session is not None:
-                    self.context.changed.add(session.project_id)
-                    self.context.notifier.job_done(job, session, done)
-                    if job.kind == SUMMARIZE:
-                        self.on_summary(session)
+                self._notify(job, done)
             case Postponed(absence) if isinstance(absence, Unavailable) and breaker.blames(job):
                 self._retry(job, absence.why, BLAMED_PAUSE)
             case Postponed(absence):
                 until = breaker.trip(absence)
-                if self.context.choice.stands_in:
-                    store.jobs.give_back(job)  # the fallback takes it at once
-                else:
-                    store.jobs.postpone(job, absence.why, until + BEHIND)
+                store.jobs.postpone(job, absence.why, until + BEHIND)
                 seconds = (until - self.context.clock()) // SECOND
                 log.warning("model.away", job=job.id, seconds=seconds)
+            case Retry(why) if job.written_by == RULES.provider:
+                # One request and its repair are enough: what was extracted stands.
+                store.jobs.keep(job, why, self.context.clock())
+                breaker.record_unusable()
+                log.warning("job.kept", job=job.id, kind=job.kind)
             case Retry(why):
                 self._retry(job, why, pause(job.tries, random.random()))
             case Fenced():
                 log.warning("job.fenced", job=job.id, kind=job.kind, tries=job.tries)
             case _:
                 assert_never(outcome)
+
+    def _notify(self, job: Job, done: Done) -> None:
+        log.action("job.done", job=job.id, kind=job.kind, session=job.session_id)
+        session = self.context.store.sessions.get(job.session_id)
+        if session is not None:
+            self.context.changed.add(session.project_id)
+            self.context.notifier.job_done(job, session, done)
+            if job.kind == SUMMARIZE:
+                self.on_summary(session)
 
     def _retry(self, job: Job, why: str, wait: int) -> None:
         jobs, now = self.context.store.jobs, self.context.clock()
@@ -185,6 +200,25 @@ class Idleness:
         return ended and self.context.store.jobs.next_due() is None
 
 
+class DraftsLoop(Loop):
+    """Writes notes without a model as soon as a turn is over, also while the model is busy or unavailable.
+    `after`: called when there are new ones."""
+
+    name = "drafts"
+
+    def __init__(
+        self, runner: JobRunner, transcripts: TranscriptThread, after: Callable[[], None]
+    ) -> None:
+        super().__init__(runner.context)
+        self.runner, self.transcripts, self.after = runner, transcripts, after
+
+    def turn(self) -> None:
+        if self.context.choice.model is not None:
+            self.transcripts.wait_for_turns()
+            if self.runner.write_drafts(self.context.go_on):
+                self.after()
+
+
 class JobsLoop(Loop):
     """`after_jobs`: called while no job runs."""
 
@@ -209,6 +243,7 @@ class JobsLoop(Loop):
 
     def turn(self) -> float:
         self.transcripts.wait_for_turns()  # the agent's words are in the transcript alone
+        self.runner.write_drafts(self.context.go_on)
         with self.context.busy:
             if self.runner.run_due(self.context.go_on):
                 self.idleness.interrupt()

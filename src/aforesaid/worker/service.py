@@ -5,6 +5,7 @@ import json
 import os
 import threading
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,14 @@ from aforesaid.worker.disk import Housekeeper
 from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.indexing import IndexingThread
 from aforesaid.worker.ingest import Ingest
-from aforesaid.worker.jobs import LEAST_WAIT, Idleness, JobRunner, JobsLoop, lease_milliseconds
+from aforesaid.worker.jobs import (
+    LEAST_WAIT,
+    DraftsLoop,
+    Idleness,
+    JobRunner,
+    JobsLoop,
+    lease_milliseconds,
+)
 from aforesaid.worker.maintenance import ClockSkew, FileWatchdog, Retention
 from aforesaid.worker.memory import MemoryWork
 from aforesaid.worker.purge import Purger
@@ -139,8 +147,10 @@ class Service:
             extractor=lambda: self._memories.extractor,
         )
         self._jobs = JobsLoop(runner, self._transcripts, self._idleness, self._after_jobs)
+        self._drafts = DraftsLoop(runner, self._transcripts, self._prepare_briefs)
         self._loops: tuple[Loop, ...] = (
             self._jobs,
+            self._drafts,
             self._transcripts,
             self._indexing,
             self.backups,
@@ -223,9 +233,7 @@ class Service:
         queue, outage = context.store.health(), context.breaker.outage
         parked = None
         if outage and outage.for_user and (queue.pending or context.breaker.blocked()):
-            replaced = context.choice.stands_in
-            state = "the rules stand in" if replaced else "nothing is written down for now"
-            parked = f"{state}: {outage.why}"
+            parked = f"notes are written without the model for now: {outage.why}"
         return health.problem(
             context.paths,
             queue,
@@ -303,11 +311,12 @@ class Service:
         self._answers.record_notes()
         self.backups.record_log_position()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
-        self.context.wake_jobs.set()
+        self._wake_jobs()
 
     def _at_rest(self) -> bool:
         return (
             self._transcripts.idle()
+            and self._drafts.idle()
             and self._indexing.idle()
             and not self.context.changed
             and not self._purger.at_work()
@@ -318,17 +327,25 @@ class Service:
     def _looked(self) -> None:
         maintenance.interrupt_stale(self.context.store, self._reconciler, self.context.clock)
         recovery_log.mark_replayed(self.context.paths)
-        self.context.wake_jobs.set()
+        self._wake_jobs()
 
     def _healed(self) -> None:
         self._idleness.interrupt()
+        self._wake_jobs()
+
+    def _wake_jobs(self) -> None:
         self.context.wake_jobs.set()
+        self._drafts.wake()
+
+    def _prepare_briefs(self) -> None:
+        while self.context.changed:
+            self._indexing.wake()
+            with suppress(KeyError):  # another thread took the last one
+                self._answers.prepare_brief(self.context.changed.pop())
 
     def _after_jobs(self) -> None:
         self._memories.run_periodic()
-        while self.context.changed:
-            self._indexing.wake()
-            self._answers.prepare_brief(self.context.changed.pop())
+        self._prepare_briefs()
         self._retention.run_if_due(self.context.go_on)
 
     def _answer(self, request: bytes) -> Answer:

@@ -1,3 +1,20 @@
+-- What a model will write about when it has time, and nobody has written about yet. The turn is over.
+-- name: undrafted
+SELECT id, kind, session_id, prompt_number, tries, coalesce(holder, '') AS holder, written_by FROM jobs AS job
+WHERE state = 'pending' AND written_by IS NULL AND due_at <= :now AND EXISTS (
+  SELECT 1 FROM jobs AS last
+  WHERE last.session_id = job.session_id AND last.prompt_number = job.prompt_number
+    AND last.kind = 'summarize' AND last.id >= job.id
+)
+ORDER BY id LIMIT :limit;
+
+-- name: draft
+UPDATE jobs SET written_by = :author WHERE id = :id AND state = 'pending' AND written_by IS NULL;
+
+-- name: keep
+UPDATE jobs SET state = 'done', lease_until = NULL, last_error = :why, finished_at = :now
+WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
+
 -- name: later_part
 SELECT 1 FROM jobs
 WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'observe' AND id > :id LIMIT 1;
