@@ -1,7 +1,7 @@
 """Whether a command line prints text that others may have written, and which files it brings in.
 
 A line is parsed into its commands, and the text that each prints is followed through pipes, redirections,
-variables and files. `programs.py` holds the data. What only counts or reports status is not foreign.
+variables and files. `programs.txt` holds the data. What only counts or reports status is not foreign.
 """
 
 import posixpath
