@@ -40,8 +40,7 @@ class Briefing:
         with_memories: bool = True,
         with_work: bool = True,
     ) -> Brief:
-        """For a session in that directory, within so many tokens. `seconds`: for git, to tell what is being
-        worked on. `resuming`, `session_memory`: see `brief.write`."""
+        """`seconds`: for git, to tell what is being worked on. The others: see `brief.write`."""
         work = with_work and tokens > 0
         return brief.write(
             self.store,

@@ -127,7 +127,7 @@ def find_owner(
     """The known project that a repository belongs to; None if it is a project of its own. `local` False: the
     repository is described by a file from elsewhere, so nothing on this machine speaks for it."""
     history = _History(repository, local=local)
-    belonging = [each for each in known if _belongs(repository, each, history)]
+    belonging = (each for each in known if _belongs(repository, each, history))
     return max(belonging, key=lambda each: _rank(repository, each), default=None)
 
 

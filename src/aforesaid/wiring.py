@@ -86,13 +86,10 @@ def encoder(settings: Settings) -> Encoder | None:
 @cache
 def _encoder(name: str) -> Encoder | None:
     """One for a process: who stores and who searches share its megabytes."""
-    match name:
-        case "none":
-            return None
-        case "minilm":
-            return Lazy(MiniLm.name, instant=MiniLm.instant, load=MiniLm)
-        case _:
-            return Lazy(StaticTable.name, instant=StaticTable.instant, load=StaticTable)
+    if name == "none":
+        return None
+    chosen = MiniLm if name == "minilm" else StaticTable
+    return Lazy(chosen.name, instant=chosen.instant, load=chosen)
 
 
 def encoder_problem(settings: Settings) -> str | None:

@@ -1,7 +1,7 @@
 """Whether a command line prints text that others may have written, and which files it brings in.
 
 A line is parsed into its commands, and the text that each prints is followed through pipes, redirections,
-variables and files. `programs.py` holds the data. What only counts or reports status is not foreign.
+variables and files. `programs.txt` holds the data. What only counts or reports status is not foreign.
 """
 
 import posixpath
@@ -14,6 +14,7 @@ from aforesaid.provenance import handlers, shell
 from aforesaid.provenance import programs as data
 from aforesaid.provenance.shell import Command, Pipeline, operands_of, skip_options
 
+RUNNER_OPTIONS = "--with --from -p --python --group --extra --env-file -c"
 DEEPEST = 6  # command lines within command lines
 VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 
@@ -114,18 +115,13 @@ class Downloads:
         stdin = stdin or socket or any(map(self.is_foreign_path, reads))
         self.opened_socket |= command.words == ("exec",) and any(map(data.SOCKET.match, reads))
         stdin = stdin or (bool(command.inputs) and mentioned)
-        if command.body:
-            prints = self._run(command.body, stdin)
-        elif command.words:
+        prints = bool(command.body) and self._run(command.body, stdin)
+        if command.words and not command.body:
             words = [self._expand(word) for word in command.words]
             prints = self.run_words(words, stdin, mentioned, command.inputs)
-        else:
-            prints = False
-        if not prints or not command.writes:
-            return prints
-        for path in command.writes:
+        for path in command.writes if prints else ():
             self.add_path(self._expand(path))
-        return False
+        return prints and not command.writes
 
     def _expand(self, word: str) -> str:
         return VARIABLE.sub(lambda found: self.variables.get(found[1], found[0]), word)
@@ -164,10 +160,7 @@ class Downloads:
             return True
         if self.is_foreign_path(words[0]) and not data.TOOL.search(words[0]):
             return True
-        return any(
-            self.is_foreign_path(word) or (data.URL.match(word) and handlers.url_hosts(word))
-            for word in operands
-        )
+        return handlers.any_foreign(self, operands)
 
 
 def _unwrap(words: list[str]) -> tuple[list[str], bool]:
@@ -178,9 +171,7 @@ def _unwrap(words: list[str]) -> tuple[list[str], bool]:
         if name == "xargs":
             words, given = skip_options(words[1:], "-n -I -P -L -d -a -s -E"), True
         elif tuple(words[:2]) in data.RUNNERS:
-            words = skip_options(
-                words[2:], "--with --from -p --python --group --extra --env-file -c"
-            )
+            words = skip_options(words[2:], RUNNER_OPTIONS)
         elif name in data.WRAPPERS:
             words = skip_options(words[1:], data.WRAPPERS[name])
             if name in ("timeout", "gtimeout"):

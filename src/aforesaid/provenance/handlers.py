@@ -103,14 +103,14 @@ def _read_files(state: "Downloads", call: Call) -> bool:
             state.add_path(path)
     elsewhere = state.place != HERE and bool(operands)
     listed = call.by_xargs and state.lists_foreign
-    return call.any or elsewhere or listed or _any_foreign(state, operands)
+    return call.any or elsewhere or listed or any_foreign(state, operands)
 
 
 def _is_foreign_operand(state: "Downloads", word: str) -> bool:
     return state.is_foreign_path(word) or bool(data.URL.match(word) and url_hosts(word))
 
 
-def _any_foreign(state: "Downloads", operands: Sequence[str]) -> bool:
+def any_foreign(state: "Downloads", operands: Sequence[str]) -> bool:
     return any(_is_foreign_operand(state, each) for each in operands)
 
 
@@ -146,7 +146,7 @@ def _run_shell(state: "Downloads", call: Call) -> bool:
             return state.run_line(after, call.stdin) or call.mentioned
     operands = operands_of(call.rest)
     if operands:
-        return _any_foreign(state, operands) or call.mentioned
+        return any_foreign(state, operands) or call.mentioned
     if call.inputs:
         return True in [state.run_line(each) for each in call.inputs] or call.any
     return call.stdin
@@ -165,7 +165,7 @@ def _run_code(state: "Downloads", call: Call) -> bool:
     if not code:
         operands = operands_of(call.rest)[:2]
         scripts = [word for word in operands if not data.TOOL.search(word)]
-        return call.any or _any_foreign(state, scripts)
+        return call.any or any_foreign(state, scripts)
     if call.program == "perl" and _read_files(
         state, replace(call, program="cat", rest=[w for w in call.rest if w not in code])
     ):
@@ -257,7 +257,7 @@ def _git(state: "Downloads", call: Call) -> bool:
     verb, names = (operands[0], operands[1:]) if operands else ("", [])
     foreign = any(map(partial(_is_foreign_ref, state), names))
     if verb in GIT_PRINTS:
-        vendored = _any_foreign(state, names[verb == "grep" :])
+        vendored = any_foreign(state, names[verb == "grep" :])
         here = "HEAD" in state.refs and not names
         plain = verb == "diff" and GIT_PLAIN & set(call.rest)
         return (foreign or here or (vendored and verb != "log")) and not plain

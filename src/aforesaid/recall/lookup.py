@@ -70,8 +70,7 @@ def timeline(
         # Where one side has too few, the other makes up for it. What happens at a time comes after it.
         after = min(len(later), max((beside + (itself is None)) // 2, beside - len(earlier)))
         earlier, later = earlier[max(0, len(earlier) - beside + after) :], later[:after]
-    hits = [*map(searcher.hit, earlier), itself, *map(searcher.hit, later)]
-    return [hit for hit in hits if hit is not None]
+    return list(filter(None, [*map(searcher.hit, earlier), itself, *map(searcher.hit, later)]))
 
 
 def related(searcher: Searcher, store: Store, observation_id: int, limit: int = 5) -> list[Hit]:

@@ -32,7 +32,12 @@ class Meaning:
     own: NDArray[np.float32]
 
     def best(self, most: int) -> list[int]:
-        places = _largest(self.context, most)
+        """The nearest first."""
+        values = -self.context
+        some = (
+            np.argpartition(values, most)[:most] if len(values) > most else np.arange(len(values))
+        )
+        places = some[np.argsort(values[some], kind="stable")]
         return [int(key) for key in self.ids[places[self.context[places] > EXCLUDED]]]
 
     def of(self, ids: Iterable[int]) -> dict[int, float]:
@@ -72,9 +77,8 @@ class Matrix:
         self._counts = self._first = self._order = nothing  # rows per document; its first; by id
         self._in_order = True
         self._previous = self._next = np.zeros(0, np.int64)
-        self._length: NDArray[np.float32] = np.zeros(
-            0, np.float32
-        )  # of a vector with its neighbours'
+        # Of a vector with its neighbours'.
+        self._length: NDArray[np.float32] = np.zeros(0, np.float32)
 
     def __len__(self) -> int:
         return len(self._columns.id)
@@ -89,19 +93,14 @@ class Matrix:
         if not found:
             return
         self._newest = found[-1].id
-        new = _Columns(
-            *np.array(
-                [(v.document_id, v.session_id, v.project_id, v.at, _place(v)) for v in found]
-            ).T
-        )
+        places = [(v.document_id, v.session_id, v.project_id, v.at, _place(v)) for v in found]
+        new = _Columns(*np.array(places).T)
         counts = np.array([len(v.vector) // size for v in found], np.int64)
         rows = np.frombuffer(b"".join(v.vector for v in found), np.int8).reshape(-1, size)
         self._keep(~np.isin(self._columns.place, new.place))
         self._rows = np.concatenate([self._rows, rows])
         self._counts = np.concatenate([self._counts, counts])
-        self._columns = _Columns(
-            *(np.concatenate(pair) for pair in zip(self._columns, new, strict=True))
-        )
+        self._columns = _Columns(*map(np.concatenate, zip(self._columns, new, strict=True)))
         self._first = np.concatenate([[0], np.cumsum(self._counts)[:-1]]).astype(np.int64)
         self._order = np.argsort(self._columns.id, kind="stable")
         self._in_order = bool(np.all(np.diff(self._columns.id) > 0))
@@ -196,10 +195,3 @@ class Matrix:
 def _place(stored: StoredVector) -> int:
     """Among things of one moment: the store's order, by kind and number, which outlives a rebuild."""
     return KINDS.index(stored.kind) << 48 | stored.source
-
-
-def _largest(values: NDArray[np.floating], most: int) -> NDArray[np.int64]:
-    if len(values) > most:
-        some = np.argpartition(-values, most)[:most]
-        return some[np.argsort(-values[some], kind="stable")]
-    return np.argsort(-values, kind="stable")

@@ -315,7 +315,7 @@ class State:
 
     @property
     def is_settled(self) -> bool:
-        """Whether reading can begin anew here: nothing waits for a later line."""
+        """Whether reading can start here: nothing waits for a later line."""
         return not (self.calls or self.results or self.last_message)
 
     def queue(self, text: str, at: int) -> None:
@@ -329,7 +329,7 @@ class State:
     def dump(self) -> Json:
         values: Json = {
             "p": self.prompt_id,
-            "q": [[q.text, q.prompt_id, q.at] for q in self.queued],
+            "q": list(map(list, self.queued)),
             "k": self.compacting,
             "h": self.started,
             "w": self.working,
