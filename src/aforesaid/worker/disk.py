@@ -72,7 +72,6 @@ class Room:
 
     @property
     def warning(self) -> str | None:
-        """A message that names the fix."""
         if self.is_short and self.free is not None:
             return (
                 f"the disk has {_mb(self.free)} left; tool outputs are stored cut short until there are "

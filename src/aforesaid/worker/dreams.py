@@ -143,7 +143,6 @@ class Dreamer:
 
 
 def result_json(result: DreamResult) -> Json:
-    """For a command."""
     lines = list(result.lines)
     if result.unanswered:
         lines.append(f"The model gave no usable answer: {result.unanswered}")

@@ -14,16 +14,7 @@ from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.drafts import Draft
 from aforesaid.memory.extraction.rules import Statement
 from aforesaid.memory.extraction.sentences import own_sentences
-from aforesaid.model.events import (
-    CommandRun,
-    Event,
-    FileChanged,
-    Happening,
-    StoredEvent,
-    ToolUsed,
-    TurnEnded,
-    Unreadable,
-)
+from aforesaid.model import events
 from aforesaid.model.jobs import MAX_TRIES, Job
 from aforesaid.model.memories import AGENT, LONGEST_SAID, Message
 from aforesaid.model.observations import cite_event, cite_observation
@@ -112,9 +103,9 @@ class Extractor:
         number = job.prompt_number
         observed = self.context.store.observations.for_prompt(session.id, number)
         named = [cite_observation(each.id) for each in observed[:3]]
-        events = self.context.store.events.for_prompt(session.id, number)
-        named += [cite_event(events[0].id)] if events else []
-        said_at = events[0].at if events else session.last_event_at
+        rows = self.context.store.events.for_prompt(session.id, number)
+        named += [cite_event(rows[0].id)] if rows else []
+        said_at = rows[0].at if rows else session.last_event_at
         try:
             applied = extract.apply_statements(
                 memories, found, named, lambda: said_at, session.project_dir
@@ -140,7 +131,9 @@ class Extractor:
             elif each == number:
                 return []
             stops = self.context.store.events.stops(session.id, each)
-            ends = [what for _, what in self._read(session, stops) if isinstance(what, TurnEnded)]
+            ends = [
+                what for _, what in self._read(session, stops) if isinstance(what, events.TurnEnded)
+            ]
             messages += [Message("assistant", end.last_message) for end in ends]
         return messages
 
@@ -150,24 +143,26 @@ class Extractor:
         for event, what in self._read(
             session, self.context.store.events.for_prompt(session.id, number)
         ):
-            if not isinstance(what, ToolUsed) or event.subagent is not None:
+            if not isinstance(what, events.ToolUsed) or event.subagent is not None:
                 continue
             if what.name.endswith(REMEMBERING):
                 return True
             match what.action:
-                case CommandRun(command=command):
+                case events.CommandRun(command=command):
                     if any(str(folder) in command for folder in folders):
                         return True
-                case FileChanged(path=path):
+                case events.FileChanged(path=path):
                     changed = Path(session.project_dir, path)
                     if any(changed.is_relative_to(folder) for folder in folders):
                         return True
         return False
 
-    def _read(self, session: Session, rows: list[StoredEvent]) -> list[tuple[Event, Happening]]:
+    def _read(
+        self, session: Session, rows: list[events.StoredEvent]
+    ) -> list[tuple[events.Event, events.Happening]]:
         agent = self.context.agents[session.agent]
         read = [agent.parse(replace(r.capture, project_dir=session.project_dir)) for r in rows]
-        return [(e, e.what) for e in read if e is not None and not isinstance(e, Unreadable)]
+        return [(e, e.what) for e in read if e is not None and not isinstance(e, events.Unreadable)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,7 @@ from pathlib import Path
 
 from aforesaid import log
 from aforesaid.errors import StoreError
-from aforesaid.model.events import (
-    PAUSED,
-    Arrival,
-    Capture,
-    Event,
-    Ingested,
-    SessionEnded,
-    SessionRef,
-    SessionStarted,
-    ToolUsed,
-    TurnEnded,
-    Unreadable,
-)
+from aforesaid.model import events
 from aforesaid.paths import private_dir
 from aforesaid.payload.shorten import is_cut
 from aforesaid.worker import spool
@@ -55,13 +43,13 @@ class Ingest:
 
     context: Context
     boring: tuple[str, ...] = ()
-    on_stored: Callable[[list[Arrival]], None] = lambda _: None
+    on_stored: Callable[[list[events.Arrival]], None] = lambda _: None
     thrift: Callable[[], int] = lambda: 0
-    _places: dict[SessionRef, str] = field(default_factory=dict)
+    _places: dict[events.SessionRef, str] = field(default_factory=dict)
 
-    def drain(self, go_on: Callable[[], bool] = lambda: True) -> Ingested:
+    def drain(self, go_on: Callable[[], bool] = lambda: True) -> events.Ingested:
         """Store all captures that wait, while `go_on` says so before each batch."""
-        folder, stored = self.context.paths.spool_new, list[Ingested]()
+        folder, stored = self.context.paths.spool_new, list[events.Ingested]()
         page, before = spool.list_page(folder), None
         while page != before:  # files that cannot be removed wait for the next time
             large = page.large[:LARGE_AT_ONCE] if page.is_last else []
@@ -76,7 +64,7 @@ class Ingest:
             page, before = spool.list_page(folder), page
         return _sum(stored)
 
-    def _keep(self, batch: list[SpoolFile], *, late: bool = False) -> Ingested:
+    def _keep(self, batch: list[SpoolFile], *, late: bool = False) -> events.Ingested:
         arrivals = [a for file in batch if (a := self._read(file)) is not None]
         try:
             result = self._add(arrivals, late=late)
@@ -95,25 +83,25 @@ class Ingest:
         counts = {"added": result.added, "duplicates": result.duplicates}
         log.action("ingest.stored", **counts, closed_turns=result.closed_turns)
         self.on_stored(arrivals)
-        events = [arrival.event for arrival in arrivals]
-        ended = [e for e in events if isinstance(e.what, TurnEnded | SessionEnded)]
+        parsed = [arrival.event for arrival in arrivals]
+        ended = [e for e in parsed if isinstance(e.what, events.TurnEnded | events.SessionEnded)]
         return replace(
             result,
             begun=frozenset(
-                (e.agent, e.session) for e in events if isinstance(e.what, SessionStarted)
+                (e.agent, e.session) for e in parsed if isinstance(e.what, events.SessionStarted)
             ),
             ended=frozenset((e.agent, e.session) for e in ended),
         )
 
-    def _add(self, arrivals: list[Arrival], *, late: bool) -> Ingested:
+    def _add(self, arrivals: list[events.Arrival], *, late: bool) -> events.Ingested:
         """`late`: later events of the same session may be stored already."""
-        if not late or not all(isinstance(each.event.what, ToolUsed) for each in arrivals):
+        if not late or not all(isinstance(each.event.what, events.ToolUsed) for each in arrivals):
             return self.context.store.events.add(arrivals, self.context.clock())
         healed = self.context.store.events.heal(arrivals, self.context.clock())
         projects = frozenset(each.project_id for each in arrivals)
-        return Ingested(healed.added, len(arrivals) - healed.added, healed.turns, projects)
+        return events.Ingested(healed.added, len(arrivals) - healed.added, healed.turns, projects)
 
-    def _read(self, file: SpoolFile) -> Arrival | None:
+    def _read(self, file: SpoolFile) -> events.Arrival | None:
         """None when there is nothing to store: quarantined, gone, or of no interest. Whatever is wrong with
         one file must not hold up the others."""
         try:
@@ -121,30 +109,34 @@ class Ingest:
                 capture = spool.read(file)
             except FileNotFoundError:
                 return None
-            if isinstance(capture, Capture) and is_cut(capture.body) and has_private(file.path):
-                capture = Unreadable(CUT_PRIVATE)
-            arrival = capture if isinstance(capture, Unreadable) else self._parse(capture)
+            if (
+                isinstance(capture, events.Capture)
+                and is_cut(capture.body)
+                and has_private(file.path)
+            ):
+                capture = events.Unreadable(CUT_PRIVATE)
+            arrival = capture if isinstance(capture, events.Unreadable) else self._parse(capture)
         except (StoreError, MemoryError):
             raise
         except Exception as error:
             if isinstance(error, OSError) and error.errno in OURS:
                 raise
-            arrival = Unreadable(f"it cannot be read: {log.cause(error)}")
-        if isinstance(arrival, Unreadable):
+            arrival = events.Unreadable(f"it cannot be read: {log.cause(error)}")
+        if isinstance(arrival, events.Unreadable):
             self._quarantine(file, arrival.why)
             return None
         return arrival
 
-    def _parse(self, capture: Capture) -> Arrival | Unreadable | None:
+    def _parse(self, capture: events.Capture) -> events.Arrival | events.Unreadable | None:
         capture = redacted_capture(self.context.redactor, capture)
         agent = self.context.agents.get(capture.agent)
         if agent is None:
-            return Unreadable(f"the agent {capture.agent!r} is not known")
-        if capture.hook == PAUSED:
+            return events.Unreadable(f"the agent {capture.agent!r} is not known")
+        if capture.hook == events.PAUSED:
             self.context.pauses.note(capture)
             return None
         event = agent.parse(capture)
-        if isinstance(event, Unreadable):
+        if isinstance(event, events.Unreadable):
             return event
         if event is None:
             log.action("ingest.ignored", capture=capture.id, hook=capture.hook)
@@ -156,11 +148,11 @@ class Ingest:
             return None
         project_id = self.context.projects.of(capture.project_dir)
         boring = event.tool is not None and is_boring(event.tool, self.boring)
-        if isinstance(event.what, ToolUsed) and self.thrift() > (0 if boring else 1):
+        if isinstance(event.what, events.ToolUsed) and self.thrift() > (0 if boring else 1):
             capture = replace(capture, body=shortened(capture.body))
-        return Arrival(capture, event, project_id, boring)
+        return events.Arrival(capture, event, project_id, boring)
 
-    def _directory(self, capture: Capture, event: Event) -> str:
+    def _directory(self, capture: events.Capture, event: events.Event) -> str:
         """Where it happened. An agent that says nothing of it is where its session is, if that is known:
         it may stand before it in the spool."""
         session = (event.agent, event.session)
@@ -203,8 +195,8 @@ def _batches(
         yield batch
 
 
-def _sum(parts: list[Ingested]) -> Ingested:
-    return Ingested(
+def _sum(parts: list[events.Ingested]) -> events.Ingested:
+    return events.Ingested(
         sum(p.added for p in parts),
         sum(p.duplicates for p in parts),
         sum(p.closed_turns for p in parts),

@@ -171,11 +171,9 @@ class Idleness:
     _active_at: float = field(default_factory=time.monotonic)
 
     def interrupt(self) -> None:
-        """Something happened."""
         self._active_at = time.monotonic()
 
     def seconds(self) -> float:
-        """For how long nothing has happened."""
         return time.monotonic() - self._active_at
 
     def seconds_left(self) -> float:
@@ -195,7 +193,6 @@ class Idleness:
             self.context.busy.release()
 
     def is_over(self) -> bool:
-        """Whether the worker should end."""
         ended = self.seconds_left() <= 0 and self.is_idle()
         return ended and self.context.store.jobs.next_due() is None
 

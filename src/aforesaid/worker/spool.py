@@ -2,7 +2,7 @@
 
 Neither the number of files nor the size of one is bounded, so a large file is never in memory as a whole.
 A payload of up to 2 MB is kept as it is, without attachments; a larger one is cut and marked
-(`payload/cutting.py`).
+(`payload/shorten.py`).
 """
 
 import heapq
