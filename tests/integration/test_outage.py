@@ -74,7 +74,9 @@ def test_an_hour_of_absence_loses_nothing_and_is_no_storm(desk: Desk) -> None:
     desk.model.then = away_until(began + HOUR, desk.clock)
     desk.work(began + HOUR)
     assert Counter((state, tries) for _, state, tries, _ in desk.jobs()) == {("pending", 0): JOBS}
-    assert desk.store.health().observations == 0
+    assert desk.rows("SELECT provider, count(*) FROM observations GROUP BY 1") == [
+        ("rules", JOBS // 2)
+    ]
     assert len(desk.model.when) <= 30
     per_minute = [
         len(list(times)) for _, times in groupby(desk.model.when, lambda at: at // MINUTE)
@@ -203,25 +205,8 @@ def test_a_skipped_job_does_not_hold_up_its_own_session(desk: Desk) -> None:
     ]
 
 
-def test_the_rules_stand_in_at_once_and_the_model_is_not_stormed(
-    home: Paths, opened: list[Desk]
-) -> None:
-    desk = Desk.of(home, StubModel([], Unavailable("overloaded")), stands_in=True)
-    opened.append(desk)
-    for number in range(1, TURNS + 1):
-        for session in SESSIONS:
-            desk.turns.add(session, number)
-    began = desk.clock()
-    desk.work()
-    assert desk.clock() - began < MINUTE
-    assert Counter((state, tries) for _, state, tries, _ in desk.jobs()) == {("done", 1): JOBS}
-    assert desk.rows("SELECT DISTINCT provider FROM observations") == [("rules",)]
-    assert desk.rows("SELECT DISTINCT written_by FROM jobs") == [("rules",)]
-    assert len(desk.model.when) == 1
-
-
-def test_a_stand_in_never_replaces_what_a_model_wrote(home: Paths, opened: list[Desk]) -> None:
-    desk = Desk.of(home, StubModel(), stands_in=True)
+def test_what_a_model_wrote_stays_while_it_is_away(home: Paths, opened: list[Desk]) -> None:
+    desk = Desk.of(home, StubModel())
     opened.append(desk)
     desk.turns.add("s1", 1)
     desk.work()
@@ -237,20 +222,17 @@ def test_a_stand_in_never_replaces_what_a_model_wrote(home: Paths, opened: list[
     assert desk.rows("SELECT DISTINCT state FROM jobs") == [("done",)]
 
 
-def test_the_model_takes_over_from_its_stand_in_when_it_is_back(
-    home: Paths, opened: list[Desk]
-) -> None:
-    desk = Desk.of(home, StubModel([Unavailable("overloaded")]), stands_in=True)
-    opened.append(desk)
-    desk.turns.add("s1", 1)
-    desk.work()
-    desk.clock.at += MINUTE
-    desk.turns.add("s1", 2)
-    desk.work()
-    assert desk.rows("SELECT prompt_number, provider FROM observations ORDER BY id") == [
-        (1, "rules"),
-        (2, "stub"),
-    ]
+def test_unusable_replies_leave_the_extracted_notes_and_rest_the_model(desk: Desk) -> None:
+    desk.model.then = "I would rather talk about the weather."
+    desk.work(desk.clock() + MINUTE)
+    assert len(desk.model.when) <= 8
+    assert max(Counter(desk.rows("SELECT job_id FROM requests")).values()) <= 2
+    notes = desk.rows("SELECT provider, count(*) FROM observations GROUP BY 1")
+    assert notes == [("rules", JOBS // 2)]
+    outage = desk.runner.context.breaker.outage
+    assert outage is not None
+    assert outage.for_user
+    assert "could not be used" in outage.why
 
 
 def test_a_stop_in_the_middle_of_a_request_gives_the_job_back(desk: Desk) -> None:

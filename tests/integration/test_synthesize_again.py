@@ -60,9 +60,9 @@ def restart() -> None:
     assert aforesaid("worker", "restart").returncode == 0
 
 
-def stood_in(home: Paths, project: Path, dead: str, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """Three sessions that the rules wrote up because the model was down."""
-    use(monkeypatch, dead, synthesis_stand_in="rules")
+def without_model(home: Paths, project: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Three sessions with extracted notes."""
+    monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     for session, prompt in PROMPTS.items():
         work(project, session, prompt=prompt)
     store = settled(home)
@@ -70,10 +70,25 @@ def stood_in(home: Paths, project: Path, dead: str, monkeypatch: pytest.MonkeyPa
     return store
 
 
-def test_the_stand_in_writes_while_the_model_is_away_and_is_replaced_later(
+def test_notes_are_there_while_the_model_is_away(
     home: Paths, project: Path, dead: str, server: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = by_session(stood_in(home, project, dead, monkeypatch))
+    use(monkeypatch, dead)
+    work(project, "aaaa1111", prompt=PROMPTS["aaaa1111"])
+    store = settled(home)
+    until(lambda: store.health().summaries == 1)
+    assert {o.provider for o in by_session(store)["aaaa1111"]} == {"rules"}
+    assert store.health().pending == 2
+    use(monkeypatch, server.url)
+    restart()
+    until(lambda: store.health().pending == 0)
+    assert {o.provider for o in by_session(store)["aaaa1111"]} == {"openai"}
+
+
+def test_another_author_replaces_what_the_rules_wrote(
+    home: Paths, project: Path, server: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = by_session(without_model(home, project, monkeypatch))
     assert {o.provider for found in before.values() for o in found} == {"rules"}
     pinned, edited = before["aaaa1111"][0], before["bbbb2222"][0]
     assert aforesaid("pin", str(pinned.id)).returncode == 0
@@ -100,9 +115,9 @@ def test_the_stand_in_writes_while_the_model_is_away_and_is_replaced_later(
 
 
 def test_a_part_of_it_can_be_chosen(
-    home: Paths, project: Path, dead: str, server: Notes, monkeypatch: pytest.MonkeyPatch
+    home: Paths, project: Path, server: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stood_in(home, project, dead, monkeypatch)
+    without_model(home, project, monkeypatch)
     use(monkeypatch, server.url)
     restart()
     assert synthesize("--again", "--dry-run", "--since", "1d")["jobs"] == 6

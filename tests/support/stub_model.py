@@ -146,16 +146,13 @@ class Desk:
     turns: Turns
 
     @classmethod
-    def of(
-        cls, paths: Paths, model: StubModel, *, stands_in: bool = False, **limits: int
-    ) -> "Desk":
+    def of(cls, paths: Paths, model: StubModel, **limits: int) -> "Desk":
         clock = model.clock
         store = Store(paths.database, writer=True)
         budget = Budget(limits.get("tokens", 0), limits.get("cents", 0), clock)
         choice = Choice(
             author=Author(model.name, model.model, VERSION),
             why="a test",
-            stands_in=stands_in,
             model=model,
             terms=Terms(VERSION, Prices.of(()), budget),
             request_tokens=6_000,
@@ -168,6 +165,7 @@ class Desk:
     def work(self, until: int | None = None) -> None:
         """As the job thread does: all that is due, then asleep until there is more, or until then."""
         while True:
+            self.runner.write_drafts(lambda: True)
             self.runner.run_due(lambda: True)
             due = self.store.jobs.next_due()
             if due is None:

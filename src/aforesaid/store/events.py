@@ -9,8 +9,8 @@ from typing import Any
 from aforesaid.clock import MINUTE, SECOND
 from aforesaid.ids import digest
 from aforesaid.model.events import (
-    AgentMessage,
     OUR_TOOLS,
+    AgentMessage,
     Arrival,
     Capture,
     CompactionBegan,

@@ -57,8 +57,8 @@ class Jobs(Part):
         *,
         draft: bool = False,
     ) -> tuple[int, ...] | Fenced:
-        """Store what a job found and acknowledge it, unless it is a `draft` that a model will replace. Running
-        it twice replaces, never doubles."""
+        """Store what a job found and acknowledge it, unless it is a `draft` that a model will replace.
+        Running it twice replaces, never doubles."""
         with self._db.transaction() as db:
             if not _acknowledge(db, job, author, now, draft=draft):
                 return Fenced()

@@ -22,8 +22,8 @@ from aforesaid.model.prose import sentences
 from aforesaid.model.requests import EXTRACT, Failure, Refused, StoredReply
 from aforesaid.model.sessions import ACTIVE, Session
 from aforesaid.synthesis import provenance
-from aforesaid.synthesis.provenance import RULES
 from aforesaid.synthesis.model import Requester
+from aforesaid.synthesis.provenance import RULES
 from aforesaid.text import clean
 from aforesaid.worker.context import Context
 
