@@ -256,7 +256,7 @@ def test_a_worker_killed_around_the_extraction_leaves_one_memory(
     model.then = scripted(extract=wait) if moment == "extract" else scripted(other=wait)
     turn(project, "s1", SAID)
     until(lambda: asked(model, moment))
-    assert names(project) == ([] if moment == "extract" else ["prefers-tabs"])
+    assert names(project) == ["prefers-tabs"]
     pid = rpc.running_pid(home)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)

@@ -197,7 +197,7 @@ def test_a_reply_that_breaks_off_leaves_the_job_waiting(
     work(project, "session-1")
     store = settled(home)
     health = store.health()
-    assert (health.pending, health.skipped, health.observations) == (2, 0, 0)
+    assert (health.pending, health.skipped, health.observations) == (2, 0, 1)
     parked = rpc.status(home)["parked"]
     assert parked is not None
     assert not parked["for_user"]
@@ -237,9 +237,9 @@ def test_a_wrong_key_is_said_in_status_and_at_session_start_until_it_is_mended(
     store = settled(home)
     status = aforesaid("status")
     assert status.returncode == 4
-    assert "nothing is written down for now" in status.stdout
+    assert "notes are written without the model for now" in status.stdout
     assert "key" in status.stdout
-    assert "nothing is written down for now" in brief(project)["systemMessage"]
+    assert "notes are written without the model for now" in brief(project)["systemMessage"]
     assert (store.health().pending, store.health().skipped) == (2, 0)
 
     server.then = scripted

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from aforesaid.model.requests import Misconfigured, RateLimited, Unavailable
 
+DRAFT = "draft"  # who wrote, where a model is still to write
 OBSERVE, SUMMARIZE = "observe", "summarize"
 MAX_TRIES = 3
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aforesaid.clock import DAY
-from aforesaid.model.jobs import MAX_TRIES, Again, Fenced, Job, JobRow, QueueState
+from aforesaid.model.jobs import DRAFT, MAX_TRIES, Again, Fenced, Job, JobRow, QueueState
 from aforesaid.model.observations import Author, Doubt, ObservationDraft, SummaryDraft, stored_type
 from aforesaid.model.sessions import UNTITLED, SessionTitle
 from aforesaid.store.database import Connection, Part, Row
@@ -100,9 +100,9 @@ class Jobs(Part):
     def postpone(self, job: Job, why: str, due_at: int) -> None:
         self._db.run("jobs", "postpone", **_held(job), why=why, due_at=due_at)
 
-    def keep(self, job: Job, why: str, now: int) -> None:
-        """What was written before stands: the job is done."""
-        self._db.run("jobs", "keep", **_held(job), why=why, now=now)
+    def keep_draft(self, job: Job, author: Author, why: str, now: int) -> None:
+        """The job is done: its draft stands, by whom it is."""
+        self._db.run("jobs", "keep", **_held(job), author=str(author), why=why, now=now)
 
     def skip(self, job: Job, why: str, now: int) -> None:
         self._db.run("jobs", "skip", **_held(job), why=why, now=now)
@@ -154,7 +154,7 @@ def _acknowledge(db: Connection, job: Job, author: Author, now: int, *, draft: b
     """False when the lease went to another worker meanwhile, or somebody wrote before a draft: then this try
     must have no effect."""
     if draft:
-        return db.run("jobs", "draft", id=job.id, author=str(author)).rowcount == 1
+        return db.run("jobs", "draft", id=job.id, draft=DRAFT).rowcount == 1
     if db.run("jobs", "finish", **_held(job), now=now, author=str(author)).rowcount != 1:
         return False
     db.run("ledger", "settle", job_id=job.id)

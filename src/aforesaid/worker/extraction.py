@@ -15,7 +15,7 @@ from aforesaid.memory.extraction.drafts import Draft
 from aforesaid.memory.extraction.rules import Statement
 from aforesaid.memory.extraction.sentences import own_sentences
 from aforesaid.model import events
-from aforesaid.model.jobs import MAX_TRIES, Job
+from aforesaid.model.jobs import DRAFT, MAX_TRIES, Job
 from aforesaid.model.memories import AGENT, LONGEST_SAID, Message
 from aforesaid.model.observations import cite_event, cite_observation
 from aforesaid.model.prose import sentences
@@ -23,7 +23,6 @@ from aforesaid.model.requests import EXTRACT, Failure, Refused, StoredReply
 from aforesaid.model.sessions import ACTIVE, Session
 from aforesaid.synthesis import provenance
 from aforesaid.synthesis.model import Requester
-from aforesaid.synthesis.provenance import RULES
 from aforesaid.text import clean
 from aforesaid.worker.context import Context
 
@@ -50,8 +49,8 @@ class Extractor:
     def run(self, job: Job, session: Session, asking: Requester | None) -> Failure | None:
         """Returns the failure if the job has to be retried."""
         how = self.context.settings.text("memory.extract")
-        drafted = job.written_by == RULES
-        if how == "off" or (job.written_by and not (drafted and asking)):  # was looked through then
+        drafted = job.written_by == DRAFT
+        if how == "off" or (job.written_by and not drafted):  # written again: was read through then
             return None
         dialogue = self._dialogue(session, job.prompt_number)
         if not dialogue:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, assert_never
 from aforesaid import log
 from aforesaid.clock import SECOND
 from aforesaid.errors import StoreError
-from aforesaid.model.jobs import MAX_TRIES, SUMMARIZE, Done, Fenced, Job, Outcome, Postponed, Retry
+from aforesaid.model.jobs import (
+    DRAFT,
+    MAX_TRIES,
+    SUMMARIZE,
+    Done,
+    Fenced,
+    Job,
+    Outcome,
+    Postponed,
+    Retry,
+)
 from aforesaid.model.requests import Unavailable
 from aforesaid.model.sessions import Session
 from aforesaid.wiring import RULES, Choice
@@ -128,9 +138,9 @@ class JobRunner:
                 store.jobs.postpone(job, absence.why, until + BEHIND)
                 seconds = (until - self.context.clock()) // SECOND
                 log.warning("model.away", job=job.id, seconds=seconds)
-            case Retry(why) if job.written_by == RULES.provider:
+            case Retry(why) if job.written_by == DRAFT:
                 # One request and its repair are enough: what was extracted stands.
-                store.jobs.keep(job, why, self.context.clock())
+                store.jobs.keep_draft(job, RULES, why, self.context.clock())
                 breaker.record_unusable()
                 log.warning("job.kept", job=job.id, kind=job.kind)
             case Retry(why):

@@ -9,10 +9,11 @@ WHERE state = 'pending' AND written_by IS NULL AND due_at <= :now AND EXISTS (
 ORDER BY id LIMIT :limit;
 
 -- name: draft
-UPDATE jobs SET written_by = :author WHERE id = :id AND state = 'pending' AND written_by IS NULL;
+UPDATE jobs SET written_by = :draft WHERE id = :id AND state = 'pending' AND written_by IS NULL;
 
 -- name: keep
-UPDATE jobs SET state = 'done', lease_until = NULL, last_error = :why, finished_at = :now
+UPDATE jobs SET state = 'done', lease_until = NULL, last_error = :why, finished_at = :now,
+                written_by = :author
 WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
 
 -- name: later_part
