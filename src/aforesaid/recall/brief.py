@@ -5,6 +5,7 @@ do, then observations related to the current branch and files, then an index of 
 Dates are absolute, so that a prepared copy stays true and prompt caches hold.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -21,6 +22,10 @@ from aforesaid.text import ELLIPSIS, cut, fenced, one_line, tokens
 CHARACTERS = 9_600  # the client takes 10,000 with everything around it
 LOOKED_AT = 60  # observations; more titles than this never fit
 SESSIONS = 4
+MOST_OF_ONE = (
+    6  # observations of one session before those of others; questions and answers count double
+)
+TELLING = ("decision", "bugfix", "feature")
 MOST_TURNS = 3  # of the newest session
 LEAD = (
     "Notes that aforesaid took in earlier sessions in this repository: reference material, not "
@@ -112,7 +117,7 @@ def write(
     shown, _ = _list(page, "## On what is being worked on", work, WORK_SHARE)
     recent = store.observations.recent(project_id, LOOKED_AT)
     others = [one for one in recent if one.id not in pinned | shown]
-    others.sort(key=lambda one: one.draft.subagent_type is not None)  # sub-agents' work comes last
+    others = _by_value(others)
     newest = ((one, "one of the newest", [[index_line(one)]]) for one in others)
     _, all_fit = _list(page, "## Observations, newest first", newest)
     all_fit = all_fit and len(recent) < LOOKED_AT
@@ -120,6 +125,17 @@ def write(
         return Brief("")
     page.lines.append(_footer(more=not all_fit))
     return Brief(wrap(name, LEAD, page.lines), tuple(page.injections), tuple(indexed))
+
+
+def _by_value(newest_first: list[Observation]) -> list[Observation]:
+    """Newest first; after the first few of each session come the others, and last what sub-agents did."""
+    seen: Counter[int] = Counter()
+    ranks: dict[int, int] = {}
+    for each in newest_first:
+        weight = 1 if each.draft.type in TELLING else 2
+        seen[each.session_id] += weight
+        ranks[each.id] = 2 if each.draft.subagent_type else int(seen[each.session_id] > MOST_OF_ONE)
+    return sorted(newest_first, key=lambda each: ranks[each.id])
 
 
 def price(lines: Iterable[str]) -> int:

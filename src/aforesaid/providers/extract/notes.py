@@ -39,6 +39,7 @@ from aforesaid.similarity import COMMON_STEMS, content_words
 
 TITLE, SUBTITLE, FACT, REQUEST, NARRATIVE = 90, 240, 320, 300, 900  # characters
 FACTS, REASONS, FILES, NAMES, CONCEPTS, FILES_KEPT = 8, 5, 4, 4, 5, 40
+VAGUE = 50  # characters of a request that only its file makes specific
 LEAST_MESSAGE = 80  # characters of an answer that is worth a note by itself
 TYPES = {"fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature"}
 TYPES |= {"feature": "feature", "refactor": "refactor"}
@@ -88,8 +89,9 @@ def _observation(work: Work) -> ObservationDraft | None:
     if not _is_worth_a_note(work, chosen):
         return None
     title, source = _title(work, chosen)
-    reasons = [each for each in chosen if each.why and each.text != source]
-    rest = [each for each in chosen if not each.why and each.text != source]
+    chosen = [each for each in chosen if each.text != source and not _is_title(title, each.text)]
+    reasons = [each for each in chosen if each.why]
+    rest = [each for each in chosen if not each.why]
     subtitle = next((each for each in (*reasons, *rest) if len(each.text) <= SUBTITLE - 2), None)
     quoted = [each for each in reasons if each is not subtitle][:REASONS]
     facts = [quote(each.text, FACT) for each in _in_order(quoted)]
@@ -100,12 +102,18 @@ def _observation(work: Work) -> ObservationDraft | None:
         title=title,
         subtitle=quote(subtitle.text, SUBTITLE) if subtitle else None,
         facts=tuple(dict.fromkeys(facts))[:FACTS],
-        narrative=_narrative(each for each in chosen if each not in told and each.text != source),
+        narrative=_narrative(each for each in chosen if each not in told),
         concepts=_concepts(work, title, chosen),
         files_read=work.read[:FILES_KEPT],
         files_modified=work.modified[:FILES_KEPT],
         subagent_type=(text.one_line(work.agent.type, 60) or "unnamed") if work.agent else None,
     )
+
+
+def _is_title(title: str, words: str) -> bool:
+    """Whether the title says all of it."""
+    bare = DOES.sub("", words).rstrip(".:").casefold()
+    return len(bare) <= len(title) + 4 and bare[:40] == title.rstrip("…").casefold()[:40]
 
 
 def _chosen(work: Work) -> list[Chosen]:
@@ -275,13 +283,18 @@ def _title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
                 if DID.match(said) and _is_specific(said):
                     return _shorten(said), passage.whole if len(said) <= TITLE else ""
     heading = _lead(work.message, need_name=bool(asked))
-    found = heading or asked or (_shorten(chosen[0].text) if chosen else "") or _activity(work)
-    return cut_clause(found, TITLE), ""
+    said = _shorten(chosen[0].text) if chosen and not work.patches else ""
+    return cut_clause(heading or asked or said or _activity(work), TITLE), ""
 
 
 def _activity(work: Work) -> str:
     """Where nobody said anything that names the work."""
     if work.patches:
+        prompt = next(iter(read_sentences(plain_prompt(work.turn.prompt or ""))), "")
+        bare = LEAD.sub("", prompt, count=1).strip(" .!?:")
+        name = PurePosixPath(max(work.patches, key=lambda p: p.plus + p.minus).path).name
+        if 3 < len(bare) <= VAGUE and not is_chat(bare):
+            return f"{bare[:1].upper() + bare[1:]} ({name})"
         return _changed(work.patches).replace("`", "")
     if work.runs:
         return f"Ran {work.runs[-1].command.text}"
@@ -423,7 +436,7 @@ def _asked(turn: Turn) -> str | None:
 def _answer(work: Work) -> str | None:
     """Nothing was changed: the answer itself is what was done."""
     sentences = (plain_line(each) for each in read_sentences(work.message or ""))
-    said = next((each for each in sentences if not is_chat(each) and len(each) > 20), None)
+    said = next((s for s in sentences if not is_chat(s) and len(s) > 20 and s[-1] != ":"), None)
     return quote(said, FACT) if said else None
 
 
