@@ -24,6 +24,7 @@ from aforesaid.paths import Paths
 SECONDS = 5.0  # for an answer
 START_SECONDS = 10.0
 STOP_SECONDS = 15.0
+LARGEST = 64 * 1024 * 1024  # bytes of a request
 PATIENCE = 5.0  # seconds for a client to finish its question
 THREADS = 4
 HANDOVER_SECONDS = 10.0  # for an older worker to end
@@ -226,7 +227,7 @@ class Listener:
         with connection:
             connection.settimeout(PATIENCE)
             try:
-                request = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+                request = _receive(connection)
                 name, _, rest = request.partition(b" ")
                 handler = self._find(name.strip().decode("utf-8", "replace"))
                 if handler is not None:
@@ -277,3 +278,12 @@ def _running_version(paths: Paths) -> str | None:
         return ask(paths, b"ping\n", seconds=1.0).decode().strip()
     except WorkerError:
         return None
+
+
+def _receive(connection: socket.socket) -> bytes:
+    request = bytearray()
+    while part := connection.recv(1 << 16):
+        request += part
+        if len(request) > LARGEST:
+            raise ValueError(f"a request of over {LARGEST} bytes")
+    return bytes(request)

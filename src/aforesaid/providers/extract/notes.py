@@ -283,7 +283,9 @@ def _title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
                 if DID.match(said) and _is_specific(said):
                     return _shorten(said), passage.whole if len(said) <= TITLE else ""
     heading = _lead(work.message, need_name=bool(asked))
-    said = _shorten(chosen[0].text) if chosen and not work.patches else ""
+    best = next((each.text for each in chosen if each.place == CLOSING), "")
+    # An item with its label says only a part of a change.
+    said = _shorten(best) if not work.patches or ": " not in best[:50] else ""
     return cut_clause(heading or asked or said or _activity(work), TITLE), ""
 
 
