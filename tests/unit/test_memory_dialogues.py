@@ -67,7 +67,7 @@ def test_the_rules_find_what_is_said_in_so_many_words(outcomes: list[Outcome]) -
 def test_corrections_find_their_memory(outcomes: list[Outcome]) -> None:
     corrections = [(e, m) for each in outcomes for e, m in each.found if e.updates]
     assert corrections
-    assert all(m is not None and m.name == e.updates for e, m in corrections)
+    assert all(m is not None and e.updates in m.replaces for e, m in corrections)
 
 
 def test_a_model_is_asked_about_most_that_is_worth_it() -> None:

@@ -13,6 +13,7 @@ from aforesaid.grounding import KnownText, contradicts_source, stands_in
 from aforesaid.memory.extraction.rules import describe, is_task, read
 from aforesaid.memory.extraction.sentences import (
     CUES,
+    begins,
     has,
     is_hearsay,
     is_joke,
@@ -87,10 +88,10 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     for value in json_values(text.replace("“", '"').replace("”", '"')):
         lists = value.values() if isinstance(value, Mapping) else (value,)
         inner = [each for many in lists if isinstance(many, list) for each in many]
-        for each in inner or [value]:
-            if isinstance(each, Mapping):
-                tagged = False
-                yield each
+        objects = [each for each in inner if isinstance(each, Mapping)]
+        for each in objects or ([value] if isinstance(value, Mapping) else []):
+            tagged = False
+            yield each
     for block in TAGGED.finditer(text) if tagged else ():
         yield {each["tag"].lower(): each["text"] for each in TAG.finditer(block[2])}
 
@@ -127,16 +128,6 @@ SAME_REASON = 0.75  # word overlap of a reason that is none
 MIN_SIMILARITY = 0.4  # word overlap of a proposal with the sentence it rests on
 MIN_DESCRIPTION_SHARE, MIN_DESCRIPTION_WORDS = 0.5, 3  # of the sentence's words, in a description
 MAX_AGREEMENT = 8  # words; whoever says more says it themselves
-AGREES = re.compile(
-    r"\W*(?:(?:oh|ok|okay|ah),?\s+)?(?:yes|yep|yeah|yup|exactly|correct|right|agreed|sure|absolutely|definitely"
-    r"|of course|please do|do (?:that|so|it)|sounds good|that's right|true|indeed)\b",
-    re.IGNORECASE,
-)
-OFFER = re.compile(
-    r"^.*?\b(?:should|shall|can|may) (?:i|we)\s+|^.*?\b(?:want|like) me to\s+", re.IGNORECASE
-)
-# If the rules do not take it for a rule of work, it is a requirement for a program.
-OF_A_PROGRAM = re.compile(r"(?:always|never|whenever|every ?time|by default)\b")
 USER_WORD = re.compile(r"\b(?:The )?Users?\b")
 
 
@@ -190,7 +181,7 @@ def ground_draft(
         same = any(word_overlap(text_words(reason), text_words(e)) >= SAME_REASON for e in stand)
         return "" if near is None or other or same or not stands_in(reason, text) else reason
 
-    described = describe(OFFER.sub("", source.text) if source.agreed else source.text)
+    described = describe(CUES["offer"].sub("", source.text) if source.agreed else source.text)
     return replace(
         draft,
         type=_grounded_type(draft.type, source),
@@ -219,7 +210,7 @@ def _sources(dialogue: Sequence[Message]) -> Iterator[list[Source]]:
 
 
 def user_agreed(text: str) -> bool:
-    return AGREES.match(text) is not None and len(text.split()) <= MAX_AGREEMENT
+    return begins("agrees", text) and len(text.split()) <= MAX_AGREEMENT
 
 
 def _nearest(text: str, sources: Sequence[Source]) -> Source | None:
@@ -246,7 +237,7 @@ def _not_to_keep(source: Source, text: str) -> str | None:
         return "a task for this turn"
     if has("symptom", normalize(text)) or has("symptom", plain.partition(", ")[0]):
         return "a fault, not a fact"
-    return "what a program is to do" if OF_A_PROGRAM.match(plain) else None
+    return "what a program is to do" if begins("of_a_program", plain) else None
 
 
 def _grounded_type(kind: str, source: Source) -> str:

@@ -129,9 +129,7 @@ class Clause:
     """`text`: in normal form; `rest`: with all that follows it in its sentence, `plain`: the sentence as typed,
     masked. `points`: for the cues that count whatever it is."""
 
-    def __init__(
-        self, text: str, rest: str, plain: str, *, alone: bool, corrects: bool
-    ) -> None:
+    def __init__(self, text: str, rest: str, plain: str, *, alone: bool, corrects: bool) -> None:
         self.text, self.rest, self.plain = text, rest, plain
         self.alone, self.corrects = alone, corrects
         tools = {word for word in words(rest) if is_tool(word)}
@@ -158,7 +156,7 @@ def _weigh(clause: Clause) -> Reading:
     if begins("wish", text):
         kind = USER if has("to_me", rest) else PROJECT
         return Reading(kind, points - clause.hard + has("single", text))
-    if begins("of_one", text):
+    if begins("of_one", text) and not begins("order", text):
         return Reading()
     if begins("practice", text) and not clause.symptom:
         return Reading(PROJECT, points + 1 + has("forbids", text) + has("changed", text))
@@ -252,33 +250,6 @@ def _guess_type(text: str, plain: str) -> str:
     return REFERENCE if ADDRESS.search(plain) or has("product", plain) else _fact_type(plain)
 
 
-LEAVE_OUT = re.compile(
-    r"\b(?:the user(?:'s)?|the|an?|is|are|be|to|you|your|that|of|from now on|please|it|we|in this (?:repo"
-    r"|project)|and|so|also|i(?:'[dm]|'ve|'ll)?(?![/'])|my|me)\b",
-    re.IGNORECASE,
-)
-REMEMBER_OPENING = re.compile(
-    r"^(?:please )?(?:remember|keep in mind|bear in mind|don't forget|do not forget|note|take note"
-    r"|be aware|make a note|memori[sz]e)(?: this| the following)?"
-    r"(?:\s*[:,]\s*(?:that )?|\s[–—-]+\s| that | to |(?<!note)(?<!aware)\s)",
-    re.IGNORECASE,
-)
-PLEASE = re.compile(r",? (?:please|pls|plz|thanks|thank you)$", re.IGNORECASE)
-WHY = re.compile(
-    r",?\s+(?:because|so that|since(?= (?:we|i|it|the|they|our|that|this|you|there|my)\b)"
-    r"|otherwise)\s+(?P<why>\S.*)$|\s+\((?:because|since)\s+(?P<inner>[^)]+)\)",
-    re.IGNORECASE,
-)
-SO = re.compile(r",\s+so\s+(?!that\b)(?P<how>\S.*)$", re.IGNORECASE)
-WHEN = re.compile(r"^(?P<when>(?:whenever|(?:every|each|any) ?time)\b[^,]*),", re.IGNORECASE)
-A_REASON = re.compile(
-    r"^(?:because|the reason is(?: that)?|reason:|that's because|otherwise)\s+(?P<why>\S.*)$",
-    re.IGNORECASE,
-)
-# Another person, or a second verb: then more than the beginning would have to be turned round.
-TWO_THINGS = re.compile(
-    r"\b(?:i|i'm|i'd|i've|me|my|mine|we|us|our|you|your|and|but|or)\b|,(?! not\b)", re.IGNORECASE
-)
 _MORE = r"(?: also| really| definitely| still| do| very much| much| strongly| too)*"
 _OFTEN = r"(?P<often> generally| usually| always| mostly)?"
 THIRD = tuple(
@@ -296,26 +267,26 @@ THIRD = tuple(
 def describe(sentence: str) -> str:
     """One line, without the opening, the reason and the consequence."""
     line = sentence
-    for part in (SO, WHY):
-        if found := part.search(masked(line)):
+    for part in ("so", "why"):
+        if found := CUES[part].search(masked(line)):
             line = line[: found.start()] + line[found.end() :]
-    for opening in (CUES["opening"], REMEMBER_OPENING, CUES["opening"]):
-        found = opening.match(masked(line))
-        if found and (opening is REMEMBER_OPENING or not begins("subject", line)):
+    for opening in ("opening", "remember_opening", "opening"):
+        found = CUES[opening].match(masked(line))
+        if found and (opening != "opening" or not begins("subject", line)):
             line = line[found.end() :]
     if asked := CUES["polite"].match(masked(line)):
         line = line[asked.start("rest") : asked.end("rest")]
-    line = PLEASE.sub("", line.strip(" ,;:-").rstrip(" .!?。"))
+    line = CUES["thanks"].sub("", line.strip(" ,;:-").rstrip(" .!?。"))
     for pattern, put in THIRD:
         found = pattern.match(line)
-        if found and not TWO_THINGS.search(line, found.end()):
+        if found and not has("two_things", line[found.end() :]):
             line = found.expand(put) + line[found.end() :]
             break
     return one_line(line[:1].upper() + line[1:], MAX_LINE)
 
 
 def make_name(description: str) -> str:
-    telling = words(LEAVE_OUT.sub(" ", ADDRESS.sub(" ", description)).replace("'", ""))
+    telling = words(CUES["leave_out"].sub(" ", ADDRESS.sub(" ", description)).replace("'", ""))
     return slugify(" ".join(telling[:NAME_WORDS]) or description)
 
 
@@ -323,14 +294,14 @@ def find_reasons(sentence: str, after: str = "") -> tuple[str, str]:
     """Why, and how to apply it, if that was said in the sentence; the why also in the next one."""
     plain = masked(sentence)
     why = how = ""
-    if found := WHY.search(plain):
+    if found := CUES["why"].search(plain):
         group = "why" if found["why"] else "inner"
         why = sentence[found.start(group) : found.end(group)]
-    elif found := A_REASON.match(masked(after)):
+    elif found := CUES["a_reason"].match(masked(after)):
         why = after[found.start("why") :]
-    if (found := SO.search(plain)) and len(found["how"].split()) >= MIN_WORDS:
+    if (found := CUES["so"].search(plain)) and len(found["how"].split()) >= MIN_WORDS:
         how = sentence[found.start("how") :]
-    elif found := WHEN.search(plain):
+    elif found := CUES["when"].search(plain):
         how = found["when"]
     return _sentence(why), _sentence(how)
 
@@ -369,7 +340,7 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
     spec = begins("builds", _bare(normal[0]))
     found: dict[str, Statement] = {}
     for number, sentence in enumerate(own):
-        if number and begins("points_back", _bare(normal[number])) and not tasks[number - 1]:
+        if number and begins("points_back", _bare(normal[number])) and not passing(normal[number - 1]):
             sentence = own[number - 1]
             reading = Reading(guess_type(sentence), MIN_POINTS)
         else:

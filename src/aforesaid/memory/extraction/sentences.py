@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from aforesaid.model.prose import sentences, split
-from aforesaid.text import clean
+from aforesaid.text import clean, words
 
 LONGEST, END = 6_000, 1_500  # characters; of a longer text only the ends are read
 LONGEST_TALK = 250  # characters of a line that addresses nobody; a longer one is a document
@@ -113,7 +113,9 @@ def _spoken(paragraphs: list[str]) -> Iterator[str]:
 
 def _introduces(line: str) -> bool:
     """A text that is not the user's, or only to be worked on."""
-    return has("handed_over", line) or (line.rstrip().endswith((":", "：")) and not has("rules", line))
+    return has("handed_over", line) or (
+        line.rstrip().endswith((":", "：")) and not has("rules", line)
+    )
 
 
 def own_sentences(text: str) -> list[str]:
@@ -139,14 +141,8 @@ SPANISH_DONT = re.compile(r"^no (?=\w+[ae]s\b)")
 CONTRACTED = re.compile(
     r"\b(do|does|did|is|are|was|were|has|have|should|could|would|must|ca|wo)nt\b"
 )
-SHORTHAND = dict(
-    row.split("=")
-    for row in "pls=please|plz=please|bc=because|cuz=because|coz=because|w/o=without|im=i'm|ive=i've|lets=let's"
-    "|u=you|do not=don't|should not=shouldn't|must not=mustn't|cannot=can't|can not=can't".split("|")
-)
-SHORT = re.compile(rf"(?<![\w/])(?:{'|'.join(map(re.escape, SHORTHAND))})(?![\w/])")
-MISSPELT = (
-    "always never instead prefer remember should because before please without whenever".split()
+MISSPELT = words(
+    "always never instead prefer remember should because before please without whenever"
 )
 
 
@@ -162,7 +158,7 @@ def normalize(sentence: str) -> str:
     text = masked(sentence).lower().replace("’", "'").replace("，", ", ").replace("、", ", ")
     text = FOREIGN.sub(lambda found: f" {ENGLISH[found[0]]} ", " ".join(text.split()))
     text = SPANISH_DONT.sub("don't ", " ".join(text.split()))
-    text = SHORT.sub(lambda found: SHORTHAND[found[0]], CONTRACTED.sub(r"\1n't", text))
+    text = CONTRACTED.sub(r"\1n't", text)
     return re.sub(r"[a-z]{5,}", lambda found: _spelled(found[0]), text)
 
 
@@ -172,7 +168,8 @@ def is_joke(own: list[str]) -> bool:
 
 def is_hearsay(text: str) -> bool:
     """Whether somebody else may have said it."""
-    return has("hearsay", text) and not has("own_saying", text)
+    said = CUES["reason"].split(text)[0]
+    return has("hearsay", said) and not has("own_saying", said)
 
 
 def orders_the_memory(text: str) -> bool:
