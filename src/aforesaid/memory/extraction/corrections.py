@@ -12,7 +12,6 @@ from aforesaid.similarity import parse_sentences, text_words
 
 SWAPS = [CUES[name] for name in CUES if name.startswith("swap_")]
 SHORT = [CUES[name] for name in CUES if name.startswith("short_")]
-LABELS = ("**Why:**", "**How to apply:**")
 VERSION = re.compile(r"^(?P<name>[A-Za-z][\w.+#-]*)\s+v?\d+(?:\.\d+)*$")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # A memory that says what is used, and not merely names it.
@@ -126,39 +125,26 @@ def replace_term(text: str, old: str, new: str) -> str:
     return _whole_word(old).sub(lambda _: new, text)
 
 
-def drop_sentences(text: str, old: str, put: str) -> str:
-    """Replaces the first line or sentence that has the old by `put`, and drops the others that have it."""
-    parts, joint = (text.split("\n"), "\n") if "\n" in text else (sentences(text), " ")
-    kept: list[str] = []
-    for part in parts:
-        if not has_word(part, old):
-            kept.append(part)
-        elif put not in kept:
-            kept.append(put)
-    return joint.join(kept if put in kept else [put, *kept])
-
-
-def correct_memory(
-    memory: Memory, new: Memory, correction: Correction, old: str, said: str
-) -> Memory:
+def correct_memory(memory: Memory, new: Memory, correction: Correction, old: str) -> Memory:
     """Another version or number replaces the old one in place; anything else replaces the sentences that say
     the old. Reasons that mention the old are dropped."""
-    text, *labels = _split_labels(memory.body)
-    new_text, *new_labels = _split_labels(new.body)
     if not correction.old or correction.about:
+        reasons = [line for line in memory.body.split("\n") if line.startswith("**")]
+        text = _without("\n".join(reasons), old)
+        said = "\n".join(line for line in memory.body.split("\n") if line not in reasons).strip()
         description = replace_term(memory.description, old, correction.new)
-        text = f"{replace_term(text, old, correction.new)}\n\n{said}"
+        parts = (replace_term(said, old, correction.new), new.body, text)
     else:
-        description = new.description
-        text = drop_sentences(text, old, new_text)
-    kept = {each.split("**")[1]: each for each in labels if old.lower() not in each.lower()}
-    kept |= {each.split("**")[1]: each for each in new_labels}
-    body = "\n\n".join(filter(None, (text, "\n".join(kept.values()))))
-    return replace(memory, description=description, body=body)
+        description, parts = new.description, (new.body, _without(memory.body, old), "")
+    return replace(memory, description=description, body="\n\n".join(filter(None, parts)))
 
 
-def _split_labels(body: str) -> list[str]:
-    """The statement, then a line each for why and how."""
-    lines = body.split("\n")
-    first = next((n for n, line in enumerate(lines) if line.startswith(LABELS)), len(lines))
-    return ["\n".join(lines[:first]).strip(), *filter(None, lines[first:])]
+def _without(text: str, old: str) -> str:
+    """The lines and sentences that do not mention the old."""
+    lines = (
+        " ".join(each for each in sentences(line) if not has_word(each, old))
+        if has_word(line, old)
+        else line
+        for line in text.split("\n")
+    )
+    return "\n".join(lines).strip()

@@ -1,7 +1,7 @@
 """Writes what was said in a turn as memories, in one change. Idempotent: a turn can be processed twice.
 
-A correction replaces the one memory that it contradicts by one with a new name; the old one is retired. What is
-known already is left alone. What a user retired does not come back from the same turn.
+A correction replaces the one memory that it contradicts by one with a new name; the old one is retired. What
+is known already is left alone. What a user retired does not come back from the same turn.
 """
 
 import os
@@ -16,43 +16,14 @@ from aforesaid.clock import Clock
 from aforesaid.errors import MemoryRefused
 from aforesaid.grounding import KnownText
 from aforesaid.memory.changes import Change, Memories
-from aforesaid.memory.extraction import corrections
-from aforesaid.memory.extraction.drafts import (
-    Draft,
-    DroppedDraft,
-    covers,
-    covers_all,
-    ground_draft,
-    may_update,
-    read_extraction,
-    subject_words,
-    user_agreed,
-)
-from aforesaid.memory.extraction.rules import (
-    MIN_WORDS,
-    Statement,
-    describe,
-    format_body,
-    guess_type,
-    is_task,
-    make_name,
-    passing,
-    statements,
-)
+from aforesaid.memory.extraction import corrections, drafts, rules
+from aforesaid.memory.extraction.drafts import Draft, DroppedDraft, covers, covers_all
+from aforesaid.memory.extraction.rules import Statement, format_body, make_name
 from aforesaid.memory.extraction.sentences import has, is_joke, normalize, own_sentences, own_words
 from aforesaid.memory.format import fold_name, slugify
 from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable
-from aforesaid.model.memories import (
-    AGENT,
-    BY,
-    OF_TEAM,
-    TYPES,
-    USER,
-    Memory,
-    Message,
-    StoredMemory,
-)
+from aforesaid.model.memories import AGENT, BY, OF_TEAM, TYPES, USER, Memory, Message, StoredMemory
 from aforesaid.model.prose import sentences
 from aforesaid.model.requests import Request
 from aforesaid.privacy.redactor import RULES, Redactor
@@ -91,7 +62,8 @@ def apply_statements(
     """`evidence`: identifies the turn, such as `event 345`. `clock`: when it was said; what is known from
     later is not corrected. `root`: the project's directory, for the files that a memory names. `made`: adds
     what else is known of each, such as a pin."""
-    # Corrections find their memory first. Of a statement and a draft that say the same, the draft is better named.
+    # Corrections find their memory first. Of a draft and a statement that say the same, the draft has the
+    # better name.
     order = sorted(found, key=lambda each: isinstance(each, Draft) or 2 * (not each.correction))
     if not order:
         return Applied()
@@ -172,7 +144,7 @@ class _Application:
             if each.is_ours and (each.memory.by_agent or not memory.by_agent)
         }
         if isinstance(new, Draft):
-            if new.updates not in ours or not may_update(ours[new.updates].memory, memory):
+            if new.updates not in ours or not drafts.may_update(ours[new.updates].memory, memory):
                 return None
             old = ours[new.updates].memory
             version = replace(old, description=memory.description, body=memory.body)
@@ -182,7 +154,7 @@ class _Application:
             if not found or not new.correction:
                 return None
             old, term = found
-            version = corrections.correct_memory(old, memory, new.correction, term, new.said)
+            version = corrections.correct_memory(old, memory, new.correction, term)
         version = replace(
             version,
             pinned=old.pinned or memory.pinned,
@@ -253,7 +225,7 @@ def _is_told_by(memory: Memory, new: Memory, said: str) -> bool:
     """Perhaps in other words by now: people edit what was taken from their own."""
     if (said and said in memory.body) or covers(memory, new):
         return True
-    mine, theirs = subject_words(memory), subject_words(new)
+    mine, theirs = drafts.subject_words(memory), drafts.subject_words(new)
     return len(mine & theirs) >= SHARED * len(theirs)
 
 
@@ -325,8 +297,8 @@ def remember(memories: Memories, wanted: RememberRequest, directory: str) -> Rem
     wanted = replace(wanted, files=tuple(os.path.relpath(path, root) for path in whole))
     first = next(iter(sentences(text)), text)
     statement = Statement(
-        type=wanted.type or guess_type(text),
-        description=wanted.description or describe(first) or first,
+        type=wanted.type or rules.guess_type(text),
+        description=wanted.description or rules.describe(first) or first,
         body=format_body(text, wanted.why, wanted.how),
         correction=corrections.read_correction(text),
         said=text,
@@ -342,10 +314,11 @@ def remember(memories: Memories, wanted: RememberRequest, directory: str) -> Rem
     for stored in memories.all().memories:
         if not covers(stored.memory, new):
             continue
-        if wanted.pinned and stored.is_ours and not stored.memory.pinned:
-            with memories.change(f"confirmed: {stored.memory.name}") as change:
-                stored = change.write(replace(stored.memory, pinned=True), stored.checksum)
-        return Remembered(stored, known=True)
+        if not wanted.pinned or not stored.is_ours or stored.memory.pinned:
+            return Remembered(stored, known=True)
+        with memories.change(f"confirmed: {stored.memory.name}") as change:
+            pinned = change.write(replace(stored.memory, pinned=True), stored.checksum)
+        return Remembered(pinned, known=True)
     raise MemoryRefused(f"It was not kept: {', '.join(each.why for each in done.skipped)}.")
 
 
@@ -396,7 +369,7 @@ class Extraction:
 
 def statements_by_rules(dialogue: Sequence[Message], redactor: Redactor = RULES) -> list[Statement]:
     """What the user said explicitly in the newest message."""
-    return statements(*_newest(dialogue), redactor)
+    return rules.statements(*_newest(dialogue), redactor)
 
 
 def may_teach(dialogue: Sequence[Message]) -> bool:
@@ -405,16 +378,16 @@ def may_teach(dialogue: Sequence[Message]) -> bool:
     own = own_sentences(prompt)
     if is_joke(own):
         return False
-    if user_agreed(prompt) and has("standing", normalize(before)):
+    if drafts.user_agreed(prompt) and has("standing", normalize(before)):
         return True
-    return any(map(_may_last, own)) or bool(statements(prompt, before))
+    return any(map(_may_last, own)) or bool(rules.statements(prompt, before))
 
 
 def _may_last(sentence: str) -> bool:
     text = normalize(sentence)
-    if len(text.split()) < MIN_WORDS or is_task(text):
+    if len(text.split()) < rules.MIN_WORDS or rules.is_task(text):
         return False
-    return passing(text) is None and not has("symptom", text)
+    return rules.passing(text) is None and not has("symptom", text)
 
 
 def _newest(dialogue: Sequence[Message]) -> tuple[str, str]:
@@ -436,10 +409,10 @@ def build_extraction_request(dialogue: Sequence[Message], existing: Sequence[Mem
 def parse_extraction(
     reply: str, dialogue: Sequence[Message], redactor: Redactor = RULES
 ) -> Extraction | Unusable:
-    drafts = read_extraction(reply)
-    if isinstance(drafts, Unusable):
-        return drafts
-    checked = [ground_draft(draft, dialogue, redactor) for draft in drafts]
+    proposed = drafts.read_extraction(reply)
+    if isinstance(proposed, Unusable):
+        return proposed
+    checked = [drafts.ground_draft(draft, dialogue, redactor) for draft in proposed]
     return Extraction(
         tuple(each for each in checked if isinstance(each, Draft)),
         tuple(each for each in checked if isinstance(each, DroppedDraft)),

@@ -2,8 +2,8 @@
 
 A clause is an order, a norm, a fact, a practice of the team or a word of the user about themselves; each cue
 that it is meant to last (`always`, `instead of`, a reason, a name of a tool …) gives a point, and what speaks
-for the moment takes one. `MIN_POINTS` are needed. In doubt a sentence is not kept: users repeat what they want
-remembered. The body keeps the whole sentence, so that its scope and reason stay with it.
+for the moment takes one. `MIN_POINTS` are needed. In doubt a sentence is not kept: users repeat what they
+want remembered. The body keeps the whole sentence, so that its scope and reason stay with it.
 """
 
 import re
@@ -35,7 +35,7 @@ MIN_WORDS = 3
 MAX_LINE, MAX_BODY = 200, 2_000
 MAX_SENTENCE, MAX_STATEMENTS = 500, 8  # characters of a sentence; statements of one message
 NAME_WORDS = 8
-VAGUE = set("just task make got rest fetch requests teams main merge linear".split())
+VAGUE = words("just task make got rest fetch requests teams main merge linear")
 ADDRESS = re.compile(r"https?://\S+")
 PATH = re.compile(rf"\w/|/\w|\w\.\w{{1,4}}\b|{MASK}")
 _WIDE = r"[\u2e80-\uffef]"
@@ -49,7 +49,8 @@ DENIED = re.compile(r"\bnot (?:an? |the )?[\"“`](?P<term>[^\"”`]+)[\"”`]")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a sentence is worth. `type`: of the memory, if it has enough points. `why`: why it does not last."""
+    """What a sentence is worth. `type`: of the memory, if it has enough points. `why`: why it does not
+    last."""
 
     type: str = PROJECT
     points: int = 0
@@ -61,8 +62,8 @@ class Reading:
 
 
 def read(sentence: str, *, alone: bool = True, spec: bool = False) -> Reading:
-    """`alone`: the message has no task beside it, which an order could be about. `spec`: it asks for something
-    to be built, so that the rest are requirements."""
+    """`alone`: the message has no task beside it, which an order could be about. `spec`: it asks for
+    something to be built, so that the rest are requirements."""
     text = normalize(sentence)
     thinks = CUES["thinks"].match(text)
     text = text[thinks.end() :] if thinks else text
@@ -126,8 +127,8 @@ def _clauses(text: str) -> Iterator[tuple[int, str]]:
 
 
 class Clause:
-    """`text`: in normal form; `rest`: with all that follows it in its sentence, `plain`: the sentence as typed,
-    masked. `points`: for the cues that count whatever it is."""
+    """`text`: in normal form; `rest`: with all that follows it in its sentence; `plain`: the sentence as
+    typed, masked. `points`: for the cues that count whatever it is."""
 
     def __init__(self, text: str, rest: str, plain: str, *, alone: bool, corrects: bool) -> None:
         self.text, self.rest, self.plain = text, rest, plain
@@ -267,9 +268,8 @@ THIRD = tuple(
 def describe(sentence: str) -> str:
     """One line, without the opening, the reason and the consequence."""
     line = sentence
-    for part in ("so", "why"):
-        if found := CUES[part].search(masked(line)):
-            line = line[: found.start()] + line[found.end() :]
+    while found := CUES["why"].search(masked(line)):
+        line = line[: found.start()] + line[found.end() :]
     for opening in ("opening", "remember_opening", "opening"):
         found = CUES[opening].match(masked(line))
         if found and (opening != "opening" or not begins("subject", line)):
@@ -288,28 +288,6 @@ def describe(sentence: str) -> str:
 def make_name(description: str) -> str:
     telling = words(CUES["leave_out"].sub(" ", ADDRESS.sub(" ", description)).replace("'", ""))
     return slugify(" ".join(telling[:NAME_WORDS]) or description)
-
-
-def find_reasons(sentence: str, after: str = "") -> tuple[str, str]:
-    """Why, and how to apply it, if that was said in the sentence; the why also in the next one."""
-    plain = masked(sentence)
-    why = how = ""
-    if found := CUES["why"].search(plain):
-        group = "why" if found["why"] else "inner"
-        why = sentence[found.start(group) : found.end(group)]
-    elif found := CUES["a_reason"].match(masked(after)):
-        why = after[found.start("why") :]
-    if (found := CUES["so"].search(plain)) and len(found["how"].split()) >= MIN_WORDS:
-        how = sentence[found.start("how") :]
-    elif found := CUES["when"].search(plain):
-        how = found["when"]
-    return _sentence(why), _sentence(how)
-
-
-def _sentence(text: str) -> str:
-    text = CUES["firm"].sub("", text).strip(" ,;:")
-    text = one_line(text[:1].upper() + text[1:], MAX_LINE)
-    return text if not text or text[-1] in ".!?…" else f"{text}."
 
 
 def format_body(statement: str, why: str = "", how: str = "") -> str:
@@ -339,8 +317,9 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
     tasks = [is_task(text) for text in normal]
     spec = begins("builds", _bare(normal[0]))
     found: dict[str, Statement] = {}
-    for number, sentence in enumerate(own):
-        if number and begins("points_back", _bare(normal[number])) and not passing(normal[number - 1]):
+    for number, text in enumerate(normal):
+        sentence = own[number]
+        if number and begins("points_back", _bare(text)) and not passing(normal[number - 1]):
             sentence = own[number - 1]
             reading = Reading(guess_type(sentence), MIN_POINTS)
         else:
@@ -349,8 +328,7 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
         unfit = len(sentence) > MAX_SENTENCE or orders_the_memory(sentence)
         if unfit or redactor.has_secret(sentence) or _is_quoted(sentence, before):
             continue
-        after = own[number + 1] if number + 1 < len(own) else ""
-        if made := _statement(reading, sentence, after, before):
+        if made := _statement(reading, sentence, "".join(own[number + 1 : number + 2]), before):
             found.setdefault(sentence, made)
     return list(found.values())[:MAX_STATEMENTS]
 
@@ -367,7 +345,7 @@ def _statement(reading: Reading, sentence: str, after: str, before: str) -> Stat
     denies = denied is not None and denied["term"].lower() in before.lower()
     if not (short or reading.lasts or denies):
         return None
-    body = format_body(sentence, *find_reasons(sentence, after))
+    body = f"{sentence} {after}" if begins("a_reason", after) else sentence
     if short:
         return Statement(PROJECT, describe(sentence), body, short, sentence, stands=False)
     return Statement(reading.type, describe(sentence), body, read_correction(sentence), sentence)
