@@ -113,14 +113,14 @@ def test_the_table_names_who_and_which_half() -> None:
 
 
 def test_misses_false_ones_and_refusals_are_shown_with_their_dialogue() -> None:
-    talk = next(each for each in shipped() if each.id == "t18")
+    talk = next(each for each in shipped() if each.id == "t19")
     made_up = (
         '[{"type": "user", "description": "Likes Erlang", "body": "Use Erlang for the parser"}]'
     )
     outcomes, _ = extraction.run(Model(lambda _: made_up), [talk])
     shown = "\n".join(extraction.explained(outcomes))
-    assert shown.startswith("t18 [preference, by the way]\n  user: tabs are better")
-    assert "  missed (said otherwise): tabs" in shown
+    assert shown.startswith("t19 [background]\n  user: why are we even touching")
+    assert "  missed (said otherwise): SOC2" in shown
     assert "  refused, the user did not say it: Likes Erlang" in shown
 
 

@@ -44,6 +44,7 @@ HARD = re.compile(
     rf"{PATH.pattern}|\d|\w_\w|[a-z][A-Z]|\b[A-Z]{{2,}}\b|#\w|(?<=[a-z] )[A-Z][a-z]+"
     rf"|[A-Za-z]{{2,}} ?(?={_WIDE})|(?<={_WIDE}) ?[A-Za-z]{{2,}}"
 )
+MEANT = ("contrast", "reason", "status", "consequence", "place")
 DENIED = re.compile(r"\bnot (?:an? |the )?[\"“`](?P<term>[^\"”`]+)[\"”`]")
 
 
@@ -141,7 +142,7 @@ class Clause:
         place = has("place", rest) or begins("scoped", rest)
         self.in_project = place or PATH.search(plain) is not None
         self.project_tool = bool(tools - PERSONAL)
-        cues = ("contrast", "behaviour", "only", "one", "reason", "condition")
+        cues = ("contrast", "behaviour", "only", "one", "reason", "condition", "language")
         self.points = 2 * has("standing", rest) + sum(has(cue, rest) for cue in cues)
         self.points += place + corrects + self.hard - self.deictic
         self.points -= 2 * has("points_at", text) + 2 * has("to_come", rest)
@@ -152,8 +153,8 @@ def _weigh(clause: Clause) -> Reading:
     if has("pointless", text) or (clause.deictic and not clause.corrects):
         return Reading()
     if begins("self", text) or has("opinion", text):
-        tool = clause.project_tool and has("prefers", text)
-        return Reading(FEEDBACK if clause.in_project or tool else USER, points + 2)
+        of_project = has("prefers", text) and (clause.in_project or clause.project_tool)
+        return Reading(FEEDBACK if of_project else USER, points + 2)
     if begins("wish", text):
         kind = USER if has("to_me", rest) else PROJECT
         return Reading(kind, points - clause.hard + has("single", text))
@@ -186,7 +187,7 @@ def _weigh_order(clause: Clause) -> Reading:
     points += begins("durative", text) + has("ground", rest) + has("firm", rest)
     points += has("forbids", text) and not standing
     points += begins("any_object", thing) and thing.split()[0] not in KINDS
-    if not clause.work:
+    if not (clause.work or has("to_me", text)):
         points -= begins("the_object", thing) + 2 * has("program", text)
     points -= has("only", text) and "only" not in text[:12]
     points -= begins("momentary", text) and not has("standing", rest)
@@ -205,13 +206,17 @@ def _weigh_statement(clause: Clause) -> Reading:
     if has("norm", text):
         points += (subject or text.startswith("we ")) + begins("universal", text)
         return Reading(FEEDBACK, points + has("forbids", text) + has("status", rest))
-    if clause.symptom:
+    # `the cache always …` tells what is seen.
+    seen = begins("the_object", text) and has("standing", text)
+    if clause.symptom or (seen and not any(has(cue, rest) for cue in MEANT)):
         return Reading()
     if has("states", text):
         points += subject + has("status", rest) + has("consequence", rest)
+        points += subject and has("settled", text)
         points -= begins("bare_subject", text) and not located
         return Reading(_fact_type(clause.plain), points)
-    points += (clause.work and subject) + has("forbids", rest) - clause.corrects
+    points += (clause.work and subject) * (1 + has("asked_for", rest))
+    points += has("forbids", rest) - clause.corrects
     says_enough = len(rest.split()) >= MIN_WORDS or not rest.isascii()
     return Reading(FEEDBACK, points if says_enough else 0)
 
