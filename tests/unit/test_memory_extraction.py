@@ -381,7 +381,7 @@ class TestApplying:
         assert memories.get("install") is None
         new = written(memories, "use-pnpm-instead-npm")
         assert new.description == "Use pnpm instead of npm"
-        assert new.body == "no, use pnpm instead of npm Ask before adding one."
+        assert new.body == "no, use pnpm instead of npm\n\nAsk before adding one."
         assert (new.pinned, new.created, new.updated) == (True, 5, NOW)
         assert new.evidence == ("event 1", "event 9")
         entry = memories.history.log(1)[0]

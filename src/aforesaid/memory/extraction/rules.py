@@ -321,26 +321,21 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
     normal = [normalize(sentence) for sentence in own]
     tasks = [is_task(text) for text in normal]
     spec = begins("builds", _bare(normal[0]))
+    answer = f" {' '.join(words(before))} "
     found: dict[str, Statement] = {}
     for number, text in enumerate(normal):
-        sentence = own[number]
-        if number and begins("points_back", _bare(text)) and not passing(normal[number - 1]):
-            sentence = own[number - 1]
-            reading = Reading(guess_type(sentence), MIN_POINTS)
-        else:
-            alone = not any(tasks[:number] + tasks[number + 1 :])
-            reading = read(sentence, alone=alone, spec=spec)
+        back = number and begins("points_back", _bare(text)) and not passing(normal[number - 1])
+        sentence = own[number - 1] if back else own[number]
         unfit = len(sentence) > MAX_SENTENCE or orders_the_memory(sentence)
-        if unfit or redactor.has_secret(sentence) or _is_quoted(sentence, before):
+        is_quoted = f" {' '.join(words(sentence))} " in answer
+        if unfit or is_quoted or redactor.has_secret(sentence):
             continue
+        alone = sum(tasks) == tasks[number]
+        reading = Reading(guess_type(sentence), MIN_POINTS)
+        reading = reading if back else read(sentence, alone=alone, spec=spec)
         if made := _statement(reading, sentence, "".join(own[number + 1 : number + 2]), before):
             found.setdefault(sentence, made)
     return list(found.values())[:MAX_STATEMENTS]
-
-
-def _is_quoted(sentence: str, before: str) -> bool:
-    """From the assistant's message."""
-    return f" {' '.join(words(sentence))} " in f" {' '.join(words(before))} "
 
 
 def _statement(reading: Reading, sentence: str, after: str, before: str) -> Statement | None:
