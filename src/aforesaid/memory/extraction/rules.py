@@ -202,9 +202,10 @@ def _weigh_statement(clause: Clause) -> Reading:
     located = ADDRESS.search(clause.plain) is not None and has("located", clause.plain)
     points += located - 2 * (has("program", text) and not located)
     subject = begins("generic", text) or begins("specific", text)
-    points += has("ours", text)
+    points += has("ours", text) + has("authority", text)
     if has("norm", text):
         points += (subject or text.startswith("we ")) + begins("universal", text)
+        points += has("actor", rest)
         return Reading(FEEDBACK, points + has("forbids", text) + has("status", rest))
     # `the cache always …` tells what is seen.
     seen = begins("the_object", text) and has("standing", text)
