@@ -390,6 +390,19 @@ class TestApplying:
             b"Use npm" in (data or b"") for data in memories.history.contents(entry.id)[0].values()
         )
 
+    def test_who_changes_their_mind_twice_has_one_memory(
+        self, memories: Memories, take: Callable[..., Applied]
+    ) -> None:
+        take("I prefer tabs.", event=1)
+        take("no, use spaces instead", event=2, at=NOW + 1)
+        take("no, use tabs instead", event=3, at=NOW + 2)
+        (one,) = memories.all().memories
+        assert (one.memory.description, one.memory.name) == (
+            "The user prefers tabs",
+            "prefers-tabs",
+        )
+        assert not take("no, use spaces instead", event=2, at=NOW + 1).updated
+
     def test_a_short_correction_changes_the_number_alone(
         self, memories: Memories, take: Callable[..., Applied]
     ) -> None:

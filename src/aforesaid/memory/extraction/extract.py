@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 
 from aforesaid import freshness, repository
@@ -350,7 +350,6 @@ def _write_named(
     return Remembered(stored, updated=old is not None)
 
 
-VERSION = "v1"
 MESSAGES, ROOM = 10, 4_000  # the last ones, and characters of them
 MAX_ANSWER = 300  # of the assistant's: what it says counts only if the user agrees
 KNOWN_ROOM, KNOWN_LINE = 3_000, 160
@@ -442,16 +441,9 @@ def _shown(dialogue: Sequence[Message]) -> str:
 def _known(existing: Sequence[Memory], shown: str) -> str:
     """The most similar first."""
     words = text_words(shown)
-
-    def nearness(memory: Memory) -> float:
-        return word_overlap(words, text_words(memory.description))
-
-    lines: list[str] = []
-    room = KNOWN_ROOM
-    for memory in sorted(existing, key=nearness, reverse=True):
-        line = f"- {fenced(one_line(f'{memory.name}: {memory.description}', KNOWN_LINE))}"
-        room -= len(line)
-        if room < 0:
-            break
-        lines.append(line)
-    return "\n".join(lines) or "- none"
+    near = sorted(existing, key=lambda each: -word_overlap(words, text_words(each.description)))
+    told = (one_line(f"{each.name}: {each.description}", KNOWN_LINE) for each in near)
+    lines = [f"- {fenced(each)}" for each in told]
+    sizes = accumulate(map(len, lines))
+    fitting = [line for line, size in zip(lines, sizes, strict=True) if size <= KNOWN_ROOM]
+    return "\n".join(fitting) or "- none"

@@ -72,7 +72,8 @@ def read(sentence: str, *, alone: bool = True, spec: bool = False) -> Reading:
     text = _bare(CUES["tag"].sub("", text) if corrects else text)
     polite = CUES["polite"].match(text)
     # "can you always rely on it?" asks; "could you please always run it?" does not.
-    if polite and polite["please"] and (has("standing", text) or has("to_me", text)):
+    lasting = any(has(cue, text) for cue in ("standing", "to_me"))
+    if polite and ((polite["please"] and lasting) or begins("remember", polite["rest"])):
         text = polite["rest"]
     plain = masked(sentence)
     if kind := _remembered(text, plain):
@@ -233,7 +234,7 @@ def _remembered(text: str, plain: str) -> str | None:
     if not found or text.rstrip().endswith(("?", "？")):
         return None
     how, what = found["how"], found["what"]
-    if len(what.split()) < MIN_WORDS and what.isascii():
+    if len(what.split()) < MIN_WORDS and what.isascii() and not begins("self", what):
         return None
     weak = not how.startswith(("remember", "memori", "don't forget", "make", "take"))
     if weak and (begins("deictic", what) or begins("points_at", what) or has("wanted", what)):
@@ -276,12 +277,12 @@ def describe(sentence: str) -> str:
     line = sentence
     while found := CUES["why"].search(masked(line)):
         line = line[: found.start()] + line[found.end() :]
-    for opening in ("opening", "remember_opening", "opening"):
-        found = CUES[opening].match(masked(line))
-        if found and (opening != "opening" or not begins("subject", line)):
+    for cue in ("opening", "polite", "remember_opening", "opening"):
+        found = CUES[cue].match(masked(line))
+        if found and cue == "polite":
+            line = line[found.start("rest") : found.end("rest")]
+        elif found and (cue != "opening" or not begins("subject", line)):
             line = line[found.end() :]
-    if asked := CUES["polite"].match(masked(line)):
-        line = line[asked.start("rest") : asked.end("rest")]
     line = CUES["thanks"].sub("", line.strip(" ,;:-").rstrip(" .!?。"))
     for pattern, put in THIRD:
         found = pattern.match(line)
