@@ -206,8 +206,8 @@ def _weigh_statement(clause: Clause) -> Reading:
     points += has("ours", text) + has("authority", text)
     if has("norm", text):
         points += (subject or text.startswith("we ")) + begins("universal", text)
-        points += has("actor", rest)
-        return Reading(FEEDBACK, points + has("forbids", text) + has("status", rest))
+        points += has("actor", rest) + has("forbids", text) + has("status", rest)
+        return Reading(PROJECT if text.startswith("we ") else FEEDBACK, points)
     # `the cache always …` tells what is seen.
     seen = begins("the_object", text) and has("standing", text)
     if clause.symptom or (seen and not any(has(cue, rest) for cue in MEANT)):
