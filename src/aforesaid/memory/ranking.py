@@ -86,7 +86,7 @@ ACTIVITIES = (
     _activity(
         "code",
         rf"\b{MAKE}\b[^?!]*?\b{SOURCE}(?!\w)",
-        r"\bindent|\b(?:tabs|spaces)\b|\bquotes\b|semicolon|annotat|type hints?|\bnaming\b|docstring|\bcomments?\b|"
+        r"\bindent|\b(?:tabs|spaces|quotes|naming)\b|semicolon|annotat|type hints?|docstring|\bcomments?\b|"
         r"line length|code style|coding style|camel ?case|snake ?case",
     ),
     _activity(
