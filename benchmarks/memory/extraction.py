@@ -113,17 +113,13 @@ def _judge(outcome: Outcome, after: dict[str, Memory]) -> None:
     talk = outcome.dialogue
     before = {memory.name: memory for memory in talk.existing}
     new = [memory for name, memory in after.items() if name not in before]
-    changed = {
-        name for name, memory in before.items() if after[name].body.strip() != memory.body.strip()
-    }
+    kept = {name: memory.body.strip() for name, memory in after.items()}
+    changed = {name for name, memory in before.items() if kept.get(name) != memory.body.strip()}
     for expected in talk.expected:
-        if expected.updates in changed and expected.fits(after[expected.updates]):
-            changed.remove(expected.updates)
-            hit: Memory | None = after[expected.updates]
-        else:
-            hit = next((memory for memory in new if expected.fits(memory)), None)
-            if hit:
-                new.remove(hit)
+        hit = next((memory for memory in new if expected.fits(memory)), None)
+        if hit:
+            new.remove(hit)
+            changed -= set(hit.replaces) & {expected.updates}
         outcome.found.append((expected, hit))
     found = [expected.words for expected, memory in outcome.found if memory]
     outcome.wrong = [memory for memory in new if not _allowed(memory, talk, found)]
@@ -155,7 +151,7 @@ def tabled(title: str, outcomes: Sequence[Outcome], asked: Asked) -> table.Table
     made.add("said otherwise, remembered", table.share(_hits(implicit), len(implicit)), "")
     made.add("recall", table.share(right, len(found)), "")
     made.add("of the right type", table.share(typed, right), "")
-    corrections = sum(m is not None and m.name == e.updates for e, m in updates)
+    corrections = sum(m is not None and e.updates in m.replaces for e, m in updates)
     made.add("corrections that found their memory", table.share(corrections, len(updates)), "")
     made.add("memories changed wrongly", f"{sum(len(each.changed) for each in outcomes)}", "0")
     quiet = sum(not each.written for each in idle)

@@ -346,7 +346,8 @@ def test_what_the_user_says_is_kept(memory: aforesaid.Memory, shop: Path) -> Non
 def test_a_correction_updates_what_it_contradicts(memory: aforesaid.Memory) -> None:
     (first,) = memory.extract_memories(said("Always use npm in this project."))
     (second,) = memory.extract_memories(said("No, use pnpm instead of npm from now on."))
-    assert second.memory.name == first.memory.name
+    assert (first.memory.name, second.memory.name) == ("always-use-npm", "use-pnpm-instead-npm")
+    assert second.memory.replaces == (first.memory.name,)
     assert "pnpm" in second.memory.description
     assert len(memory.all()) == 1
     memory.undo()

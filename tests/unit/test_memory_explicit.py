@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aforesaid.memory.extraction.rules import Correction, Statement, contradicted, statements
+from aforesaid.memory.extraction.corrections import Correction, contradicted
+from aforesaid.memory.extraction.rules import Statement, statements
 from aforesaid.memory.extraction.sentences import orders_the_memory, own_words
 from aforesaid.model.memories import FEEDBACK, PROJECT, REFERENCE, USER, Memory
 from aforesaid.privacy.redactor import Redactor
@@ -63,9 +64,6 @@ def only(prompt: str, before: str = "") -> Statement:
 )
 def test_what_is_said_to_last_is_kept(prompt: str, type_: str, description: str | None) -> None:
     found = statements(prompt)
-    if prompt == "please never force-push":  # says nothing more; too little to go by
-        assert not found
-        return
     assert [each.type for each in found] == [type_]
     assert description is None or found[0].description == description
     assert found[0].said in prompt
@@ -173,17 +171,45 @@ def test_a_sentence_is_kept_if_the_next_one_asks_for_it() -> None:
     assert statements("Is it on port 8080? Remember that.") == []
 
 
-def test_the_reason_and_when_it_applies_are_told_if_they_were_said() -> None:
-    why = only("Never mock the database in tests, because the mocks hid a broken migration.")
-    assert why.description == "Never mock the database in tests"
-    assert why.body.endswith("\n\n**Why:** The mocks hid a broken migration.")
-    how = only("Keep in mind that billing runs on Python 3.8, so no match statements there.")
-    assert how.body.endswith("\n\n**How to apply:** No match statements there.")
-    when = only("Whenever you touch the proto files, regenerate the client")
-    assert when.body.endswith("**How to apply:** Whenever you touch the proto files.")
-    assert "**" not in only("Always run the linter.").body
+def test_the_body_keeps_the_reason_and_the_scope() -> None:
+    said = "Never mock the database in tests, because the mocks hid a broken migration."
+    assert (only(said).description, only(said).body) == ("Never mock the database in tests", said)
+    scope = "for the web folder: no inline styles please, the CSP forbids them"
+    assert only(scope).body == scope
     next_one = statements("Never use default exports. Otherwise renames hurt.")
-    assert "**Why:** Renames hurt." in next_one[0].body
+    assert next_one[0].body == "Never use default exports. Otherwise renames hurt."
+
+
+@loop_over(
+    ("prompt", "of_user"),
+    [
+        ("no, PRs go against develop, not main", False),
+        ("dont use npm here, we use pnpm", False),
+        ("I only want one confirmation dialog, not three", False),
+        ("please prompt me before you delete anything", True),
+        ("allways rebase befor you push", False),
+        ("acme-infra is our repository for terraform", False),
+        ("the events table is append only", False),
+        ("assertions should compare the whole object, not single fields", False),
+        ("instead of blocking the upload just warn", False),
+        ("I prefer pytest over unittest", False),
+        ("I use tabs, not spaces, in all my own projects", True),
+        ("Bitte immer pnpm benutzen, nicht npm", False),
+        ("Antworte mir bitte immer auf Deutsch", True),
+        ("Ne déploie jamais en production le vendredi", False),
+        ("Prefiero respuestas cortas", True),
+        ("我们的数据库是 PostgreSQL 16", False),
+        ("いつも日本語で答えてください", True),
+    ],
+)
+def test_talk_is_understood_and_its_content_tells_whose_it_is(prompt: str, of_user: bool) -> None:
+    assert (only(prompt).type == USER) is of_user
+
+
+def test_what_is_quoted_from_the_answer_is_not_said_but_its_denial_is() -> None:
+    before = "This is a dismiss bug. The cache always uses `redis`."
+    assert statements("The cache always uses redis.\n\nare you sure?", before) == []
+    assert only('it\'s not a "dismiss bug" in general', before).stands
 
 
 @loop_over(

@@ -22,7 +22,7 @@ from tests.support.context import make_context
 from tests.support.stub_model import FakeClock, StubModel, Turns, asking
 
 SAID = "I prefer tabs. Remember that."
-MEANT = "we have to keep the audit log for seven years because legal wants it"
+MEANT = "the audit log is kept for seven years"
 DRAFT = json.dumps(
     [
         {
@@ -166,7 +166,7 @@ def test_a_short_correction_is_understood_by_what_was_said_before(desk: Desk) ->
         change.write(width)
     desk.turn("How wide is a line?", "I see. Lines have 80 columns.")
     desk.extract(*desk.turn("not 80 columns, 100"))
-    found = desk.memories.get("width")
+    found = desk.memories.get("lines-have-100-columns")
     assert found is not None
     assert found.memory.description == "Lines have 100 columns"
 
@@ -187,7 +187,7 @@ def test_what_the_agent_wrote_down_is_enough_but_for_a_correction(desk: Desk) ->
     assert (desk.names(), model.requests) == ([], [])
     desk.extract(*desk.turn(SAID))
     desk.extract(*desk.turn("no, use spaces instead", "Noted.", wrote(2)))
-    found = desk.memories.get("prefers-tabs")
+    found = desk.memories.get("prefers-spaces")
     assert found is not None
     assert found.memory.description == "The user prefers spaces"
 

@@ -377,10 +377,11 @@ class TestApplying:
         )
         know(memories, old)
         applied = take("no, use pnpm instead of npm", event=9)
-        assert applied.updated == ("install",)
-        new = written(memories, "install")
+        assert applied.updated == ("use-pnpm-instead-npm",)
+        assert memories.get("install") is None
+        new = written(memories, "use-pnpm-instead-npm")
         assert new.description == "Use pnpm instead of npm"
-        assert new.body == "no, use pnpm instead of npm Ask before adding one."
+        assert new.body == "no, use pnpm instead of npm\n\nAsk before adding one."
         assert (new.pinned, new.created, new.updated) == (True, 5, NOW)
         assert new.evidence == ("event 1", "event 9")
         entry = memories.history.log(1)[0]
@@ -389,6 +390,19 @@ class TestApplying:
             b"Use npm" in (data or b"") for data in memories.history.contents(entry.id)[0].values()
         )
 
+    def test_who_changes_their_mind_twice_has_one_memory(
+        self, memories: Memories, take: Callable[..., Applied]
+    ) -> None:
+        take("I prefer tabs.", event=1)
+        take("no, use spaces instead", event=2, at=NOW + 1)
+        take("no, use tabs instead", event=3, at=NOW + 2)
+        (one,) = memories.all().memories
+        assert (one.memory.description, one.memory.name) == (
+            "The user prefers tabs",
+            "prefers-tabs",
+        )
+        assert not take("no, use spaces instead", event=2, at=NOW + 1).updated
+
     def test_a_short_correction_changes_the_number_alone(
         self, memories: Memories, take: Callable[..., Applied]
     ) -> None:
@@ -396,10 +410,10 @@ class TestApplying:
             memories,
             Memory("width", "Lines have at most 80 columns", FEEDBACK, "80 columns. Not for URLs."),
         )
-        assert take("not 80 columns, 100", before="Lines have at most 80 columns.").updated == (
-            "width",
-        )
-        new = written(memories, "width")
+        (name,) = take("not 80 columns, 100", before="Lines have at most 80 columns.").updated
+        assert name == "lines-have-at-most-100-columns"
+        new = written(memories, name)
+        assert new.replaces == ("width",)
         assert new.description == "Lines have at most 100 columns"
         assert new.body == "100 columns. Not for URLs.\n\nnot 80 columns, 100"
 
@@ -469,10 +483,10 @@ class TestApplying:
         fits = draft("Deploys go out on Mondays", updates="deploy-day")
         strange = draft("The tests need Docker to run", updates="deploy-day")
         applied = apply_statements(memories, [fits, strange], ("event 1",), lambda: NOW)
-        assert applied.updated == ("deploy-day",)
+        assert applied.updated == ("deploys-go-out-on-mondays",)
         assert len(applied.added) == 1
-        assert written(memories, "deploy-day").description == "Deploys go out on Mondays"
-        assert written(memories, "deploy-day").created == 1
+        new = written(memories, "deploys-go-out-on-mondays")
+        assert (new.created, new.replaces) == (1, ("deploy-day",))
 
     def test_a_drafts_name_is_slugged(self, memories: Memories) -> None:
         evil = draft("Tests need Docker", name="../../etc/passwd")

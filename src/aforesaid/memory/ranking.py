@@ -73,7 +73,7 @@ ROWS = (
     (
         "code",
         rf"\b{MAKE}\b[^?!]*?\b{SOURCE}(?!\w)",
-        r"\bindent|\btabs\b|\bquotes\b|semicolon|annotat|type hints?|\bnaming\b|docstring|\bcomments?\b|"
+        r"\bindent|\b(?:tabs|spaces|quotes|naming)\b|semicolon|annotat|type hints?|docstring|\bcomments?\b|"
         r"line length|code style|coding style|camel ?case|snake ?case",
     ),
     (

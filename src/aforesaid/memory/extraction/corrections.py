@@ -10,58 +10,8 @@ from aforesaid.model.memories import Memory
 from aforesaid.model.prose import sentences
 from aforesaid.similarity import parse_sentences, text_words
 
-_WORD = r"[`\"'“]?[\w@#][\w@./+#-]*[`\"'”%]?"
-_TERM = rf"{_WORD}(?:\s+{_WORD}){{0,3}}?"
-_ENDS = (
-    "(?:in|for|on|when|whenever|because|since|from|here|everywhere|now|please|so|as|to|at|if|by|and|but|or|going"
-    "|any ?more|any longer|instead|last|this|though|a while|ages|already|some|months|weeks|years)"
-)
-_END = rf"(?=\s*(?:$|[.,;!)]|\s{_ENDS}\b))"
-_NEWS = r"^(?:\W|(?:no|nope|nah|actually|sorry|wrong|wait|please|well|hm+|ok|okay|but|it(?:'s| is)|should be)\b)*"
-_USED = r"\b(?:use|using|uses|prefer|prefers|want|run|like|on|is|are)\s+"
-_MOVED = r"\b(?:moved|switched|migrated|upgraded|changed|went)\b"
-_LEFT = r"(?:no longer (?:use|support|run|need)|(?:stopped|quit) (?:using|supporting)|dropped(?: support for)?)"
-# What is new and what is old; the other is empty where only one is said.
-SWAPS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_USED}(?P<new>{_TERM})(?:\s+now)?\s*,?\s+(?:instead of|rather than|in place of|over|and not)\s+"
-        rf"(?P<old>{_TERM}){_END}",
-        rf"{_USED}(?P<new>{_TERM})(?:\s+now)?,\s+not\s+(?P<old>{_TERM}){_END}",
-        rf"{_MOVED}(?:\s+(?!from\b|to\b)[\w'-]+){{0,4}}?\s+from\s+(?P<old>{_TERM})\s+(?:over\s+)?to\s+"
-        rf"(?P<new>{_TERM}){_END}",
-        rf"\b(?:don't|do not|dont) use\s+(?P<old>{_TERM})\b.*?,\s*(?:but |we )?use\s+(?P<new>{_TERM})"
-        rf"(?:\s+instead)?{_END}",
-        rf"\b{_LEFT}\s+(?P<old>{_TERM}){_END}(?P<new>)",
-        rf"\b(?:don't|do not) (?:use|support)\s+(?P<old>{_TERM})\s+any ?(?:more|longer)\b(?P<new>)",
-        rf"(?P<old>){_MOVED}(?: over)? to\s+(?P<new>{_TERM}){_END}",
-        rf"^(?P<old>)(?:\W|(?:no|nope|nah|actually)\b)+(?:we use|we're using|use|it's)\s+(?P<new>{_TERM}){_END}",
-    )
-)
-# Too short to be understood alone: what it is about was said before.
-SHORT = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_NEWS}not\s+(?P<old>{_TERM})\s*(?:,\s*(?:but\s+)?|\s+but\s+)(?P<new>{_TERM})\W*$",
-        rf"{_NEWS}(?P<new>{_TERM}),?\s+(?:and )?not\s+(?P<old>{_TERM})\W*$",
-    )
-)
-# What it takes the place of stands in a memory.
-INSTEAD = re.compile(
-    rf"^\W*(?:no|nope|nah|actually)\b\W*(?:please )?use\s+(?P<new>{_TERM})\s+instead\W*$",
-    re.IGNORECASE,
-)
-_TIMES = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer"
-    r"|\d{4})"
-)
-# `for sessions`; but neither `for this repo` nor `in January`.
-LIMIT = re.compile(
-    rf"\s+(?:for|in|on|to|with)\s+(?!(?:this|our|the|all|my) (?:\w+ )?{CUES['places'].pattern}\b|{_TIMES}\b)(?P<to>[^,.;!]+)",
-    re.IGNORECASE,
-)
-ARTICLE = re.compile(r"^(?:the|an?|our|my|your)\s+", re.IGNORECASE)
-TERM_REST = re.compile(r"\s+(?:for|in|on|when|here|as|to|everywhere|with)\b.*$", re.IGNORECASE)
+SWAPS = [CUES[name] for name in CUES if name.startswith("swap_")]
+SHORT = [CUES[name] for name in CUES if name.startswith("short_")]
 VERSION = re.compile(r"^(?P<name>[A-Za-z][\w.+#-]*)\s+v?\d+(?:\.\d+)*$")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # A memory that says what is used, and not merely names it.
@@ -88,7 +38,7 @@ def read_correction(sentence: str) -> Correction | None:
 
 def read_short(sentence: str, before: str) -> Correction | None:
     """`not 80 columns, 100` corrects what the assistant has just said; `no, use spaces instead` a memory."""
-    if (found := INSTEAD.match(sentence)) and found["new"].strip("`\"'").lower() in KINDS:
+    if (found := CUES["instead"].match(sentence)) and found["new"].strip("`\"'").lower() in KINDS:
         return Correction("", found["new"].strip("`\"'"))
     for found in filter(None, (pattern.match(sentence) for pattern in SHORT)):
         made = _make_correction(found, "")
@@ -100,9 +50,13 @@ def read_short(sentence: str, before: str) -> Correction | None:
 
 def _make_correction(found: re.Match[str], rest: str) -> Correction:
     def bare(term: str) -> str:
-        return ARTICLE.sub("", TERM_REST.sub("", term.strip(" `\"'“”,"))).strip("`\"'“” .")
+        return (
+            CUES["article"]
+            .sub("", CUES["term_rest"].sub("", term.strip(" `\"'“”,")))
+            .strip("`\"'“” .")
+        )
 
-    limit = LIMIT.match(rest)
+    limit = CUES["limit"].match(rest)
     return Correction(bare(found["old"]), bare(found["new"]), where=limit["to"] if limit else "")
 
 
@@ -171,13 +125,26 @@ def replace_term(text: str, old: str, new: str) -> str:
     return _whole_word(old).sub(lambda _: new, text)
 
 
-def drop_sentences(text: str, old: str, put: str) -> str:
-    """Replaces the first line or sentence that has the old by `put`, and drops the others that have it."""
-    parts, joint = (text.split("\n"), "\n") if "\n" in text else (sentences(text), " ")
-    kept: list[str] = []
-    for part in parts:
-        if not has_word(part, old):
-            kept.append(part)
-        elif put not in kept:
-            kept.append(put)
-    return joint.join(kept if put in kept else [put, *kept])
+def correct_memory(memory: Memory, new: Memory, correction: Correction, old: str) -> Memory:
+    """Another version or number replaces the old one in place; anything else replaces the sentences that say
+    the old. Reasons that mention the old are dropped."""
+    if not correction.old or correction.about:
+        reasons = [line for line in memory.body.split("\n") if line.startswith("**")]
+        text = _without("\n".join(reasons), old)
+        said = "\n".join(line for line in memory.body.split("\n") if line not in reasons).strip()
+        description = replace_term(memory.description, old, correction.new)
+        parts = (replace_term(said, old, correction.new), new.body, text)
+    else:
+        description, parts = new.description, (new.body, _without(memory.body, old), "")
+    return replace(memory, description=description, body="\n\n".join(filter(None, parts)))
+
+
+def _without(text: str, old: str) -> str:
+    """The lines and sentences that do not mention the old."""
+    lines = (
+        " ".join(each for each in sentences(line) if not has_word(each, old))
+        if has_word(line, old)
+        else line
+        for line in text.split("\n")
+    )
+    return "\n".join(lines).strip()

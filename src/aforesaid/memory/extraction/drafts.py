@@ -7,12 +7,13 @@ that cannot be read is a value (`Unusable`).
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from aforesaid.grounding import KnownText, contradicts_source, stands_in
 from aforesaid.memory.extraction.rules import describe, is_task, read
 from aforesaid.memory.extraction.sentences import (
     CUES,
+    begins,
     has,
     is_hearsay,
     is_joke,
@@ -48,13 +49,6 @@ LIKE = (
 )
 TAGGED = re.compile(r"<(memory|item|draft)\b[^<>]*>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 TAG = re.compile(r"<(?P<tag>\w+)>(?P<text>.*?)</(?P=tag)>", re.DOTALL)
-NOTHING = re.compile(
-    r"\W*(?:none|null|nothing(?: (?:new|to (?:remember|keep|add)).*)?|no (?:new )?memor(?:y|ies).*|n/a)\W*",
-    re.IGNORECASE | re.DOTALL,
-)
-EMPTY = re.compile(
-    r"\W*(?:none|null|n/a|unknown|not (?:stated|given|specified|mentioned))?\W*", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +69,7 @@ def read_extraction(reply: str) -> tuple[Draft, ...] | Unusable:
     found = [draft for each in _objects(text) if (draft := _draft(each))]
     if found:
         return tuple(dict.fromkeys(found))[:MAX_DRAFTS]
-    if re.search(r"\[\s*\]", text) or (text and NOTHING.fullmatch(text.strip("`"))):
+    if re.search(r"\[\s*\]", text) or (text and CUES["nothing"].fullmatch(text.strip("`"))):
         return ()
     return Unusable("there is neither a memory nor an empty list in it")
 
@@ -87,10 +81,10 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     for value in json_values(text.replace("“", '"').replace("”", '"')):
         lists = value.values() if isinstance(value, Mapping) else (value,)
         inner = [each for many in lists if isinstance(many, list) for each in many]
-        for each in inner or [value]:
-            if isinstance(each, Mapping):
-                tagged = False
-                yield each
+        objects = [each for each in inner if isinstance(each, Mapping)]
+        for each in objects or ([value] if isinstance(value, Mapping) else []):
+            tagged = False
+            yield each
     for block in TAGGED.finditer(text) if tagged else ():
         yield {each["tag"].lower(): each["text"] for each in TAG.finditer(block[2])}
 
@@ -116,9 +110,9 @@ def _draft(value: Mapping[str, Any]) -> Draft | None:
 
 def _field(known: Mapping[str, Any], names: Sequence[str]) -> str:
     for value in map(known.get, names):
-        if isinstance(value, list):
-            value = " ".join(each for each in value if isinstance(each, str))
-        if isinstance(value, str | int | float) and not EMPTY.fullmatch(text := str(value).strip()):
+        parts = value if isinstance(value, list) else [value]
+        text = " ".join(str(each) for each in parts if isinstance(each, str | int | float)).strip()
+        if not CUES["no_value"].fullmatch(text):
             return text
     return ""
 
@@ -127,26 +121,14 @@ SAME_REASON = 0.75  # word overlap of a reason that is none
 MIN_SIMILARITY = 0.4  # word overlap of a proposal with the sentence it rests on
 MIN_DESCRIPTION_SHARE, MIN_DESCRIPTION_WORDS = 0.5, 3  # of the sentence's words, in a description
 MAX_AGREEMENT = 8  # words; whoever says more says it themselves
-AGREES = re.compile(
-    r"\W*(?:(?:oh|ok|okay|ah),?\s+)?(?:yes|yep|yeah|yup|exactly|correct|right|agreed|sure|absolutely|definitely"
-    r"|of course|please do|do (?:that|so|it)|sounds good|that's right|true|indeed)\b",
-    re.IGNORECASE,
-)
-OFFER = re.compile(
-    r"^.*?\b(?:should|shall|can|may) (?:i|we)\s+|^.*?\b(?:want|like) me to\s+", re.IGNORECASE
-)
-# If the rules do not take it for a rule of work, it is a requirement for a program.
-OF_A_PROGRAM = re.compile(r"(?:always|never|whenever|every ?time|by default)\b")
 USER_WORD = re.compile(r"\b(?:The )?Users?\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A sentence of the newest turn. `agreed`: it is the assistant's, and the user said yes to it."""
 
     text: str
-    agreed: bool = False
-    joking: bool = False
+    agreed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +172,13 @@ def ground_draft(
         same = any(word_overlap(text_words(reason), text_words(e)) >= SAME_REASON for e in stand)
         return "" if near is None or other or same or not stands_in(reason, text) else reason
 
-    described = describe(OFFER.sub("", source.text) if source.agreed else source.text)
+    found = read(source.text)
+    # What is told in all projects must be about the person.
+    other = draft.type == USER and not has("first_person", normalize(source.text))
+    described = describe(CUES["offer"].sub("", source.text) if source.agreed else source.text)
     return replace(
         draft,
-        type=_grounded_type(draft.type, source),
+        type=found.type if found.lasts else FEEDBACK if other else draft.type,
         description=draft.description if tells else described,
         body=f"Agreed to: {source.text}" if source.agreed else source.text,
         why=given(draft.why),
@@ -202,24 +187,22 @@ def ground_draft(
 
 
 def _sources(dialogue: Sequence[Message]) -> Iterator[list[Source]]:
-    """For each of the user's messages, the sentences that may be remembered."""
+    """For each of the user's messages, the sentences that may be remembered; none of a joke."""
     asked = ""
     for message in dialogue:
-        if message.role != "user":
-            asked = message.text
-            continue
-        own = [text for text in own_sentences(message.text) if not text.endswith(":")]
-        joking = is_joke(own)
-        agreed = sentences(asked) if user_agreed(message.text) else []
-        yield [
-            *(Source(text, joking=joking) for text in own),
-            *(Source(text, agreed=True) for text in agreed),
-        ]
-        asked = ""
+        if message.role == "user":
+            own = own_sentences(message.text)
+            mine = [] if is_joke(own) else [text for text in own if not text.endswith(":")]
+            agreed = sentences(asked) if user_agreed(message.text) else []
+            yield [
+                *(Source(text, False) for text in mine),
+                *(Source(text, True) for text in agreed),
+            ]
+        asked = message.text if message.role != "user" else ""
 
 
 def user_agreed(text: str) -> bool:
-    return AGREES.match(text) is not None and len(text.split()) <= MAX_AGREEMENT
+    return begins("agrees", text) and len(text.split()) <= MAX_AGREEMENT
 
 
 def _nearest(text: str, sources: Sequence[Source]) -> Source | None:
@@ -236,26 +219,15 @@ def _not_to_keep(source: Source, text: str) -> str | None:
         lasting = has("standing", plain) or has("place", plain) or "stop" in plain
         return None if lasting else "for this turn"
     found = read(source.text)
-    if source.joking or found.why:
-        return found.why or "a joke"
-    if is_hearsay(plain):
-        return "somebody else's words"
+    if found.why or is_hearsay(plain):
+        return found.why or "somebody else's words"
     if found.lasts:
         return None
     if is_task(plain):
         return "a task for this turn"
     if has("symptom", normalize(text)) or has("symptom", plain.partition(", ")[0]):
         return "a fault, not a fact"
-    return "what a program is to do" if OF_A_PROGRAM.match(plain) else None
-
-
-def _grounded_type(kind: str, source: Source) -> str:
-    """By the rules, if they apply. What is told in all projects must be about the person."""
-    found = read(source.text)
-    if found.lasts:
-        return found.type
-    about_user = has("first_person", normalize(source.text))
-    return FEEDBACK if kind == USER and not about_user else kind
+    return "what a program is to do" if begins("of_a_program", plain) else None
 
 
 SAME_SUBJECT = 0.4  # word overlap of a memory and of what is to take its place

@@ -1,14 +1,14 @@
 """Writes what was said in a turn as memories, in one change. Idempotent: a turn can be processed twice.
 
-A correction changes the one memory that it contradicts, which keeps its name, date and pin; the history keeps
-the old text. What is known already is left alone. What a user retired does not come back from the same turn.
+A correction replaces the one memory that it contradicts by one with a new name; the old one is retired. What
+is known already is left alone. What a user retired does not come back from the same turn.
 """
 
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 
 from aforesaid import freshness, repository
@@ -16,50 +16,14 @@ from aforesaid.clock import Clock
 from aforesaid.errors import MemoryRefused
 from aforesaid.grounding import KnownText
 from aforesaid.memory.changes import Change, Memories
-from aforesaid.memory.extraction.drafts import (
-    Draft,
-    DroppedDraft,
-    covers,
-    covers_all,
-    ground_draft,
-    may_update,
-    read_extraction,
-    subject_words,
-    user_agreed,
-)
-from aforesaid.memory.extraction.corrections import (
-    Correction,
-    contradicted,
-    drop_sentences,
-    read_correction,
-    replace_term,
-)
-from aforesaid.memory.extraction.rules import (
-    MIN_WORDS,
-    Statement,
-    describe,
-    format_body,
-    guess_type,
-    is_task,
-    make_name,
-    passing,
-    statements,
-)
+from aforesaid.memory.extraction import corrections, drafts, rules
+from aforesaid.memory.extraction.drafts import Draft, DroppedDraft, covers, covers_all
+from aforesaid.memory.extraction.rules import Statement, format_body, make_name
 from aforesaid.memory.extraction.sentences import has, is_joke, normalize, own_sentences, own_words
 from aforesaid.memory.format import fold_name, slugify
 from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable
-from aforesaid.model.memories import (
-    AGENT,
-    BY,
-    OF_TEAM,
-    PROJECT,
-    TYPES,
-    USER,
-    Memory,
-    Message,
-    StoredMemory,
-)
+from aforesaid.model.memories import AGENT, BY, OF_TEAM, TYPES, USER, Memory, Message, StoredMemory
 from aforesaid.model.prose import sentences
 from aforesaid.model.requests import Request
 from aforesaid.privacy.redactor import RULES, Redactor
@@ -67,7 +31,6 @@ from aforesaid.similarity import text_words, word_overlap
 from aforesaid.text import cut, fenced, one_line
 
 SHARED = 0.6  # of the words of a statement, in a memory of the same turn that says it
-LABELS = ("**Why:**", "**How to apply:**")
 MAX_FILES = 8  # of one memory
 ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]+://\S+")
 FILE_NAME = re.compile(r"[\w@.+/-]{2,200}")
@@ -99,14 +62,17 @@ def apply_statements(
     """`evidence`: identifies the turn, such as `event 345`. `clock`: when it was said; what is known from
     later is not corrected. `root`: the project's directory, for the files that a memory names. `made`: adds
     what else is known of each, such as a pin."""
-    found = list(found)
-    if not found:
+    # Corrections find their memory first. Of a draft and a statement that say the same, the draft has the
+    # better name.
+    order = sorted(found, key=lambda each: isinstance(each, Draft) or 2 * (not each.correction))
+    if not order:
         return Applied()
     with memories.change("remembered", forgiving=True) as change:
         work = _Application(change, memories, clock(), root, tuple(evidence), made)
-        for each in found:
+        for each in order:
             work.take(each)
-        done = (("remembered", work.added), ("corrected", work.updated))
+        old = [old if old == new else f"{old} (now {new})" for new, old in work.replaced.items()]
+        done = (("remembered", work.added), ("corrected", old))
         change.reason = "; ".join(f"{w}: {', '.join(n)}" for w, n in done if n) or "remembered"
     return work.result()
 
@@ -130,33 +96,27 @@ class _Application:
         self.of_turn = [e.memory for e in past if set(evidence) & set(e.memory.evidence)]
         self.taken = {fold_name(name) for folder in memories.places.all for name in folder.names()}
         self.added: list[str] = []
-        self.updated: list[str] = []
+        self.replaced: dict[str, str] = {}  # by the corrected name, the old one
+        self.paths: dict[str, tuple[Path, ...]] = {}
         self.skipped: list[Skipped] = []
 
     def take(self, new: Statement | Draft) -> None:
         if isinstance(new, Draft):
-            name, body = _draft_name(new), format_body(new.body, new.why, new.how)
-            said, stands = new.body, True
+            name, body, said = _draft_name(new), format_body(new.body, new.why, new.how), new.body
         else:
-            name, body, said, stands = make_name(new.description), new.body, new.said, new.stands
-        memory = self.made(
-            Memory(
-                name=name,
-                description=new.description,
-                type=new.type,
-                body=body,
-                created=self.now,
-                evidence=self.evidence,
-            )
-        )
+            name, body, said = make_name(new.description), new.body, new.said
+        memory = Memory(name, new.description, new.type, body, created=self.now)
+        memory = self.made(replace(memory, evidence=self.evidence))
         before = next((old for old in self.of_turn if _is_told_by(old, memory, said)), None)
         try:
             if before:
                 why: str | None = f"taken before: {before.name}"
-            elif target := self._find_target(memory, new, said):
-                why = self._update(*target)
+            elif target := self._find_target(memory, new):
+                why = self._correct(*target)
+            elif isinstance(new, Draft) or new.stands:
+                why = self._add(memory)
             else:
-                why = self._add(memory) if stands else "it puts nothing right that is known"
+                why = "it puts nothing right that is known"
         except MemoryRefused as error:  # edited in this moment, or a forbidden name
             why = str(error)
         if why:
@@ -164,16 +124,17 @@ class _Application:
 
     def result(self) -> Applied:
         """Without the files that somebody edited while they were written."""
-        edited = {each.memory.name for each in self.known if each.path in self.change.kept_by_hand}
-        self.skipped += [Skipped(each, f"{each} is just being edited") for each in sorted(edited)]
+        by_hand = set(self.change.kept_by_hand)
+        edited = {name for name, paths in self.paths.items() if by_hand & set(paths)}
+        skipped = [Skipped(name, f"{name} is just being edited") for name in sorted(edited)]
         added, updated = (
             tuple(name for name in names if name not in edited)
-            for names in (self.added, self.updated)
+            for names in (self.added, self.replaced)
         )
-        return Applied(added, updated, tuple(self.skipped))
+        return Applied(added, updated, (*self.skipped, *skipped))
 
     def _find_target(
-        self, memory: Memory, new: Statement | Draft, said: str
+        self, memory: Memory, new: Statement | Draft
     ) -> tuple[StoredMemory, Memory] | None:
         """The memory that is corrected, and its new version. An agent's note corrects none of the user's: the
         agent may have read it somewhere."""
@@ -182,36 +143,45 @@ class _Application:
             for each in self.known
             if each.is_ours and (each.memory.by_agent or not memory.by_agent)
         }
-        if isinstance(new, Statement):
-            correction = new.correction
-            known = (each.memory for each in ours.values())
-            if not correction or not (found := contradicted(correction, known)):
-                return None
-            old, term = found
-            corrected = correct_memory(old, memory, correction, term, said)
-        else:
-            if new.updates not in ours or not may_update(ours[new.updates].memory, memory):
+        if isinstance(new, Draft):
+            if new.updates not in ours or not drafts.may_update(ours[new.updates].memory, memory):
                 return None
             old = ours[new.updates].memory
-            evidence = _joined_evidence(old, memory)
-            corrected = replace(
-                old, description=memory.description, body=memory.body, evidence=evidence
-            )
-        corrected = replace(
-            corrected,
+            version = replace(old, description=memory.description, body=memory.body)
+        else:
+            known = (each.memory for each in ours.values())
+            found = new.correction and corrections.contradicted(new.correction, known)
+            if not found or not new.correction:
+                return None
+            old, term = found
+            version = corrections.correct_memory(old, memory, new.correction, term)
+        version = replace(
+            version,
             pinned=old.pinned or memory.pinned,
             files=(*old.files, *memory.files),
+            evidence=tuple(dict.fromkeys((*old.evidence, *memory.evidence))),
         )
         # An agent's note stays one as long as it says something that the user did not.
-        if not memory.by_agent and covers_all(memory, corrected):
-            corrected = without_agent_mark(corrected)
-        return ours[old.name], corrected
+        if not memory.by_agent and covers_all(memory, version):
+            version = without_agent_mark(version)
+        return ours[old.name], version
 
-    def _update(self, old: StoredMemory, memory: Memory) -> str | None:
-        if max(old.memory.created, old.memory.updated) > self.now:
-            return f"older than {old.memory.name}"
-        self._write(replace(memory, updated=self.now), old)
-        self.updated.append(memory.name)
+    def _correct(self, old: StoredMemory, memory: Memory) -> str | None:
+        """Its name tells what it says, so a corrected memory has another one."""
+        former = old.memory
+        if max(former.created, former.updated) > self.now:
+            return f"older than {former.name}"
+        name = self._free_name(make_name(memory.description), former.name)
+        memory = replace(memory, name=name, updated=self.now)
+        if name == former.name:
+            self._write(memory, old)
+        else:
+            memory = replace(memory, replaces=(*former.replaces, former.name))
+            self.change.retire(former.name, "corrected", name, old.checksum, group=name)
+            self._write(memory, None)
+            self.known.remove(old)
+        self.paths[name] = (*self.paths[name], old.path)
+        self.replaced[name] = former.name
         return None
 
     def _add(self, memory: Memory) -> str | None:
@@ -223,15 +193,16 @@ class _Application:
             # Noted by an agent. It is the user's word now if the user said all of it.
             if each.is_ours and covers_all(memory, each.memory):
                 self._write(replace(without_agent_mark(each.memory), updated=self.now), each)
-                self.updated.append(each.memory.name)
+                self.replaced[each.memory.name] = each.memory.name
                 return None
-        name, number = memory.name, 1
-        while fold_name(name) in self.taken:
-            number += 1
-            name = slugify(f"{memory.name[:56]} {number}")
-        self._write(replace(memory, name=name), None)
-        self.added.append(name)
+        memory = replace(memory, name=self._free_name(memory.name))
+        self._write(memory, None)
+        self.added.append(memory.name)
         return None
+
+    def _free_name(self, name: str, own: str = "") -> str:
+        names = (name if n == 1 else slugify(f"{name[:56]} {n}") for n in count(1))
+        return next(each for each in names if each == own or fold_name(each) not in self.taken)
 
     def _write(self, memory: Memory, old: StoredMemory | None) -> None:
         if self.root:
@@ -239,6 +210,7 @@ class _Application:
         stored = self.change.write(memory, old.checksum if old else None)
         self.known = [*(each for each in self.known if each is not old), stored]
         self.taken.add(fold_name(memory.name))
+        self.paths[memory.name] = (stored.path,)
 
 
 def _draft_name(draft: Draft) -> str:
@@ -253,46 +225,13 @@ def _is_told_by(memory: Memory, new: Memory, said: str) -> bool:
     """Perhaps in other words by now: people edit what was taken from their own."""
     if (said and said in memory.body) or covers(memory, new):
         return True
-    mine, theirs = subject_words(memory), subject_words(new)
+    mine, theirs = drafts.subject_words(memory), drafts.subject_words(new)
     return len(mine & theirs) >= SHARED * len(theirs)
-
-
-def correct_memory(
-    memory: Memory, new: Memory, correction: Correction, old: str, said: str
-) -> Memory:
-    """Another version or number replaces the old one in place; anything else replaces the sentences that say
-    the old. Reasons that mention the old are dropped."""
-    text, *labels = _split_labels(memory.body)
-    new_text, *new_labels = _split_labels(new.body)
-    if not correction.old or correction.about:
-        description = replace_term(memory.description, old, correction.new)
-        text = f"{replace_term(text, old, correction.new)}\n\n{said}"
-    else:
-        description = new.description
-        text = drop_sentences(text, old, new_text)
-    kept = [each for each in labels if old.lower() not in each.lower()]
-    for label in new_labels:
-        kept = [each for each in kept if each.split("**")[1] != label.split("**")[1]] + [label]
-    body = "\n\n".join([text, "\n".join(kept)] if kept else [text])
-    return replace(
-        memory, description=description, body=body, evidence=_joined_evidence(memory, new)
-    )
-
-
-def _split_labels(body: str) -> list[str]:
-    """The statement, then a line each for why and how."""
-    lines = body.split("\n")
-    first = next((n for n, line in enumerate(lines) if line.startswith(LABELS)), len(lines))
-    return ["\n".join(lines[:first]).strip(), *filter(None, lines[first:])]
 
 
 def without_agent_mark(memory: Memory) -> Memory:
     extra = {key: value for key, value in memory.extra.items() if key != BY}
     return replace(memory, extra=extra)
-
-
-def _joined_evidence(old: Memory, new: Memory) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*old.evidence, *new.evidence)))
 
 
 def locate_files(memory: Memory, root: str, now: int) -> Memory:
@@ -358,10 +297,10 @@ def remember(memories: Memories, wanted: RememberRequest, directory: str) -> Rem
     wanted = replace(wanted, files=tuple(os.path.relpath(path, root) for path in whole))
     first = next(iter(sentences(text)), text)
     statement = Statement(
-        type=wanted.type or guess_type(text),
-        description=wanted.description or describe(first) or first,
+        type=wanted.type or rules.guess_type(text),
+        description=wanted.description or rules.describe(first) or first,
         body=format_body(text, wanted.why, wanted.how),
-        correction=read_correction(text),
+        correction=corrections.read_correction(text),
         said=text,
     )
     if wanted.name is not None or wanted.team:
@@ -373,18 +312,14 @@ def remember(memories: Memories, wanted: RememberRequest, directory: str) -> Rem
             return Remembered(stored, updated=name in done.updated)
     new = Memory("", statement.description, statement.type, statement.body)
     for stored in memories.all().memories:
-        if covers(stored.memory, new):
-            return Remembered(_confirm(memories, stored, wanted), known=True)
+        if not covers(stored.memory, new):
+            continue
+        if not wanted.pinned or not stored.is_ours or stored.memory.pinned:
+            return Remembered(stored, known=True)
+        with memories.change(f"confirmed: {stored.memory.name}") as change:
+            pinned = change.write(replace(stored.memory, pinned=True), stored.checksum)
+        return Remembered(pinned, known=True)
     raise MemoryRefused(f"It was not kept: {', '.join(each.why for each in done.skipped)}.")
-
-
-def _confirm(memories: Memories, stored: StoredMemory, wanted: RememberRequest) -> StoredMemory:
-    """It was said again: pins it if asked to."""
-    old = stored.memory
-    if old.pinned or not wanted.pinned or not stored.is_ours:
-        return stored
-    with memories.change(f"confirmed: {old.name}") as change:
-        return change.write(replace(old, pinned=True), stored.checksum)
 
 
 def _write_named(
@@ -415,10 +350,8 @@ def _write_named(
     return Remembered(stored, updated=old is not None)
 
 
-VERSION = "v1"
 MESSAGES, ROOM = 10, 4_000  # the last ones, and characters of them
-LONGEST_ANSWER = 300  # of the assistant's: what it says counts only if the user agrees
-LEAST_ROOM = 80  # for one more message
+MAX_ANSWER = 300  # of the assistant's: what it says counts only if the user agrees
 KNOWN_ROOM, KNOWN_LINE = 3_000, 160
 REPLY_TOKENS = 700
 ASK = "Which memories are to be written? Answer with a JSON array alone, [] if there is nothing to keep."
@@ -435,7 +368,7 @@ class Extraction:
 
 def statements_by_rules(dialogue: Sequence[Message], redactor: Redactor = RULES) -> list[Statement]:
     """What the user said explicitly in the newest message."""
-    return statements(*_newest(dialogue), redactor)
+    return rules.statements(*_newest(dialogue), redactor)
 
 
 def may_teach(dialogue: Sequence[Message]) -> bool:
@@ -444,16 +377,16 @@ def may_teach(dialogue: Sequence[Message]) -> bool:
     own = own_sentences(prompt)
     if is_joke(own):
         return False
-    if user_agreed(prompt) and has("standing", normalize(before)):
+    if drafts.user_agreed(prompt) and has("standing", normalize(before)):
         return True
-    return any(map(_may_last, own)) or bool(statements(prompt, before))
+    return any(map(_may_last, own)) or bool(rules.statements(prompt, before))
 
 
 def _may_last(sentence: str) -> bool:
     text = normalize(sentence)
-    if len(text.split()) < MIN_WORDS or is_task(text):
+    if len(text.split()) < rules.MIN_WORDS or rules.is_task(text):
         return False
-    return passing(text) is None and not has("symptom", text)
+    return rules.passing(text) is None and not has("symptom", text)
 
 
 def _newest(dialogue: Sequence[Message]) -> tuple[str, str]:
@@ -475,10 +408,10 @@ def build_extraction_request(dialogue: Sequence[Message], existing: Sequence[Mem
 def parse_extraction(
     reply: str, dialogue: Sequence[Message], redactor: Redactor = RULES
 ) -> Extraction | Unusable:
-    drafts = read_extraction(reply)
-    if isinstance(drafts, Unusable):
-        return drafts
-    checked = [ground_draft(draft, dialogue, redactor) for draft in drafts]
+    proposed = drafts.read_extraction(reply)
+    if isinstance(proposed, Unusable):
+        return proposed
+    checked = [drafts.ground_draft(draft, dialogue, redactor) for draft in proposed]
     return Extraction(
         tuple(each for each in checked if isinstance(each, Draft)),
         tuple(each for each in checked if isinstance(each, DroppedDraft)),
@@ -493,34 +426,24 @@ def _shown(dialogue: Sequence[Message]) -> str:
     newest = max((n for n, each in enumerate(dialogue, 1) if each.role == "user"), default=0)
     for message in reversed(dialogue[:newest][-MESSAGES:]):
         if message.role == "user":
-            text = own_words(message.text) or "(pasted text, left out)"
+            who, text = "User", own_words(message.text) or "(pasted text, left out)"
         else:
-            text = cut(message.text, LONGEST_ANSWER)
+            who, text = "Assistant", cut(message.text, MAX_ANSWER)
         text = cut(fenced(text), room)
         if not text:
             break
         room -= len(text)
         # Only our own lines begin at the margin.
-        nested = text.replace("\n", "\n  ")
-        lines.append(f"{'User' if message.role == 'user' else 'Assistant'}: {nested}")
-        if room < LEAST_ROOM:
-            break
+        lines.append(f"{who}: {text}".replace("\n", "\n  "))
     return "\n".join(reversed(lines))
 
 
 def _known(existing: Sequence[Memory], shown: str) -> str:
     """The most similar first."""
     words = text_words(shown)
-
-    def nearness(memory: Memory) -> float:
-        return word_overlap(words, text_words(memory.description))
-
-    lines: list[str] = []
-    room = KNOWN_ROOM
-    for memory in sorted(existing, key=nearness, reverse=True):
-        line = f"- {fenced(one_line(f'{memory.name}: {memory.description}', KNOWN_LINE))}"
-        room -= len(line)
-        if room < 0:
-            break
-        lines.append(line)
-    return "\n".join(lines) or "- none"
+    near = sorted(existing, key=lambda each: -word_overlap(words, text_words(each.description)))
+    told = (one_line(f"{each.name}: {each.description}", KNOWN_LINE) for each in near)
+    lines = [f"- {fenced(each)}" for each in told]
+    sizes = accumulate(map(len, lines))
+    fitting = [line for line, size in zip(lines, sizes, strict=True) if size <= KNOWN_ROOM]
+    return "\n".join(fitting) or "- none"

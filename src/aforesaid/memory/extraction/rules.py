@@ -2,8 +2,8 @@
 
 A clause is an order, a norm, a fact, a practice of the team or a word of the user about themselves; each cue
 that it is meant to last (`always`, `instead of`, a reason, a name of a tool …) gives a point, and what speaks
-for the moment takes one. `MIN_POINTS` are needed. In doubt a sentence is not kept: users repeat what they want
-remembered. The body keeps the whole sentence, so that its scope and reason stay with it.
+for the moment takes one. `MIN_POINTS` are needed. In doubt a sentence is not kept: users repeat what they
+want remembered. The body keeps the whole sentence, so that its scope and reason stay with it.
 """
 
 import re
@@ -35,7 +35,7 @@ MIN_WORDS = 3
 MAX_LINE, MAX_BODY = 200, 2_000
 MAX_SENTENCE, MAX_STATEMENTS = 500, 8  # characters of a sentence; statements of one message
 NAME_WORDS = 8
-VAGUE = set("just task make got rest fetch requests teams main merge linear".split())
+VAGUE = words("just task make got rest fetch requests teams main merge linear")
 ADDRESS = re.compile(r"https?://\S+")
 PATH = re.compile(rf"\w/|/\w|\w\.\w{{1,4}}\b|{MASK}")
 _WIDE = r"[\u2e80-\uffef]"
@@ -44,12 +44,14 @@ HARD = re.compile(
     rf"{PATH.pattern}|\d|\w_\w|[a-z][A-Z]|\b[A-Z]{{2,}}\b|#\w|(?<=[a-z] )[A-Z][a-z]+"
     rf"|[A-Za-z]{{2,}} ?(?={_WIDE})|(?<={_WIDE}) ?[A-Za-z]{{2,}}"
 )
+MEANT = ("contrast", "reason", "status", "consequence", "place")
 DENIED = re.compile(r"\bnot (?:an? |the )?[\"“`](?P<term>[^\"”`]+)[\"”`]")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a sentence is worth. `type`: of the memory, if it has enough points. `why`: why it does not last."""
+    """What a sentence is worth. `type`: of the memory, if it has enough points. `why`: why it does not
+    last."""
 
     type: str = PROJECT
     points: int = 0
@@ -61,8 +63,8 @@ class Reading:
 
 
 def read(sentence: str, *, alone: bool = True, spec: bool = False) -> Reading:
-    """`alone`: the message has no task beside it, which an order could be about. `spec`: it asks for something
-    to be built, so that the rest are requirements."""
+    """`alone`: the message has no task beside it, which an order could be about. `spec`: it asks for
+    something to be built, so that the rest are requirements."""
     text = normalize(sentence)
     thinks = CUES["thinks"].match(text)
     text = text[thinks.end() :] if thinks else text
@@ -70,7 +72,8 @@ def read(sentence: str, *, alone: bool = True, spec: bool = False) -> Reading:
     text = _bare(CUES["tag"].sub("", text) if corrects else text)
     polite = CUES["polite"].match(text)
     # "can you always rely on it?" asks; "could you please always run it?" does not.
-    if polite and polite["please"] and (has("standing", text) or has("to_me", text)):
+    lasting = any(has(cue, text) for cue in ("standing", "to_me"))
+    if polite and ((polite["please"] and lasting) or begins("remember", polite["rest"])):
         text = polite["rest"]
     plain = masked(sentence)
     if kind := _remembered(text, plain):
@@ -126,8 +129,8 @@ def _clauses(text: str) -> Iterator[tuple[int, str]]:
 
 
 class Clause:
-    """`text`: in normal form; `rest`: with all that follows it in its sentence, `plain`: the sentence as typed,
-    masked. `points`: for the cues that count whatever it is."""
+    """`text`: in normal form; `rest`: with all that follows it in its sentence; `plain`: the sentence as
+    typed, masked. `points`: for the cues that count whatever it is."""
 
     def __init__(self, text: str, rest: str, plain: str, *, alone: bool, corrects: bool) -> None:
         self.text, self.rest, self.plain = text, rest, plain
@@ -140,7 +143,7 @@ class Clause:
         place = has("place", rest) or begins("scoped", rest)
         self.in_project = place or PATH.search(plain) is not None
         self.project_tool = bool(tools - PERSONAL)
-        cues = ("contrast", "behaviour", "only", "one", "reason", "condition")
+        cues = ("contrast", "behaviour", "only", "one", "reason", "condition", "language")
         self.points = 2 * has("standing", rest) + sum(has(cue, rest) for cue in cues)
         self.points += place + corrects + self.hard - self.deictic
         self.points -= 2 * has("points_at", text) + 2 * has("to_come", rest)
@@ -151,12 +154,12 @@ def _weigh(clause: Clause) -> Reading:
     if has("pointless", text) or (clause.deictic and not clause.corrects):
         return Reading()
     if begins("self", text) or has("opinion", text):
-        tool = clause.project_tool and has("prefers", text)
-        return Reading(FEEDBACK if clause.in_project or tool else USER, points + 2)
+        of_project = has("prefers", text) and (clause.in_project or clause.project_tool)
+        return Reading(FEEDBACK if of_project else USER, points + 2)
     if begins("wish", text):
         kind = USER if has("to_me", rest) else PROJECT
         return Reading(kind, points - clause.hard + has("single", text))
-    if begins("of_one", text):
+    if begins("of_one", text) and not begins("order", text):
         return Reading()
     if begins("practice", text) and not clause.symptom:
         return Reading(PROJECT, points + 1 + has("forbids", text) + has("changed", text))
@@ -185,7 +188,7 @@ def _weigh_order(clause: Clause) -> Reading:
     points += begins("durative", text) + has("ground", rest) + has("firm", rest)
     points += has("forbids", text) and not standing
     points += begins("any_object", thing) and thing.split()[0] not in KINDS
-    if not clause.work:
+    if not (clause.work or has("to_me", text)):
         points -= begins("the_object", thing) + 2 * has("program", text)
     points -= has("only", text) and "only" not in text[:12]
     points -= begins("momentary", text) and not has("standing", rest)
@@ -200,17 +203,22 @@ def _weigh_statement(clause: Clause) -> Reading:
     located = ADDRESS.search(clause.plain) is not None and has("located", clause.plain)
     points += located - 2 * (has("program", text) and not located)
     subject = begins("generic", text) or begins("specific", text)
-    points += has("ours", text)
+    points += has("ours", text) + has("authority", text)
     if has("norm", text):
         points += (subject or text.startswith("we ")) + begins("universal", text)
-        return Reading(FEEDBACK, points + has("forbids", text) + has("status", rest))
-    if clause.symptom:
+        points += has("actor", rest) + has("forbids", text) + has("status", rest)
+        return Reading(PROJECT if text.startswith("we ") else FEEDBACK, points)
+    # `the cache always …` tells what is seen.
+    seen = begins("the_object", text) and has("standing", text)
+    if clause.symptom or (seen and not any(has(cue, rest) for cue in MEANT)):
         return Reading()
     if has("states", text):
         points += subject + has("status", rest) + has("consequence", rest)
+        points += subject and has("settled", text)
         points -= begins("bare_subject", text) and not located
         return Reading(_fact_type(clause.plain), points)
-    points += (clause.work and subject) + has("forbids", rest) - clause.corrects
+    points += (clause.work and subject) * (1 + has("asked_for", rest))
+    points += has("forbids", rest) - clause.corrects
     says_enough = len(rest.split()) >= MIN_WORDS or not rest.isascii()
     return Reading(FEEDBACK, points if says_enough else 0)
 
@@ -226,7 +234,7 @@ def _remembered(text: str, plain: str) -> str | None:
     if not found or text.rstrip().endswith(("?", "？")):
         return None
     how, what = found["how"], found["what"]
-    if len(what.split()) < MIN_WORDS and what.isascii():
+    if len(what.split()) < MIN_WORDS and what.isascii() and not begins("self", what):
         return None
     weak = not how.startswith(("remember", "memori", "don't forget", "make", "take"))
     if weak and (begins("deictic", what) or begins("points_at", what) or has("wanted", what)):
@@ -250,33 +258,6 @@ def _guess_type(text: str, plain: str) -> str:
     return REFERENCE if ADDRESS.search(plain) or has("product", plain) else _fact_type(plain)
 
 
-LEAVE_OUT = re.compile(
-    r"\b(?:the user(?:'s)?|the|an?|is|are|be|to|you|your|that|of|from now on|please|it|we|in this (?:repo"
-    r"|project)|and|so|also|i(?:'[dm]|'ve|'ll)?(?![/'])|my|me)\b",
-    re.IGNORECASE,
-)
-REMEMBER_OPENING = re.compile(
-    r"^(?:please )?(?:remember|keep in mind|bear in mind|don't forget|do not forget|note|take note"
-    r"|be aware|make a note|memori[sz]e)(?: this| the following)?"
-    r"(?:\s*[:,]\s*(?:that )?|\s[–—-]+\s| that | to |(?<!note)(?<!aware)\s)",
-    re.IGNORECASE,
-)
-PLEASE = re.compile(r",? (?:please|pls|plz|thanks|thank you)$", re.IGNORECASE)
-WHY = re.compile(
-    r",?\s+(?:because|so that|since(?= (?:we|i|it|the|they|our|that|this|you|there|my)\b)"
-    r"|otherwise)\s+(?P<why>\S.*)$|\s+\((?:because|since)\s+(?P<inner>[^)]+)\)",
-    re.IGNORECASE,
-)
-SO = re.compile(r",\s+so\s+(?!that\b)(?P<how>\S.*)$", re.IGNORECASE)
-WHEN = re.compile(r"^(?P<when>(?:whenever|(?:every|each|any) ?time)\b[^,]*),", re.IGNORECASE)
-A_REASON = re.compile(
-    r"^(?:because|the reason is(?: that)?|reason:|that's because|otherwise)\s+(?P<why>\S.*)$",
-    re.IGNORECASE,
-)
-# Another person, or a second verb: then more than the beginning would have to be turned round.
-TWO_THINGS = re.compile(
-    r"\b(?:i|i'm|i'd|i've|me|my|mine|we|us|our|you|your|and|but|or)\b|,(?! not\b)", re.IGNORECASE
-)
 _MORE = r"(?: also| really| definitely| still| do| very much| much| strongly| too)*"
 _OFTEN = r"(?P<often> generally| usually| always| mostly)?"
 THIRD = tuple(
@@ -294,49 +275,26 @@ THIRD = tuple(
 def describe(sentence: str) -> str:
     """One line, without the opening, the reason and the consequence."""
     line = sentence
-    for part in (SO, WHY):
-        if found := part.search(masked(line)):
-            line = line[: found.start()] + line[found.end() :]
-    for opening in (CUES["opening"], REMEMBER_OPENING, CUES["opening"]):
-        found = opening.match(masked(line))
-        if found and (opening is REMEMBER_OPENING or not begins("subject", line)):
+    while found := CUES["why"].search(masked(line)):
+        line = line[: found.start()] + line[found.end() :]
+    for cue in ("opening", "polite", "remember_opening", "opening"):
+        found = CUES[cue].match(masked(line))
+        if found and cue == "polite":
+            line = line[found.start("rest") : found.end("rest")]
+        elif found and (cue != "opening" or not begins("subject", line)):
             line = line[found.end() :]
-    if asked := CUES["polite"].match(masked(line)):
-        line = line[asked.start("rest") : asked.end("rest")]
-    line = PLEASE.sub("", line.strip(" ,;:-").rstrip(" .!?。"))
+    line = CUES["thanks"].sub("", line.strip(" ,;:-").rstrip(" .!?。"))
     for pattern, put in THIRD:
         found = pattern.match(line)
-        if found and not TWO_THINGS.search(line, found.end()):
+        if found and not has("two_things", line[found.end() :]):
             line = found.expand(put) + line[found.end() :]
             break
     return one_line(line[:1].upper() + line[1:], MAX_LINE)
 
 
 def make_name(description: str) -> str:
-    telling = words(LEAVE_OUT.sub(" ", ADDRESS.sub(" ", description)).replace("'", ""))
+    telling = words(CUES["leave_out"].sub(" ", ADDRESS.sub(" ", description)).replace("'", ""))
     return slugify(" ".join(telling[:NAME_WORDS]) or description)
-
-
-def find_reasons(sentence: str, after: str = "") -> tuple[str, str]:
-    """Why, and how to apply it, if that was said in the sentence; the why also in the next one."""
-    plain = masked(sentence)
-    why = how = ""
-    if found := WHY.search(plain):
-        group = "why" if found["why"] else "inner"
-        why = sentence[found.start(group) : found.end(group)]
-    elif found := A_REASON.match(masked(after)):
-        why = after[found.start("why") :]
-    if (found := SO.search(plain)) and len(found["how"].split()) >= MIN_WORDS:
-        how = sentence[found.start("how") :]
-    elif found := WHEN.search(plain):
-        how = found["when"]
-    return _sentence(why), _sentence(how)
-
-
-def _sentence(text: str) -> str:
-    text = CUES["firm"].sub("", text).strip(" ,;:")
-    text = one_line(text[:1].upper() + text[1:], MAX_LINE)
-    return text if not text or text[-1] in ".!?…" else f"{text}."
 
 
 def format_body(statement: str, why: str = "", how: str = "") -> str:
@@ -365,26 +323,21 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
     normal = [normalize(sentence) for sentence in own]
     tasks = [is_task(text) for text in normal]
     spec = begins("builds", _bare(normal[0]))
+    answer = f" {' '.join(words(before))} "
     found: dict[str, Statement] = {}
-    for number, sentence in enumerate(own):
-        if number and begins("points_back", _bare(normal[number])) and not tasks[number - 1]:
-            sentence = own[number - 1]
-            reading = Reading(guess_type(sentence), MIN_POINTS)
-        else:
-            alone = not any(tasks[:number] + tasks[number + 1 :])
-            reading = read(sentence, alone=alone, spec=spec)
+    for number, text in enumerate(normal):
+        back = number and begins("points_back", _bare(text)) and not passing(normal[number - 1])
+        sentence = own[number - 1] if back else own[number]
         unfit = len(sentence) > MAX_SENTENCE or orders_the_memory(sentence)
-        if unfit or redactor.has_secret(sentence) or _is_quoted(sentence, before):
+        is_quoted = f" {' '.join(words(sentence))} " in answer
+        if unfit or is_quoted or redactor.has_secret(sentence):
             continue
-        after = own[number + 1] if number + 1 < len(own) else ""
-        if made := _statement(reading, sentence, after, before):
+        alone = sum(tasks) == tasks[number]
+        reading = Reading(guess_type(sentence), MIN_POINTS)
+        reading = reading if back else read(sentence, alone=alone, spec=spec)
+        if made := _statement(reading, sentence, "".join(own[number + 1 : number + 2]), before):
             found.setdefault(sentence, made)
     return list(found.values())[:MAX_STATEMENTS]
-
-
-def _is_quoted(sentence: str, before: str) -> bool:
-    """From the assistant's message."""
-    return f" {' '.join(words(sentence))} " in f" {' '.join(words(before))} "
 
 
 def _statement(reading: Reading, sentence: str, after: str, before: str) -> Statement | None:
@@ -394,7 +347,7 @@ def _statement(reading: Reading, sentence: str, after: str, before: str) -> Stat
     denies = denied is not None and denied["term"].lower() in before.lower()
     if not (short or reading.lasts or denies):
         return None
-    body = format_body(sentence, *find_reasons(sentence, after))
+    body = f"{sentence} {after}" if begins("a_reason", after) else sentence
     if short:
         return Statement(PROJECT, describe(sentence), body, short, sentence, stands=False)
     return Statement(reading.type, describe(sentence), body, read_correction(sentence), sentence)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from aforesaid.model.prose import sentences, split
-from aforesaid.text import clean
+from aforesaid.text import clean, words
 
 LONGEST, END = 6_000, 1_500  # characters; of a longer text only the ends are read
 LONGEST_TALK = 250  # characters of a line that addresses nobody; a longer one is a document
@@ -62,19 +62,8 @@ PASTED = (
     re.compile(rf"<(?:{_TAGS})[\w-]*[^<>\n]*>.*", re.DOTALL | re.IGNORECASE),
     re.compile(r"^#{1,6} \S.*", re.DOTALL | re.MULTILINE),
 )
-SHELL = re.compile(r"\s*[$❯%➜]\s")
-# Logs, diffs, tables, code, aligned columns, positions in files: a line that nobody types.
-MACHINE = re.compile(
-    r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d|at \S+\(|File \"|[$❯%➜>]\s|\d+\s*[+|:]|# ?\d|diff --|@@|[+✓✗●✖]"
-    r"|---|===|\||-->|\s{4}|\t|[{}\]]|\"\w+\":|\w*(?:Error|Exception|Warning):|Traceback|(?:INFO|WARN|WARNING"
-    r"|ERROR|DEBUG|TRACE|FATAL|FAIL|PASS)\b|(?:error|warning|fatal|hint|panic)\b.{0,20}[:[(]|npm (?:ERR|error)"
-    r"|[\w.-]+ +\| |\S+:\d+:)|.*(?:[{;]|\)\s*:|=>|\S {8,})\s*$|\S+(?: \S+)? {2,}\S.* {2,}\S"
-)
 # People begin sentences with small letters, too.
 LOOSE_END = re.compile(r"(?<=[^\W_]{2}[.!?])\s+(?=\S)|(?<=[`\"'”][.!?])\s+(?=\S)|;\s+")
-QUOTATION = re.compile(
-    r"`[^`\n]+`|\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|„[^“\n]+“|(?<![\w])'[^'\n]+'(?![\w])"
-)
 
 
 def own_words(text: str) -> str:
@@ -95,19 +84,19 @@ def _spoken(paragraphs: list[str]) -> Iterator[str]:
     for number, paragraph in enumerate(paragraphs):
         lines = paragraph.strip("\n").split("\n")
         addressed = has("talk", paragraph)
-        if introduced and not (output_seen and addressed and not MACHINE.match(lines[0])):
-            output_seen |= any(map(MACHINE.match, lines))
+        if introduced and not (output_seen and addressed and not begins("machine", lines[0])):
+            output_seen |= any(map(CUES["machine"].match, lines))
             continue
         introduced = False
         for at, line in enumerate(lines):
-            if MACHINE.match(line):
-                introduced = output_seen = SHELL.match(line) is not None
+            if begins("machine", line):
+                introduced = output_seen = begins("machine_shell", line)
                 break
             if addressed or len(line) <= LONGEST_TALK:
                 yield line
             more = at + 1 < len(lines) or number + 1 < len(paragraphs)
             if more and _introduces(line):
-                introduced, output_seen = True, any(map(MACHINE.match, lines[at + 1 :]))
+                introduced, output_seen = True, any(map(CUES["machine"].match, lines[at + 1 :]))
                 break
 
 
@@ -126,7 +115,7 @@ def own_sentences(text: str) -> list[str]:
 
 def masked(sentence: str) -> str:
     """The sentence with quotations and code masked, at the same length: they are mentioned, not said."""
-    return QUOTATION.sub(
+    return CUES["quotation"].sub(
         lambda quoted: quoted[0][0] + MASK * (len(quoted[0]) - 2) + quoted[0][-1], sentence
     )
 
@@ -141,16 +130,8 @@ SPANISH_DONT = re.compile(r"^no (?=\w+[ae]s\b)")
 CONTRACTED = re.compile(
     r"\b(do|does|did|is|are|was|were|has|have|should|could|would|must|ca|wo)nt\b"
 )
-SHORTHAND = dict(
-    row.split("=")
-    for row in "pls=please|plz=please|bc=because|cuz=because|coz=because|w/o=without|im=i'm|ive=i've|lets=let's"
-    "|u=you|do not=don't|should not=shouldn't|must not=mustn't|cannot=can't|can not=can't".split(
-        "|"
-    )
-)
-SHORT = re.compile(rf"(?<![\w/])(?:{'|'.join(map(re.escape, SHORTHAND))})(?![\w/])")
-MISSPELT = (
-    "always never instead prefer remember should because before please without whenever".split()
+MISSPELT = words(
+    "always never instead prefer remember should because before please without whenever"
 )
 
 
@@ -166,7 +147,7 @@ def normalize(sentence: str) -> str:
     text = masked(sentence).lower().replace("’", "'").replace("，", ", ").replace("、", ", ")
     text = FOREIGN.sub(lambda found: f" {ENGLISH[found[0]]} ", " ".join(text.split()))
     text = SPANISH_DONT.sub("don't ", " ".join(text.split()))
-    text = SHORT.sub(lambda found: SHORTHAND[found[0]], CONTRACTED.sub(r"\1n't", text))
+    text = CONTRACTED.sub(r"\1n't", text)
     return re.sub(r"[a-z]{5,}", lambda found: _spelled(found[0]), text)
 
 
@@ -176,7 +157,8 @@ def is_joke(own: list[str]) -> bool:
 
 def is_hearsay(text: str) -> bool:
     """Whether somebody else may have said it."""
-    return has("hearsay", text) and not has("own_saying", text)
+    said = CUES["reason"].split(text)[0]
+    return has("hearsay", said) and not has("own_saying", said)
 
 
 def orders_the_memory(text: str) -> bool:
