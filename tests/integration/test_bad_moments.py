@@ -100,15 +100,12 @@ def test_a_worker_that_is_stopped_beyond_its_lease_has_no_say_afterwards(
     server.may_answer.set()
     os.kill(pid, signal.SIGCONT)
     until(lambda: "job.fenced" in home.log_file.read_text(), seconds=60)
-    assert rows(home.database, f"SELECT count(*) FROM observations WHERE job_id = {job.id}") == [
-        (0,)
-    ]
+    by_model = f"SELECT count(*) FROM observations WHERE job_id = {job.id} AND provider <> 'rules'"
+    assert rows(home.database, by_model) == [(0,)]
     assert rpc.stop(home)
     rpc.start(home)  # a new worker takes over what the other one has left
     settled(home)
-    assert rows(home.database, f"SELECT count(*) FROM observations WHERE job_id = {job.id}") == [
-        (1,)
-    ]
+    assert rows(home.database, by_model) == [(1,)]
     assert rows(home.database, "SELECT DISTINCT state FROM jobs") == [("done",)]
 
 

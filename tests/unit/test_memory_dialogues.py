@@ -74,4 +74,4 @@ def test_corrections_find_their_memory(outcomes: list[Outcome]) -> None:
 def test_a_model_is_asked_about_most_that_is_worth_it() -> None:
     worth = [talk for talk in shipped() if talk.expected]
     asked = [talk for talk in worth if any(map(may_teach, talk.turns()))]
-    assert len(asked) >= 0.9 * len(worth)
+    assert len(asked) >= 0.85 * len(worth)

@@ -56,12 +56,19 @@ class Jobs(Part):
         now: int,
         *,
         draft: bool = False,
+        whole: bool = False,
     ) -> tuple[int, ...] | Fenced:
         """Store what a job found and acknowledge it, unless it is a `draft` that a model will replace.
-        Running it twice replaces, never doubles."""
+        Running it twice replaces, never doubles. `whole`: it is about the whole turn, and replaces what the
+        same author wrote in earlier jobs of it."""
         with self._db.transaction() as db:
             if not _acknowledge(db, job, author, now, draft=draft):
                 return Fenced()
+            if whole:
+                turn = {"session_id": job.session_id, "prompt_number": job.prompt_number}
+                db.run(
+                    "observations", "drop_of_turn", **turn, provider=author.provider, job_id=job.id
+                )
             return _replace_observations(db, job, drafts, _place(db, job, author, at))
 
     def finish_summary(

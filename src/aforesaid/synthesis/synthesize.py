@@ -66,13 +66,13 @@ def _observe(
     if not isinstance(written, Observed):
         return failed(written)
     # A long turn is processed in parts; the decision of its prompt must be recorded once.
-    recorded = store.observations.titles_for_job(job)
-    fresh = [d for d in written.drafts if d.title is None or (d.type, d.title) not in recorded]
     composed = writer.author.provider == RULES
+    recorded = frozenset() if composed else store.observations.titles_for_job(job)
+    fresh = [d for d in written.drafts if d.title is None or (d.type, d.title) not in recorded]
     marked = [add_provenance(stamp.on(d), turn, composed=composed) for d in fresh]
     placed = [_placed(store, job, session, each) for each in marked]
     stored = store.jobs.finish_observations(
-        job, writer.author, placed, turn.at, clock(), draft=draft
+        job, writer.author, placed, turn.at, clock(), draft=draft, whole=composed
     )
     return stored if isinstance(stored, Fenced) else Done(stored)
 

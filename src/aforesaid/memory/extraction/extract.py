@@ -23,7 +23,17 @@ from aforesaid.memory.extraction.sentences import has, is_joke, normalize, own_s
 from aforesaid.memory.format import fold_name, slugify
 from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable
-from aforesaid.model.memories import AGENT, BY, OF_TEAM, TYPES, USER, Memory, Message, StoredMemory
+from aforesaid.model.memories import (
+    AGENT,
+    BY,
+    OF_TEAM,
+    PROJECT,
+    TYPES,
+    USER,
+    Memory,
+    Message,
+    StoredMemory,
+)
 from aforesaid.model.prose import sentences
 from aforesaid.model.requests import Request
 from aforesaid.privacy.redactor import RULES, Redactor
@@ -386,7 +396,10 @@ def _may_last(sentence: str) -> bool:
     text = normalize(sentence)
     if len(text.split()) < rules.MIN_WORDS or rules.is_task(text):
         return False
-    return rules.passing(text) is None and not has("symptom", text)
+    if rules.passing(text) is not None or has("symptom", text):
+        return False
+    reading = rules.read(sentence)  # an order needs more than politeness to last
+    return reading.points >= (1 if reading.type == PROJECT else 2)
 
 
 def _newest(dialogue: Sequence[Message]) -> tuple[str, str]:

@@ -3,6 +3,11 @@
 DELETE FROM observations
 WHERE job_id = :job_id AND NOT EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = observations.id);
 
+-- name: drop_of_turn
+DELETE FROM observations
+WHERE session_id = :session_id AND prompt_number = :prompt_number AND provider = :provider AND job_id <> :job_id
+  AND NOT EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = observations.id);
+
 -- name: kept_of_job
 SELECT title, ordinal FROM observations WHERE job_id = :job_id;
 
