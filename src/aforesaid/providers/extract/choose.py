@@ -104,8 +104,8 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
     points += PLACES[place]
     if POINTING.match(said) and not passage.joined:
         points -= 1.2
-    if VERIFIED.search(said) and not (cause or constraint):
-        points -= 1.0  # outcomes are told by exit codes
+    if VERIFIED.search(said) and not cause:
+        points, constraint = points - 1.5, False  # outcomes are told by exit codes
     if len(said) > LONGEST:
         points -= 0.8
     why = cause or bool(labelled) or ((constraint or decision or finding) and not changed)

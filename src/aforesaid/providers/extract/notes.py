@@ -359,12 +359,14 @@ def _type(work: Work, title: str) -> str:
     if not (work.patches or work.commits):
         return "discovery"
     about = f"{title}\n{work.turn.prompt or ''}"[:2000]
-    if any(check.repaired for check in work.repaired) or BUG.search(about):
+    if BUG.search(about):
         return "change" if work.failing else "bugfix"
     if REFACTOR.search(title):
         return "refactor"
     created = any(patch.created or patch.added for patch in work.patches)
-    return "feature" if created and NEW.search(about) else "change"
+    if created and NEW.search(about):
+        return "feature"
+    return "bugfix" if work.repaired and not work.failing else "change"
 
 
 def _concepts(work: Work, title: str, chosen: list[Chosen]) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ EMPHASIS = re.compile(r"\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^\s*#{1,6}\s+(.+?)\s*#*$")
 BOLD_LINE = re.compile(r"^\s*(?:\d{1,2}[.)]\s+)?(?:\*\*|__)([^*_\n]{2,80}?):?(?:\*\*|__):?\s*$")
 BOLD_LEAD = re.compile(r"^(?:\*\*|__)([^*\n]{2,60}?):?(?:\*\*|__):?\s*[-–—]?\s*(?=\S)")
+WORD_LEAD = re.compile(r"([A-Z][\w'’]*(?: [\w'’]+){0,2}):\s+(?=\S)")  # `Cause: …` without bold
 SYMBOLS = re.compile(
     r"^[^\w`\"'“(\[/@$.<*-]+\s*"
 )  # check marks and other pictures before the words
@@ -149,10 +150,14 @@ def _sentences(paragraph: str, label: str, *, item: bool = False) -> list[Passag
     if lead := BOLD_LEAD.match(paragraph):
         label, item = SYMBOLS.sub("", plain_line(lead[1])), True
         paragraph = paragraph[lead.end() :]
-    return [
-        Passage(sentence, label[:LABEL_LENGTH], item)
-        for sentence in split_sentences(plain_line(paragraph))
-    ]
+    found = []
+    for sentence in split_sentences(plain_line(paragraph)):
+        lead = WORD_LEAD.match(sentence)
+        if lead and PLAIN_LABEL.match(lead[1]):
+            found.append(Passage(sentence[lead.end() :], lead[1], item=True))
+        else:
+            found.append(Passage(sentence, label[:LABEL_LENGTH], item))
+    return found
 
 
 def _join(label: str, lead: str, items: list[str]) -> list[Passage]:
