@@ -1,4 +1,4 @@
-"""Claims in prose that can be checked: paths, symbols, commands, numbers, quotations, outcomes.
+"""Claims in prose that can be checked: paths, symbols, commands, numbers, quotations.
 
 Nothing is judged here. Each pattern removes its match from the text before the next one runs.
 """
@@ -6,25 +6,31 @@ Nothing is judged here. Each pattern removes its match from the text before the 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from typing import Literal
 
 from aforesaid.english import STOP_WORDS, stem
-from aforesaid.providers.extract.commands import read_command
+from aforesaid.providers.extract.commands import read_command, read_sections
 
-
-def _read_words() -> dict[str, frozenset[str]]:
-    source = resources.files(__package__).joinpath("claims.txt").read_text("utf-8")
-    plain = re.sub(r"^#.*$", "", source, flags=re.MULTILINE)
-    _, *found = re.split(r"^\[(\w+)\]$", plain, flags=re.MULTILINE)
-    return dict(zip(found[::2], (frozenset(each.split()) for each in found[1::2]), strict=True))
-
-
-WORDS = _read_words()
+WORDS = {
+    name: frozenset(" ".join(rows).split())
+    for name, rows in read_sections(Path(__file__).with_name("claims.txt")).items()
+}
 KNOWN, KEYWORDS, INTERPRETERS = WORDS["known"], WORDS["keywords"], WORDS["interpreters"]
 EXTENSIONS = "|".join(sorted(WORDS["extensions"], key=len, reverse=True))
 NAMED_FILES = "|".join(WORDS["named_files"])
-FOLDERS, DEEDS = WORDS["folders"], WORDS["deeds"]
+
+
+def read_patterns(path: Path) -> dict[str, re.Pattern[str]]:
+    """An expression for each section; `<name>` in it stands for an earlier section."""
+    found: dict[str, str] = {}
+    for name, rows in read_sections(path).items():
+        source = re.sub(r"<(\w[\w ]*)>", lambda place: f"(?:{found[place[1]]})", "|".join(rows))
+        found[name] = source
+    return {name: re.compile(source, re.IGNORECASE) for name, source in found.items()}
+
+
+PATTERNS = read_patterns(Path(__file__).with_name("patterns.txt"))
 
 
 def is_known_term(name: str) -> bool:
@@ -37,14 +43,14 @@ def is_known_term(name: str) -> bool:
 IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 WORD = re.compile(r"\w+")
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
-SPACE = re.compile(r"\s+")
 ROOT = 6
 COMMON = STOP_WORDS | WORDS["common"]
+NO_OBJECTS = COMMON | WORDS["deeds"]
 
 
 def squeezed(source: str) -> str:
     """Without spaces and in one case, so that layout does not matter."""
-    return SPACE.sub("", source).casefold()
+    return "".join(source.split()).casefold()
 
 
 def stream(source: str) -> str:
@@ -52,41 +58,28 @@ def stream(source: str) -> str:
     return " ".join(WORD.findall(source.casefold()))
 
 
-def stems(source: str) -> set[str]:
-    """The beginnings of the words that carry meaning; `retryCount` and `retry_count` are two words."""
+def stems(source: str, least: int = 3, left_out: frozenset[str] = COMMON) -> set[str]:
+    """The beginnings of the words that carry meaning: `configure` and `configuration` are one here, as a
+    false doubt is worse than none; `retryCount` and `retry_count` are two words."""
     pieces = (piece.lower() for piece in PIECE.findall(source))
-    return {_root(p) for p in pieces if len(p) > 2 and p not in COMMON}
-
-
-def _root(word: str) -> str:
-    """The beginning alone: `configure` and `configuration` are one here, as a false doubt is worse than none.
-    But no synonym: the text has to use the word."""
-    return stem(word)[:ROOT]
+    return {stem(p)[:ROOT] for p in pieces if len(p) >= least and p not in left_out}
 
 
 def objects(source: str) -> set[str]:
     """The stems of what a sentence is about, without what was done to it."""
-    pieces = (piece.lower() for piece in PIECE.findall(source))
-    return {_root(p) for p in pieces if len(p) > 3 and p not in COMMON and p not in DEEDS}
+    return stems(source, 4, NO_OBJECTS)
 
 
 def bounded(source: str, name: str) -> bool:
     """Whether the name stands there as a whole, not inside a longer one."""
-    at = source.find(name) if name else -1
-    while at >= 0:
-        end = at + len(name)
-        if not (_joins(source[at - 1 : at]) and _joins(name[0])) and not (
-            _joins(source[end : end + 1]) and _joins(name[-1])
-        ):
-            return True
-        at = source.find(name, at + 1)
-    return False
+    if not name or name not in source:
+        return False
+    front = r"(?<![A-Za-z0-9_])" if NAME_PART.match(name[0]) else ""
+    back = r"(?![A-Za-z0-9_])" if NAME_PART.match(name[-1]) else ""
+    return re.search(f"{front}{re.escape(name)}{back}", source) is not None
 
 
-def _joins(character: str) -> bool:
-    return character.isascii() and (character.isalnum() or character == "_")
-
-
+NAME_PART = re.compile("[A-Za-z0-9_]")
 CLAIM_CHARACTERS = 20_000
 MOST_CLAIMS = 200
 Kind = Literal["path", "symbol", "code", "command", "run", "number", "quote", "address", "hash"]
@@ -143,44 +136,36 @@ NUMBER = re.compile(
 
 def read_claims(prose: str) -> tuple[Claim, ...]:
     """In no order that means anything, each once."""
-    left = _Left(EMPHASIS.sub("", prose[:CLAIM_CHARACTERS]))
-    for mark in QUOTE.finditer(left.text):
-        quoted = next(group for group in mark.groups() if group)
-        if len(stream(quoted).split()) >= 3:
-            left.found.append(Claim("quote", quoted))
-    left.take(URL, lambda mark: Claim("address", mark[0].rstrip(ENDS)))
-    left.take(TICKS, lambda mark: _code(mark[2].strip(), left.text[: mark.start()]))
-    for mark in RAN.finditer(left.text):
-        if bare := _bare_command(left.text[mark.end() : mark.end() + 120]):
-            left.found.append(Claim("run", bare))
-    left.take(PATH, _path)
-    left.take(HASH, lambda mark: Claim("hash", mark[0]))
-    left.take(FLAG_OR_CALL, lambda mark: Claim("symbol", mark[0].strip(".")))
-    left.take(NAME, _name)
-    for mark in NUMBER.finditer(left.text):
-        behind = left.text[mark.end() : mark.end() + 40]
-        left.found.append(
-            Claim("number", mark[0], behind, left.text[max(0, mark.start() - 30) : mark.start()])
-        )
-    return tuple(dict.fromkeys(left.found))[:MOST_CLAIMS]
+    left = EMPHASIS.sub("", prose[:CLAIM_CHARACTERS])
+    found: list[Claim] = []
 
-
-class _Left:
-    """What is left of the text while claims are taken out of it."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.found: list[Claim] = []
-
-    def take(self, pattern: re.Pattern[str], read: Callable[[re.Match[str]], Claim | None]) -> None:
+    def take(pattern: re.Pattern[str], read: Callable[[re.Match[str]], Claim | None]) -> str:
         def blank(mark: re.Match[str]) -> str:
             claim = read(mark)
             if claim is None:
                 return mark[0]
-            self.found.append(claim)
+            found.append(claim)
             return " " * len(mark[0])
 
-        self.text = pattern.sub(blank, self.text)
+        return pattern.sub(blank, left)
+
+    quotes = (next(filter(None, mark.groups())) for mark in QUOTE.finditer(left))
+    found += [Claim("quote", quote) for quote in quotes if len(stream(quote).split()) >= 3]
+    left = take(URL, lambda mark: Claim("address", mark[0].rstrip(ENDS)))
+    left = take(TICKS, _code)
+    for mark in RAN.finditer(left):
+        if bare := _bare_command(left[mark.end() : mark.end() + 120]):
+            found.append(Claim("run", bare))
+    left = take(PATH, _path)
+    left = take(HASH, lambda mark: Claim("hash", mark[0]))
+    left = take(FLAG_OR_CALL, lambda mark: Claim("symbol", mark[0].strip(".")))
+    left = take(NAME, _name)
+    for mark in NUMBER.finditer(left):
+        start, end = mark.span()
+        found.append(
+            Claim("number", mark[0], left[end : end + 40], left[max(0, start - 30) : start])
+        )
+    return tuple(dict.fromkeys(found))[:MOST_CLAIMS]
 
 
 def is_command(code: str) -> bool:
@@ -193,10 +178,11 @@ def is_command(code: str) -> bool:
     return read_command(code).kind not in ("run", "routine", "files", "server")
 
 
-def _code(code: str, before: str) -> Claim | None:
+def _code(mark: re.Match[str]) -> Claim | None:
+    code = mark[2].strip()
     if not code:
         return None
-    was_run = JUST_RAN.search(before[-40:])
+    was_run = JUST_RAN.search(mark.string[max(0, mark.start() - 40) : mark.start()])
     if is_command(code) or was_run:
         return Claim("run" if was_run else "command", code)
     whole = PATH.fullmatch(code.rstrip("/"))
@@ -226,7 +212,7 @@ def _path(mark: re.Match[str]) -> Claim | None:
     *folders, _ = re.split(r"[/\\]", name)
     if folders and not re.match(r"[~.]{0,2}[/\\]", name):
         suffixed = re.search(rf"\.(?:{EXTENSIONS})$", name) or name.endswith("/")
-        if not suffixed and not set(folders) & FOLDERS:
+        if not suffixed and not set(folders) & WORDS["folders"]:
             return None
     return Claim("path", name)
 

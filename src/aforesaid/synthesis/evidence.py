@@ -22,11 +22,12 @@ from aforesaid.model.events import (
     ToolUsed,
 )
 from aforesaid.model.observations import ObservationDraft, Turn, TurnEvent
-from aforesaid.providers.extract.commands import read_command
+from aforesaid.providers.extract.commands import CHECKS, read_command
 from aforesaid.providers.extract.passages import plain_prompt
 from aforesaid.providers.extract.work import Edit, Run, read_steps
 from aforesaid.synthesis.claims import (
     IDENTIFIER,
+    PATTERNS,
     Claim,
     bounded,
     objects,
@@ -115,9 +116,6 @@ MOST_CHARACTERS = 3_000_000
 ANY_NUMBER = re.compile(r"[0-9]+(?:[.,_][0-9]+)*")
 MAY_WRITE = (ToolKind.OTHER, ToolKind.MCP, ToolKind.MEMORY)
 READING = frozenset(("routine", "test", "lint", "type check", "server", "push"))
-FILE_NAME = re.compile(
-    r"(?<![A-Za-z0-9_@+.-])[A-Za-z0-9_@+-]{1,80}(?:\.[A-Za-z0-9_-]{1,40}){0,4}\.[A-Za-z]{1,5}\b"
-)
 STEMMED = 40_000  # characters of one event
 
 
@@ -175,11 +173,6 @@ class Sources:
     @cached_property
     def stream(self) -> str:
         return f" {stream(self.text)} "
-
-    @cached_property
-    def file_names(self) -> frozenset[str]:
-        paths = (event.path for event in self.events if event.path)
-        return frozenset(FILE_NAME.findall(self.text)) | {_last(path) for path in paths}
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -275,15 +268,7 @@ def _number_forms(token: str) -> set[str]:
 
 EVIDENCE_CHARACTERS = 40_000
 LEAST_SHARED = 2  # words of what was done
-NOUNS = {
-    "test": r"(?:tests?|specs?|test (?:suite|case|run|file)s?|suite|pytest|jest|vitest|go test"
-    r"|cargo test)",
-    "build": r"(?:builds?|compilation|compile|compiler)",
-    "lint": r"(?:lint(?:er|ing|s)?(?: checks?)?|ruff(?: check)?|eslint|flake8|pylint|clippy"
-    r"|golangci-lint)",
-    "type check": r"(?:type[- ]?check(?:s|er|ing)?|mypy|pyright|tsc)",
-}
-CHECKED = {kind: re.compile(rf"\b{noun}\b", re.I) for kind, noun in NOUNS.items()}
+CHECKED = {kind: re.compile(rf"\b(?:{PATTERNS[kind].pattern})\b", re.I) for kind in sorted(CHECKS)}
 
 
 def find_evidence(draft: ObservationDraft, sources: Sources) -> tuple[TurnEvent, ...]:

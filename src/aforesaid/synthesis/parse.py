@@ -67,14 +67,13 @@ class Vocabulary:
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Tag:
-    start: int
-    end: int
-    name: str
-    closes: bool
-    empty: bool
-    attributes: list[tuple[str, str]]
+    def __init__(self, match: re.Match[str]) -> None:
+        self.start, self.end = match.span()
+        self.name = match["name"].lower().replace("-", "_")
+        self.closes, self.empty = bool(match["close"]), bool(match["empty"])
+        found = ATTRIBUTE.findall(match["attributes"])
+        self.attributes = [(key.lower(), one or two or bare) for key, one, two, bare in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class _Scanner:
 
     def scan(self) -> Iterator[Part]:
         at = 0
-        for tag in map(_tag, self.vocabulary.tag.finditer(self.source)):
+        for tag in map(Tag, self.vocabulary.tag.finditer(self.source)):
             if self._is_markup(tag, at):
                 yield self._part(self.source[at : tag.start])
                 yield from self._enter(tag)
@@ -212,20 +211,7 @@ class _Scanner:
         return "\n\n" if name in self.closed or tag[0].endswith("/>") else tag[0]
 
 
-def _tag(match: re.Match[str]) -> Tag:
-    attributes = ATTRIBUTE.findall(match["attributes"])
-    return Tag(
-        match.start(),
-        match.end(),
-        match["name"].lower().replace("-", "_"),
-        bool(match["close"]),
-        bool(match["empty"]),
-        [(key.lower(), one or two or bare) for key, one, two, bare in attributes],
-    )
-
-
 LONGEST_FIELD = 20_000  # characters: many times what is asked for
-FENCE = "```"
 QUOTES = tuple("`\"'")
 # What small models copy from a description of the form instead of filling it in.
 PLACEHOLDERS = frozenset(
@@ -250,7 +236,7 @@ def _is_empty(text: str) -> bool:
 def _paragraphs(text: str) -> list[str]:
     """Lines and paragraphs kept, spaces put right, without a code fence that nothing matches."""
     lines = [line.rstrip() for line in clean(text).strip().split("\n")]
-    fences = [number for number, line in enumerate(lines) if line.lstrip().startswith(FENCE)]
+    fences = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
     if len(fences) % 2:
         del lines[fences[-1]]
     plain = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
@@ -327,17 +313,9 @@ def parse_summary(reply: str) -> SummaryDraft | SummarySkipped | Unusable:
             texts[part.name if part.name in texts else "notes"] += _paragraphs(part.text)
     if not any(texts.values()):
         return skipped or _unusable(reply, parts, "summary")
-    request, investigated, learned, completed, next_steps, notes = map(_joined, texts.values())
-    return SummaryDraft(
-        request=request,
-        investigated=investigated,
-        learned=learned,
-        completed=completed,
-        next_steps=next_steps,
-        notes=notes,
-        files_read=tuple(dict.fromkeys(files[False])),
-        files_edited=tuple(dict.fromkeys(files[True])),
-    )
+    files_read, files_edited = (tuple(dict.fromkeys(files[edited])) for edited in (False, True))
+    found = {name: _joined(each) for name, each in texts.items()}
+    return SummaryDraft(**found, files_read=files_read, files_edited=files_edited)  # type: ignore[arg-type]
 
 
 def _unusable(reply: str, parts: list[Part], what: str) -> Unusable:

@@ -179,11 +179,11 @@ def label_line(found: tuple[Simple, ...]) -> str:
     return text.cut("".join(parts), LABEL_LIMIT)
 
 
-def read_sections(name: str) -> dict[str, list[str]]:
-    """The lines of a text file beside this module, by the heading in brackets above them."""
+def read_sections(path: Path) -> dict[str, list[str]]:
+    """The lines of a text file by the heading in brackets above them, without comments."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
-    for line in Path(__file__).with_name(name).read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8").splitlines():
         if heading := re.fullmatch(r"\[([^\]\\]+)\]", line):
             lines = found[heading[1]] = []
         elif line and not line.startswith("# "):
@@ -193,7 +193,7 @@ def read_sections(name: str) -> dict[str, list[str]]:
 
 KINDS = {
     kind: re.compile(rf"(?:{''.join(rows)})(?=\s|$)")
-    for kind, rows in read_sections("commands.txt").items()
+    for kind, rows in read_sections(Path(__file__).with_name("commands.txt")).items()
 }
 RANK = {kind: at for at, kind in enumerate(KINDS)} | {"run": len(KINDS) - 1.5}
 CHECKS = frozenset(("test", "build", "lint", "type check"))

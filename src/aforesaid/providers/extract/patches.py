@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from aforesaid.model.events import FileChanged, Hunk
 from aforesaid.providers.extract.commands import read_sections
@@ -26,7 +26,7 @@ class Language:
 
 def _load_languages() -> dict[str, Language]:
     found: dict[str, Language] = {}
-    for heading, rows in read_sections("languages.txt").items():
+    for heading, rows in read_sections(Path(__file__).with_name("languages.txt")).items():
         _, *files = heading.split()
         language = Language(re.compile("\n".join(rows), re.VERBOSE), "flat" in files)
         found |= dict.fromkeys(files, language)

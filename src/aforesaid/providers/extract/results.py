@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from aforesaid import text
@@ -12,7 +13,7 @@ from aforesaid.providers.extract.commands import CHECKS, Command, read_sections
 HEAD, TAIL = 3000, 6000
 LINE_LIMIT = 140
 
-PATTERNS = read_sections("results.txt")
+PATTERNS = read_sections(Path(__file__).with_name("results.txt"))
 ERROR, LATE, WEAK = (
     [re.compile(row, re.MULTILINE) for row in PATTERNS[name]] for name in ("error", "late", "weak")
 )
