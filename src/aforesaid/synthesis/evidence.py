@@ -6,7 +6,7 @@ At most `MOST_CHARACTERS` of a turn are indexed, and half as much of the events 
 
 import json
 import re
-from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -61,6 +61,10 @@ class EventText:
         parts = (self.path, self.did, self.output, self.around, event.tool or "", agent, event.cwd)
         return "\n".join(parts)
 
+    @property
+    def done(self) -> set[str]:
+        return stems(f"{self.path} {self.did[:STEMMED]}")
+
 
 def read_event(item: TurnEvent) -> EventText:
     what = item.event.what
@@ -99,13 +103,10 @@ def _read_action(item: TurnEvent, action: Action) -> EventText:
 
 def _plain(source: str) -> str:
     """JSON text with its escapes undone, so that words and lines are words and lines again."""
-    if "\\" not in source:
-        return source
-    try:
-        value = json.loads(source)
-        return json.dumps(value, ensure_ascii=False).replace("\\n", "\n").replace('\\"', '"')
-    except (ValueError, RecursionError):
-        return source.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+    if "\\u" in source:
+        with suppress(ValueError, RecursionError):
+            source = json.dumps(json.loads(source), ensure_ascii=False)
+    return source.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
 
 
 def clip(source: str, head: int = HEAD, tail: int = TAIL) -> str:
@@ -132,16 +133,13 @@ class Sources:
         self.edits = tuple(step for step in steps if isinstance(step, Edit))
         earlier = read_steps(filter(_command_of, turn.before), turn.root)
         self.runs_before = tuple(step for step in earlier if isinstance(step, Run))
+        self.all_runs = (*self.runs, *self.runs_before)
         prompt = turn.prompt or ""
         spoken = [prompt, plain_prompt(prompt), turn.last_message or "", turn.project, turn.root]
         spoken += [draft.title or "" for draft in turn.observed if not draft.doubts]
         here = ["\n".join(map(clip, spoken))[:MOST_CHARACTERS], *(e.whole for e in self.events)]
         before = [event.whole for event in reversed(self.before)]
         self.text = f"{_join(here, MOST_CHARACTERS)}\n{_join(before, MOST_CHARACTERS // 2)}"
-
-    @property
-    def all_runs(self) -> tuple[Run, ...]:
-        return (*self.runs, *self.runs_before)
 
     @cached_property
     def commands(self) -> tuple[str, ...]:
@@ -181,12 +179,13 @@ class Sources:
     @cached_property
     def done(self) -> frozenset[str]:
         """The stems of all that was changed and run in the batch."""
-        return _stems_of(self.events)
+        return frozenset[str]().union(*(event.done for event in self.events))
 
     @cached_property
     def done_before(self) -> frozenset[str]:
         """The same of the files changed before it."""
-        return _stems_of(e for e in self.before if e.did and not _command_of(e.item))
+        changes = (e.done for e in self.before if e.did and not _command_of(e.item))
+        return frozenset[str]().union(*changes)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -245,10 +244,6 @@ def _command_of(item: TurnEvent) -> CommandRun | None:
     return action if isinstance(action, CommandRun) else None
 
 
-def _stems_of(events: Iterable[EventText]) -> frozenset[str]:
-    return frozenset(stem for e in events for stem in stems(f"{e.path} {e.did[:STEMMED]}"))
-
-
 def _number_forms(token: str) -> set[str]:
     """Other forms of a number: without separators, rounded, or a part of a version."""
     if len(token) > 40:
@@ -267,7 +262,6 @@ def _number_forms(token: str) -> set[str]:
 # The events that a draft is about.
 
 EVIDENCE_CHARACTERS = 40_000
-LEAST_SHARED = 2  # words of what was done
 CHECKED = {kind: re.compile(rf"\b(?:{PATTERNS[kind].pattern})\b", re.I) for kind in sorted(CHECKS)}
 
 
@@ -284,10 +278,11 @@ def find_evidence(draft: ObservationDraft, sources: Sources) -> tuple[TurnEvent,
         for event in sources.events
         if _is_file_named(event, names, prose)
         or any(_has_claim(event, claim) for claim in claims)
-        or _is_check(event, kinds)
-        or _shares_words(event, about)
+        or ((run := _command_of(event.item)) and read_command(run.command).kinds & kinds)
+        # Plain words count only against what was done: any long text holds a few of them by chance.
+        or (event.did and len(about & stems(f"{_last(event.path)} {event.did}"[:STEMMED])) >= 2)
     ]
-    return tuple(found) or tuple(event.item for event in sources.events)
+    return tuple(found) or sources.turn.events
 
 
 def draft_parts(draft: ObservationDraft) -> list[tuple[str, str]]:
@@ -321,15 +316,3 @@ def _has_claim(event: EventText, claim: Claim) -> bool:
             return len(claim.text) > 2 and bounded(own, claim.text)
         case _:
             return False
-
-
-def _is_check(event: EventText, kinds: set[str]) -> bool:
-    """A draft that speaks of tests speaks of the test runs."""
-    run = _command_of(event.item)
-    return run is not None and bool(kinds and read_command(run.command).kinds & kinds)
-
-
-def _shares_words(event: EventText, about: set[str]) -> bool:
-    """Plain words count only against what was done: any long text holds a few of them by chance."""
-    did = f"{_last(event.path)} {event.did[:EVIDENCE_CHARACTERS]}"
-    return bool(event.did) and len(about & stems(did)) >= LEAST_SHARED

@@ -35,13 +35,8 @@ def run(
     session: Session,
     clock: Clock,
 ) -> Outcome:
-    composed = writer.author.provider == RULES
-    turn = build_turn(store, agents, job, session, whole=composed)
+    turn = build_turn(store, agents, job, session, whole=writer.author.provider == RULES)
     if job.kind == OBSERVE:
-        # Without a model a turn is one note, written when it is over: only then it is known what held.
-        if composed and not (turn.ended and store.jobs.is_last_part(job)):
-            stored = store.jobs.finish_observations(job, writer.author, [], turn.at, clock())
-            return stored if isinstance(stored, Fenced) else Done(stored)
         return _observe(store, writer, job, session, turn, clock)
     return _summarize(store, writer, job, turn, clock)
 
@@ -50,13 +45,15 @@ def _observe(
     store: Store, writer: Writer, job: Job, session: Session, turn: Turn, clock: Clock
 ) -> Outcome:
     stamp = Stamp.of(turn, clock())
-    written = writer.observe(turn)
+    composed = writer.author.provider == RULES
+    # Without a model a turn is one note, written when it is over: only then it is known what held.
+    early = composed and not (turn.ended and store.jobs.is_last_part(job))
+    written = Observed(()) if early else writer.observe(turn)
     if not isinstance(written, Observed):
         return failed(written)
     # A long turn is processed in parts; the decision of its prompt must be recorded once.
     recorded = store.observations.titles_for_job(job)
     drafts = [d for d in written.drafts if d.title is None or (d.type, d.title) not in recorded]
-    composed = writer.author.provider == RULES
     marked = [add_provenance(stamp.on(draft), turn, composed=composed) for draft in drafts]
     placed = [_placed(store, job, session, draft) for draft in marked]
     stored = store.jobs.finish_observations(job, writer.author, placed, turn.at, clock())
@@ -75,14 +72,12 @@ def _summarize(store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock)
     written = writer.summarize(turn)
     if not isinstance(written, Summarized):
         return failed(written)
-    found = written.draft
-    composed = writer.author.provider == RULES
-    draft = (
-        add_summary_provenance(found, turn, composed=composed)
-        if isinstance(found, SummaryDraft)
-        else None
-    )
-    title = SessionTitle(_title(turn), _subtitle(draft))
+    draft, done = None, None
+    if isinstance(written.draft, SummaryDraft):
+        composed = writer.author.provider == RULES
+        draft = add_summary_provenance(written.draft, turn, composed=composed)
+        done = draft.sure.completed or draft.sure.learned
+    title = SessionTitle(_line(turn.prompt, TITLE_LENGTH), _line(done, SUBTITLE_LENGTH))
     stored = store.jobs.finish_summary(job, writer.author, draft, turn.at, clock(), title=title)
     if isinstance(stored, Fenced):
         return stored
@@ -93,15 +88,8 @@ def failed(failure: Failure) -> Outcome:
     return Retry(failure.why) if isinstance(failure, Refused) else Postponed(failure)
 
 
-def _title(turn: Turn) -> str | None:
-    return one_line(turn.prompt, TITLE_LENGTH) if turn.prompt else None
-
-
-def _subtitle(draft: SummaryDraft | None) -> str | None:
-    if draft is None:
-        return None
-    done = draft.sure.completed or draft.sure.learned
-    return one_line(done, SUBTITLE_LENGTH) if done else None
+def _line(words: str | None, length: int) -> str | None:
+    return one_line(words, length) if words else None
 
 
 LIVE = 10 * MINUTE
