@@ -48,7 +48,7 @@ TOO_LONG = r"context[ _](?:length|window|size)|prompt is too long|too many (?:in
 NO_CREDIT = r"insufficient[_ ](?:quota|credit|balance|funds)|credit balance|billing_|no credits?\b"
 BAD_KEY = r"api[ _]key (?:not valid|not found|expired)|invalid[ _]api[ _]key|API_KEY_INV"
 BAD_MODEL = (
-    r"model_not_found|not a valid model|model\W.{0,80}(?:not found|does not exist|not loaded)"
+    r"model_not_found|not a valid model|model\W.{0,80}(?:not (?:found|loaded)|does not exist)"
 )
 FLAGGED = r"\bflagged\b|moderation|content[ _](?:policy|filter)"
 
@@ -119,14 +119,8 @@ def classify(
     if status < 300:
         status = next((STATUS_OF[code] for code in codes if code in STATUS_OF), 500)
     said = f"{' '.join(codes)} {message}"[:4_000]
-    kind, why = next(
-        (
-            (kind, why)
-            for statuses, pattern, kind, why in TABLE
-            if status in statuses and re.search(pattern, said, re.IGNORECASE)
-        ),
-        (Refused, NO),
-    )
+    rows = (row for row in TABLE if status in row[0] and re.search(row[1], said, re.IGNORECASE))
+    _, _, kind, why = next(rows, ((), "", Refused, NO))
     why = why.format(service, status)
     if words := server_message(message, service):
         why += f" It said: {words}"

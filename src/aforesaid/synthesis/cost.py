@@ -6,6 +6,7 @@ The budget is hard: a request that might exceed it is not made, and its job wait
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 
 from aforesaid.clock import SECOND, Clock, local
 from aforesaid.errors import ConfigError
@@ -46,26 +47,16 @@ class Price:
 
 
 FREE = Price(0, 0, 0, 0)
+
+
+def _load_prices() -> dict[str, Price]:
+    rows = Path(__file__).with_name("prices.txt").read_text("utf-8").splitlines()
+    fields = (row.split() for row in rows if row and not row.startswith("#"))
+    return {name: Price(*map(float, figures)) for name, *figures in fields}
+
+
 # The longest name that a model's name begins with decides: versions and dates stand at its end.
-KNOWN: Mapping[str, Price] = {
-    "claude-haiku-5-5": Price(0.10, 0.01, 0.125, 0.50),  # prompts of up to 100,000 tokens
-    "claude-haiku-4-5": Price(1, 0.10, 1.25, 5),
-    "claude-sonnet-5-5": Price(2, 0.20, 2.50, 10),
-    "claude-sonnet-5": Price(2, 0.20, 2.50, 10),
-    "claude-opus-5-5": Price(4, 0.20, 5, 20),
-    "claude-opus-5": Price(5, 0.50, 6.25, 25),
-    "claude-opus-4": Price(15, 1.50, 18.75, 75),  # 4 and 4.1
-    **{f"claude-opus-4-{minor}": Price(5, 0.50, 6.25, 25) for minor in (5, 6, 7, 8)},
-    # Claude Code's short names. It tells itself what a request has cost, so these only say beforehand what
-    # one may cost at most: the dearest that the name has stood for.
-    "haiku": Price(1, 0.10, 1.25, 5),
-    "sonnet": Price(3, 0.30, 3.75, 15),
-    "opus": Price(15, 1.50, 18.75, 75),
-    "gpt-5-mini": Price(0.25, 0.025, 0.25, 2),
-    "gpt-5-nano": Price(0.05, 0.005, 0.05, 0.40),
-    "gpt-4.1-mini": Price(0.40, 0.10, 0.40, 1.60),
-    "gpt-4o-mini": Price(0.15, 0.075, 0.15, 0.60),
-}
+KNOWN = _load_prices()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,21 +27,24 @@ from aforesaid.providers.extract.commands import CHECKS
 from aforesaid.providers.extract.passages import plain_prompt, read_sentences, split_sentences
 from aforesaid.providers.extract.work import Run, relative_path
 from aforesaid.similarity import word_overlap
-from aforesaid.synthesis.claims import (
+from aforesaid.synthesis.evidence import (
     CLAIM_CHARACTERS,
     IDENTIFIER,
-    KEYWORDS,
     PATTERNS,
+    WORDS,
     Claim,
+    Sources,
     bounded,
+    draft_parts,
+    find_evidence,
     is_known_term,
     objects,
     read_claims,
+    read_sources,
     squeezed,
     stems,
     stream,
 )
-from aforesaid.synthesis.evidence import Sources, draft_parts, find_evidence, read_sources
 
 MOST_DOUBTS = 4  # of one part: more reasons make it no more doubtful
 ECHO = "repeats the worked example"
@@ -56,31 +59,28 @@ def ground_observation(
 ) -> ObservationDraft:
     sources = read_sources(turn)
     evidence = find_evidence(draft, sources)
-    doubts = [
-        d for part, text in draft_parts(draft) for d in _doubts(part, text, sources, examples)
-    ]
+    doubts = _doubts(draft_parts(draft), sources, examples)
     doubts += [Doubt(f"facts {place}", VARIANT) for place in _find_variants(draft.facts)]
     changed = _paths(evidence, turn.root, FileChanged)
     named = (*draft.files_read, *draft.files_modified)
     files_read, unknown = _merge_files(evidence, named, changed, sources)
+    # Named if all of it is the work of one kind of sub-agent.
+    agents = {item.event.subagent.type if item.event.subagent else None for item in evidence}
     return replace(
         draft,
         doubts=tuple(doubts + unknown),
         evidence=tuple(dict.fromkeys(item.id for item in evidence)),
         files_read=files_read,
         files_modified=changed,
-        subagent_type=_subagent_type(evidence),
+        subagent_type=agents.pop() if len(agents) == 1 else None,
     )
 
 
 def ground_summary(draft: SummaryDraft, turn: Turn, examples: Sequence[str] = ()) -> SummaryDraft:
     sources = read_sources(turn)
-    doubts = [
-        doubt
-        for part in SUMMARY_PARTS
-        if (text := getattr(draft, part))
-        for doubt in _doubts(part, text, sources, examples, past=part not in FUTURE_PARTS)
-    ]
+    doubts = _doubts(
+        [(part, getattr(draft, part) or "") for part in SUMMARY_PARTS], sources, examples
+    )
     if draft.next_steps and not turn.last_message:
         doubts.append(Doubt("next_steps", UNNAMED))
     changed = _paths(turn.events, turn.root, FileChanged)
@@ -92,15 +92,17 @@ def ground_summary(draft: SummaryDraft, turn: Turn, examples: Sequence[str] = ()
 
 
 def _doubts(
-    part: str, text: str, sources: Sources, examples: Sequence[str], *, past: bool = True
+    parts: Iterable[tuple[str, str]], sources: Sources, examples: Sequence[str]
 ) -> list[Doubt]:
-    """`past`: the part tells what happened; a request or a next step does not."""
-    text = text[:CLAIM_CHARACTERS]
-    reasons = [ECHO] if _is_echo(text, examples, sources) else []
-    reasons += filter(None, (_check_claim(claim, sources) for claim in read_claims(text)))
-    if past:
-        reasons += (*_check_outcomes(text, sources), *_check_plans(text, sources))
-    return [Doubt(part, reason) for reason in list(dict.fromkeys(reasons))[:MOST_DOUBTS]]
+    found: list[Doubt] = []
+    for part, whole in parts:
+        prose = whole[:CLAIM_CHARACTERS]
+        reasons = [ECHO] if _is_echo(prose, examples, sources) else []
+        reasons += filter(None, (_check_claim(claim, sources) for claim in read_claims(prose)))
+        if part not in FUTURE_PARTS:
+            reasons += (*_check_outcomes(prose, sources), *_check_plans(prose, sources))
+        found += [Doubt(part, reason) for reason in list(dict.fromkeys(reasons))[:MOST_DOUBTS]]
+    return found
 
 
 def _paths(
@@ -135,12 +137,6 @@ def _merge_files(
             doubts.append(Doubt(f"files_read {len(files)}", _not_found("the file", path)))
         files.append(path)
     return tuple(files), doubts
-
-
-def _subagent_type(evidence: Iterable[TurnEvent]) -> str | None:
-    """The kind of sub-agent, if all of it is the work of one kind."""
-    types = {item.event.subagent.type if item.event.subagent else "" for item in evidence}
-    return (types.pop() or None) if len(types) == 1 else None
 
 
 # Names, code, commands, quotations: they have to occur in the events.
@@ -186,25 +182,21 @@ def has_path(path: str, sources: Sources) -> bool:
     whole = path.replace("\\", "/").strip().removeprefix("file://")
     name = PLACE.sub("", relative_path(whole, sources.turn.root)) or whole
     name = name.removeprefix("./").removeprefix("~").rstrip("/")
-    if any(bounded(sources.text, form) for form in _spellings(name, sources)):
+    # With and without the project's folder, and as an import names it, without its suffix.
+    forms = {name}
+    first, _, rest = name.partition("/")
+    if rest and first in (sources.turn.project, PurePosixPath(sources.turn.root).name):
+        forms.add(rest)
+    stem, dot, _ = name.rpartition(".")
+    if rest and dot:
+        forms |= {stem, stem.replace("/", ".")}
+    elif stem:
+        forms.add(f"/{stem}")
+    if any(bounded(sources.text, form) for form in forms - {"", "."}):
         return True
     *folders, last = name.split("/")
     alone = any(bounded(sources.text, lead + last) for lead in NAME_LEADS)
     return bool(folders) and alone and all(_has_part(each, sources) for each in folders if each)
-
-
-def _spellings(name: str, sources: Sources) -> set[str]:
-    """With and without the project's folder, and as an import names it, without its suffix."""
-    found = {name}
-    first, _, rest = name.partition("/")
-    if rest and first in (sources.turn.project, PurePosixPath(sources.turn.root).name):
-        found.add(rest)
-    stem, dot, _ = name.rpartition(".")
-    if rest and dot:
-        found |= {stem, stem.replace("/", ".")}
-    elif stem:
-        found.add(f"/{stem}")
-    return found - {"", "."}
 
 
 def _has_symbol(name: str, sources: Sources) -> bool:
@@ -217,9 +209,7 @@ def _has_symbol(name: str, sources: Sources) -> bool:
 def _has_part(part: str, sources: Sources) -> bool:
     """A plural is its singular; case matters only where code says so."""
     forms = {part, part.removesuffix("s"), part.removesuffix("es")}
-    return any(f in sources.words or f.lower() in sources.lowered for f in forms) or is_known_term(
-        part
-    )
+    return is_known_term(part) or any(form.lower() in sources.lowered for form in forms)
 
 
 def _check_code(code: str, sources: Sources) -> str | None:
@@ -229,9 +219,8 @@ def _check_code(code: str, sources: Sources) -> str | None:
     plain = CUT.sub(" ", code)
     if not plain.isascii():
         return None if _has_quote(code, sources) else _not_found("the code", code)
-    names = [n for n in IDENTIFIER.findall(plain) if n.lower() not in KEYWORDS and len(n) > 1]
-    for name in names:
-        if not _has_part(name, sources):
+    for name in IDENTIFIER.findall(plain):
+        if len(name) > 1 and name.lower() not in WORDS["keywords"] and not _has_part(name, sources):
             return _not_found("the name", name)
     for number in CODE_NUMBER.findall(plain):
         if len(number) > 1 and number not in sources.numbers:
@@ -413,23 +402,36 @@ def _clauses(prose: str) -> list[str]:
 
 
 def _check_outcomes(prose: str, sources: Sources) -> Iterator[str]:
+    spoken = f"{sources.turn.prompt or ''}\n{sources.turn.last_message or ''}"
+    may_fail = PATTERNS["failing"].search(spoken)
     for clause in _clauses(prose):
-        yield from _check_named_commands(clause, sources)
         plain = clause.replace("`", "")
-        if not PATTERNS["hedge"].search(plain):
-            yield from _check_success(plain, sources)
-            yield from _check_failure(plain, sources)
+        hedged = PATTERNS["hedge"].search(plain)
+        for mark in COMMAND.finditer(clause):
+            runs, before = (_runs_of(mark[1], each) for each in (sources.runs, sources.runs_before))
+            label = text.one_line(mark[1], 60)
+            if runs and runs[-1].bad and not hedged and PATTERNS["good"].match(mark[2]):
+                yield f"the command failed: {label}"
+            if PATTERNS["bad"].match(mark[2]) and _never_failed(runs, before):
+                yield f"the command did not fail: {label}"
+        if hedged:
+            continue
+        for kind in KINDS:
+            runs, before = (_of_kind(kind, each) for each in (sources.runs, sources.runs_before))
+            passed = PATTERNS[f"{kind} passed"].search(plain)
+            if passed and (reason := _contradicts(kind, plain, sources)):
+                yield reason
+            elif PATTERNS[f"{kind} fixed"].search(plain):
+                yield from _check_last(kind, _ended(runs))
+            failed = not may_fail and PATTERNS[f"{kind} failed"].search(plain)
+            if failed and _never_failed(runs, before):
+                yield f"every {kind} run in the events passed"
+        yield from _check_done(plain, sources)
 
 
-def _check_success(clause: str, sources: Sources) -> Iterator[str]:
-    for kind in KINDS:
-        passed = PATTERNS[f"{kind} passed"].search(clause)
-        if passed and (reason := _contradicts(kind, clause, sources)):
-            yield reason
-        elif PATTERNS[f"{kind} fixed"].search(clause):
-            yield from _check_last(kind, _ended(_runs_of_kind(kind, sources.runs)))
+def _check_done(clause: str, sources: Sources) -> Iterator[str]:
     if PATTERNS["ran tests"].search(clause) and not (
-        _runs_of_kind("test", sources.all_runs) or _is_reassured(sources)
+        _of_kind("test", sources.all_runs) or _is_reassured(sources)
     ):
         yield "no test run in the events"
     if PATTERNS["verified"].search(clause):
@@ -439,8 +441,12 @@ def _check_success(clause: str, sources: Sources) -> Iterator[str]:
             yield from _check_last(checks[-1].command.kind, checks)
         elif not ended and not _is_reassured(sources) and not sources.runs_before:
             yield "nothing was run that could verify it"
-    for kind in ("commit", "push"):
-        if PATTERNS[kind].search(clause) and not _is_delivered(kind, sources):
+    for kind, kinds in (("commit", {"commit", "history"}), ("push", {"push"})):
+        if PATTERNS[kind].search(clause) and not (
+            any(run.command.kinds & kinds and not run.bad for run in sources.all_runs)
+            or any(kind in output[:20_000].lower() for output in _tool_outputs(sources))
+            or any("git log" in run.command.text for run in sources.all_runs)
+        ):
             yield f"no {kind} in the events"
 
 
@@ -453,7 +459,7 @@ def _ended(runs: Iterable[Run]) -> list[Run]:
     return [run for run in runs if run.outcome.verdict in ENDED]
 
 
-def _runs_of_kind(kind: str, runs: Iterable[Run]) -> list[Run]:
+def _of_kind(kind: str, runs: Iterable[Run]) -> list[Run]:
     """Runs of a kind. A script that prints a tally is a test run whatever it is called."""
     return [
         run
@@ -465,26 +471,22 @@ def _runs_of_kind(kind: str, runs: Iterable[Run]) -> list[Run]:
 
 
 def _contradicts(kind: str, clause: str, sources: Sources) -> str | None:
-    runs = _about(_runs_of_kind(kind, sources.runs), clause)
+    runs = _of_kind(kind, sources.runs)
+    runs = [run for run in runs if _is_named(run, clause)] or runs
     if ended := _ended(runs):
         if re.search(r"\b(?:all|every|entire|full|whole)\b", clause, re.I):
             last_of_each = {run.command.program: run for run in ended}.values()
             ended = [run for run in last_of_each if run.bad]
         return next(_check_last(kind, ended), None)
-    before = _runs_of_kind(kind, sources.runs_before)
+    before = _of_kind(kind, sources.runs_before)
     if _is_reassured(sources) or (before and before[-1].good and not sources.edits):
         return None
     return f"the {kind} run did not end" if runs else f"no {kind} run in the events"
 
 
-def _about(runs: list[Run], clause: str) -> list[Run]:
-    """Those that the clause names by program or file, if it names any."""
-
-    def is_named(run: Run) -> bool:
-        parts = (*run.command.scope, *run.command.program.split()[:1])
-        return any(len(part) > 3 and bounded(clause, part.rsplit("/", 1)[-1]) for part in parts)
-
-    return list(filter(is_named, runs)) or runs
+def _is_named(run: Run, clause: str) -> bool:
+    parts = (*run.command.scope, *run.command.program.split()[:1])
+    return any(len(part) > 3 and bounded(clause, part.rsplit("/", 1)[-1]) for part in parts)
 
 
 def _is_reassured(sources: Sources) -> bool:
@@ -494,9 +496,8 @@ def _is_reassured(sources: Sources) -> bool:
         for run in sources.runs
         if run.command.kinds <= LOOKS and not run.outcome.tally and not run.bad
     )
-    return any(
-        PATTERNS["reassuring"].search(each[-6000:]) for each in (*looks, *_tool_outputs(sources))
-    )
+    outputs = (*looks, *_tool_outputs(sources))
+    return any(PATTERNS["reassuring"].search(each[-6000:]) for each in outputs)
 
 
 def _tool_outputs(sources: Sources) -> Iterator[str]:
@@ -507,45 +508,9 @@ def _tool_outputs(sources: Sources) -> Iterator[str]:
             yield event.output
 
 
-def _is_delivered(kind: str, sources: Sources) -> bool:
-    kinds = {kind, "history"} if kind == "commit" else {kind}
-    return (
-        any(run.command.kinds & kinds and not run.bad for run in sources.all_runs)
-        or any(kind in output[:20_000].lower() for output in _tool_outputs(sources))
-        or any("git log" in run.command.text for run in sources.all_runs)
-    )
-
-
-def _check_failure(clause: str, sources: Sources) -> Iterator[str]:
-    """Only where there are such runs, all of them good, and no message speaks of a failure."""
-    spoken = f"{sources.turn.prompt or ''}\n{sources.turn.last_message or ''}"
-    if PATTERNS["failing"].search(spoken):
-        return
-    for kind in KINDS:
-        runs, before = (_runs_of_kind(kind, each) for each in (sources.runs, sources.runs_before))
-        if PATTERNS[f"{kind} failed"].search(clause) and _never_failed(runs, before):
-            yield f"every {kind} run in the events passed"
-
-
 def _never_failed(runs: list[Run], before: list[Run]) -> bool:
     passed = bool(runs) and all(run.outcome.verdict == "passed" for run in runs)
     return passed and not any(run.bad for run in before)
-
-
-def _check_named_commands(clause: str, sources: Sources) -> Iterator[str]:
-    """`make deploy` succeeded, when its last run failed; or failed, when it never did."""
-    for mark in COMMAND.finditer(clause):
-        runs, before = (_runs_of(mark[1], each) for each in (sources.runs, sources.runs_before))
-        label = text.one_line(mark[1], 60)
-        if (
-            runs
-            and runs[-1].bad
-            and PATTERNS["good"].match(mark[2])
-            and not PATTERNS["hedge"].search(clause)
-        ):
-            yield f"the command failed: {label}"
-        if PATTERNS["bad"].match(mark[2]) and _never_failed(runs, before):
-            yield f"the command did not fail: {label}"
 
 
 def _runs_of(command: str, runs: Iterable[Run]) -> list[Run]:

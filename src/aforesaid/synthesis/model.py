@@ -16,7 +16,6 @@ from aforesaid.ids import digest
 from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Job
 from aforesaid.model.observations import (
     Author,
-    ObservationDraft,
     SummaryDraft,
     SummarySkipped,
     Turn,
@@ -110,6 +109,13 @@ class Requester:
             error = answer.why
         usage = usage_of(answer)
         model = reply.model if reply else self.model.model
+        price: int | None = 0  # nothing answered, nothing counted: that is no unknown price
+        if usage:
+            # Else of the one that was asked, whose price the budget went by: a server may have a name of its
+            # own for it, and money must not go uncounted for that.
+            price = self.terms.prices.microdollars(model, usage)
+            if price is None:
+                price = self.terms.prices.microdollars(self.model.model, usage)
         return Entry(
             at=at,
             provider=self.model.name,
@@ -122,18 +128,10 @@ class Requester:
             outcome=ANSWERED if isinstance(answer, Reply) else FAILED,
             error=error,
             usage=usage or NOTHING,
-            # Nothing answered, nothing counted: that is no unknown price.
-            microdollars=self._price(model, usage) if usage else 0,
+            microdollars=price,
             milliseconds=took,
             reply=reply.text if reply else None,
         )
-
-    def _price(self, answered: str, usage: Usage) -> int | None:
-        """Of the model that answered; else of the one that was asked, whose price the budget went by. A
-        server may have a name of its own for it, and money must not go uncounted for that."""
-        prices = self.terms.prices
-        price = prices.microdollars(answered, usage)
-        return prices.microdollars(self.model.model, usage) if price is None else price
 
 
 Parsed = TypeVar("Parsed")
@@ -173,7 +171,9 @@ class ModelWriter:
         )
         if not isinstance(parsed, tuple):
             return parsed
-        return Observed(tuple(_checked(draft, turn) for draft in parsed))
+        examples = prompt.example_fields()
+        grounded = (ground_observation(shape_draft(draft), turn, examples) for draft in parsed)
+        return Observed(tuple(map(add_path_to_facts, grounded)))
 
     def summarize(self, turn: Turn) -> Summarized | Failure:
         request = build_request(turn, SUMMARIZE, self.style, self.budget)
@@ -217,11 +217,6 @@ class ModelWriter:
         return Refused(f"the model's reply could not be used, also when asked again: {again.why}")
 
 
-def _checked(draft: ObservationDraft, turn: Turn) -> ObservationDraft:
-    grounded = ground_observation(shape_draft(draft), turn, prompt.example_fields())
-    return add_path_to_facts(grounded)
-
-
 SAMPLE = 100  # jobs of each kind
 ENOUGH_ANSWERS = 20  # of the past, to judge the future by
 # Observations for each part of a turn, by how much is to be written.
@@ -257,12 +252,14 @@ def estimate_requests(
     rules: Writer,
 ) -> Needs:
     """Each kind by a sample of its own: in the queue they alternate."""
-    kinds = [[job for job in jobs if job.kind == kind] for kind in (OBSERVE, SUMMARIZE)]
-    samples = [same[:: max(1, ceil(len(same) / SAMPLE))] for same in kinds]
-    requests, sent, received = [0.0, 0.0], 0.0, 0.0
-    found = 0.0
-    for which, (same, sample) in enumerate(zip(kinds, samples, strict=True)):
+    requests, sent, received, found = {OBSERVE: 0.0, SUMMARIZE: 0.0}, 0.0, 0.0, 0.0
+    sampled = False
+    (_, summary), (_, observations) = prompt.examples()
+    for kind, answer in ((OBSERVE, observations), (SUMMARIZE, summary)):
+        same = [job for job in jobs if job.kind == kind]
+        sample = same[:: max(1, ceil(len(same) / SAMPLE))]
         scale = len(same) / max(1, len(sample))
+        sampled |= len(sample) < len(same)
         for job in sample:
             session = store.sessions.get(job.session_id)
             assert session is not None, "jobs are deleted with their session"
@@ -272,12 +269,11 @@ def estimate_requests(
                 found += scale * len(written.drafts) if isinstance(written, Observed) else 0
             request = build_request(turn, job.kind, style, budget)
             if request is not None:
-                requests[which] += scale
+                requests[kind] += scale
                 sent += scale * sum(map(tokens, request.texts))
-                received += scale * _reply_size(job.kind)
-    sampled = any(len(s) < len(same) for s, same in zip(samples, kinds, strict=True))
-    observing = round(requests[0])
-    total = observing + round(requests[1])
+                received += scale * tokens(answer)  # as long as the one in the worked example
+    observing = round(requests[OBSERVE])
+    total = observing + round(requests[SUMMARIZE])
     return Needs(total, observing, round(sent), round(received), round(found), sampled)
 
 
@@ -302,9 +298,3 @@ def estimate_observations(
         low, high = THUMB[verbosity]
         basis = f"a rule of thumb: {low:.0f} to {high:.0f} for each part of a turn"
     return needs, Expected(int(low * needs.observing), ceil(high * needs.observing), basis)
-
-
-def _reply_size(kind: str) -> int:
-    """As long as the answer in the worked example."""
-    (_, summary), (_, observations) = prompt.examples()
-    return tokens(observations if kind == OBSERVE else summary)

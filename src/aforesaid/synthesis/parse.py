@@ -328,57 +328,52 @@ class _Gathered:
     """An observation while its parts are read. `lines`: type, title and subtitle; `lists`: all else."""
 
     def __init__(self) -> None:
-        self.lines: dict[str, str] = {}
+        self.lines = dict.fromkeys(LINES, "")
         self.lists: dict[str, list[str]] = {name: [] for name in (*BODY, *DETAILS)}
 
     def ends_before(self, part: Part) -> bool:
         """Fields without a block around them: a second type or title is another observation's, once this
         one has a body."""
-        if part.name == OBSERVATION.block:
-            return True
-        if part.name not in ("type", "title") or not any(self.lists[name] for name in BODY):
-            return False
-        return self.lines.get(part.name, "") not in ("", _one_line(part.text))
+        if part.name in ("type", "title") and any(self.lists[name] for name in BODY):
+            return self.lines[part.name] not in ("", _one_line(part.text))
+        return part.name == OBSERVATION.block
 
     def take(self, part: Part) -> None:
         name, text = part.name or part.within or "", part.text
         if name in LINES:
-            line = _one_line(text)
-            known = self.lines.get(name)
-            if not known:
-                self.lines[name] = line
-            elif name != "type" and line not in ("", known):
+            line, known = _one_line(text), self.lines[name]
+            if known and name != "type" and line not in ("", known):
                 self.lists["narrative"].append(line)
+            self.lines[name] = known or line
         elif name in ("fact", "facts"):
             self.lists["facts"] += _items(text, bulleted=name == "fact")
         elif name in ("concept", "concepts"):
             self.lists["concepts"] += _words(text)
         elif name == "file" or name in FILE_LISTS:
-            changed = part.within in EDITED
-            self.lists["files_modified" if changed else "files_read"] += _words(text)
-        elif not name and text.strip() in TYPES and not self.lines.get("type"):
+            self.lists["files_modified" if part.within in EDITED else "files_read"] += _words(text)
+        elif not name and text.strip() in TYPES and not self.lines["type"]:
             self.lines["type"] = text.strip()
         else:
             self.lists["narrative"] += _paragraphs(text)
 
     @property
     def has_text(self) -> bool:
-        lines = (self.lines.get(name) for name in ("title", "subtitle"))
-        return any(lines) or any(self.lists[name] for name in BODY)
+        texts = (self.lines["title"], self.lines["subtitle"], *(self.lists[name] for name in BODY))
+        return any(texts)
 
     def join(self, other: "_Gathered") -> None:
         """The details of one that has no text."""
-        self.lines["type"] = self.lines.get("type") or other.lines.get("type", "")
+        self.lines["type"] = self.lines["type"] or other.lines["type"]
         for name in DETAILS:
             self.lists[name] += other.lists[name]
 
     def draft(self) -> ObservationDraft:
-        kind = self.lines.get("type")
+        kind = self.lines["type"]
         lists = {name: tuple(dict.fromkeys(found)) for name, found in self.lists.items()}
         return ObservationDraft(
             type=known_type(kind) if kind else FALLBACK_TYPE,
-            title=self.lines.get("title") or None,
-            subtitle=self.lines.get("subtitle") or None,
+            title=self.lines["title"] or None,
+            subtitle=self.lines["subtitle"] or None,
             facts=lists["facts"],
             narrative=_joined(lists["narrative"]),
             concepts=tuple(each for each in lists["concepts"] if each.lower() not in TYPES),

@@ -10,7 +10,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -50,7 +50,7 @@ from aforesaid.similarity import (
     parse_statement,
 )
 from aforesaid.store.store import Store
-from aforesaid.synthesis.claims import PATTERNS, WORDS
+from aforesaid.synthesis.evidence import PATTERNS, WORDS
 from aforesaid.synthesis.turn import build_turn
 from aforesaid.terms import query_terms
 
@@ -65,13 +65,13 @@ INSTRUCTION = PATTERNS["instruction"]
 NAME = re.compile(r"[a-z][A-Z]|_|[^\W\d][./]\w|[^\W\d]\d|\d[^\W\d]|\d\.\d+\.\d|\d{5}")
 
 
-@dataclass(slots=True)
 class Index:
     """Lines of text by their words. `pairs`: words that follow each other."""
 
-    lines: list[frozenset[str]] = field(default_factory=list)
-    places: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    pairs: set[tuple[str, str]] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.lines: list[frozenset[str]] = []
+        self.places: dict[str, list[int]] = defaultdict(list)
+        self.pairs: set[tuple[str, str]] = set()
 
     def add(self, text: str) -> None:
         lines = _lines(text)
@@ -127,7 +127,6 @@ def _index(texts: tuple[str, ...]) -> Index:
     return index
 
 
-@dataclass(slots=True)
 class Sources:
     """`foreign`: text that others may have written. `repository`, `output`: files that the agent
     has not written, and what programs print. `own`: what the agent has typed. None of these has copies of
@@ -135,19 +134,14 @@ class Sources:
     foreign text comes from. `queries`: what search tools were given. `dropped_foreign`: there was more
     foreign text than is indexed."""
 
-    turn: Turn
-    foreign: Index = field(default_factory=Index)
-    repository: Index = field(default_factory=Index)
-    output: Index = field(default_factory=Index)
-    own: Index = field(default_factory=Index)
-    copies: Index = field(default_factory=Index)
-    typed: set[str] = field(default_factory=set)
-    hosts: set[str] = field(default_factory=set)
-    queries: list[str] = field(default_factory=list)
-    has_foreign: bool = False
-    dropped_foreign: bool = False
-
-    def __post_init__(self) -> None:
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+        self.foreign, self.repository, self.output = Index(), Index(), Index()
+        self.own, self.copies = Index(), Index()
+        self.typed: set[str] = set()
+        self.hosts: set[str] = set()
+        self.queries: list[str] = []
+        self.dropped_foreign = False
         tracker = Tracker(self.turn.roots)
         events = [item.event for item in (*self.turn.before, *self.turn.events)]
         items = [(each, tracker.add_event(each)) for each in events if not is_ours(each)]
