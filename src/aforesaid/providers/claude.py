@@ -406,13 +406,9 @@ class ClaudeAgent:
         cli: str | None = None,
         idle_seconds: float = 300.0,
     ) -> None:
-        self.model = model
-        self.longest_seconds = PATIENCE * seconds + TO_END
-        self._seconds = seconds
-        self._clock = clock
-        self._cli = cli
-        self._cwd = cwd
-        self._idle_seconds = idle_seconds
+        self.model, self.longest_seconds = model, PATIENCE * seconds + TO_END
+        self._seconds, self._idle_seconds, self._clock = seconds, idle_seconds, clock
+        self._cli, self._cwd = cli, cwd
         self._asking = threading.Lock()
         self._closed = False
         self._stop = asyncio.Event()
@@ -440,13 +436,12 @@ class ClaudeAgent:
                 self._used = time.monotonic()
 
     def idle(self) -> None:
-        if not self._asking.acquire(blocking=False):
-            return
-        try:
-            if self._process and time.monotonic() - self._used >= self._idle_seconds:
-                self._run(self._end())
-        finally:
-            self._asking.release()
+        if self._asking.acquire(blocking=False):
+            try:
+                if self._process and time.monotonic() - self._used >= self._idle_seconds:
+                    self._run(self._end())
+            finally:
+                self._asking.release()
 
     def close(self) -> None:
         # `closed` before the loop is looked at, and the other way round in a request: so either

@@ -8,14 +8,13 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
 from aforesaid.english import NUMBER_WORDS, STOP_WORDS, stem
 from aforesaid.model.events import (
-    Action,
     CommandRun,
     FileChanged,
     FileRead,
@@ -34,16 +33,18 @@ WORDS = {
     for name, rows in read_sections(Path(__file__).with_name("claims.txt")).items()
 }
 EXTENSIONS = "|".join(sorted(WORDS["extensions"], key=len, reverse=True))
-NAMED_FILES = "|".join(WORDS["named_files"])
 
 
 def read_patterns(path: Path) -> dict[str, re.Pattern[str]]:
     """An expression for each section; `<name>` in it stands for an earlier section."""
-    found: dict[str, str] = {}
+    found = {"extensions": EXTENSIONS, "named files": "|".join(WORDS["named_files"])}
     for name, rows in read_sections(path).items():
         source = re.sub(r"<(\w[\w ]*)>", lambda place: f"(?:{found[place[1]]})", "|".join(rows))
         found[name] = source
-    return {name: re.compile(source, re.IGNORECASE) for name, source in found.items()}
+    return {
+        name: re.compile(source, 0 if name.startswith("claim") else re.IGNORECASE)
+        for name, source in found.items()
+    }
 
 
 PATTERNS = read_patterns(Path(__file__).with_name("patterns.txt"))
@@ -100,37 +101,6 @@ CLAIM_CHARACTERS = 20_000
 MOST_CLAIMS = 200
 Kind = Literal["path", "symbol", "code", "command", "run", "number", "quote", "address", "hash"]
 
-_LEFT = r"(?<![A-Za-z0-9_$@.~/\\-])"
-URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,10}://[^\s<>\"'`)\]}]+")
-EMPHASIS = re.compile(r"(?<![/\w*])\*\*(?=\S)|(?<=[^\s/])\*\*(?![/\w*])")
-TICKS = re.compile(r"(`{1,3})([^`\n]{1,300}?)\1")
-QUOTE = re.compile(
-    r"(?<![A-Za-z0-9=\[(])\"([^\"\n]{6,400})\"(?![A-Za-z0-9])|“([^”\n]{6,400})”|«([^»\n]{6,400})»"
-    r"|(?<![A-Za-z0-9_=\[(])'([^'\n]{6,400})'(?![A-Za-z0-9])"
-)
-_SEGMENT = r"[A-Za-z0-9_.@+\[\]-]"
-PATH = re.compile(
-    rf"{_LEFT}(?:[A-Za-z]:)?(?:~|\.\.?)?[/\\]?(?:{_SEGMENT}{{1,100}}[/\\]){{1,30}}{_SEGMENT}{{0,100}}"
-    rf"|{_LEFT}(?:~|\.\.?)?/[A-Za-z0-9_.@+-]{{1,100}}"
-    rf"|{_LEFT}[A-Za-z0-9_@+-]{{1,100}}(?:\.[A-Za-z0-9_+-]{{1,60}}){{0,4}}\.(?:{EXTENSIONS})"
-    r"(?![A-Za-z0-9_(-])"
-    r"|(?<![A-Za-z0-9_$@.~/\\)\]-])\.[a-z][A-Za-z0-9_-]{2,60}(?:\.[A-Za-z0-9_-]{1,60}){0,4}"
-    rf"|\b(?:{NAMED_FILES})\b"
-)
-HASH = re.compile(
-    r"(?<![A-Za-z0-9_-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![A-Za-z0-9_-])"
-)
-FLAG_OR_CALL = re.compile(
-    rf"(?<![A-Za-z0-9_-])--[a-z][A-Za-z0-9-]+|{_LEFT}[A-Za-z_$][A-Za-z0-9_$.]{{0,200}}(?=\(\))"
-)
-NAME = re.compile(rf"{_LEFT}[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|::|#)[A-Za-z_$][A-Za-z0-9_$]*)*")
-SHAPED = re.compile(
-    r"[A-Za-z0-9$]+_[A-Za-z0-9_$]+|_+[a-z][A-Za-z0-9_]+|[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*"
-    r"|[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z]{3,}[a-z]{3,}[A-Za-z0-9]*"
-)
-ABBREVIATION = re.compile(r"[A-Z]{2,}s|[A-Z][a-z]?[A-Z]+")
-_RAN = r"\b(?:re-?)?(?:ran|running|executed|executing|invoked)\s+(?:the\s+)?(?:command\s+)?"
-RAN, JUST_RAN = re.compile(_RAN, re.IGNORECASE), re.compile(_RAN + r"\Z", re.IGNORECASE)
 ENDS = " .,;:!?)]}'\"…"
 
 
@@ -145,17 +115,12 @@ class Claim:
     before: str = ""
 
 
-NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.$/-])[0-9]{1,30}(?:[.,_][0-9]{1,30}){0,6}(?=(?:%|[A-Za-z]{1,7}\+?|[+x])?(?![A-Za-z0-9_]))"
-)
-
-
 def read_claims(prose: str) -> tuple[Claim, ...]:
     """In no order that means anything, each once."""
-    left = EMPHASIS.sub("", prose[:CLAIM_CHARACTERS])
+    left = PATTERNS["claim emphasis"].sub("", prose[:CLAIM_CHARACTERS])
     found: list[Claim] = []
 
-    def take(pattern: re.Pattern[str], read: Callable[[re.Match[str]], Claim | None]) -> str:
+    def take(kind: str, read: Callable[[re.Match[str]], Claim | None]) -> str:
         def blank(mark: re.Match[str]) -> str:
             claim = read(mark)
             if claim is None:
@@ -163,20 +128,20 @@ def read_claims(prose: str) -> tuple[Claim, ...]:
             found.append(claim)
             return " " * len(mark[0])
 
-        return pattern.sub(blank, left)
+        return PATTERNS[f"claim {kind}"].sub(blank, left)
 
-    quotes = (next(filter(None, mark.groups())) for mark in QUOTE.finditer(left))
+    quotes = (next(filter(None, mark.groups())) for mark in PATTERNS["claim quote"].finditer(left))
     found += [Claim("quote", quote) for quote in quotes if len(stream(quote).split()) >= 3]
-    left = take(URL, lambda mark: Claim("address", mark[0].rstrip(ENDS)))
-    left = take(TICKS, _code)
-    for mark in RAN.finditer(left):
+    left = take("url", lambda mark: Claim("address", mark[0].rstrip(ENDS)))
+    left = take("ticks", _code)
+    for mark in PATTERNS["ran"].finditer(left):
         if bare := _bare_command(left[mark.end() : mark.end() + 120]):
             found.append(Claim("run", bare))
-    left = take(PATH, _path)
-    left = take(HASH, lambda mark: Claim("hash", mark[0]))
-    left = take(FLAG_OR_CALL, lambda mark: Claim("symbol", mark[0].strip(".")))
-    left = take(NAME, _name)
-    for mark in NUMBER.finditer(left):
+    left = take("path", _path)
+    left = take("hash", lambda mark: Claim("hash", mark[0]))
+    left = take("flag", lambda mark: Claim("symbol", mark[0].strip(".")))
+    left = take("name", _name)
+    for mark in PATTERNS["claim number"].finditer(left):
         start, end = mark.span()
         found.append(
             Claim("number", mark[0], left[end : end + 40], left[max(0, start - 30) : start])
@@ -198,20 +163,17 @@ def _code(mark: re.Match[str]) -> Claim | None:
     code = mark[2].strip()
     if not code:
         return None
-    was_run = JUST_RAN.search(mark.string[max(0, mark.start() - 40) : mark.start()])
+    was_run = PATTERNS["just ran"].search(mark.string[max(0, mark.start() - 40) : mark.start()])
     if is_command(code) or was_run:
         return Claim("run" if was_run else "command", code)
-    whole = PATH.fullmatch(code.rstrip("/"))
+    whole = PATTERNS["claim path"].fullmatch(code.rstrip("/"))
     if whole and _path(whole):
         return Claim("path", code)
     return Claim("code", code)
 
 
 def _bare_command(rest: str) -> str | None:
-    words = re.split(
-        r"[,;:()]|\.(?:\s|$)|\s(?:and|to|with|which|in|on|for|again|after|before|from|but)\b", rest
-    )
-    line = " ".join(words[0].split()[:4])
+    line = " ".join(PATTERNS["command end"].split(rest)[0].split()[:4])
     first = line.partition(" ")[0]
     known = first in WORDS["interpreters"] or (
         line and read_command(line).kind not in ("run", "routine", "files")
@@ -237,10 +199,10 @@ def _name(mark: re.Match[str]) -> Claim | None:
     """In the form of code: dotted, `snake_case` or `camelCase`, and not an abbreviation."""
     name = mark[0]
     parts = re.split(r"\.|::|#", name)
-    if len(parts) > 1:
-        is_code = any(len(part) > 2 for part in parts)
-    else:
-        is_code = bool(SHAPED.fullmatch(name)) and not ABBREVIATION.fullmatch(name)
+    is_code = any(len(part) > 2 for part in parts)
+    if len(parts) == 1:
+        is_code = PATTERNS["claim shaped"].fullmatch(name) is not None
+        is_code &= not PATTERNS["claim abbreviation"].fullmatch(name)
     return Claim("symbol", name) if is_code and not is_known_term(name) else None
 
 
@@ -251,11 +213,8 @@ HEAD, TAIL = 120_000, 40_000
 
 @dataclass(frozen=True, slots=True)
 class EventText:
-    """One event as text.
-
-    `path`: the file it is about; `did`: what it changed or ran; `output`: what it printed or what was only
-    looked at; `around`: the rest of the file that it changed.
-    """
+    """`path`: the file it is about; `did`: what it changed or ran; `output`: what it printed or what was only
+    looked at; `around`: the rest of the file that it changed."""
 
     item: TurnEvent
     path: str = ""
@@ -281,33 +240,28 @@ def read_event(item: TurnEvent) -> EventText:
         return EventText(item, output=clip(what.last_message))
     if not isinstance(what, ToolUsed):
         return EventText(item)
-    found = _read_action(item, what.action)
-    output = found.output
+    path = did = output = around = ""
+    match what.action:
+        case FileChanged() as change:
+            path = change.path.replace("\\", "/")
+            before = "" if change.created else clip(change.before or "")
+            around = f"{clip(change.after or '')}\n{before}"
+            lines = "\n".join(line[1:] for hunk in change.hunks for line in hunk.lines)
+            did = clip(lines) or around
+        case FileRead() as read:
+            path, output = read.path.replace("\\", "/"), clip(read.content)
+        case CommandRun() as run:
+            did = f"{clip(run.command)}\n{run.description or ''}"
+            output = f"{clip(run.stdout)}\n{clip(run.stderr)}"
+        case OtherTool() as other:
+            output = f"{_plain(clip(other.input))}\n{_plain(clip(other.output))}"
     if what.duration_ms is not None:
         output += f"\n{what.duration_ms} {what.duration_ms / 1000}"
     if what.failure is not None:
         output += f"\n{clip(what.failure.error)}\n{what.failure.exit_code}"
         if not isinstance(what.action, CommandRun):  # it was not done
-            return replace(found, did="", output=f"{found.did}\n{output}")
-    return replace(found, output=output)
-
-
-def _read_action(item: TurnEvent, action: Action) -> EventText:
-    match action:
-        case FileChanged(path=path, hunks=hunks):
-            lines = "\n".join(line[1:] for hunk in hunks for line in hunk.lines)
-            before = "" if action.created else clip(action.before or "")
-            whole = f"{clip(action.after or '')}\n{before}"
-            return EventText(item, path.replace("\\", "/"), clip(lines) or whole, around=whole)
-        case FileRead(path=path, content=content):
-            return EventText(item, path.replace("\\", "/"), output=clip(content))
-        case CommandRun() as run:
-            did = f"{clip(run.command)}\n{run.description or ''}"
-            return EventText(item, did=did, output=f"{clip(run.stdout)}\n{clip(run.stderr)}")
-        case OtherTool() as other:
-            return EventText(
-                item, output=f"{_plain(clip(other.input))}\n{_plain(clip(other.output))}"
-            )
+            did, output = "", f"{did}\n{output}"
+    return EventText(item, path, did, output, around)
 
 
 def _plain(source: str) -> str:
@@ -414,19 +368,6 @@ class Sources:
         for tally in filter(None, (run.outcome.tally for run in self.all_runs)):
             found += [tally.failed, tally.passed or 0, tally.failed + (tally.passed or 0)]
         return frozenset(map(str, found))
-
-    @cached_property
-    def last_line(self) -> int:
-        """Of the longest file that was read or changed."""
-        found = [0]
-        for item in self.turn.events:
-            action = getattr(item.event.what, "action", None)
-            if isinstance(action, FileRead):
-                found.append(max(action.total_lines, action.first_line + action.lines))
-            elif isinstance(action, FileChanged):
-                found.append((action.after or "")[:MOST_CHARACTERS].count("\n") + 1)
-                found += [h.new_start + len(h.lines) for h in action.hunks]
-        return max(found)
 
     def says(self, phrase: str) -> bool:
         """The words of the phrase stand there in a row, whatever stands between them."""

@@ -60,7 +60,11 @@ def ground_observation(
     sources = read_sources(turn)
     evidence = find_evidence(draft, sources)
     doubts = _doubts(draft_parts(draft), sources, examples)
-    doubts += [Doubt(f"facts {place}", VARIANT) for place in _find_variants(draft.facts)]
+    words = [frozenset(stream(fact).split()) for fact in draft.facts]
+    for place, own in enumerate(words):
+        alike = (len(own & w) >= VARIANT_OVERLAP * max(len(own), len(w), 1) for w in words)
+        if sum(alike) >= LEAST_VARIANTS:
+            doubts.append(Doubt(f"facts {place}", VARIANT))
     changed = _paths(evidence, turn.root, FileChanged)
     named = (*draft.files_read, *draft.files_modified)
     files_read, unknown = _merge_files(evidence, named, changed, sources)
@@ -156,8 +160,11 @@ def _check_claim(claim: Claim, sources: Sources) -> str | None:
     match claim.kind:
         case "path":
             known = has_path(claim.text, sources)
+        case "symbol" if claim.text.startswith("-"):
+            known = bounded(sources.text, claim.text)
         case "symbol":
-            known = _has_symbol(claim.text, sources)
+            parts = re.split(r"\.|::|#", claim.text)
+            known = all(_has_part(part, sources) for part in parts if part)
         case "quote":
             known = _has_quote(claim.text, sources)
         case "address":
@@ -197,13 +204,6 @@ def has_path(path: str, sources: Sources) -> bool:
     *folders, last = name.split("/")
     alone = any(bounded(sources.text, lead + last) for lead in NAME_LEADS)
     return bool(folders) and alone and all(_has_part(each, sources) for each in folders if each)
-
-
-def _has_symbol(name: str, sources: Sources) -> bool:
-    """Every part of a dotted name."""
-    if name.startswith("-"):
-        return bounded(sources.text, name)
-    return all(_has_part(part, sources) for part in re.split(r"\.|::|#", name) if part)
 
 
 def _has_part(part: str, sources: Sources) -> bool:
@@ -255,7 +255,7 @@ FACTORS = {
     "gb": (10**9, 1_073_741_824, 1024, 1000), "gib": (1_073_741_824, 1024), "byte": (), "week": (7,),
 }  # fmt: skip
 UNIT = re.compile(r"\s?-?([A-Za-z]+)")
-ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
+NOT_COUNTED = re.compile(r"(?:st|nd|rd|th)\b|[\s-]*line")
 STATUSES = {status.value: squeezed(status.phrase) for status in HTTPStatus}
 
 
@@ -263,7 +263,8 @@ def _check_number(claim: Claim, sources: Sources) -> str | None:
     number = claim.text.replace("_", "").rstrip(".,")
     percent = claim.after.startswith("%")
     whole = int(number) if number.isdigit() and len(number) < 9 else None
-    if ORDINAL.match(claim.after) or PATTERNS["not exact"].search(claim.before):
+    # Also of lines, and rough ones.
+    if NOT_COUNTED.match(claim.after) or PATTERNS["not exact"].search(claim.before):
         return None
     # A small number without a unit counts things that cannot be counted here: fields, cases, steps.
     unitless = _unit(claim.after) not in FACTORS and not percent
@@ -271,15 +272,11 @@ def _check_number(claim: Claim, sources: Sources) -> str | None:
         return None
     if any(form in sources.numbers for form in _forms(number, claim.after)):
         return None
-    if whole is not None:
-        is_line = PATTERNS["line"].search(claim.before)
-        if is_line or claim.after.lstrip().startswith(("line", "-line")):
-            if whole <= sources.last_line:
-                return None
-        elif whole == local(sources.turn.at).year or (
-            whole in STATUSES and STATUSES[whole] in sources.squeezed.replace("_", "")
-        ):
-            return None
+    status = STATUSES.get(whole or 0)
+    if whole == local(sources.turn.at).year:
+        return None
+    if status and status in sources.squeezed.replace("_", ""):
+        return None
     return _not_found("the number", f"{claim.text}{'%' if percent else ''}")
 
 
@@ -378,15 +375,6 @@ def _is_echo(prose: str, examples: Sequence[str], sources: Sources) -> bool:
         return False
     about = objects(prose)
     return len(about & sources.stems) < SHARED * len(about) or not about
-
-
-def _find_variants(facts: Sequence[str]) -> Iterator[int]:
-    """Places of the facts that belong to a row of variants."""
-    words = [frozenset(stream(fact).split()) for fact in facts]
-    for place, own in enumerate(words):
-        alike = (len(own & w) >= VARIANT_OVERLAP * max(len(own), len(w), 1) for w in words)
-        if sum(alike) >= LEAST_VARIANTS:
-            yield place
 
 
 # What is said about test runs, builds, commits and pushes, against the runs of the turn.

@@ -256,10 +256,7 @@ def _items(text: str, *, bulleted: bool = False) -> list[str]:
     elif any(bullets):
         found: list[str] = []
         for line, begins in zip(lines, bullets, strict=True):
-            if begins or not found:
-                found.append(line)
-            else:
-                found[-1] += f" {line}"
+            found += [line] if begins or not found else [f"{found.pop()} {line}"]
         lines = found
     return list(filter(None, (_one_line(BULLET.sub("", line)) for line in lines)))
 
@@ -392,9 +389,9 @@ def _gather(parts: Iterable[Part]) -> list[_Gathered]:
         if part.name != OBSERVATION.block and not says_nothing(part.name):
             found[-1].take(part)
     kept = [each for each in found if each.has_text]
-    last = kept[0] if kept else None
+    last = next(iter(kept), None)
     for each in found:
-        if each.has_text:
+        if each in kept:
             last = each
         elif last is not None:
             last.join(each)
@@ -433,7 +430,12 @@ def add_path_to_facts(draft: ObservationDraft) -> ObservationDraft:
     if len(draft.files_modified) != 1:
         return draft
     path = draft.files_modified[0]
-    return replace(draft, facts=tuple(_add_path(fact, path) for fact in draft.facts))
+    facts = list(draft.facts)
+    for at, fact in enumerate(facts):
+        fits = len(fact) < SHORT_FACT and len(path) + len(fact) + 2 <= FACT_LENGTH
+        if fits and path.rpartition("/")[2] not in fact:
+            facts[at] = f"{path}: {fact}"
+    return replace(draft, facts=tuple(facts))
 
 
 def _shorten_title(title: str | None) -> str | None:
@@ -462,10 +464,3 @@ def _pieces(fact: str) -> list[str]:
         if len(parts) > 1 and min(map(len, parts)) >= SHORT_FACT:
             return parts
     return [fact]
-
-
-def _add_path(fact: str, path: str) -> str:
-    known = path in fact or path.rpartition("/")[2] in fact
-    if known or len(fact) >= SHORT_FACT or len(path) + len(fact) + 2 > FACT_LENGTH:
-        return fact
-    return f"{path}: {fact}"

@@ -473,7 +473,7 @@ class _Comparison:
         named = [item.event for item in events if item.id in self.evidence]
         used = named or [item.event for item in events]
         found = {origin_of(event, self.turn.roots) for event in used if not is_ours(event)}
-        known = found & {Origin.USER, Origin.REPOSITORY, Origin.COMMAND}
+        known = [each for each in found if each in (Origin.USER, Origin.REPOSITORY, Origin.COMMAND)]
         return min(known, key=lambda origin: origin.rank, default=Origin.AGENT)
 
 

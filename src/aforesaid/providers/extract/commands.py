@@ -48,6 +48,24 @@ def _mark_heredoc(found: re.Match[str]) -> str:
     return f"{HERE}{digest} {found['rest']}"
 
 
+def read_sections(path: Path) -> dict[str, list[str]]:
+    """The lines of a text file by the heading in brackets above them, without comments."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in path.read_text("utf-8").splitlines():
+        if heading := re.fullmatch(r"\[([^\]\\]+)\]", line):
+            lines = found[heading[1]] = []
+        elif line and not line.startswith("# "):
+            lines.append(line)
+    return found
+
+
+ROWS = read_sections(Path(__file__).with_name("commands.txt"))
+FILTERS, CHOOSY, SETTING_UP = (
+    frozenset(" ".join(ROWS.pop(name)).split()) for name in ("filters", "choosy", "setting up")
+)
+WRAPPERS = re.compile(f"(?:{''.join(ROWS.pop('wrappers'))}) ")
+KINDS = {kind: re.compile(rf"(?:{''.join(rows)})(?=\s|$)") for kind, rows in ROWS.items()}
 LINE_LIMIT = 3000
 LABEL_LIMIT = 72
 
@@ -62,26 +80,9 @@ TOKEN = re.compile(
 )
 INSTALLED = re.compile(r"^\S*/\.?bin/(?=\S)")
 TIME_LIMIT = re.compile(r"^(?:timeout(?: -\S+)* \S+|time|nohup) ")
-WRITTEN = re.compile(r"1?>>?\|?\s*['\"]?([^\s'\"]+)")
+# A file that somebody keeps.
+WRITTEN = re.compile(r"1?>>?\|?\s*['\"]?(?!/dev/|/tmp/|[&$>|])([^\s'\"]+)")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-FILTERS = frozenset(
-    text.words(
-        "awk cat column cut egrep grep head jq less more perl rg sed sort tail tee tr uniq wc xargs"
-    )
-)
-CHOOSY = FILTERS - {"cat", "head", "less", "more", "tail", "tee"}
-SETTING_UP = {".", ":"} | frozenset(
-    text.words(
-        "cd clear date echo exit export popd printf pushd pwd set sleep source true trap ulimit umask "
-        "unset wait"
-    )
-)
-WRAPPERS = re.compile(
-    r"(?:sudo|time|nohup|command|exec|env|nice|stdbuf|xvfb-run|caffeinate|npx|bunx|pnpx"
-    r"|timeout(?: -\S+)* \S+|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi) run|bundle exec|mise (?:exec"
-    r"|x) --|(?:pnpm|yarn|npm) (?:exec|dlx)|docker(?:-compose| compose)? (?:exec|run)(?: -\S+)* \S+"
-    r"|python[\d.]* -m|-\S+|[A-Za-z_]\w*=\S*) "
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def split_commands(command: str) -> tuple[Simple, ...]:
         elif token.lastgroup == "redirect":
             if token[0].startswith(HERE):
                 here = token[0].removeprefix(HERE)
-            writes = _written(token[0]) or writes
+            if kept := WRITTEN.match(token[0]):
+                writes = kept[1]
         elif token.lastgroup == "joiner":
             if words:
                 found.append(_simple(words, joiner, writes, here))
@@ -150,12 +152,6 @@ def _simple(raw: list[str], joiner: str, writes: str, here: str) -> Simple:
     plain = Simple(tuple(" ".join(word.split()) for word in raw), joiner, writes)
     script = _script_digest(plain.bare, raw, here)
     return replace(plain, script=script, here=bool(script) and script == here)
-
-
-def _written(redirect: str) -> str:
-    """The file a redirection writes, when it is one that somebody keeps."""
-    mark = WRITTEN.match(redirect)
-    return mark[1] if mark and not mark[1].startswith(("/dev/", "/tmp/", "&", "$")) else ""
 
 
 def main_commands(found: tuple[Simple, ...]) -> tuple[Simple, ...]:
@@ -179,22 +175,6 @@ def label_line(found: tuple[Simple, ...]) -> str:
     return text.cut("".join(parts), LABEL_LIMIT)
 
 
-def read_sections(path: Path) -> dict[str, list[str]]:
-    """The lines of a text file by the heading in brackets above them, without comments."""
-    found: dict[str, list[str]] = {}
-    lines: list[str] = []
-    for line in path.read_text("utf-8").splitlines():
-        if heading := re.fullmatch(r"\[([^\]\\]+)\]", line):
-            lines = found[heading[1]] = []
-        elif line and not line.startswith("# "):
-            lines.append(line)
-    return found
-
-
-KINDS = {
-    kind: re.compile(rf"(?:{''.join(rows)})(?=\s|$)")
-    for kind, rows in read_sections(Path(__file__).with_name("commands.txt")).items()
-}
 RANK = {kind: at for at, kind in enumerate(KINDS)} | {"run": len(KINDS) - 1.5}
 CHECKS = frozenset(("test", "build", "lint", "type check"))
 STANDING = CHECKS | {"migration", "deploy", "install", "push", "commit"}

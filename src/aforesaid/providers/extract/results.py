@@ -42,17 +42,12 @@ def find_error(seen: str) -> str | None:
         for mark in pattern.finditer(seen):
             line = ", ".join(mark[1].split("\n")).strip(FRAME)
             if line and (pattern in LATE or not NOISE.fullmatch(line)):
-                return text.one_line(_with_next(line, seen[mark.end() :]), LINE_LIMIT)
+                if line.endswith(":"):  # the next line says it
+                    rest = seen[mark.end() :][:500].splitlines()
+                    line += f" {next((other for other in rest if other.strip(FRAME)), '')}"
+                return text.one_line(line, LINE_LIMIT)
     kept = [line.strip() for line in seen.splitlines() if not NOISE.fullmatch(line.strip())]
     return text.one_line(kept[-1].strip(FRAME), LINE_LIMIT) if kept else None
-
-
-def _with_next(line: str, rest: str) -> str:
-    """A line that ends with a colon says it in the next one."""
-    if not line.endswith(":"):
-        return line
-    following = next((other for other in rest[:500].splitlines() if other.strip(FRAME)), "")
-    return f"{line} {following}"
 
 
 NAME_LIMIT = 20
