@@ -77,11 +77,11 @@ class Received:
         )
 
         match message:
-            case StreamEvent(event=event):
+            case StreamEvent(event={"delta": {"type": "text_delta", "text": str() as text}}):
                 self.began = True
-                match event:
-                    case {"delta": {"type": "text_delta", "text": str() as text}}:
-                        self.streamed.append(text)
+                self.streamed.append(text)
+            case StreamEvent():
+                self.began = True
             case AssistantMessage(error=error) if error is not None:
                 self.error = error
             case AssistantMessage(content=content, model=model):
@@ -102,9 +102,8 @@ class Received:
 def outcome(
     received: Received, result: "ResultMessage", *, model: str, spent: float, now: int
 ) -> Reply | Failure:
-    """`spent`: what the client had counted before this request; its total runs on.
-
-    A reply that had to be continued stands, cut, even if the continuing failed."""
+    """`spent`: what the client had counted before. A reply that had to be continued stands, cut, even if that
+    failed."""
     failed = received.error is not None or result.is_error
     usage = count_usage(result, spent)
     if not failed or (received.nudges and received.parts):

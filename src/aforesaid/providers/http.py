@@ -242,14 +242,11 @@ class HttpModel(ABC):
             client = self._connect()
             service = self._service(client)
         except ImportError:
-            command = extras.install(self.name)
-            return Misconfigured(
-                f"The package {self.name} is not installed. Install it with: {command}"
-            )
+            fix = f"Install it with: {extras.install(self.name)}"
+            return Misconfigured(f"The package {self.name} is not installed. {fix}")
         except Exception as error:  # an address, a variable or a profile that the SDK rejects
-            kind = type(error).__name__
-            why = f"The {self.name} SDK cannot be set up ({kind}). Check {self.address_fix}."
-            return Misconfigured(why)
+            why = f"The {self.name} SDK cannot be set up ({type(error).__name__})."
+            return Misconfigured(f"{why} Check {self.address_fix}.")
         incoming.hang_up = client.close
         with client:
             # Loading an SDK takes a while; whoever asked may have left.

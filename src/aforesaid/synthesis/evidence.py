@@ -303,12 +303,13 @@ class Sources:
         here = ["\n".join(map(clip, spoken))[:MOST_CHARACTERS], *(e.whole for e in self.events)]
         before = [event.whole for event in reversed(self.before)]
         self.text = f"{_join(here, MOST_CHARACTERS)}\n{_join(before, MOST_CHARACTERS // 2)}"
-
-    @cached_property
-    def commands(self) -> tuple[str, ...]:
-        """Every command line of the session that is known here."""
-        runs = filter(None, map(_command_of, (*self.turn.events, *self.turn.before)))
-        return tuple(dict.fromkeys(run.command[:TAIL] for run in runs))
+        words = frozenset(IDENTIFIER.findall(self.text))
+        self.words = words | {word.strip("$") for word in words if "$" in word}
+        self.lowered = frozenset(word.lower() for word in self.words)
+        self.squeezed = squeezed(self.text)
+        self._stream = f" {stream(self.text)} "
+        runs = filter(None, map(_command_of, (*turn.events, *turn.before)))
+        self.commands = tuple(dict.fromkeys(run.command[:TAIL] for run in runs))
 
     @cached_property
     def may_write(self) -> bool:
@@ -317,23 +318,6 @@ class Sources:
             return True
         actions = (getattr(item.event.what, "action", None) for item in self.turn.events)
         return any(isinstance(each, OtherTool) and each.kind in MAY_WRITE for each in actions)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        found = frozenset(IDENTIFIER.findall(self.text))
-        return found | {word.strip("$") for word in found if "$" in word}
-
-    @cached_property
-    def lowered(self) -> frozenset[str]:
-        return frozenset(word.lower() for word in self.words)
-
-    @cached_property
-    def squeezed(self) -> str:
-        return squeezed(self.text)
-
-    @cached_property
-    def stream(self) -> str:
-        return f" {stream(self.text)} "
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -355,23 +339,19 @@ class Sources:
         found = {NUMBER_WORDS[word] for word in self.lowered & NUMBER_WORDS.keys()}
         for token in set(ANY_NUMBER.findall(self.text)):
             found |= _number_forms(token)
-        return frozenset(found) | self._counts
-
-    @cached_property
-    def _counts(self) -> frozenset[str]:
-        """What a reader can find by counting: events, commands, edits, lines, tests."""
+        # What a reader can find by counting: events, commands, edits, lines, tests.
         patches = [edit.patch for edit in self.edits]
-        found = [len(self.events), len(self.runs), len(patches), len({p.path for p in patches})]
-        found += [sum(p.plus for p in patches), sum(p.minus for p in patches)]
+        counts = [len(self.events), len(self.runs), len(patches), len({p.path for p in patches})]
+        counts += [sum(p.plus for p in patches), sum(p.minus for p in patches)]
         for patch in patches:
-            found += [patch.plus, patch.minus, patch.plus + patch.minus, len(patch.added)]
+            counts += [patch.plus, patch.minus, patch.plus + patch.minus, len(patch.added)]
         for tally in filter(None, (run.outcome.tally for run in self.all_runs)):
-            found += [tally.failed, tally.passed or 0, tally.failed + (tally.passed or 0)]
-        return frozenset(map(str, found))
+            counts += [tally.failed, tally.passed or 0, tally.failed + (tally.passed or 0)]
+        return frozenset(found) | set(map(str, counts))
 
     def says(self, phrase: str) -> bool:
         """The words of the phrase stand there in a row, whatever stands between them."""
-        return f" {stream(phrase)} " in self.stream
+        return f" {stream(phrase)} " in self._stream
 
     def has_code(self, snippet: str) -> bool:
         return squeezed(snippet) in self.squeezed
@@ -454,15 +434,13 @@ def _is_file_named(event: EventText, names: set[str], prose: str) -> bool:
 
 
 def _has_claim(event: EventText, claim: Claim) -> bool:
+    if claim.kind in ("command", "run"):
+        return all(bounded(event.did, word) for word in claim.text.split())
     own = f"{event.did}\n{event.output}"[:EVIDENCE_CHARACTERS]
-    match claim.kind:
-        case "command" | "run":
-            return all(bounded(event.did, word) for word in claim.text.split())
-        case "quote":
-            return f" {stream(claim.text)} " in f" {stream(own)} "
-        case "symbol":
-            return bounded(own, re.split(r"\.|::|#", claim.text)[-1])
-        case "code" | "number" | "hash":
-            return len(claim.text) > 2 and bounded(own, claim.text)
-        case _:
-            return False
+    if claim.kind == "quote":
+        return f" {stream(claim.text)} " in f" {stream(own)} "
+    if claim.kind == "symbol":
+        return bounded(own, re.split(r"\.|::|#", claim.text)[-1])
+    return (
+        claim.kind not in ("path", "address") and len(claim.text) > 2 and bounded(own, claim.text)
+    )

@@ -73,15 +73,14 @@ class Requester:
     job_id: int | None
 
     def ask(self, request: Request, purpose: str) -> StoredReply | Failure:
-        if self.job_id is not None and (
-            kept := self.store.requests.kept_reply(self.job_id, self._digest(request))
-        ):
-            log.action("model.reused", job=self.job_id, purpose=purpose)
-            return kept
-        terms = self.terms
+        if self.job_id is not None:
+            kept = self.store.requests.kept_reply(self.job_id, self._digest(request))
+            if kept:
+                log.action("model.reused", job=self.job_id, purpose=purpose)
+                return kept
         most = largest_usage(request, self.model.name)
-        refusal = terms.budget.refusal(self.store, terms.prices, self.model.model, most)
-        if refusal is not None:
+        budget, prices = self.terms.budget, self.terms.prices
+        if refusal := budget.refusal(self.store, prices, self.model.model, most):
             return refusal
         began = self.clock()
         answer = self.model.ask(request)
@@ -162,13 +161,8 @@ class ModelWriter:
         request = build_request(turn, OBSERVE, self.style, self.budget)
         if request is None:
             return Observed(())
-        must = bool(prompt.changed_files(turn))
-        parsed = self._read(
-            request,
-            OBSERVE,
-            parse_observations,
-            lambda found: prompt.EMPTY if must and not found else None,
-        )
+        lacking = prompt.EMPTY if prompt.changed_files(turn) else None
+        parsed = self._read(request, OBSERVE, parse_observations, lacking)
         if not isinstance(parsed, tuple):
             return parsed
         examples = prompt.example_fields()
@@ -190,18 +184,17 @@ class ModelWriter:
         request: Request,
         kind: str,
         parse: Callable[[str], Parsed | Unusable],
-        lacking: Callable[[Parsed], str | None] = lambda _: None,
+        lacking: str | None = None,
     ) -> Parsed | Failure:
-        """The reply as values. One that yields nothing where something was due is asked for once more.
-        Said twice, nothing is taken for an answer; what cannot be read costs the job a try."""
+        """The reply as values. One that yields nothing where something was due (`lacking` says what) is asked
+        for once more. Said twice, nothing is taken for an answer; what cannot be read costs the job a try."""
         answer = self.asking.ask(request, kind)
         if not isinstance(answer, StoredReply):
             return answer
         parsed = parse(answer.text)
-        fault = prompt.UNREADABLE if isinstance(parsed, Unusable) else lacking(parsed)
-        if fault is None:
-            assert not isinstance(parsed, Unusable)
+        if not isinstance(parsed, Unusable) and (parsed or lacking is None):
             return parsed
+        fault = prompt.UNREADABLE if isinstance(parsed, Unusable) else lacking or ""
         # The first answer stays kept until all is stored: after a crash the next try goes on from here.
         repaired = self.asking.ask(prompt.repair(request, answer.text, kind, fault), REPAIR)
         again = parse(repaired.text) if isinstance(repaired, StoredReply) else repaired

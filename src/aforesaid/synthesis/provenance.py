@@ -162,7 +162,9 @@ class Sources:
             else:
                 # A command or a file repeats what was written into it.
                 index: Index = getattr(self, kind)
-                index.add_lines(self._without_copies(text), self._head_words(head))
+                index.add_lines(
+                    self._without_copies(text), frozenset[str]().union(*self._without_copies(head))
+                )
 
     def _choose(self, texts: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
         """The newest, as far as there is room, in their order. Foreign text has room of its own."""
@@ -187,16 +189,13 @@ class Sources:
         own = {words for words in lines if not self.foreign.has_copy(words - COMMON_STEMS)}
         if 2 * sum(line in own for line in lines) < len(lines):
             own = set()
-        about = self._head_words(head)
+        about = frozenset[str]().union(*self._without_copies(head))
         for line in lines:
             if line in own:
                 self.own.add_lines([line], about)
                 self.typed |= line
         copied = (line for line in lines if line not in own and len(line) >= LEAST_COPIED)
         self.copies.add_lines(copied)
-
-    def _head_words(self, head: str) -> frozenset[str]:
-        return frozenset[str]().union(*self._without_copies(head))
 
     def _without_copies(self, text: str) -> Iterator[frozenset[str]]:
         """The lines that do not repeat foreign text that was seen before, as lines that the agent has
@@ -353,13 +352,9 @@ def was_fetched(store: Store, project_id: int, text: str) -> bool:
         query_terms(text), Filters(project_id=project_id), MOST_EVENTS
     )
     foreign = (each.text for each in events if each.origin == Origin.WEB)
-    seen = _index(
-        tuple(text.replace("\\n", "\n") for text in foreign)
-    )  # results are indexed as JSON
-    return any(
-        statement.strong | statement.exact and seen.has(statement)
-        for statement, _ in _clauses(text)
-    )
+    seen = _index(tuple(each.replace("\\n", "\n") for each in foreign))  # indexed as JSON
+    said = (statement for statement, _ in _clauses(text))
+    return any(each.strong | each.exact and seen.has(each) for each in said)
 
 
 def _compare(

@@ -87,11 +87,9 @@ ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """One command of a line. `joiner` stands before it, `writes` is the file it is redirected to.
-
-    `hidden`: its exit status is not that of the whole line. `script`: the mark of the script that
-    stands in the line itself; `here`: it stands in a here-document.
-    """
+    """One command of a line. `joiner` stands before it, `writes` is the file it is redirected to. `hidden`:
+    its exit status is not that of the line. `script`: digest of a script in the line; `here`: in a
+    here-document."""
 
     words: tuple[str, ...]
     joiner: str
@@ -107,9 +105,8 @@ class Simple:
             return "git commit --amend" if "--amend" in self.words else "git commit"
         if self.here:
             return " ".join(self.words).removesuffix(" -") + " (a script)"
-        return TIME_LIMIT.sub("", " ".join(self.words)) + (
-            f" > {self.writes}" if self.writes else ""
-        )
+        written = f" > {self.writes}" if self.writes else ""
+        return TIME_LIMIT.sub("", " ".join(self.words)) + written
 
     @property
     def bare(self) -> str:
@@ -168,29 +165,25 @@ def main_commands(found: tuple[Simple, ...]) -> tuple[Simple, ...]:
 
 def label_line(found: tuple[Simple, ...]) -> str:
     """The line as a person would name it, short enough for a sentence."""
-    parts: list[str] = []
+    label = ""
     for simple in main_commands(found):
         joiner = {"": "", ";": "; ", "|&": " | "}.get(simple.joiner, f" {simple.joiner} ")
-        parts.append(joiner + simple.label if parts else simple.label)
-    return text.cut("".join(parts), LABEL_LIMIT)
+        label += joiner + simple.label if label else simple.label
+    return text.cut(label, LABEL_LIMIT)
 
 
 RANK = {kind: at for at, kind in enumerate(KINDS)} | {"run": len(KINDS) - 1.5}
 CHECKS = frozenset(("test", "build", "lint", "type check"))
 STANDING = CHECKS | {"migration", "deploy", "install", "push", "commit"}
-FLAG_WITH_VALUE = frozenset(
-    ("-k", "-m", "-run", "-t", "--grep", "-g", "--testNamePattern", "--tests")
-)
+FLAG_WITH_VALUE = ("-k", "-m", "-run", "-t", "--grep", "-g", "--testNamePattern", "--tests")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`text` names it in a sentence; `program` is what ran, `scope` what it was limited to.
-
-    `programs`: all that the line ran. `hidden`: a pipe or a list swallowed the exit status, so only
-    the output tells how it went; `filtered`: and of the output only a part was seen. `script`: the
-    mark of a script that stands in the line; `described`: it is all there is, and `text` is no code.
-    """
+    """`text` names it in a sentence; `program` is what ran, `scope` what it was limited to; `programs`: all
+    that the line ran. `hidden`: a pipe or a list swallowed the exit status, so only the output tells how it
+    went; `filtered`: and of the output only a part was seen. `script`: digest of a script in the line;
+    `described`: it is all there is, and `text` is no code."""
 
     text: str
     kind: str

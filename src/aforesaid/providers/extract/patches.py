@@ -68,11 +68,9 @@ Place = tuple[int, Symbol]
 
 
 class Walk:
-    """One way through a hunk, with the stack of definitions that enclose the current line.
-
-    `came` and `went`: symbols that begin on an added or on a removed line. `touched`: symbols with
-    any changed line, in order. `known`: symbols that stand on lines which did not change.
-    """
+    """A hunk, with the stack of definitions that enclose the current line. `came` and `went`: symbols that
+    begin on an added or on a removed line; `touched`: those with any changed line, in order; `known`: those
+    that stand on lines which did not change."""
 
     def __init__(self, language: Language, lines: Sequence[str], hunk: Hunk) -> None:
         self.language = language
@@ -175,10 +173,7 @@ CHARACTERS_READ = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """All changes of one file: which symbols came, changed and went, and how many lines.
-
-    `undone`: at the end the file was as before.
-    """
+    """All changes of one file, in symbols and lines. `undone`: at the end the file was as before."""
 
     path: str
     created: bool

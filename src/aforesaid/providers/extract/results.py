@@ -106,11 +106,9 @@ LOOKED_FOR_ERRORS = CHECKS | {"run", "install", "migration"}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`quiet`: the exit status was hidden by a pipe, and the output shows no error.
-
-    `unseen`: it was hidden, and what was shown does not tell. `stopped`: it was interrupted or ran out
-    of time. `refused`: it never ran. `started`: it went to the background and its end was not seen.
-    """
+    """`quiet`: a pipe hid the exit status, and the output shows no error; `unseen`: nor does it tell.
+    `stopped`: it was interrupted or ran out of time. `refused`: it never ran. `started`: in the
+    background."""
 
     verdict: Verdict
     error: str | None = None
@@ -183,28 +181,23 @@ class Commit:
 
 def read_commits(command: str, output: str) -> tuple[Commit, ...]:
     """The commits git says it made; else the one the command asked for. For commands that worked."""
-    subject, _, body = (_message(command[:LOOKED_AT]) or "").partition("\n")
+    subject, _, body = _message(command[:LOOKED_AT]).partition("\n")
     body = TRAILER.sub("", body).strip()
     printed = PRINTED.findall(text.ESCAPES.sub("", output[:LOOKED_AT]))
-    if printed:
-        one = len(printed) == 1
-        return tuple(_commit(said, short[:7], body if one else "") for _, short, said in printed)
-    return (_commit(subject, None, body),) if subject.strip() else ()
+    rows = [(said, short[:7], body if len(printed) == 1 else "") for _, short, said in printed]
+    found = []
+    for said, short, rest in rows or ([(subject, None, body)] if subject.strip() else []):
+        line = text.one_line(said, SUBJECT_LIMIT)
+        mark = CONVENTIONAL.match(line)
+        found.append(Commit(line, short, mark[1].lower() if mark else None, rest))
+    return tuple(found)
 
 
-def _message(command: str) -> str | None:
+def _message(command: str) -> str:
     """The message of `git commit -m` or of its here-document."""
     at = command.find("commit")
-    if at < 0:
-        return None
-    parts = [mark[1] for mark in MESSAGE.finditer(command, at)]
+    parts = [mark[1] for mark in MESSAGE.finditer(command, at)] if at >= 0 else []
     if parts and "<<" not in parts[0]:
         return "\n\n".join(part.strip("\"'").strip() for part in parts)
-    here = HEREDOC.search(command, at)
-    return here[3].strip() if here else None
-
-
-def _commit(subject: str, short: str | None, body: str) -> Commit:
-    line = text.one_line(subject, SUBJECT_LIMIT)
-    mark = CONVENTIONAL.match(line)
-    return Commit(line, short, mark[1].lower() if mark else None, body)
+    here = HEREDOC.search(command, at) if at >= 0 else None
+    return here[3].strip() if here else ""
