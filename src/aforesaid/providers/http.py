@@ -173,11 +173,9 @@ class HttpModel(ABC):
     address_fix: str
 
     def __init__(self, *, model: str, api_key: str | None, seconds: float, clock: Clock) -> None:
-        self.model = model
-        self.longest_seconds = PATIENCE * seconds
+        self.model, self.longest_seconds = model, PATIENCE * seconds
+        self._seconds, self._clock = seconds, clock
         self._key = (api_key or "").strip()
-        self._seconds = seconds
-        self._clock = clock
         self._lock = threading.Lock()
         self._pending: set[queue.SimpleQueue[Reply | Failure | None]] = set()
         self._closed = False

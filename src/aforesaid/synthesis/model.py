@@ -202,9 +202,9 @@ class ModelWriter:
             return again
         if not isinstance(parsed, Unusable):
             return parsed
-        self.asking.unusable(answer)
-        if isinstance(repaired, StoredReply):
-            self.asking.unusable(repaired)
+        for reply in (answer, repaired):
+            if isinstance(reply, StoredReply):
+                self.asking.unusable(reply)
         if isinstance(again, Refused):
             return again
         return Refused(f"the model's reply could not be used, also when asked again: {again.why}")

@@ -63,10 +63,8 @@ def build_turn(
     prompt = store.sessions.prompt(*turn)
     first = store.sessions.prompt(job.session_id, 1)
     written = store.observations.for_prompt(*turn)
-    ends = [
-        e.event.what for e in _parse_events(agent, session.project_dir, store.events.stops(*turn))
-    ]
-    last = [what.last_message for what in ends if isinstance(what, TurnEnded)]
+    ends = _parse_events(agent, session.project_dir, store.events.stops(*turn))
+    last = [e.event.what.last_message for e in ends if isinstance(e.event.what, TurnEnded)]
     latest = store.events.last_time(*turn)
     return Turn(
         project=project.name,
@@ -109,10 +107,9 @@ def _parse_events(agent: Agent, project_dir: str, stored: list[StoredEvent]) -> 
 
 def _injected_texts(store: Store, agent: Agent, session: Session) -> Iterator[str]:
     """What the session knows from aforesaid: injected unasked, or because it asked."""
-    injected = (
-        one.source for one in store.injections.for_session(session.id) if one.kind == OBSERVATION
-    )
-    for observation in filter(None, map(store.observations.get, dict.fromkeys(injected))):
+    rows = store.injections.for_session(session.id)
+    injected = dict.fromkeys(row.source for row in rows if row.kind == OBSERVATION)
+    for observation in filter(None, map(store.observations.get, injected)):
         draft = observation.draft
         yield "\n".join(filter(None, (draft.title, draft.subtitle, *draft.facts)))
     for row in store.events.own_tool_calls(session.id, RECALLED_EVENTS):
@@ -127,8 +124,6 @@ OUTLINED_LINES, OUTLINED_WIDTH = 2_000, 160
 LONGEST_PATH = 300
 Room = dict[str, int]  # characters that an event may take, by what it is
 NO_LINE_ENDS = str.maketrans("\r\n", "  ")  # a file's name must not look like another event
-
-
 SIZES = {"diff": 2_400, "outline": 480, "command": 800, "output": 1_400, "words": 1_200}
 
 
