@@ -349,6 +349,19 @@ class Sources:
             counts += [tally.failed, tally.passed or 0, tally.failed + (tally.passed or 0)]
         return frozenset(found) | set(map(str, counts))
 
+    @cached_property
+    def last_line(self) -> int:
+        """Of the longest file that was read or changed."""
+        found = [0]
+        for item in self.turn.events:
+            action = getattr(item.event.what, "action", None)
+            if isinstance(action, FileRead):
+                found.append(max(action.total_lines, action.first_line + action.lines))
+            elif isinstance(action, FileChanged):
+                found.append((action.after or "")[:MOST_CHARACTERS].count("\n") + 1)
+                found += [hunk.new_start + len(hunk.lines) for hunk in action.hunks]
+        return max(found)
+
     def says(self, phrase: str) -> bool:
         """The words of the phrase stand there in a row, whatever stands between them."""
         return f" {stream(phrase)} " in self._stream

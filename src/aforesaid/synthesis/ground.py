@@ -255,7 +255,7 @@ FACTORS = {
     "gb": (10**9, 1_073_741_824, 1024, 1000), "gib": (1_073_741_824, 1024), "byte": (), "week": (7,),
 }  # fmt: skip
 UNIT = re.compile(r"\s?-?([A-Za-z]+)")
-NOT_COUNTED = re.compile(r"(?:st|nd|rd|th)\b|[\s-]*line")
+ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 STATUSES = {status.value: squeezed(status.phrase) for status in HTTPStatus}
 
 
@@ -263,8 +263,7 @@ def _check_number(claim: Claim, sources: Sources) -> str | None:
     number = claim.text.replace("_", "").rstrip(".,")
     percent = claim.after.startswith("%")
     whole = int(number) if number.isdigit() and len(number) < 9 else None
-    # Also of lines, and rough ones.
-    if NOT_COUNTED.match(claim.after) or PATTERNS["not exact"].search(claim.before):
+    if ORDINAL.match(claim.after) or PATTERNS["not exact"].search(claim.before):
         return None
     # A small number without a unit counts things that cannot be counted here: fields, cases, steps.
     unitless = _unit(claim.after) not in FACTORS and not percent
@@ -272,9 +271,10 @@ def _check_number(claim: Claim, sources: Sources) -> str | None:
         return None
     if any(form in sources.numbers for form in _forms(number, claim.after)):
         return None
-    status = STATUSES.get(whole or 0)
-    if whole == local(sources.turn.at).year:
+    is_line = PATTERNS["line"].search(claim.before) or claim.after.lstrip(" -").startswith("line")
+    if whole == local(sources.turn.at).year or (is_line and (whole or 0) <= sources.last_line):
         return None
+    status = STATUSES.get(whole or 0)
     if status and status in sources.squeezed.replace("_", ""):
         return None
     return _not_found("the number", f"{claim.text}{'%' if percent else ''}")
