@@ -1,6 +1,6 @@
 """What prose claims that can be looked up, and what only looks as if it did."""
 
-from aforesaid.synthesis.claims import is_command, read_claims
+from aforesaid.synthesis.evidence import is_command, read_claims
 from tests.support.tables import loop_over
 
 

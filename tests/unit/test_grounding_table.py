@@ -123,7 +123,6 @@ INVENTED = [
     (PYTHON, "The build succeeds and the type check passes", "no build run"),
     (PYTHON, "The change was committed and pushed to the main branch", "no commit"),
     (PYTHON, "A `DiscountCalculator` class now holds the logic for bulk codes", "DiscountCalculator"),
-    (PYTHON, "Modified 4 files to correct the calculation of the discount", "4 files"),
     (PYTHON, "mypy reports no type errors after the change", "no type check run"),
     (TYPESCRIPT, "All tests pass after adding the session module", "the last test run failed"),
     (TYPESCRIPT, "The session module was fixed and verified with the test suite", "the last test run failed"),

@@ -23,12 +23,7 @@ DEFAULT_MODEL = "claude-haiku-5-5"
 URL = "https://api.anthropic.com"
 ADDRESS = "ANTHROPIC_BASE_URL"
 CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
-COUNTS = (
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "output_tokens",
-)
+COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
 class AnthropicApi(HttpModel):

@@ -1,11 +1,9 @@
 """The `claude` provider: a model through the user's own Claude Code login, by the Claude Agent SDK.
 
-At most one Claude Code process exists. It starts with the first request, answers many, and ends when idle,
-grown, or when the static part of the requests changes. It has no tools, reads no settings (no hooks, plugins,
-MCP servers, CLAUDE.md), writes no session file, and is rewound after each answer, so that no request carries
-the text of an earlier one. Messages are marked as composed by a program: an `@/path` in captured text must
-not make the client read that file. The client reports errors as messages whose text reads like an answer;
-here they become `Failure` values.
+At most one Claude Code process exists. It answers many requests, and ends when idle, grown, or when the
+static part of the requests changes. It has no tools, reads no settings, writes no session file, and is
+rewound after each answer, so that no request carries the text of an earlier one. Messages are marked as
+composed by a program: an `@/path` in captured text must not make the client read that file.
 """
 
 import asyncio
@@ -51,6 +49,7 @@ PLAN_PAUSE = 15 * MINUTE
 UNTIL = re.compile(r"limit reached\|(\d{10})\b")
 PLAN = re.compile(r"hit your .*limit|usage limit|out of usage credits", re.IGNORECASE)
 LOGIN = re.compile(r"not logged in|/login|invalid (api key|auth token)", re.IGNORECASE)
+COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 LOGIN_FIX = "Run `claude` and type /login, or mend ANTHROPIC_API_KEY"
 MODEL_FIX = "Choose another one: `aforesaid config set synthesis.model NAME`"
 
@@ -78,11 +77,11 @@ class Received:
         )
 
         match message:
-            case StreamEvent(event=event):
+            case StreamEvent(event={"delta": {"type": "text_delta", "text": str() as text}}):
                 self.began = True
-                match event:
-                    case {"delta": {"type": "text_delta", "text": str() as text}}:
-                        self.streamed.append(text)
+                self.streamed.append(text)
+            case StreamEvent():
+                self.began = True
             case AssistantMessage(error=error) if error is not None:
                 self.error = error
             case AssistantMessage(content=content, model=model):
@@ -92,8 +91,6 @@ class Received:
                 self.nudges += 1
             case RateLimitEvent(rate_limit_info=info) if info.status == "rejected":
                 self.resets_at = info.resets_at
-            case _:
-                pass
 
     @property
     def estimate(self) -> Usage:
@@ -105,9 +102,8 @@ class Received:
 def outcome(
     received: Received, result: "ResultMessage", *, model: str, spent: float, now: int
 ) -> Reply | Failure:
-    """`spent`: what the client had counted before this request; its total runs on.
-
-    A reply that had to be continued stands, cut, even if the continuing failed."""
+    """`spent`: what the client had counted before. A reply that had to be continued stands, cut, even if that
+    failed."""
     failed = received.error is not None or result.is_error
     usage = count_usage(result, spent)
     if not failed or (received.nudges and received.parts):
@@ -127,13 +123,12 @@ def outcome(
     )
     if isinstance(found, Misconfigured):
         return found
-    # Of a failure the client counts the dollars at times, and no tokens.
-    cost: Usage | None = None
     if usage.sent or usage.received:
-        cost = usage
-    elif received.began or usage.microdollars:
-        cost = replace(received.estimate, microdollars=usage.microdollars or None)
-    return replace(found, usage=cost)
+        return replace(found, usage=usage)
+    # Of a failure the client counts the dollars at times, and no tokens.
+    paid = received.began or usage.microdollars
+    guess = replace(received.estimate, microdollars=usage.microdollars or None)
+    return replace(found, usage=guess if paid else None)
 
 
 def classify(
@@ -164,20 +159,10 @@ def scrub(words: str) -> str:
 def count_usage(result: "ResultMessage", spent: float) -> Usage:
     """As the client counted. Its dollars are a running total, of which `spent` was there before."""
     total = result.total_cost_usd
-    counts: dict[str, Any] = result.usage or {}
-
-    def number(name: str) -> int:
-        value = counts.get(name)
-        return value if isinstance(value, int) else 0
-
-    cached, written = number("cache_read_input_tokens"), number("cache_creation_input_tokens")
-    return Usage(
-        sent=number("input_tokens") + cached + written,
-        cached=cached,
-        written=written,
-        received=number("output_tokens"),
-        microdollars=None if total is None else round(max(0.0, total - spent) * 1_000_000),
-    )
+    microdollars = None if total is None else round(max(0.0, total - spent) * 1_000_000)
+    values = ((result.usage or {}).get(name) for name in COUNTS)
+    fresh, cached, written, received = (v if isinstance(v, int) else 0 for v in values)
+    return Usage(fresh + cached + written, cached, written, received, microdollars=microdollars)
 
 
 # What the client would otherwise send besides: a request for a title per question (more tokens than
@@ -217,10 +202,10 @@ class ClaudeProcess:
     ) -> None:
         from claude_agent_sdk import ClaudeSDKClient
 
-        self._stderr: deque[str] = deque(maxlen=3)
+        self.stderr: deque[str] = deque(maxlen=3)
         system = with_examples(request)
         options = _options(system, request.most_tokens, model=model, seconds=seconds)
-        options.cwd, options.cli_path, options.stderr = cwd, cli, self._stderr.append
+        options.cwd, options.cli_path, options.stderr = cwd, cli, self.stderr.append
         self._client = ClaudeSDKClient(options)
         self._static, self._most_tokens = request.static_digest, request.most_tokens
         self._model = model
@@ -247,10 +232,6 @@ class ClaudeProcess:
     def pid(self) -> int | None:
         process = self._process
         return process.pid if process is not None and process.returncode is None else None
-
-    @property
-    def complaint(self) -> str:
-        return scrub(" ".join(self._stderr))
 
     async def ask(self, message: str, *, now: int) -> Reply | Failure:
         from claude_agent_sdk import ResultMessage
@@ -279,7 +260,7 @@ class ClaudeProcess:
                 # a model that runs away.
                 allowed = received.nudges
                 await self._client.interrupt()
-        return self.cut("Claude Code ended in the middle of an answer")
+        return self.cut(BROKE_OFF)
 
     def cut(self, why: str) -> Unavailable:
         """For a question that gets no answer. Once the client has it, so may the API, and it is paid for."""
@@ -290,21 +271,19 @@ class ClaudeProcess:
         process = self._process
         with suppress(Exception):
             await self._client.disconnect()
-        if process is not None and process.returncode is None:
-            with suppress(Exception):
+        with suppress(Exception):  # it may be gone
+            if process.returncode is None:
                 process.kill()
                 await process.wait()
 
     async def stop(self) -> None:
         """In the middle of a request too. Terminated first: it then takes its files with it."""
         process = self._process
-        if process is None or process.returncode is not None:
-            return
-        with suppress(Exception):
+        with suppress(Exception):  # it may be gone
             process.terminate()
             await asyncio.wait_for(process.wait(), 1)
-        if process.returncode is None:
-            with suppress(Exception):
+        with suppress(Exception):
+            if process.returncode is None:
                 process.kill()
 
     async def _rewound(self, turn: str) -> bool:
@@ -324,13 +303,12 @@ class ClaudeProcess:
 
 def with_examples(request: Request) -> str:
     """Worked examples as text: this client takes a system prompt and one message, no dialogue."""
-    parts = [request.system]
-    for number, (asked, answered) in enumerate(request.examples, 1):
-        parts.append(
-            f'<example number="{number}">\n<asked>\n{asked}\n</asked>\n'
-            f"<answered>\n{answered}\n</answered>\n</example>"
-        )
-    return "\n\n".join(parts)
+    examples = (
+        f'<example number="{number}">\n<asked>\n{asked}\n</asked>\n'
+        f"<answered>\n{answered}\n</answered>\n</example>"
+        for number, (asked, answered) in enumerate(request.examples, 1)
+    )
+    return "\n\n".join((request.system, *examples))
 
 
 def resident(pid: int | None) -> int:
@@ -355,13 +333,11 @@ async def _composed(text: str, turn: str) -> AsyncIterator[dict[str, Any]]:
 def _options(system: str, most_tokens: int, *, model: str, seconds: float) -> "ClaudeAgentOptions":
     from claude_agent_sdk import ClaudeAgentOptions
 
-    cached_from = CACHED_FROM_SONNET if "sonnet" in model else CACHED_FROM
-    caching = {} if tokens(system) >= cached_from else {"DISABLE_PROMPT_CACHING": "1"}
-    limits = {
-        "API_TIMEOUT_MS": str(int(seconds * 1000)),
-        "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(most_tokens),
-    }
-    outer = {name: "" for name in OUTER if name in os.environ}
+    env = {name: "" for name in OUTER if name in os.environ} | QUIET
+    env["API_TIMEOUT_MS"] = str(int(seconds * 1000))
+    env["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(most_tokens)
+    if tokens(system) < (CACHED_FROM_SONNET if "sonnet" in model else CACHED_FROM):
+        env["DISABLE_PROMPT_CACHING"] = "1"
     helper = key_helper(os.environ)
     return ClaudeAgentOptions(
         system_prompt=system,
@@ -373,7 +349,7 @@ def _options(system: str, most_tokens: int, *, model: str, seconds: float) -> "C
         include_partial_messages=True,  # a model that writes is not a silent one
         thinking={"type": "disabled"},
         effort="low",
-        env={**outer, **QUIET, **limits, **caching},
+        env=env,
         extra_args={"no-session-persistence": None, "disable-slash-commands": None},
         settings=json.dumps({"apiKeyHelper": helper}) if helper else None,
     )
@@ -409,6 +385,7 @@ T = TypeVar("T")
 NO_SDK = f"The `claude` provider needs a package: {extras.install('claude')}."
 NO_CLI = f"There is no Claude Code client. Install it: {extras.install('claude')}."
 CLOSED = "The provider was closed"
+BROKE_OFF = "Claude Code ended in the middle of an answer"
 TO_LEAVE = 5.0  # seconds for an answer to notice that its process is gone
 TO_END = 30.0  # seconds that the end of a process may take, with every pause in it
 
@@ -428,13 +405,9 @@ class ClaudeAgent:
         cli: str | None = None,
         idle_seconds: float = 300.0,
     ) -> None:
-        self.model = model
-        self.longest_seconds = PATIENCE * seconds + TO_END
-        self._seconds = seconds
-        self._clock = clock
-        self._cli = cli
-        self._cwd = cwd
-        self._idle_seconds = idle_seconds
+        self.model, self.longest_seconds = model, PATIENCE * seconds + TO_END
+        self._seconds, self._idle_seconds, self._clock = seconds, idle_seconds, clock
+        self._cli, self._cwd = cli, cwd
         self._asking = threading.Lock()
         self._closed = False
         self._stop = asyncio.Event()
@@ -446,8 +419,7 @@ class ClaudeAgent:
     @property
     def pid(self) -> int | None:
         """The agent process, if there is one."""
-        process = self._process
-        return process.pid if process else None
+        return self._process.pid if self._process else None
 
     def ask(self, request: Request) -> Reply | Failure:
         with self._asking:
@@ -463,13 +435,12 @@ class ClaudeAgent:
                 self._used = time.monotonic()
 
     def idle(self) -> None:
-        if not self._asking.acquire(blocking=False):
-            return
-        try:
-            if self._process and time.monotonic() - self._used >= self._idle_seconds:
-                self._run(self._end())
-        finally:
-            self._asking.release()
+        if self._asking.acquire(blocking=False):
+            try:
+                if self._process and time.monotonic() - self._used >= self._idle_seconds:
+                    self._run(self._end())
+            finally:
+                self._asking.release()
 
     def close(self) -> None:
         # `closed` before the loop is looked at, and the other way round in a request: so either
@@ -481,13 +452,12 @@ class ClaudeAgent:
                 running.call_soon_threadsafe(self._stop.set)
         with self._asking:
             loop, thread = self._loop, self._thread
-            if loop is None or thread is None:
-                return
-            self._run(self._end())
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
-            self._loop = self._thread = None
+            if loop and thread:
+                self._run(self._end())
+                loop.call_soon_threadsafe(loop.stop)
+                thread.join()
+                loop.close()
+                self._loop = self._thread = None
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop is None:
@@ -509,7 +479,7 @@ class ClaudeAgent:
         stop.cancel()
         if work.done():
             return work.result()
-        answer = self._process.cut(why) if self._process else Unavailable(why)
+        answer = self._cut(why)
         if self._process:
             await self._process.stop()
         # Its end ends the work; a cancelled SDK could leave the process behind.
@@ -518,18 +488,21 @@ class ClaudeAgent:
         await self._end()
         return answer
 
+    def _cut(self, why: str) -> Unavailable:
+        return self._process.cut(why) if self._process else Unavailable(why)
+
     async def _wait(self, *ends: asyncio.Task[Any]) -> str:
         """Until one of them is done, or for as long as we wait; then why no longer."""
         began = time.monotonic()
-        most = PATIENCE * self._seconds
+        whole = began + PATIENCE * self._seconds
         while True:
             heard = max(began, self._process.heard_at if self._process else began)
-            silence, whole = heard + self._seconds, began + most
+            silence = heard + self._seconds
             left = min(silence, whole) - time.monotonic()
-            if left <= 0 and whole <= silence:
-                return f"The answer was not complete after {most:g} s"
             if left <= 0:
-                return f"Claude Code said nothing for {self._seconds:g} s"
+                silent = f"Claude Code said nothing for {self._seconds:g} s"
+                late = f"The answer was not complete after {PATIENCE * self._seconds:g} s"
+                return late if whole <= silence else silent
             done, _ = await asyncio.wait(ends, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if done:
                 return ""
@@ -547,10 +520,8 @@ class ClaudeAgent:
         except CLINotFoundError:
             answer = Misconfigured(NO_CLI)
         except Exception as error:  # the SDK raises bare Exceptions too; none may stop the worker
-            found = self._process
-            why = (found.complaint if found else "") or type(error).__name__
-            reason = f"Claude Code ended in the middle of an answer: {why}"
-            answer = found.cut(reason) if found else Unavailable(reason)
+            said = scrub(" ".join(self._process.stderr)) if self._process else ""
+            answer = self._cut(f"{BROKE_OFF}: {said or type(error).__name__}")
         await self._end()
         return answer
 

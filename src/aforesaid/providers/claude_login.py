@@ -7,6 +7,7 @@ import json
 import os
 import pwd
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,18 +15,12 @@ from typing import Any
 NO_PACKAGE = "the claude extra is not installed"
 NO_LOGIN = "Claude Code has no login here"
 
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 VARIABLES = (
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CLAUDE_CODE_USE_FOUNDRY",
+    *KEYS,
+    *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"),
 )
-SECRETS = (
-    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-    *("AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
-)
+SECRETS = (*KEYS, "AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
 def usable(env: Mapping[str, str]) -> str | None:
@@ -50,9 +45,12 @@ def key_helper(env: Mapping[str, str]) -> str | None:
 def _logged_in(env: Mapping[str, str]) -> bool:
     folder = _folder(env)
     moved = bool(env.get("CLAUDE_CONFIG_DIR"))
+    login = folder / ".credentials.json"
+    with suppress(OSError):
+        if login.is_file() and login.stat().st_size > 0:
+            return True
     return (
         any(env.get(name) for name in VARIABLES)
-        or _is_filled(folder / ".credentials.json")
         # On a Mac the login itself is in the keychain; this file names the account.
         or bool(_object((folder if moved else _home(env)) / ".claude.json").get("oauthAccount"))
         or key_helper(env) is not None
@@ -66,13 +64,6 @@ def _home(env: Mapping[str, str]) -> Path:
 def _folder(env: Mapping[str, str]) -> Path:
     moved = env.get("CLAUDE_CONFIG_DIR")
     return Path(moved) if moved else _home(env) / ".claude"
-
-
-def _is_filled(path: Path) -> bool:
-    try:
-        return path.is_file() and path.stat().st_size > 0
-    except OSError:
-        return False
 
 
 def _object(path: Path) -> dict[str, Any]:

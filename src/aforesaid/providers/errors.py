@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 
 from aforesaid import text
 from aforesaid.clock import DAY, SECOND
 from aforesaid.model.requests import Failure, Misconfigured, RateLimited, Refused, Unavailable
+from aforesaid.providers.extract.commands import read_sections
 
 MOST_SHOWN = 200  # characters of a server's message
 DEEPEST_CAUSE = 12
@@ -44,41 +46,13 @@ class Service:
         return self.place if known else f"{self.name} at {self.place}"
 
 
-TOO_LONG = r"context[ _](?:length|window|size)|prompt is too long|too many (?:input )?tokens"
-NO_CREDIT = r"insufficient[_ ](?:quota|credit|balance|funds)|credit balance|billing_|no credits?\b"
-BAD_KEY = r"api[ _]key (?:not valid|not found|expired)|invalid[ _]api[ _]key|API_KEY_INV"
-BAD_MODEL = (
-    r"model_not_found|not a valid model|model\W.{0,80}(?:not found|does not exist|not loaded)"
-)
-FLAGGED = r"\bflagged\b|moderation|content[ _](?:policy|filter)"
-
-CREDIT = "There is no credit left at {0.name}: add some there."
-KEY = "{0.name} does not accept the key ({1}). Set {0.key_fix}."
-LONG = "The request is longer than {0.model} can take."
-NAMES = (
-    "{0.where} does not know the model {0.model} or this address ({1}). "
-    "Set `synthesis.model` with `aforesaid config set`, or check {0.address_fix}."
-)
-NO = "{0.name} refuses this request ({1})."
-PROXY = "The proxy wants a password. Put it into HTTPS_PROXY."
-DOWN = "{0.name} is temporarily unavailable ({1})."
-
-# Statuses, what codes or message must match, what it means. The first match wins; what a server says comes
-# before its status where servers disagree about those.
-TABLE: tuple[tuple[Iterable[int], str, type[Failure], str], ...] = (
-    ((400, 413, 422, 500), TOO_LONG, Refused, LONG),
-    ((402,), "", Misconfigured, CREDIT),
-    ((400, 403, 429, 500), NO_CREDIT, Misconfigured, CREDIT),
-    ((400, 403), r"\bbilling\b", Misconfigured, CREDIT),
-    ((400, 403), FLAGGED, Refused, NO),
-    ((400,), BAD_KEY, Misconfigured, KEY),
-    ((401, 403), "", Misconfigured, KEY),
-    ((400, 422), BAD_MODEL, Misconfigured, NAMES),
-    ((404, 405, 410, *range(300, 400)), "", Misconfigured, NAMES),
-    ((407,), "", Misconfigured, PROXY),
-    ((429,), "", RateLimited, "{0.name}: rate limit exceeded."),
-    ((408, 409, 425, 499, *range(500, 600)), "", Unavailable, DOWN),
-)
+# The first match wins; what a server says comes before its status where servers disagree about those.
+KINDS = {kind.__name__: kind for kind in (Misconfigured, RateLimited, Refused, Unavailable)}
+TABLE = [
+    (heading.split(), "".join(pattern), why)
+    for heading, (why, *pattern) in read_sections(Path(__file__).with_name("errors.txt")).items()
+]
+TOO_LONG = TABLE[0][1]
 # For errors in the middle of a stream, whose status was 200. Others are the server's fault.
 STATUS_OF = {
     "invalid_request_error": 400,
@@ -119,15 +93,13 @@ def classify(
     if status < 300:
         status = next((STATUS_OF[code] for code in codes if code in STATUS_OF), 500)
     said = f"{' '.join(codes)} {message}"[:4_000]
-    kind, why = next(
-        (
-            (kind, why)
-            for statuses, pattern, kind, why in TABLE
-            if status in statuses and re.search(pattern, said, re.IGNORECASE)
-        ),
-        (Refused, NO),
+    (name, *_), why = next(
+        (heading, why)
+        for heading, pattern, why in TABLE
+        if {str(status), f"{status // 100}xx", "*"} & set(heading)
+        and re.search(pattern, said, re.IGNORECASE)
     )
-    why = why.format(service, status)
+    kind, why = KINDS[name], why.format(service, status)
     if words := server_message(message, service):
         why += f" It said: {words}"
     if kind is RateLimited:

@@ -126,22 +126,21 @@ class Incoming:
         return "".join(self.parts)
 
     @property
-    def received(self) -> int:
-        return text.tokens("".join((*self.parts, *self.thoughts)))
-
-    @property
     def usage(self) -> Usage:
         """As the server counted; by our own estimate where it did not."""
-        if self.counted and self.counted.sent:
-            return self.counted
-        return Usage(sum(map(text.tokens, self.request.texts)), 0, 0, self.received, estimated=True)
+        return self.counted if self.counted and self.counted.sent else self.estimate
+
+    @property
+    def estimate(self) -> Usage:
+        received = text.tokens("".join((*self.parts, *self.thoughts)))
+        return Usage(sum(map(text.tokens, self.request.texts)), 0, 0, received, estimated=True)
 
     @property
     def partial(self) -> Reply | None:
         if not (self.parts or self.thoughts or self.counted):
             return None
         # The server counts what the model wrote at the end, which did not come.
-        received = max(self.usage.received, self.received)
+        received = max(self.usage.received, self.estimate.received)
         usage = replace(self.usage, received=received, estimated=True)
         return Reply(self.text, self.model, usage, complete=False)
 
@@ -160,14 +159,11 @@ class Incoming:
 
     def add_to(self, failure: Failure) -> Failure:
         """The failure, with what had arrived before it."""
-        partial = self.partial
-        match failure:
-            case Misconfigured():
-                return failure
-            case Unavailable(why):
-                return Unavailable(why, partial)
-            case _:
-                return replace(failure, usage=usage_of(partial) if partial else None)
+        if isinstance(failure, Misconfigured):
+            return failure
+        if isinstance(failure, Unavailable):
+            return Unavailable(failure.why, self.partial)
+        return replace(failure, usage=usage_of(self.partial) if self.partial else None)
 
 
 class HttpModel(ABC):
@@ -177,11 +173,9 @@ class HttpModel(ABC):
     address_fix: str
 
     def __init__(self, *, model: str, api_key: str | None, seconds: float, clock: Clock) -> None:
-        self.model = model
-        self.longest_seconds = PATIENCE * seconds
+        self.model, self.longest_seconds = model, PATIENCE * seconds
+        self._seconds, self._clock = seconds, clock
         self._key = (api_key or "").strip()
-        self._seconds = seconds
-        self._clock = clock
         self._lock = threading.Lock()
         self._pending: set[queue.SimpleQueue[Reply | Failure | None]] = set()
         self._closed = False
@@ -200,9 +194,9 @@ class HttpModel(ABC):
     def _adapt(self, error: Exception) -> bool:
         """Whether the request is worth another try, without a parameter that the server rejects."""
 
+    @abstractmethod
     def _problem(self) -> Misconfigured | None:
         """What keeps a request from being made at all."""
-        return None
 
     def ask(self, request: Request) -> Reply | Failure:
         incoming = Incoming(request, self.model)
@@ -218,8 +212,7 @@ class HttpModel(ABC):
             answered = box.get(timeout=self.longest_seconds)
             why = CLOSING
         except queue.Empty:
-            answered = None
-            why = f"The answer was not complete after {self.longest_seconds:g} s."
+            answered, why = None, f"The answer was not complete after {self.longest_seconds:g} s."
         finally:
             with self._lock:
                 self._pending.discard(box)
@@ -247,30 +240,22 @@ class HttpModel(ABC):
             client = self._connect()
             service = self._service(client)
         except ImportError:
-            command = extras.install(self.name)
-            return Misconfigured(
-                f"The package {self.name} is not installed. Install it with: {command}"
-            )
+            fix = f"Install it with: {extras.install(self.name)}"
+            return Misconfigured(f"The package {self.name} is not installed. {fix}")
         except Exception as error:  # an address, a variable or a profile that the SDK rejects
-            kind = type(error).__name__
-            why = f"The {self.name} SDK cannot be set up ({kind}). Check {self.address_fix}."
-            return Misconfigured(why)
+            why = f"The {self.name} SDK cannot be set up ({type(error).__name__})."
+            return Misconfigured(f"{why} Check {self.address_fix}.")
         incoming.hang_up = client.close
         with client:
-            try:
-                # Loading an SDK takes a while; whoever asked may have left.
-                gone = Unavailable(CLOSING) if incoming.left else None
-                return gone or key_problem(service) or self._converse(client, incoming, service)
-            except Exception as error:
-                return incoming.add_to(failure_from(error, service, now=self._clock()))
-
-    def _converse(self, client: Any, incoming: Incoming, service: Service) -> Reply | Failure:
-        while True:
-            try:
-                return self._stream(client, incoming, service)
-            except Exception as error:
-                if not self._adapt(error):
-                    raise
+            # Loading an SDK takes a while; whoever asked may have left.
+            gone = Unavailable(CLOSING) if incoming.left else key_problem(service)
+            while gone is None:
+                try:
+                    return self._stream(client, incoming, service)
+                except Exception as error:
+                    if not self._adapt(error):
+                        return incoming.add_to(failure_from(error, service, now=self._clock()))
+            return gone
 
     def _http_client(self, *, direct: bool) -> Any:
         """`direct`: not through a proxy. None: the SDK's own."""

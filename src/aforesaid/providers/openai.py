@@ -149,17 +149,14 @@ class _Reading:
         for choice in chunk.choices or ():
             self.finish = choice.finish_reason or self.finish
             message = getattr(choice, "delta", None) or getattr(choice, "message", None)
-            if message is not None:
-                self._take_message(message)
-
-    def _take_message(self, message: Any) -> None:
-        if isinstance(message.content, str) and message.content:
-            self.incoming.parts.append(message.content)
-        for name in ("reasoning_content", "reasoning", "refusal"):
-            thought = getattr(message, name, None)
-            if isinstance(thought, str):
-                self.incoming.thoughts.append(thought)
-                self.refusal += thought if name == "refusal" else ""
+            content = getattr(message, "content", None)
+            if isinstance(content, str) and content:
+                self.incoming.parts.append(content)
+            for name in ("reasoning_content", "reasoning", "refusal"):
+                thought = getattr(message, name, None)
+                if isinstance(thought, str):
+                    self.incoming.thoughts.append(thought)
+                    self.refusal += thought if name == "refusal" else ""
 
     def outcome(self, service: Service) -> Reply | Failure:
         if self.finish is None:

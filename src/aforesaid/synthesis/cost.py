@@ -6,6 +6,7 @@ The budget is hard: a request that might exceed it is not made, and its job wait
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 
 from aforesaid.clock import SECOND, Clock, local
 from aforesaid.errors import ConfigError
@@ -46,30 +47,16 @@ class Price:
 
 
 FREE = Price(0, 0, 0, 0)
-OPUS_4 = Price(5, 0.50, 6.25, 25)
+
+
+def _load_prices() -> dict[str, Price]:
+    rows = Path(__file__).with_name("prices.txt").read_text("utf-8").splitlines()
+    fields = (row.split() for row in rows if row and not row.startswith("#"))
+    return {name: Price(*map(float, figures)) for name, *figures in fields}
+
+
 # The longest name that a model's name begins with decides: versions and dates stand at its end.
-KNOWN: Mapping[str, Price] = {
-    "claude-haiku-5-5": Price(0.10, 0.01, 0.125, 0.50),  # prompts of up to 100,000 tokens
-    "claude-haiku-4-5": Price(1, 0.10, 1.25, 5),
-    "claude-sonnet-5-5": Price(2, 0.20, 2.50, 10),
-    "claude-sonnet-5": Price(2, 0.20, 2.50, 10),
-    "claude-opus-5-5": Price(4, 0.20, 5, 20),
-    "claude-opus-5": Price(5, 0.50, 6.25, 25),
-    "claude-opus-4": Price(15, 1.50, 18.75, 75),  # 4 and 4.1
-    "claude-opus-4-5": OPUS_4,
-    "claude-opus-4-6": OPUS_4,
-    "claude-opus-4-7": OPUS_4,
-    "claude-opus-4-8": OPUS_4,
-    # Claude Code's short names. It tells itself what a request has cost, so these only say beforehand what
-    # one may cost at most: the dearest that the name has stood for.
-    "haiku": Price(1, 0.10, 1.25, 5),
-    "sonnet": Price(3, 0.30, 3.75, 15),
-    "opus": Price(15, 1.50, 18.75, 75),
-    "gpt-5-mini": Price(0.25, 0.025, 0.25, 2),
-    "gpt-5-nano": Price(0.05, 0.005, 0.05, 0.40),
-    "gpt-4.1-mini": Price(0.40, 0.10, 0.40, 1.60),
-    "gpt-4o-mini": Price(0.15, 0.075, 0.15, 0.60),
-}
+KNOWN = _load_prices()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +98,10 @@ def _parsed(row: str) -> tuple[str, Price]:
     """`name=input/output`, or `name=input/cached/output`."""
     name, _, figures = row.rpartition("=")
     try:
-        sent, *cached, received = map(_figure, figures.split("/"))
+        sent, *cached, received = map(float, figures.split("/"))
         [read] = cached or [sent]
+        if not all(0 <= figure < DEAREST for figure in (sent, read, received)):
+            raise ValueError  # also what is not a number
         if not name.strip():
             raise ValueError  # it would fit every model
     except ValueError:
@@ -121,13 +110,6 @@ def _parsed(row: str) -> tuple[str, Price]:
             "model=input/cached/output, in dollars per million tokens."
         ) from None
     return name.strip(), Price(sent, read, sent, received)
-
-
-def _figure(text: str) -> float:
-    figure = float(text)
-    if not 0 <= figure < DEAREST:  # also what is not a number
-        raise ValueError
-    return figure
 
 
 CENT = 10_000  # in microdollars
@@ -150,22 +132,14 @@ class Budget:
             return None
         begin, end = day_bounds(self.clock())
         spent = store.requests.spent(begin, end)
-        return self._in_tokens(spent, most, end) or self._in_money(spent, prices, model, most, end)
-
-    def _in_tokens(self, spent: Spent, most: Usage, end: int) -> Failure | None:
-        needed = most.sent + most.received
-        if not self.tokens or spent.sent + spent.received + needed <= self.tokens:
-            return None
-        if needed > self.tokens:
+        needed = total_tokens(most)
+        if self.tokens and needed > self.tokens:
             return Misconfigured(
                 f"cost.daily_tokens is {self.tokens:,}, but one request may take {needed:,} tokens. Raise "
                 "it with `aforesaid config set cost.daily_tokens …`, or lower synthesis.request_tokens."
             )
-        return RateLimited(f"the budget of {self.tokens:,} tokens a day is used up", end)
-
-    def _in_money(
-        self, spent: Spent, prices: Prices, model: str, most: Usage, end: int
-    ) -> Failure | None:
+        if self.tokens and total_tokens(spent) + needed > self.tokens:
+            return RateLimited(f"the budget of {self.tokens:,} tokens a day is used up", end)
         if not self.cents:
             return None
         price = prices.microdollars(model, most)
@@ -174,20 +148,22 @@ class Budget:
                 f"cost.daily_cents is set, but the price of {model} is not known. Tell it with "
                 f"`aforesaid config set cost.prices {model}=INPUT/OUTPUT` (dollars per million tokens)."
             )
-        if spent.microdollars + price <= self.cents * CENT:
-            return None
         if price > self.cents * CENT:
             return Misconfigured(
                 f"cost.daily_cents is {self.cents}, but one request to {model} may cost "
                 f"{price / CENT:.1f} cents. Raise it with `aforesaid config set cost.daily_cents …`."
             )
-        return RateLimited(f"the budget of {self.cents / 100:.2f} dollars a day is used up", end)
+        if spent.microdollars + price > self.cents * CENT:
+            return RateLimited(
+                f"the budget of {self.cents / 100:.2f} dollars a day is used up", end
+            )
+        return None
 
     def left(self, spent: Spent) -> str | None:
         """For people, of the day's spending."""
         parts = []
         if self.tokens:
-            parts.append(f"{spent.sent + spent.received:,} of {self.tokens:,} tokens")
+            parts.append(f"{total_tokens(spent):,} of {self.tokens:,} tokens")
         if self.cents:
             dollars = spent.microdollars / (100 * CENT)
             parts.append(f"{dollars:.4f} of {self.cents / 100:.2f} dollars")
@@ -260,16 +236,9 @@ def load_costs(
 
 
 def sum_spending(rows: Sequence[Spent]) -> Spent:
-    return Spent(
-        "total",
-        sum(row.requests for row in rows),
-        sum(row.sent for row in rows),
-        sum(row.cached for row in rows),
-        sum(row.received for row in rows),
-        sum(row.microdollars for row in rows),
-        sum(row.unpriced for row in rows),
-    )
+    names = ("requests", "sent", "cached", "received", "microdollars", "unpriced")
+    return Spent("total", *(sum(getattr(row, name) for row in rows) for name in names))
 
 
-def total_tokens(spent: Spent) -> int:
+def total_tokens(spent: Spent | Usage) -> int:
     return spent.sent + spent.received

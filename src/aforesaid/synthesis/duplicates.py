@@ -57,7 +57,8 @@ def link_duplicates(
     was found again gains nothing by it."""
     new = _read(draft)
     read = [(old, _read(old.draft)) for old in known]
-    read.sort(key=lambda pair: (_nearness(new, pair[1]), pair[0].at), reverse=True)
+    order = new.title.order
+    read.sort(key=lambda row: (word_overlap(order, row[1].title.order), row[0].at), reverse=True)
     for old, known_parts in read:
         if not _repeats(new, known_parts):
             continue
@@ -79,11 +80,10 @@ def _target(old: Observation) -> int:
 
 def _is_independent(draft: ObservationDraft, old: Observation, session_id: int) -> bool:
     """Whether a draft knows what another session has from the web, and not from there or from us."""
-    if old.session_id == session_id or not old.draft.held_back:
+    reasons = {doubt.reason for doubt in draft.doubts}
+    if old.session_id == session_id or not old.draft.held_back or ONLY_RECALLED in reasons:
         return False
-    if any(doubt.reason not in HELD_REASONS for doubt in (*draft.doubts, *old.draft.doubts)):
-        return False
-    if any(doubt.reason == ONLY_RECALLED for doubt in draft.doubts):
+    if not reasons | {doubt.reason for doubt in old.draft.doubts} <= set(HELD_REASONS):
         return False
     vague = {ANYWHERE, UNKNOWN_SOURCE}
     here, there = set(draft.sources), set(old.draft.sources)
@@ -116,10 +116,6 @@ def _read(draft: ObservationDraft) -> _Read:
     )
 
 
-def _nearness(new: _Read, old: _Read) -> float:
-    return word_overlap(new.title.order, old.title.order)
-
-
 def _repeats(new: _Read, old: _Read) -> bool:
     known_words = _union(old.all)
     if not (new.facts or new.rest):
@@ -145,15 +141,13 @@ def _is_known(new: Statement, old: _Read, known_words: frozenset[str]) -> bool:
 
 def _follows(new: _Read, old: _Read) -> bool:
     mine, theirs = (each.title.strong - each.title.exact for each in (new, old))
-    names = new.title.exact - _numbers(new.title), old.title.exact - _numbers(old.title)
-    if names[0] != names[1] or len(mine & theirs) + len(names[0]) < 2:
+    names, old_names = (
+        {word for word in each.title.exact if not word[0].isdigit()} for each in (new, old)
+    )
+    if names != old_names or len(mine & theirs) + len(names) < 2:
         return False
-    near = word_overlap(mine | names[0], theirs | names[1])
+    near = word_overlap(mine | names, theirs | names)
     return near >= (NEAR_TITLE if new.files & old.files else SAME_TITLE)
-
-
-def _numbers(one: Statement) -> frozenset[str]:
-    return frozenset(word for word in one.exact if word[0].isdigit())
 
 
 def _union(statements: Iterable[Statement]) -> frozenset[str]:

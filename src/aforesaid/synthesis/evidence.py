@@ -1,4 +1,4 @@
-"""The text of a turn, indexed once, and the events that a draft is about.
+"""Claims in prose that can be checked, and the text of a turn that they are checked against, indexed once.
 
 Events, prompt, last message and undoubted titles of the turn count as evidence; titles of other turns do not.
 At most `MOST_CHARACTERS` of a turn are indexed, and half as much of the events before it.
@@ -6,13 +6,15 @@ At most `MOST_CHARACTERS` of a turn are indexed, and half as much of the events 
 
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Literal
 
-from aforesaid.english import NUMBER_WORDS
+from aforesaid.english import NUMBER_WORDS, STOP_WORDS, stem
 from aforesaid.model.events import (
-    Action,
     CommandRun,
     FileChanged,
     FileRead,
@@ -22,30 +24,197 @@ from aforesaid.model.events import (
     ToolUsed,
 )
 from aforesaid.model.observations import ObservationDraft, Turn, TurnEvent
-from aforesaid.providers.extract.commands import read_command
+from aforesaid.providers.extract.commands import CHECKS, read_command, read_sections
 from aforesaid.providers.extract.passages import plain_prompt
 from aforesaid.providers.extract.work import Edit, Run, read_steps
-from aforesaid.synthesis.claims import (
-    IDENTIFIER,
-    Claim,
-    bounded,
-    objects,
-    read_claims,
-    squeezed,
-    stems,
-    stream,
-)
+
+WORDS = {
+    name: frozenset(" ".join(rows).split())
+    for name, rows in read_sections(Path(__file__).with_name("claims.txt")).items()
+}
+EXTENSIONS = "|".join(sorted(WORDS["extensions"], key=len, reverse=True))
+
+
+def read_patterns(path: Path) -> dict[str, re.Pattern[str]]:
+    """An expression for each section; `<name>` in it stands for an earlier section."""
+    found = {"extensions": EXTENSIONS, "named files": "|".join(WORDS["named_files"])}
+    for name, rows in read_sections(path).items():
+        source = re.sub(r"<(\w[\w ]*)>", lambda place: f"(?:{found[place[1]]})", "|".join(rows))
+        found[name] = source
+    return {
+        name: re.compile(source, 0 if name.startswith("claim") else re.IGNORECASE)
+        for name, source in found.items()
+    }
+
+
+PATTERNS = read_patterns(Path(__file__).with_name("patterns.txt"))
+
+
+def is_known_term(name: str) -> bool:
+    """A product or a term, in whatever spelling; a plural or a version at its end does not matter."""
+    lower = name.lower().strip(".")
+    forms = (lower, lower.rstrip("0123456789."), lower.removesuffix("s"))
+    return any(form in WORDS["known"] for form in forms)
+
+
+IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+WORD = re.compile(r"\w+")
+PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+ROOT = 6
+COMMON = STOP_WORDS | WORDS["common"]
+NO_OBJECTS = COMMON | WORDS["deeds"]
+
+
+def squeezed(source: str) -> str:
+    """Without spaces and in one case, so that layout does not matter."""
+    return "".join(source.split()).casefold()
+
+
+def stream(source: str) -> str:
+    """The words alone, in order."""
+    return " ".join(WORD.findall(source.casefold()))
+
+
+def stems(source: str, least: int = 3, left_out: frozenset[str] = COMMON) -> set[str]:
+    """The beginnings of the words that carry meaning: `configure` and `configuration` are one here, as a
+    false doubt is worse than none; `retryCount` and `retry_count` are two words."""
+    pieces = (piece.lower() for piece in PIECE.findall(source))
+    return {stem(p)[:ROOT] for p in pieces if len(p) >= least and p not in left_out}
+
+
+def objects(source: str) -> set[str]:
+    """The stems of what a sentence is about, without what was done to it."""
+    return stems(source, 4, NO_OBJECTS)
+
+
+def bounded(source: str, name: str) -> bool:
+    """Whether the name stands there as a whole, not inside a longer one."""
+    if not name or name not in source:
+        return False
+    front = r"(?<![A-Za-z0-9_])" if NAME_PART.match(name[0]) else ""
+    back = r"(?![A-Za-z0-9_])" if NAME_PART.match(name[-1]) else ""
+    return re.search(f"{front}{re.escape(name)}{back}", source) is not None
+
+
+NAME_PART = re.compile("[A-Za-z0-9_]")
+CLAIM_CHARACTERS = 20_000
+MOST_CLAIMS = 200
+Kind = Literal["path", "symbol", "code", "command", "run", "number", "quote", "address", "hash"]
+
+ENDS = " .,;:!?)]}'\"…"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`text` as it was written; `after` the words behind it, which say what a number counts;
+    `before` those in front."""
+
+    kind: Kind
+    text: str
+    after: str = ""
+    before: str = ""
+
+
+def read_claims(prose: str) -> tuple[Claim, ...]:
+    """In no order that means anything, each once."""
+    left = PATTERNS["claim emphasis"].sub("", prose[:CLAIM_CHARACTERS])
+    found: list[Claim] = []
+
+    def take(kind: str, read: Callable[[re.Match[str]], Claim | None]) -> str:
+        def blank(mark: re.Match[str]) -> str:
+            claim = read(mark)
+            if claim is None:
+                return mark[0]
+            found.append(claim)
+            return " " * len(mark[0])
+
+        return PATTERNS[f"claim {kind}"].sub(blank, left)
+
+    quotes = (next(filter(None, mark.groups())) for mark in PATTERNS["claim quote"].finditer(left))
+    found += [Claim("quote", quote) for quote in quotes if len(stream(quote).split()) >= 3]
+    left = take("url", lambda mark: Claim("address", mark[0].rstrip(ENDS)))
+    left = take("ticks", _code)
+    for mark in PATTERNS["ran"].finditer(left):
+        if bare := _bare_command(left[mark.end() : mark.end() + 120]):
+            found.append(Claim("run", bare))
+    left = take("path", _path)
+    left = take("hash", lambda mark: Claim("hash", mark[0]))
+    left = take("flag", lambda mark: Claim("symbol", mark[0].strip(".")))
+    left = take("name", _name)
+    for mark in PATTERNS["claim number"].finditer(left):
+        start, end = mark.span()
+        found.append(
+            Claim("number", mark[0], left[end : end + 40], left[max(0, start - 30) : start])
+        )
+    return tuple(dict.fromkeys(found))[:MOST_CLAIMS]
+
+
+def is_command(code: str) -> bool:
+    """Whether code in backticks is a command line and no expression."""
+    first, _, rest = code.partition(" ")
+    if not rest or code.startswith(("import ", "from ")) or re.search(r"[=({]\s|\);?$| = ", code):
+        return False
+    if first.startswith("./") or first in WORDS["interpreters"]:
+        return True
+    return read_command(code).kind not in ("run", "routine", "files", "server")
+
+
+def _code(mark: re.Match[str]) -> Claim | None:
+    code = mark[2].strip()
+    if not code:
+        return None
+    was_run = PATTERNS["just ran"].search(mark.string[max(0, mark.start() - 40) : mark.start()])
+    if is_command(code) or was_run:
+        return Claim("run" if was_run else "command", code)
+    whole = PATTERNS["claim path"].fullmatch(code.rstrip("/"))
+    if whole and _path(whole):
+        return Claim("path", code)
+    return Claim("code", code)
+
+
+def _bare_command(rest: str) -> str | None:
+    line = " ".join(PATTERNS["command end"].split(rest)[0].split()[:4])
+    first = line.partition(" ")[0]
+    known = first in WORDS["interpreters"] or (
+        line and read_command(line).kind not in ("run", "routine", "files")
+    )
+    return line if known and first not in ("test", "tests", "make sure", "find") else None
+
+
+def _path(mark: re.Match[str]) -> Claim | None:
+    """Not `and/or`, not `Node.js`, no pattern with a star next to it."""
+    name = mark[0].rstrip(".")
+    around = mark.string[max(0, mark.start() - 1) : mark.start()], mark.string[mark.end() :][:1]
+    if is_known_term(name) or set("*{<") & set(around) or not re.search("[A-Za-z]{2}", name):
+        return None
+    *folders, _ = re.split(r"[/\\]", name)
+    if folders and not re.match(r"[~.]{0,2}[/\\]", name):
+        suffixed = re.search(rf"\.(?:{EXTENSIONS})$", name) or name.endswith("/")
+        if not suffixed and not set(folders) & WORDS["folders"]:
+            return None
+    return Claim("path", name)
+
+
+def _name(mark: re.Match[str]) -> Claim | None:
+    """In the form of code: dotted, `snake_case` or `camelCase`, and not an abbreviation."""
+    name = mark[0]
+    parts = re.split(r"\.|::|#", name)
+    is_code = any(len(part) > 2 for part in parts)
+    if len(parts) == 1:
+        is_code = PATTERNS["claim shaped"].fullmatch(name) is not None
+        is_code &= not PATTERNS["claim abbreviation"].fullmatch(name)
+    return Claim("symbol", name) if is_code and not is_known_term(name) else None
+
+
+# The text of a turn.
 
 HEAD, TAIL = 120_000, 40_000
 
 
 @dataclass(frozen=True, slots=True)
 class EventText:
-    """One event as text.
-
-    `path`: the file it is about; `did`: what it changed or ran; `output`: what it printed or what was only
-    looked at; `around`: the rest of the file that it changed.
-    """
+    """`path`: the file it is about; `did`: what it changed or ran; `output`: what it printed or what was only
+    looked at; `around`: the rest of the file that it changed."""
 
     item: TurnEvent
     path: str = ""
@@ -60,6 +229,10 @@ class EventText:
         parts = (self.path, self.did, self.output, self.around, event.tool or "", agent, event.cwd)
         return "\n".join(parts)
 
+    @property
+    def done(self) -> set[str]:
+        return stems(f"{self.path} {self.did[:STEMMED]}")
+
 
 def read_event(item: TurnEvent) -> EventText:
     what = item.event.what
@@ -67,44 +240,36 @@ def read_event(item: TurnEvent) -> EventText:
         return EventText(item, output=clip(what.last_message))
     if not isinstance(what, ToolUsed):
         return EventText(item)
-    found = _read_action(item, what.action)
-    output = found.output
+    path = did = output = around = ""
+    match what.action:
+        case FileChanged() as change:
+            path = change.path.replace("\\", "/")
+            before = "" if change.created else clip(change.before or "")
+            around = f"{clip(change.after or '')}\n{before}"
+            lines = "\n".join(line[1:] for hunk in change.hunks for line in hunk.lines)
+            did = clip(lines) or around
+        case FileRead() as read:
+            path, output = read.path.replace("\\", "/"), clip(read.content)
+        case CommandRun() as run:
+            did = f"{clip(run.command)}\n{run.description or ''}"
+            output = f"{clip(run.stdout)}\n{clip(run.stderr)}"
+        case OtherTool() as other:
+            output = f"{_plain(clip(other.input))}\n{_plain(clip(other.output))}"
     if what.duration_ms is not None:
         output += f"\n{what.duration_ms} {what.duration_ms / 1000}"
     if what.failure is not None:
         output += f"\n{clip(what.failure.error)}\n{what.failure.exit_code}"
         if not isinstance(what.action, CommandRun):  # it was not done
-            return replace(found, did="", output=f"{found.did}\n{output}")
-    return replace(found, output=output)
-
-
-def _read_action(item: TurnEvent, action: Action) -> EventText:
-    match action:
-        case FileChanged(path=path, hunks=hunks):
-            lines = "\n".join(line[1:] for hunk in hunks for line in hunk.lines)
-            before = "" if action.created else clip(action.before or "")
-            whole = f"{clip(action.after or '')}\n{before}"
-            return EventText(item, path.replace("\\", "/"), clip(lines) or whole, around=whole)
-        case FileRead(path=path, content=content):
-            return EventText(item, path.replace("\\", "/"), output=clip(content))
-        case CommandRun() as run:
-            did = f"{clip(run.command)}\n{run.description or ''}"
-            return EventText(item, did=did, output=f"{clip(run.stdout)}\n{clip(run.stderr)}")
-        case OtherTool() as other:
-            return EventText(
-                item, output=f"{_plain(clip(other.input))}\n{_plain(clip(other.output))}"
-            )
+            did, output = "", f"{did}\n{output}"
+    return EventText(item, path, did, output, around)
 
 
 def _plain(source: str) -> str:
     """JSON text with its escapes undone, so that words and lines are words and lines again."""
-    if "\\" not in source:
-        return source
-    try:
-        value = json.loads(source)
-        return json.dumps(value, ensure_ascii=False).replace("\\n", "\n").replace('\\"', '"')
-    except (ValueError, RecursionError):
-        return source.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+    if "\\u" in source:
+        with suppress(ValueError, RecursionError):
+            source = json.dumps(json.loads(source), ensure_ascii=False)
+    return source.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
 
 
 def clip(source: str, head: int = HEAD, tail: int = TAIL) -> str:
@@ -115,9 +280,6 @@ MOST_CHARACTERS = 3_000_000
 ANY_NUMBER = re.compile(r"[0-9]+(?:[.,_][0-9]+)*")
 MAY_WRITE = (ToolKind.OTHER, ToolKind.MCP, ToolKind.MEMORY)
 READING = frozenset(("routine", "test", "lint", "type check", "server", "push"))
-FILE_NAME = re.compile(
-    r"(?<![A-Za-z0-9_@+.-])[A-Za-z0-9_@+-]{1,80}(?:\.[A-Za-z0-9_-]{1,40}){0,4}\.[A-Za-z]{1,5}\b"
-)
 STEMMED = 40_000  # characters of one event
 
 
@@ -134,22 +296,20 @@ class Sources:
         self.edits = tuple(step for step in steps if isinstance(step, Edit))
         earlier = read_steps(filter(_command_of, turn.before), turn.root)
         self.runs_before = tuple(step for step in earlier if isinstance(step, Run))
+        self.all_runs = (*self.runs, *self.runs_before)
         prompt = turn.prompt or ""
         spoken = [prompt, plain_prompt(prompt), turn.last_message or "", turn.project, turn.root]
         spoken += [draft.title or "" for draft in turn.observed if not draft.doubts]
         here = ["\n".join(map(clip, spoken))[:MOST_CHARACTERS], *(e.whole for e in self.events)]
         before = [event.whole for event in reversed(self.before)]
         self.text = f"{_join(here, MOST_CHARACTERS)}\n{_join(before, MOST_CHARACTERS // 2)}"
-
-    @property
-    def all_runs(self) -> tuple[Run, ...]:
-        return (*self.runs, *self.runs_before)
-
-    @cached_property
-    def commands(self) -> tuple[str, ...]:
-        """Every command line of the session that is known here."""
-        runs = filter(None, map(_command_of, (*self.turn.events, *self.turn.before)))
-        return tuple(dict.fromkeys(run.command[:TAIL] for run in runs))
+        words = frozenset(IDENTIFIER.findall(self.text))
+        self.words = words | {word.strip("$") for word in words if "$" in word}
+        self.lowered = frozenset(word.lower() for word in self.words)
+        self.squeezed = squeezed(self.text)
+        self._stream = f" {stream(self.text)} "
+        runs = filter(None, map(_command_of, (*turn.events, *turn.before)))
+        self.commands = tuple(dict.fromkeys(run.command[:TAIL] for run in runs))
 
     @cached_property
     def may_write(self) -> bool:
@@ -160,59 +320,34 @@ class Sources:
         return any(isinstance(each, OtherTool) and each.kind in MAY_WRITE for each in actions)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        found = frozenset(IDENTIFIER.findall(self.text))
-        return found | {word.strip("$") for word in found if "$" in word}
-
-    @cached_property
-    def lowered(self) -> frozenset[str]:
-        return frozenset(word.lower() for word in self.words)
-
-    @cached_property
-    def squeezed(self) -> str:
-        return squeezed(self.text)
-
-    @cached_property
-    def stream(self) -> str:
-        return f" {stream(self.text)} "
-
-    @cached_property
-    def file_names(self) -> frozenset[str]:
-        paths = (event.path for event in self.events if event.path)
-        return frozenset(FILE_NAME.findall(self.text)) | {_last(path) for path in paths}
-
-    @cached_property
     def stems(self) -> frozenset[str]:
         return frozenset(stem for word in self.words for stem in stems(word))
 
     @cached_property
     def done(self) -> frozenset[str]:
         """The stems of all that was changed and run in the batch."""
-        return _stems_of(self.events)
+        return frozenset[str]().union(*(event.done for event in self.events))
 
     @cached_property
     def done_before(self) -> frozenset[str]:
         """The same of the files changed before it."""
-        return _stems_of(e for e in self.before if e.did and not _command_of(e.item))
+        changes = (e.done for e in self.before if e.did and not _command_of(e.item))
+        return frozenset[str]().union(*changes)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
         found = {NUMBER_WORDS[word] for word in self.lowered & NUMBER_WORDS.keys()}
         for token in set(ANY_NUMBER.findall(self.text)):
             found |= _number_forms(token)
-        return frozenset(found) | self._counts
-
-    @cached_property
-    def _counts(self) -> frozenset[str]:
-        """What a reader can find by counting: events, commands, edits, lines, tests."""
+        # What a reader can find by counting: events, commands, edits, lines, tests.
         patches = [edit.patch for edit in self.edits]
-        found = [len(self.events), len(self.runs), len(patches), len({p.path for p in patches})]
-        found += [sum(p.plus for p in patches), sum(p.minus for p in patches)]
+        counts = [len(self.events), len(self.runs), len(patches), len({p.path for p in patches})]
+        counts += [sum(p.plus for p in patches), sum(p.minus for p in patches)]
         for patch in patches:
-            found += [patch.plus, patch.minus, patch.plus + patch.minus, len(patch.added)]
+            counts += [patch.plus, patch.minus, patch.plus + patch.minus, len(patch.added)]
         for tally in filter(None, (run.outcome.tally for run in self.all_runs)):
-            found += [tally.failed, tally.passed or 0, tally.failed + (tally.passed or 0)]
-        return frozenset(map(str, found))
+            counts += [tally.failed, tally.passed or 0, tally.failed + (tally.passed or 0)]
+        return frozenset(found) | set(map(str, counts))
 
     @cached_property
     def last_line(self) -> int:
@@ -224,12 +359,12 @@ class Sources:
                 found.append(max(action.total_lines, action.first_line + action.lines))
             elif isinstance(action, FileChanged):
                 found.append((action.after or "")[:MOST_CHARACTERS].count("\n") + 1)
-                found += [h.new_start + len(h.lines) for h in action.hunks]
+                found += [hunk.new_start + len(hunk.lines) for hunk in action.hunks]
         return max(found)
 
     def says(self, phrase: str) -> bool:
         """The words of the phrase stand there in a row, whatever stands between them."""
-        return f" {stream(phrase)} " in self.stream
+        return f" {stream(phrase)} " in self._stream
 
     def has_code(self, snippet: str) -> bool:
         return squeezed(snippet) in self.squeezed
@@ -252,10 +387,6 @@ def _command_of(item: TurnEvent) -> CommandRun | None:
     return action if isinstance(action, CommandRun) else None
 
 
-def _stems_of(events: Iterable[EventText]) -> frozenset[str]:
-    return frozenset(stem for e in events for stem in stems(f"{e.path} {e.did[:STEMMED]}"))
-
-
 def _number_forms(token: str) -> set[str]:
     """Other forms of a number: without separators, rounded, or a part of a version."""
     if len(token) > 40:
@@ -274,16 +405,7 @@ def _number_forms(token: str) -> set[str]:
 # The events that a draft is about.
 
 EVIDENCE_CHARACTERS = 40_000
-LEAST_SHARED = 2  # words of what was done
-NOUNS = {
-    "test": r"(?:tests?|specs?|test (?:suite|case|run|file)s?|suite|pytest|jest|vitest|go test"
-    r"|cargo test)",
-    "build": r"(?:builds?|compilation|compile|compiler)",
-    "lint": r"(?:lint(?:er|ing|s)?(?: checks?)?|ruff(?: check)?|eslint|flake8|pylint|clippy"
-    r"|golangci-lint)",
-    "type check": r"(?:type[- ]?check(?:s|er|ing)?|mypy|pyright|tsc)",
-}
-CHECKED = {kind: re.compile(rf"\b{noun}\b", re.I) for kind, noun in NOUNS.items()}
+CHECKED = {kind: re.compile(rf"\b(?:{PATTERNS[kind].pattern})\b", re.I) for kind in sorted(CHECKS)}
 
 
 def find_evidence(draft: ObservationDraft, sources: Sources) -> tuple[TurnEvent, ...]:
@@ -299,10 +421,11 @@ def find_evidence(draft: ObservationDraft, sources: Sources) -> tuple[TurnEvent,
         for event in sources.events
         if _is_file_named(event, names, prose)
         or any(_has_claim(event, claim) for claim in claims)
-        or _is_check(event, kinds)
-        or _shares_words(event, about)
+        or ((run := _command_of(event.item)) and read_command(run.command).kinds & kinds)
+        # Plain words count only against what was done: any long text holds a few of them by chance.
+        or (event.did and len(about & stems(f"{_last(event.path)} {event.did}"[:STEMMED])) >= 2)
     ]
-    return tuple(found) or tuple(event.item for event in sources.events)
+    return tuple(found) or sources.turn.events
 
 
 def draft_parts(draft: ObservationDraft) -> list[tuple[str, str]]:
@@ -324,27 +447,13 @@ def _is_file_named(event: EventText, names: set[str], prose: str) -> bool:
 
 
 def _has_claim(event: EventText, claim: Claim) -> bool:
+    if claim.kind in ("command", "run"):
+        return all(bounded(event.did, word) for word in claim.text.split())
     own = f"{event.did}\n{event.output}"[:EVIDENCE_CHARACTERS]
-    match claim.kind:
-        case "command" | "run":
-            return all(bounded(event.did, word) for word in claim.text.split())
-        case "quote":
-            return f" {stream(claim.text)} " in f" {stream(own)} "
-        case "symbol":
-            return bounded(own, re.split(r"\.|::|#", claim.text)[-1])
-        case "code" | "number" | "hash":
-            return len(claim.text) > 2 and bounded(own, claim.text)
-        case _:
-            return False
-
-
-def _is_check(event: EventText, kinds: set[str]) -> bool:
-    """A draft that speaks of tests speaks of the test runs."""
-    run = _command_of(event.item)
-    return run is not None and bool(kinds and read_command(run.command).kinds & kinds)
-
-
-def _shares_words(event: EventText, about: set[str]) -> bool:
-    """Plain words count only against what was done: any long text holds a few of them by chance."""
-    did = f"{_last(event.path)} {event.did[:EVIDENCE_CHARACTERS]}"
-    return bool(event.did) and len(about & stems(did)) >= LEAST_SHARED
+    if claim.kind == "quote":
+        return f" {stream(claim.text)} " in f" {stream(own)} "
+    if claim.kind == "symbol":
+        return bounded(own, re.split(r"\.|::|#", claim.text)[-1])
+    return (
+        claim.kind not in ("path", "address") and len(claim.text) > 2 and bounded(own, claim.text)
+    )

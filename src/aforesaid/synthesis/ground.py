@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 
 from aforesaid import text
 from aforesaid.clock import local
-from aforesaid.english import NUMBER_WORDS, SMALL_NUMBERS
-from aforesaid.model.events import FileChanged, FileRead, ToolUsed
+from aforesaid.model.events import FileChanged, FileRead, OtherTool, ToolUsed
 from aforesaid.model.observations import (
     SUMMARY_PARTS,
     Doubt,
@@ -24,23 +23,28 @@ from aforesaid.model.observations import (
     TurnEvent,
 )
 from aforesaid.providers.extract.choose import find_open_ends
+from aforesaid.providers.extract.commands import CHECKS
 from aforesaid.providers.extract.passages import plain_prompt, read_sentences, split_sentences
-from aforesaid.providers.extract.work import relative_path
+from aforesaid.providers.extract.work import Run, relative_path
 from aforesaid.similarity import word_overlap
-from aforesaid.synthesis.claims import (
+from aforesaid.synthesis.evidence import (
     CLAIM_CHARACTERS,
     IDENTIFIER,
-    KEYWORDS,
+    PATTERNS,
+    WORDS,
     Claim,
+    Sources,
     bounded,
+    draft_parts,
+    find_evidence,
     is_known_term,
     objects,
     read_claims,
+    read_sources,
+    squeezed,
     stems,
     stream,
 )
-from aforesaid.synthesis.evidence import Sources, draft_parts, find_evidence, read_sources
-from aforesaid.synthesis.outcomes import check_outcomes, clauses
 
 MOST_DOUBTS = 4  # of one part: more reasons make it no more doubtful
 ECHO = "repeats the worked example"
@@ -55,31 +59,32 @@ def ground_observation(
 ) -> ObservationDraft:
     sources = read_sources(turn)
     evidence = find_evidence(draft, sources)
-    doubts = [
-        d for part, text in draft_parts(draft) for d in _doubts(part, text, sources, examples)
-    ]
-    doubts += [Doubt(f"facts {place}", VARIANT) for place in find_variants(draft.facts)]
+    doubts = _doubts(draft_parts(draft), sources, examples)
+    words = [frozenset(stream(fact).split()) for fact in draft.facts]
+    for place, own in enumerate(words):
+        alike = (len(own & w) >= VARIANT_OVERLAP * max(len(own), len(w), 1) for w in words)
+        if sum(alike) >= LEAST_VARIANTS:
+            doubts.append(Doubt(f"facts {place}", VARIANT))
     changed = _paths(evidence, turn.root, FileChanged)
     named = (*draft.files_read, *draft.files_modified)
     files_read, unknown = _merge_files(evidence, named, changed, sources)
+    # Named if all of it is the work of one kind of sub-agent.
+    agents = {item.event.subagent.type if item.event.subagent else None for item in evidence}
     return replace(
         draft,
         doubts=tuple(doubts + unknown),
         evidence=tuple(dict.fromkeys(item.id for item in evidence)),
         files_read=files_read,
         files_modified=changed,
-        subagent_type=_subagent_type(evidence),
+        subagent_type=agents.pop() if len(agents) == 1 else None,
     )
 
 
 def ground_summary(draft: SummaryDraft, turn: Turn, examples: Sequence[str] = ()) -> SummaryDraft:
     sources = read_sources(turn)
-    doubts = [
-        doubt
-        for part in SUMMARY_PARTS
-        if (text := getattr(draft, part))
-        for doubt in _doubts(part, text, sources, examples, past=part not in FUTURE_PARTS)
-    ]
+    doubts = _doubts(
+        [(part, getattr(draft, part) or "") for part in SUMMARY_PARTS], sources, examples
+    )
     if draft.next_steps and not turn.last_message:
         doubts.append(Doubt("next_steps", UNNAMED))
     changed = _paths(turn.events, turn.root, FileChanged)
@@ -91,21 +96,17 @@ def ground_summary(draft: SummaryDraft, turn: Turn, examples: Sequence[str] = ()
 
 
 def _doubts(
-    part: str, text: str, sources: Sources, examples: Sequence[str], *, past: bool = True
+    parts: Iterable[tuple[str, str]], sources: Sources, examples: Sequence[str]
 ) -> list[Doubt]:
-    """`past`: the part tells what happened; a request or a next step does not."""
-    reasons = dict.fromkeys(_reasons(text[:CLAIM_CHARACTERS], sources, examples, past=past))
-    return [Doubt(part, reason) for reason in list(reasons)[:MOST_DOUBTS]]
-
-
-def _reasons(text: str, sources: Sources, examples: Sequence[str], *, past: bool) -> Iterator[str]:
-    if is_echo(text, examples, sources):
-        yield ECHO
-    yield from filter(None, (check_claim(claim, sources) for claim in read_claims(text)))
-    yield from check_file_counts(text, sources)
-    if past:
-        yield from check_outcomes(text, sources)
-        yield from check_plans(text, sources)
+    found: list[Doubt] = []
+    for part, whole in parts:
+        prose = whole[:CLAIM_CHARACTERS]
+        reasons = [ECHO] if _is_echo(prose, examples, sources) else []
+        reasons += filter(None, (_check_claim(claim, sources) for claim in read_claims(prose)))
+        if part not in FUTURE_PARTS:
+            reasons += (*_check_outcomes(prose, sources), *_check_plans(prose, sources))
+        found += [Doubt(part, reason) for reason in list(dict.fromkeys(reasons))[:MOST_DOUBTS]]
+    return found
 
 
 def _paths(
@@ -142,12 +143,6 @@ def _merge_files(
     return tuple(files), doubts
 
 
-def _subagent_type(evidence: Iterable[TurnEvent]) -> str | None:
-    """The kind of sub-agent, if all of it is the work of one kind."""
-    types = {item.event.subagent.type if item.event.subagent else "" for item in evidence}
-    return (types.pop() or None) if len(types) == 1 else None
-
-
 # Names, code, commands, quotations: they have to occur in the events.
 
 QUOTED_LENGTH = 60
@@ -157,27 +152,32 @@ PLACE = re.compile(r"(?:::.*|#L?\d+.*|(?::\d+)+(?:-\d+)?)$")
 ARGUMENT = re.compile(r"[^\s\"';&|()]+")
 CODE_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[0-9]+(?:\.[0-9]+)*")
 NAME_LEADS = (" ", "\n", "'", '"', "`", "(")
+NOUNS = {"path": "the file", "symbol": "the name", "quote": "the quotation"}
+NOUNS |= {"address": "the address", "hash": "the hash"}
 
 
-def check_claim(claim: Claim, sources: Sources) -> str | None:
+def _check_claim(claim: Claim, sources: Sources) -> str | None:
     match claim.kind:
         case "path":
-            known, what = has_path(claim.text, sources), "the file"
+            known = has_path(claim.text, sources)
+        case "symbol" if claim.text.startswith("-"):
+            known = bounded(sources.text, claim.text)
         case "symbol":
-            known, what = _has_symbol(claim.text, sources), "the name"
+            parts = re.split(r"\.|::|#", claim.text)
+            known = all(_has_part(part, sources) for part in parts if part)
         case "quote":
-            known, what = _has_quote(claim.text, sources), "the quotation"
+            known = _has_quote(claim.text, sources)
         case "address":
-            known, what = sources.has_code(claim.text.partition("://")[2]), "the address"
+            known = sources.has_code(claim.text.partition("://")[2])
         case "hash":
-            known, what = claim.text[:7] in sources.text, "the hash"
+            known = claim.text[:7] in sources.text
         case "code":
             return _check_code(claim.text, sources)
         case "command" | "run":
             return _check_command(claim, sources)
         case "number":
-            return check_number(claim, sources)
-    return None if known else _not_found(what, claim.text)
+            return _check_number(claim, sources)
+    return None if known else _not_found(NOUNS[claim.kind], claim.text)
 
 
 def _not_found(what: str, name: str) -> str:
@@ -189,40 +189,27 @@ def has_path(path: str, sources: Sources) -> bool:
     whole = path.replace("\\", "/").strip().removeprefix("file://")
     name = PLACE.sub("", relative_path(whole, sources.turn.root)) or whole
     name = name.removeprefix("./").removeprefix("~").rstrip("/")
-    if any(bounded(sources.text, form) for form in _spellings(name, sources)):
+    # With and without the project's folder, and as an import names it, without its suffix.
+    forms = {name}
+    first, _, rest = name.partition("/")
+    if rest and first in (sources.turn.project, PurePosixPath(sources.turn.root).name):
+        forms.add(rest)
+    stem, dot, _ = name.rpartition(".")
+    if rest and dot:
+        forms |= {stem, stem.replace("/", ".")}
+    elif stem:
+        forms.add(f"/{stem}")
+    if any(bounded(sources.text, form) for form in forms - {"", "."}):
         return True
     *folders, last = name.split("/")
     alone = any(bounded(sources.text, lead + last) for lead in NAME_LEADS)
     return bool(folders) and alone and all(_has_part(each, sources) for each in folders if each)
 
 
-def _spellings(name: str, sources: Sources) -> set[str]:
-    """With and without the project's folder, and as an import names it, without its suffix."""
-    found = {name}
-    first, _, rest = name.partition("/")
-    if rest and first in (sources.turn.project, PurePosixPath(sources.turn.root).name):
-        found.add(rest)
-    stem, dot, _ = name.rpartition(".")
-    if rest and dot:
-        found |= {stem, stem.replace("/", ".")}
-    elif stem:
-        found.add(f"/{stem}")
-    return found - {"", "."}
-
-
-def _has_symbol(name: str, sources: Sources) -> bool:
-    """Every part of a dotted name."""
-    if name.startswith("-"):
-        return bounded(sources.text, name)
-    return all(_has_part(part, sources) for part in re.split(r"\.|::|#", name) if part)
-
-
 def _has_part(part: str, sources: Sources) -> bool:
     """A plural is its singular; case matters only where code says so."""
     forms = {part, part.removesuffix("s"), part.removesuffix("es")}
-    return any(f in sources.words or f.lower() in sources.lowered for f in forms) or is_known_term(
-        part
-    )
+    return is_known_term(part) or any(form.lower() in sources.lowered for form in forms)
 
 
 def _check_code(code: str, sources: Sources) -> str | None:
@@ -232,9 +219,8 @@ def _check_code(code: str, sources: Sources) -> str | None:
     plain = CUT.sub(" ", code)
     if not plain.isascii():
         return None if _has_quote(code, sources) else _not_found("the code", code)
-    names = [n for n in IDENTIFIER.findall(plain) if n.lower() not in KEYWORDS and len(n) > 1]
-    for name in names:
-        if not _has_part(name, sources):
+    for name in IDENTIFIER.findall(plain):
+        if len(name) > 1 and name.lower() not in WORDS["keywords"] and not _has_part(name, sources):
             return _not_found("the name", name)
     for number in CODE_NUMBER.findall(plain):
         if len(number) > 1 and number not in sources.numbers:
@@ -265,68 +251,33 @@ FACTORS = {
     "k": (1000, 1024), "m": (1_000_000, 1_048_576, 60), "ms": (0.001,), "millisecond": (0.001,),
     "s": (1000,), "sec": (1000,), "second": (1000,), "min": (60, 60_000), "minute": (60, 60_000),
     "h": (3600, 3_600_000, 60), "hour": (3600, 3_600_000, 60), "day": (86_400, 86_400_000, 24, 1440),
-    "week": (604_800, 7), "month": (30,), "year": (365,),
     "kb": (1000, 1024), "kib": (1024,), "mb": (1_000_000, 1_048_576, 1024, 1000), "mib": (1_048_576, 1024),
-    "gb": (10**9, 1_073_741_824, 1024, 1000), "gib": (1_073_741_824, 1024),
-    "byte": (), "retry": (), "retrie": (), "attempt": (), "px": (), "port": (), "x": (), "time": (),
+    "gb": (10**9, 1_073_741_824, 1024, 1000), "gib": (1_073_741_824, 1024), "byte": (), "week": (7,),
 }  # fmt: skip
 UNIT = re.compile(r"\s?-?([A-Za-z]+)")
 ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
-# Numbers that cannot be looked up as they are: rough ones, and those of standards.
-NOT_EXACT = re.compile(
-    r"(?:~|≈|\b(?:about|around|approximately|roughly|nearly|almost))\s*(?:\w+\s)?$"
-    r"|\b(?:ISO|RFC|IEEE|PEP|CVE|ES|Unicode|UTF|SHA|Windows|Base)[ -]?$",
-    re.IGNORECASE,
-)
-LINE = re.compile(r"\b(?:lines?|L|ll\.|lineno)\s*(?:[0-9]+\s*(?:-|–|to|and|,)\s*)*$", re.IGNORECASE)
-FILE_COUNT = re.compile(
-    rf"\b([0-9]{{1,6}}|{'|'.join(SMALL_NUMBERS[2:11])})\s+(?:[a-z-]+\s+){{0,2}}?files\b",
-    re.IGNORECASE,
-)
+STATUSES = {status.value: squeezed(status.phrase) for status in HTTPStatus}
 
 
-def check_file_counts(prose: str, sources: Sources) -> Iterator[str]:
-    """No more files than occur in the events, unless these have the count themselves."""
-    for found in FILE_COUNT.finditer(prose):
-        number = NUMBER_WORDS.get(found[1].lower(), found[1])
-        most = len(sources.file_names)
-        printed = sources.says(f"{number} files") or sources.says(f"files {number}")
-        if int(number) > most and not printed:
-            yield f"the count {found[0]} is too high: {most} at most"
-
-
-def check_number(claim: Claim, sources: Sources) -> str | None:
+def _check_number(claim: Claim, sources: Sources) -> str | None:
     number = claim.text.replace("_", "").rstrip(".,")
-    if ORDINAL.match(claim.after) or NOT_EXACT.search(claim.before) or _is_small(number, claim):
+    percent = claim.after.startswith("%")
+    whole = int(number) if number.isdigit() and len(number) < 9 else None
+    if ORDINAL.match(claim.after) or PATTERNS["not exact"].search(claim.before):
+        return None
+    # A small number without a unit counts things that cannot be counted here: fields, cases, steps.
+    unitless = _unit(claim.after) not in FACTORS and not percent
+    if whole is not None and (whole < 2 or (whole <= SMALL and unitless)):
         return None
     if any(form in sources.numbers for form in _forms(number, claim.after)):
         return None
-    if number.isdigit() and len(number) < 9 and _is_implied(int(number), claim, sources):
+    is_line = PATTERNS["line"].search(claim.before) or claim.after.lstrip(" -").startswith("line")
+    if whole == local(sources.turn.at).year or (is_line and (whole or 0) <= sources.last_line):
         return None
-    unit = "%" if claim.after.startswith("%") else ""
-    return f"the number {claim.text}{unit} occurs nowhere in the events"
-
-
-def _is_small(number: str, claim: Claim) -> bool:
-    """A small number without a unit counts things that cannot be counted here: fields, cases, steps."""
-    if not number.isdigit() or int(number[:6]) > SMALL:
-        return False
-    return int(number) < 2 or (
-        _unit(claim.after) not in FACTORS and not claim.after.startswith("%")
-    )
-
-
-def _is_implied(number: int, claim: Claim, sources: Sources) -> bool:
-    """The number of a line, the year of the turn, or the status that `Unauthorized` stands for."""
-    if LINE.search(claim.before) or claim.after.lstrip().startswith(("line", "-line")):
-        return number <= sources.last_line
-    if number == local(sources.turn.at).year:
-        return True
-    try:
-        phrase = HTTPStatus(number).phrase
-    except ValueError:
-        return False
-    return phrase.replace(" ", "").lower() in sources.squeezed.replace("_", "")
+    status = STATUSES.get(whole or 0)
+    if status and status in sources.squeezed.replace("_", ""):
+        return None
+    return _not_found("the number", f"{claim.text}{'%' if percent else ''}")
 
 
 def _unit(after: str) -> str:
@@ -352,70 +303,27 @@ def _forms(number: str, after: str) -> set[str]:
 # Plans that are reported as done, and changes where nothing was changed.
 
 PLAN_CHARACTERS = 12_000
-MADE = (
-    r"added|created|implemented|wrote|updated|fixed|removed|deleted|refactored|renamed|replaced"
-    r"|introduced|modified|rewrote|extracted"
-)
-DEED = re.compile(
-    rf"\b(?:{MADE}|written|extended|improved|enabled|configured|installed|migrated|completed|integrated"
-    r"|built|moved|converted|documented|deployed|published|merged|upgraded|rewritten"
-    r"|optimi[sz]ed|mocked|set up|wired|switched)\b",
-    re.I,
-)
-OPENING = re.compile(
-    rf"^\W*(?:(?:successfully|also|then|the agent|agent|the assistant|assistant|claude|i|we)\s+)*"
-    rf"(?:(?:{MADE})|(?:add|implement|create|refactor|rename|fix(?! (?:for|is|in|was)))(?=\s))\s",
-    re.I,
-)
-PASSIVE = re.compile(rf"\b(?:has|have) been (?:\w+ly )?(?:{MADE})\b", re.I)
-FUTURE = re.compile(
-    r"\b(?:next|to-?do|still|will|should|would|could|remain\w*|later|follow-?ups?|not|yet|need\w*"
-    r"|plan\w*|going to|must|want\w*|propos\w*|suggest\w*|recommend\w*|future|pending|if|asked"
-    r"|requested|intend\w*|upcoming)\b|n't\b",
-    re.I,
-)
-PROMISED = re.compile(
-    r"\b(?:next(?: step| up|,|:| i| we)|to-?do|still needs?|will (?!be able)|i'll|should|remains?|later"
-    r"|follow-?ups?|going to|plan to|not yet|haven't|hasn't|have not|has not|left to do|future"
-    r"|recommend|suggest|you (?:may|might|can))\b",
-    re.I,
-)
-ASKED_LATER = re.compile(
-    r"\b(?:later|next (?:time|step|week|turn)|to-?do|follow-?ups?|not (?:now|yet)|afterwards)\b",
-    re.I,
-)
-HISTORY = re.compile(
-    r"\b(?:in (?:version|commit|release|v?\d)|previous\w*|original\w*|earlier|already|existing"
-    r"|by (?:the )?user)\b",
-    re.I,
-)
 LEAST_SHARED, MOSTLY = 0.6, 0.8
 
 
-def check_plans(prose: str, sources: Sources) -> Iterator[str]:
+def _check_plans(prose: str, sources: Sources) -> Iterator[str]:
     planned = _planned(sources.turn.last_message, sources.turn.prompt)
     for sentence in split_sentences(prose[:PLAN_CHARACTERS]):
-        if FUTURE.search(sentence):
+        if PATTERNS["future"].search(sentence):
             continue
-        if _is_unmade(sentence, sources):
+        reported = PATTERNS["opening"].match(sentence) or (
+            PATTERNS["passive"].search(sentence) and not PATTERNS["history"].search(sentence)
+        )
+        if reported and not sources.may_write and not _changed_before(objects(sentence), sources):
             yield "no file was changed"
-        for clause in clauses(sentence) if planned else ():
+        for clause in _clauses(sentence) if planned else ():
             step = next((s for s in planned if _is_planned(clause, s, sources)), None)
-            if step and DEED.search(clause):
+            if step and PATTERNS["deed"].search(clause):
                 yield f"reported as done, but planned: {text.one_line(step, 80)}"
 
 
-def _is_unmade(sentence: str, sources: Sources) -> bool:
-    """A change where nothing was changed, now or, as far as its words can be traced, before."""
-    reported = OPENING.match(sentence) or (
-        PASSIVE.search(sentence) and not HISTORY.search(sentence)
-    )
-    if not reported or sources.may_write:
-        return False
-    return not _changed_before(objects(sentence), sources)
-
-
 def _changed_before(about: set[str], sources: Sources) -> bool:
+    """As far as its words can be traced."""
     return bool(about) and len(about & sources.done_before) >= len(about) / 2
 
 
@@ -426,8 +334,8 @@ def _planned(message: str | None, prompt: str | None) -> tuple[str, ...]:
     asked = read_sentences(plain_prompt(prompt)) if prompt else []
     steps = (
         *find_open_ends(message),
-        *filter(PROMISED.search, sentences),
-        *filter(ASKED_LATER.search, asked),
+        *filter(PATTERNS["promised"].search, sentences),
+        *filter(PATTERNS["asked later"].search, asked),
     )
     return tuple(dict.fromkeys(steps))
 
@@ -454,7 +362,7 @@ LEAST_VARIANTS = 4  # three files that were changed in the same way are no loop
 VARIANT_OVERLAP = 0.7
 
 
-def is_echo(prose: str, examples: Sequence[str], sources: Sources) -> bool:
+def _is_echo(prose: str, examples: Sequence[str], sources: Sources) -> bool:
     """Nearly a text of the example, and most of what it is about does not occur in the turn; or it has a
     name from there that occurs nowhere else."""
     names = {name for example in examples for name in PROPER.findall(example)}
@@ -469,10 +377,136 @@ def is_echo(prose: str, examples: Sequence[str], sources: Sources) -> bool:
     return len(about & sources.stems) < SHARED * len(about) or not about
 
 
-def find_variants(facts: Sequence[str]) -> Iterator[int]:
-    """Places of the facts that belong to a row of variants."""
-    words = [frozenset(stream(fact).split()) for fact in facts]
-    for place, own in enumerate(words):
-        alike = (len(own & w) >= VARIANT_OVERLAP * max(len(own), len(w), 1) for w in words)
-        if sum(alike) >= LEAST_VARIANTS:
-            yield place
+# What is said about test runs, builds, commits and pushes, against the runs of the turn.
+
+COMMAND = re.compile(r"`([^`\n]{2,200})`(?: (?:command|run|script|step|check|suite))?\s+(.{0,60})")
+LOOKS = frozenset(("routine", "run", "server", "deploy"))
+ENDED = ("passed", "failed", "quiet", "unseen")
+KINDS = ("test", "build", "lint", "type check")
+
+
+def _clauses(prose: str) -> list[str]:
+    return [part.strip() for part in PATTERNS["clause"].split(prose) if part.strip()]
+
+
+def _check_outcomes(prose: str, sources: Sources) -> Iterator[str]:
+    spoken = f"{sources.turn.prompt or ''}\n{sources.turn.last_message or ''}"
+    may_fail = PATTERNS["failing"].search(spoken)
+    for clause in _clauses(prose):
+        plain = clause.replace("`", "")
+        hedged = PATTERNS["hedge"].search(plain)
+        for mark in COMMAND.finditer(clause):
+            runs, before = (_runs_of(mark[1], each) for each in (sources.runs, sources.runs_before))
+            label = text.one_line(mark[1], 60)
+            if runs and runs[-1].bad and not hedged and PATTERNS["good"].match(mark[2]):
+                yield f"the command failed: {label}"
+            if PATTERNS["bad"].match(mark[2]) and _never_failed(runs, before):
+                yield f"the command did not fail: {label}"
+        if hedged:
+            continue
+        for kind in KINDS:
+            runs, before = (_of_kind(kind, each) for each in (sources.runs, sources.runs_before))
+            passed = PATTERNS[f"{kind} passed"].search(plain)
+            if passed and (reason := _contradicts(kind, plain, sources)):
+                yield reason
+            elif PATTERNS[f"{kind} fixed"].search(plain):
+                yield from _check_last(kind, _ended(runs))
+            failed = not may_fail and PATTERNS[f"{kind} failed"].search(plain)
+            if failed and _never_failed(runs, before):
+                yield f"every {kind} run in the events passed"
+        yield from _check_done(plain, sources)
+
+
+def _check_done(clause: str, sources: Sources) -> Iterator[str]:
+    if PATTERNS["ran tests"].search(clause) and not (
+        _of_kind("test", sources.all_runs) or _is_reassured(sources)
+    ):
+        yield "no test run in the events"
+    if PATTERNS["verified"].search(clause):
+        ended = _ended(sources.runs)
+        checks = [run for run in ended if run.command.kinds & CHECKS]
+        if checks:
+            yield from _check_last(checks[-1].command.kind, checks)
+        elif not ended and not _is_reassured(sources) and not sources.runs_before:
+            yield "nothing was run that could verify it"
+    for kind, kinds in (("commit", {"commit", "history"}), ("push", {"push"})):
+        if PATTERNS[kind].search(clause) and not (
+            any(run.command.kinds & kinds and not run.bad for run in sources.all_runs)
+            or any(kind in output[:20_000].lower() for output in _tool_outputs(sources))
+            or any("git log" in run.command.text for run in sources.all_runs)
+        ):
+            yield f"no {kind} in the events"
+
+
+def _check_last(kind: str, runs: list[Run]) -> Iterator[str]:
+    if runs and runs[-1].bad:
+        yield f"the last {kind} run failed: {text.one_line(runs[-1].command.text, 60)}"
+
+
+def _ended(runs: Iterable[Run]) -> list[Run]:
+    return [run for run in runs if run.outcome.verdict in ENDED]
+
+
+def _of_kind(kind: str, runs: Iterable[Run]) -> list[Run]:
+    """Runs of a kind. A script that prints a tally is a test run whatever it is called."""
+    return [
+        run
+        for run in runs
+        if kind in run.command.kinds
+        or (kind == "test" and (run.outcome.tally or "test" in run.command.text))
+        or (kind == "build" and run.command.kinds & {"type check"})
+    ]
+
+
+def _contradicts(kind: str, clause: str, sources: Sources) -> str | None:
+    runs = _of_kind(kind, sources.runs)
+    runs = [run for run in runs if _is_named(run, clause)] or runs
+    if ended := _ended(runs):
+        if re.search(r"\b(?:all|every|entire|full|whole)\b", clause, re.I):
+            last_of_each = {run.command.program: run for run in ended}.values()
+            ended = [run for run in last_of_each if run.bad]
+        return next(_check_last(kind, ended), None)
+    before = _of_kind(kind, sources.runs_before)
+    if _is_reassured(sources) or (before and before[-1].good and not sources.edits):
+        return None
+    return f"the {kind} run did not end" if runs else f"no {kind} run in the events"
+
+
+def _is_named(run: Run, clause: str) -> bool:
+    parts = (*run.command.scope, *run.command.program.split()[:1])
+    return any(len(part) > 3 and bounded(clause, part.rsplit("/", 1)[-1]) for part in parts)
+
+
+def _is_reassured(sources: Sources) -> bool:
+    """Some output says that a thing passed: a look at the CI, a runner that is no command."""
+    looks = (
+        sources.events[run.place].output
+        for run in sources.runs
+        if run.command.kinds <= LOOKS and not run.outcome.tally and not run.bad
+    )
+    outputs = (*looks, *_tool_outputs(sources))
+    return any(PATTERNS["reassuring"].search(each[-6000:]) for each in outputs)
+
+
+def _tool_outputs(sources: Sources) -> Iterator[str]:
+    """Of the tools that are neither commands nor work on files."""
+    for event in sources.events:
+        what = event.item.event.what
+        if isinstance(what, ToolUsed) and not what.failure and isinstance(what.action, OtherTool):
+            yield event.output
+
+
+def _never_failed(runs: list[Run], before: list[Run]) -> bool:
+    passed = bool(runs) and all(run.outcome.verdict == "passed" for run in runs)
+    return passed and not any(run.bad for run in before)
+
+
+def _runs_of(command: str, runs: Iterable[Run]) -> list[Run]:
+    """The runs that ended and hold the words of the command; one word must be the program itself."""
+    words = command.split()
+    return [
+        run
+        for run in _ended(runs)
+        if all(word in run.command.text for word in words)
+        and (len(words) > 1 or run.command.program == command)
+    ]

@@ -16,7 +16,6 @@ from aforesaid.ids import digest
 from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Job
 from aforesaid.model.observations import (
     Author,
-    ObservationDraft,
     SummaryDraft,
     SummarySkipped,
     Turn,
@@ -74,15 +73,14 @@ class Requester:
     job_id: int | None
 
     def ask(self, request: Request, purpose: str) -> StoredReply | Failure:
-        if self.job_id is not None and (
-            kept := self.store.requests.kept_reply(self.job_id, self._digest(request))
-        ):
-            log.action("model.reused", job=self.job_id, purpose=purpose)
-            return kept
-        terms = self.terms
+        if self.job_id is not None:
+            kept = self.store.requests.kept_reply(self.job_id, self._digest(request))
+            if kept:
+                log.action("model.reused", job=self.job_id, purpose=purpose)
+                return kept
         most = largest_usage(request, self.model.name)
-        refusal = terms.budget.refusal(self.store, terms.prices, self.model.model, most)
-        if refusal is not None:
+        budget, prices = self.terms.budget, self.terms.prices
+        if refusal := budget.refusal(self.store, prices, self.model.model, most):
             return refusal
         began = self.clock()
         answer = self.model.ask(request)
@@ -110,6 +108,13 @@ class Requester:
             error = answer.why
         usage = usage_of(answer)
         model = reply.model if reply else self.model.model
+        price: int | None = 0  # nothing answered, nothing counted: that is no unknown price
+        if usage:
+            # Else of the one that was asked, whose price the budget went by: a server may have a name of its
+            # own for it, and money must not go uncounted for that.
+            price = self.terms.prices.microdollars(model, usage)
+            if price is None:
+                price = self.terms.prices.microdollars(self.model.model, usage)
         return Entry(
             at=at,
             provider=self.model.name,
@@ -122,18 +127,10 @@ class Requester:
             outcome=ANSWERED if isinstance(answer, Reply) else FAILED,
             error=error,
             usage=usage or NOTHING,
-            # Nothing answered, nothing counted: that is no unknown price.
-            microdollars=self._price(model, usage) if usage else 0,
+            microdollars=price,
             milliseconds=took,
             reply=reply.text if reply else None,
         )
-
-    def _price(self, answered: str, usage: Usage) -> int | None:
-        """Of the model that answered; else of the one that was asked, whose price the budget went by. A
-        server may have a name of its own for it, and money must not go uncounted for that."""
-        prices = self.terms.prices
-        price = prices.microdollars(answered, usage)
-        return prices.microdollars(self.model.model, usage) if price is None else price
 
 
 Parsed = TypeVar("Parsed")
@@ -164,16 +161,13 @@ class ModelWriter:
         request = build_request(turn, OBSERVE, self.style, self.budget)
         if request is None:
             return Observed(())
-        must = bool(prompt.changed_files(turn))
-        parsed = self._read(
-            request,
-            OBSERVE,
-            parse_observations,
-            lambda found: prompt.EMPTY if must and not found else None,
-        )
+        lacking = prompt.EMPTY if prompt.changed_files(turn) else None
+        parsed = self._read(request, OBSERVE, parse_observations, lacking)
         if not isinstance(parsed, tuple):
             return parsed
-        return Observed(tuple(_checked(draft, turn) for draft in parsed))
+        examples = prompt.example_fields()
+        grounded = (ground_observation(shape_draft(draft), turn, examples) for draft in parsed)
+        return Observed(tuple(map(add_path_to_facts, grounded)))
 
     def summarize(self, turn: Turn) -> Summarized | Failure:
         request = build_request(turn, SUMMARIZE, self.style, self.budget)
@@ -190,18 +184,17 @@ class ModelWriter:
         request: Request,
         kind: str,
         parse: Callable[[str], Parsed | Unusable],
-        lacking: Callable[[Parsed], str | None] = lambda _: None,
+        lacking: str | None = None,
     ) -> Parsed | Failure:
-        """The reply as values. One that yields nothing where something was due is asked for once more.
-        Said twice, nothing is taken for an answer; what cannot be read costs the job a try."""
+        """The reply as values. One that yields nothing where something was due (`lacking` says what) is asked
+        for once more. Said twice, nothing is taken for an answer; what cannot be read costs the job a try."""
         answer = self.asking.ask(request, kind)
         if not isinstance(answer, StoredReply):
             return answer
         parsed = parse(answer.text)
-        fault = prompt.UNREADABLE if isinstance(parsed, Unusable) else lacking(parsed)
-        if fault is None:
-            assert not isinstance(parsed, Unusable)
+        if not isinstance(parsed, Unusable) and (parsed or lacking is None):
             return parsed
+        fault = prompt.UNREADABLE if isinstance(parsed, Unusable) else lacking or ""
         # The first answer stays kept until all is stored: after a crash the next try goes on from here.
         repaired = self.asking.ask(prompt.repair(request, answer.text, kind, fault), REPAIR)
         again = parse(repaired.text) if isinstance(repaired, StoredReply) else repaired
@@ -209,17 +202,12 @@ class ModelWriter:
             return again
         if not isinstance(parsed, Unusable):
             return parsed
-        self.asking.unusable(answer)
-        if isinstance(repaired, StoredReply):
-            self.asking.unusable(repaired)
+        for reply in (answer, repaired):
+            if isinstance(reply, StoredReply):
+                self.asking.unusable(reply)
         if isinstance(again, Refused):
             return again
         return Refused(f"the model's reply could not be used, also when asked again: {again.why}")
-
-
-def _checked(draft: ObservationDraft, turn: Turn) -> ObservationDraft:
-    grounded = ground_observation(shape_draft(draft), turn, prompt.example_fields())
-    return add_path_to_facts(grounded)
 
 
 SAMPLE = 100  # jobs of each kind
@@ -257,12 +245,14 @@ def estimate_requests(
     rules: Writer,
 ) -> Needs:
     """Each kind by a sample of its own: in the queue they alternate."""
-    kinds = [[job for job in jobs if job.kind == kind] for kind in (OBSERVE, SUMMARIZE)]
-    samples = [same[:: max(1, ceil(len(same) / SAMPLE))] for same in kinds]
-    requests, sent, received = [0.0, 0.0], 0.0, 0.0
-    found = 0.0
-    for which, (same, sample) in enumerate(zip(kinds, samples, strict=True)):
+    requests, sent, received, found = {OBSERVE: 0.0, SUMMARIZE: 0.0}, 0.0, 0.0, 0.0
+    sampled = False
+    (_, summary), (_, observations) = prompt.examples()
+    for kind, answer in ((OBSERVE, observations), (SUMMARIZE, summary)):
+        same = [job for job in jobs if job.kind == kind]
+        sample = same[:: max(1, ceil(len(same) / SAMPLE))]
         scale = len(same) / max(1, len(sample))
+        sampled |= len(sample) < len(same)
         for job in sample:
             session = store.sessions.get(job.session_id)
             assert session is not None, "jobs are deleted with their session"
@@ -272,12 +262,11 @@ def estimate_requests(
                 found += scale * len(written.drafts) if isinstance(written, Observed) else 0
             request = build_request(turn, job.kind, style, budget)
             if request is not None:
-                requests[which] += scale
+                requests[kind] += scale
                 sent += scale * sum(map(tokens, request.texts))
-                received += scale * _reply_size(job.kind)
-    sampled = any(len(s) < len(same) for s, same in zip(samples, kinds, strict=True))
-    observing = round(requests[0])
-    total = observing + round(requests[1])
+                received += scale * tokens(answer)  # as long as the one in the worked example
+    observing = round(requests[OBSERVE])
+    total = observing + round(requests[SUMMARIZE])
     return Needs(total, observing, round(sent), round(received), round(found), sampled)
 
 
@@ -302,9 +291,3 @@ def estimate_observations(
         low, high = THUMB[verbosity]
         basis = f"a rule of thumb: {low:.0f} to {high:.0f} for each part of a turn"
     return needs, Expected(int(low * needs.observing), ceil(high * needs.observing), basis)
-
-
-def _reply_size(kind: str) -> int:
-    """As long as the answer in the worked example."""
-    (_, summary), (_, observations) = prompt.examples()
-    return tokens(observations if kind == OBSERVE else summary)

@@ -67,14 +67,13 @@ class Vocabulary:
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Tag:
-    start: int
-    end: int
-    name: str
-    closes: bool
-    empty: bool
-    attributes: list[tuple[str, str]]
+    def __init__(self, match: re.Match[str]) -> None:
+        self.start, self.end = match.span()
+        self.name = match["name"].lower().replace("-", "_")
+        self.closes, self.empty = bool(match["close"]), bool(match["empty"])
+        found = ATTRIBUTE.findall(match["attributes"])
+        self.attributes = [(key.lower(), one or two or bare) for key, one, two, bare in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class _Scanner:
 
     def scan(self) -> Iterator[Part]:
         at = 0
-        for tag in map(_tag, self.vocabulary.tag.finditer(self.source)):
+        for tag in map(Tag, self.vocabulary.tag.finditer(self.source)):
             if self._is_markup(tag, at):
                 yield self._part(self.source[at : tag.start])
                 yield from self._enter(tag)
@@ -212,20 +211,7 @@ class _Scanner:
         return "\n\n" if name in self.closed or tag[0].endswith("/>") else tag[0]
 
 
-def _tag(match: re.Match[str]) -> Tag:
-    attributes = ATTRIBUTE.findall(match["attributes"])
-    return Tag(
-        match.start(),
-        match.end(),
-        match["name"].lower().replace("-", "_"),
-        bool(match["close"]),
-        bool(match["empty"]),
-        [(key.lower(), one or two or bare) for key, one, two, bare in attributes],
-    )
-
-
 LONGEST_FIELD = 20_000  # characters: many times what is asked for
-FENCE = "```"
 QUOTES = tuple("`\"'")
 # What small models copy from a description of the form instead of filling it in.
 PLACEHOLDERS = frozenset(
@@ -250,7 +236,7 @@ def _is_empty(text: str) -> bool:
 def _paragraphs(text: str) -> list[str]:
     """Lines and paragraphs kept, spaces put right, without a code fence that nothing matches."""
     lines = [line.rstrip() for line in clean(text).strip().split("\n")]
-    fences = [number for number, line in enumerate(lines) if line.lstrip().startswith(FENCE)]
+    fences = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
     if len(fences) % 2:
         del lines[fences[-1]]
     plain = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
@@ -270,10 +256,7 @@ def _items(text: str, *, bulleted: bool = False) -> list[str]:
     elif any(bullets):
         found: list[str] = []
         for line, begins in zip(lines, bullets, strict=True):
-            if begins or not found:
-                found.append(line)
-            else:
-                found[-1] += f" {line}"
+            found += [line] if begins or not found else [f"{found.pop()} {line}"]
         lines = found
     return list(filter(None, (_one_line(BULLET.sub("", line)) for line in lines)))
 
@@ -327,17 +310,9 @@ def parse_summary(reply: str) -> SummaryDraft | SummarySkipped | Unusable:
             texts[part.name if part.name in texts else "notes"] += _paragraphs(part.text)
     if not any(texts.values()):
         return skipped or _unusable(reply, parts, "summary")
-    request, investigated, learned, completed, next_steps, notes = map(_joined, texts.values())
-    return SummaryDraft(
-        request=request,
-        investigated=investigated,
-        learned=learned,
-        completed=completed,
-        next_steps=next_steps,
-        notes=notes,
-        files_read=tuple(dict.fromkeys(files[False])),
-        files_edited=tuple(dict.fromkeys(files[True])),
-    )
+    files_read, files_edited = (tuple(dict.fromkeys(files[edited])) for edited in (False, True))
+    found = {name: _joined(each) for name, each in texts.items()}
+    return SummaryDraft(**found, files_read=files_read, files_edited=files_edited)  # type: ignore[arg-type]
 
 
 def _unusable(reply: str, parts: list[Part], what: str) -> Unusable:
@@ -350,57 +325,52 @@ class _Gathered:
     """An observation while its parts are read. `lines`: type, title and subtitle; `lists`: all else."""
 
     def __init__(self) -> None:
-        self.lines: dict[str, str] = {}
+        self.lines = dict.fromkeys(LINES, "")
         self.lists: dict[str, list[str]] = {name: [] for name in (*BODY, *DETAILS)}
 
     def ends_before(self, part: Part) -> bool:
         """Fields without a block around them: a second type or title is another observation's, once this
         one has a body."""
-        if part.name == OBSERVATION.block:
-            return True
-        if part.name not in ("type", "title") or not any(self.lists[name] for name in BODY):
-            return False
-        return self.lines.get(part.name, "") not in ("", _one_line(part.text))
+        if part.name in ("type", "title") and any(self.lists[name] for name in BODY):
+            return self.lines[part.name] not in ("", _one_line(part.text))
+        return part.name == OBSERVATION.block
 
     def take(self, part: Part) -> None:
         name, text = part.name or part.within or "", part.text
         if name in LINES:
-            line = _one_line(text)
-            known = self.lines.get(name)
-            if not known:
-                self.lines[name] = line
-            elif name != "type" and line not in ("", known):
+            line, known = _one_line(text), self.lines[name]
+            if known and name != "type" and line not in ("", known):
                 self.lists["narrative"].append(line)
+            self.lines[name] = known or line
         elif name in ("fact", "facts"):
             self.lists["facts"] += _items(text, bulleted=name == "fact")
         elif name in ("concept", "concepts"):
             self.lists["concepts"] += _words(text)
         elif name == "file" or name in FILE_LISTS:
-            changed = part.within in EDITED
-            self.lists["files_modified" if changed else "files_read"] += _words(text)
-        elif not name and text.strip() in TYPES and not self.lines.get("type"):
+            self.lists["files_modified" if part.within in EDITED else "files_read"] += _words(text)
+        elif not name and text.strip() in TYPES and not self.lines["type"]:
             self.lines["type"] = text.strip()
         else:
             self.lists["narrative"] += _paragraphs(text)
 
     @property
     def has_text(self) -> bool:
-        lines = (self.lines.get(name) for name in ("title", "subtitle"))
-        return any(lines) or any(self.lists[name] for name in BODY)
+        texts = (self.lines["title"], self.lines["subtitle"], *(self.lists[name] for name in BODY))
+        return any(texts)
 
     def join(self, other: "_Gathered") -> None:
         """The details of one that has no text."""
-        self.lines["type"] = self.lines.get("type") or other.lines.get("type", "")
+        self.lines["type"] = self.lines["type"] or other.lines["type"]
         for name in DETAILS:
             self.lists[name] += other.lists[name]
 
     def draft(self) -> ObservationDraft:
-        kind = self.lines.get("type")
+        kind = self.lines["type"]
         lists = {name: tuple(dict.fromkeys(found)) for name, found in self.lists.items()}
         return ObservationDraft(
             type=known_type(kind) if kind else FALLBACK_TYPE,
-            title=self.lines.get("title") or None,
-            subtitle=self.lines.get("subtitle") or None,
+            title=self.lines["title"] or None,
+            subtitle=self.lines["subtitle"] or None,
             facts=lists["facts"],
             narrative=_joined(lists["narrative"]),
             concepts=tuple(each for each in lists["concepts"] if each.lower() not in TYPES),
@@ -419,9 +389,9 @@ def _gather(parts: Iterable[Part]) -> list[_Gathered]:
         if part.name != OBSERVATION.block and not says_nothing(part.name):
             found[-1].take(part)
     kept = [each for each in found if each.has_text]
-    last = kept[0] if kept else None
+    last = next(iter(kept), None)
     for each in found:
-        if each.has_text:
+        if each in kept:
             last = each
         elif last is not None:
             last.join(each)
@@ -460,7 +430,12 @@ def add_path_to_facts(draft: ObservationDraft) -> ObservationDraft:
     if len(draft.files_modified) != 1:
         return draft
     path = draft.files_modified[0]
-    return replace(draft, facts=tuple(_add_path(fact, path) for fact in draft.facts))
+    facts = list(draft.facts)
+    for at, fact in enumerate(facts):
+        fits = len(fact) < SHORT_FACT and len(path) + len(fact) + 2 <= FACT_LENGTH
+        if fits and path.rpartition("/")[2] not in fact:
+            facts[at] = f"{path}: {fact}"
+    return replace(draft, facts=tuple(facts))
 
 
 def _shorten_title(title: str | None) -> str | None:
@@ -489,10 +464,3 @@ def _pieces(fact: str) -> list[str]:
         if len(parts) > 1 and min(map(len, parts)) >= SHORT_FACT:
             return parts
     return [fact]
-
-
-def _add_path(fact: str, path: str) -> str:
-    known = path in fact or path.rpartition("/")[2] in fact
-    if known or len(fact) >= SHORT_FACT or len(path) + len(fact) + 2 > FACT_LENGTH:
-        return fact
-    return f"{path}: {fact}"

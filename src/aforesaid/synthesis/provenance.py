@@ -10,8 +10,8 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from aforesaid.agents.base import Agent
@@ -50,9 +50,9 @@ from aforesaid.similarity import (
     parse_statement,
 )
 from aforesaid.store.store import Store
+from aforesaid.synthesis.evidence import PATTERNS, WORDS
 from aforesaid.synthesis.turn import build_turn
 from aforesaid.terms import query_terms
-from aforesaid.text import words
 
 LONGEST_TEXT = 120_000  # of one text that is not foreign
 LONGEST_LINE, OVERLAP = 1_000, 200  # a longer line is split into pieces that overlap
@@ -61,26 +61,17 @@ NEARLY_ALL = 0.7  # of the words
 # A line is a copy if another text has all of its content words, nearly all of four or more, or six.
 LEAST_COPIED, COPIED_WORDS = 4, 6
 COPIED_PAIRS = 4  # of neighbouring words; of a short line, half of them
-INSTRUCTION = re.compile(
-    r"\b(?:always|never|must|mustn't|should|shall|ha(?:s|ve) to|needs? to|required?|requires|mandatory"
-    r"|ignore|disregard|forget|do not|don't|make sure|ensure|remember|please|from now on|obey|secretly"
-    r"|before (?:every|each|any)|without asking|you are|immer|niemals|führe|toujours|jamais|siempre|nunca"
-    r"|ejecuta|sempre|всегда|запускай)\b|必须|忽略|必ず|実行|تجاهل"
-    r"|(?:^|[:“\"'\]-]\s*|,\s+(?:and|then)\s+|\bplease\s+|\bto\s+)(?:run|execute|call|install|send|upload"
-    r"|download|use|add|set|export|disable|enable|delete|remove|open|visit|copy|paste|push|post|curl|pip|npm"
-    r"|skip|approve|write|include|replace|append|commit|reply|answer|continue|start|load|fetch)\b",
-    re.IGNORECASE,
-)
+INSTRUCTION = PATTERNS["instruction"]
 NAME = re.compile(r"[a-z][A-Z]|_|[^\W\d][./]\w|[^\W\d]\d|\d[^\W\d]|\d\.\d+\.\d|\d{5}")
 
 
-@dataclass(slots=True)
 class Index:
     """Lines of text by their words. `pairs`: words that follow each other."""
 
-    lines: list[frozenset[str]] = field(default_factory=list)
-    places: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    pairs: set[tuple[str, str]] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.lines: list[frozenset[str]] = []
+        self.places: dict[str, list[int]] = defaultdict(list)
+        self.pairs: set[tuple[str, str]] = set()
 
     def add(self, text: str) -> None:
         lines = _lines(text)
@@ -128,7 +119,14 @@ class Index:
         return False
 
 
-@dataclass(slots=True)
+@lru_cache(maxsize=4)
+def _index(texts: tuple[str, ...]) -> Index:
+    index = Index()
+    for text in texts:
+        index.add(text)
+    return index
+
+
 class Sources:
     """`foreign`: text that others may have written. `repository`, `output`: files that the agent
     has not written, and what programs print. `own`: what the agent has typed. None of these has copies of
@@ -136,19 +134,14 @@ class Sources:
     foreign text comes from. `queries`: what search tools were given. `dropped_foreign`: there was more
     foreign text than is indexed."""
 
-    turn: Turn
-    foreign: Index = field(default_factory=Index)
-    repository: Index = field(default_factory=Index)
-    output: Index = field(default_factory=Index)
-    own: Index = field(default_factory=Index)
-    copies: Index = field(default_factory=Index)
-    typed: set[str] = field(default_factory=set)
-    hosts: set[str] = field(default_factory=set)
-    queries: list[str] = field(default_factory=list)
-    has_foreign: bool = False
-    dropped_foreign: bool = False
-
-    def __post_init__(self) -> None:
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+        self.foreign, self.repository, self.output = Index(), Index(), Index()
+        self.own, self.copies = Index(), Index()
+        self.typed: set[str] = set()
+        self.hosts: set[str] = set()
+        self.queries: list[str] = []
+        self.dropped_foreign = False
         tracker = Tracker(self.turn.roots)
         events = [item.event for item in (*self.turn.before, *self.turn.events)]
         items = [(each, tracker.add_event(each)) for each in events if not is_ours(each)]
@@ -167,7 +160,11 @@ class Sources:
             elif kind in ("typed", "own"):
                 self._add_typed(text, head)
             else:
-                self._add_seen(getattr(self, kind), text, head)
+                # A command or a file repeats what was written into it.
+                index: Index = getattr(self, kind)
+                index.add_lines(
+                    self._without_copies(text), frozenset[str]().union(*self._without_copies(head))
+                )
 
     def _choose(self, texts: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
         """The newest, as far as there is room, in their order. Foreign text has room of its own."""
@@ -189,24 +186,16 @@ class Sources:
         """Without the lines that are copies of foreign text that was seen before; not at all if most of
         them are."""
         lines = [frozenset(words) for _, words in _lines(text) if words]
-        own = [words for words in lines if not self.foreign.has_copy(words - COMMON_STEMS)]
-        if 2 * len(own) < len(lines):
-            own = []
-        kept = set(own)
-        self.copies.add_lines(
-            words for words in lines if words not in kept and len(words) >= LEAST_COPIED
-        )
-        about = self._head_words(head)
-        for line in own:
-            self.own.add_lines([line], about)
-            self.typed |= line
-
-    def _add_seen(self, index: Index, text: str, head: str) -> None:
-        """Without the lines that are copies: a command or a file repeats what was written into it."""
-        index.add_lines(self._without_copies(text), self._head_words(head))
-
-    def _head_words(self, head: str) -> frozenset[str]:
-        return frozenset[str]().union(*self._without_copies(head))
+        own = {words for words in lines if not self.foreign.has_copy(words - COMMON_STEMS)}
+        if 2 * sum(line in own for line in lines) < len(lines):
+            own = set()
+        about = frozenset[str]().union(*self._without_copies(head))
+        for line in lines:
+            if line in own:
+                self.own.add_lines([line], about)
+                self.typed |= line
+        copied = (line for line in lines if line not in own and len(line) >= LEAST_COPIED)
+        self.copies.add_lines(copied)
 
     def _without_copies(self, text: str) -> Iterator[frozenset[str]]:
         """The lines that do not repeat foreign text that was seen before, as lines that the agent has
@@ -257,9 +246,7 @@ class Sources:
 
     def knows(self, word: str) -> bool:
         """Whether anything but foreign text has it."""
-        return word in self.typed or any(
-            word in each.places for each in (self.repository, self.output)
-        )
+        return word in self.typed or word in self.repository.places or word in self.output.places
 
 
 def _lines(text: str) -> list[tuple[str, list[str]]]:
@@ -278,10 +265,11 @@ def _split(text: str, foreign: bool, kind: str, head: str) -> Iterator[tuple[str
     if foreign or not VENDORED.search(text):
         yield ("foreign", "", text) if foreign else (kind, head, text)
         return
-    lines = text.splitlines()
-    vendored = [bool(VENDORED.search(_path_of(line))) for line in lines]
-    yield kind, head, "\n".join(line for line, far in zip(lines, vendored, strict=True) if not far)
-    yield "foreign", "", "\n".join(line for line, far in zip(lines, vendored, strict=True) if far)
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    for line in text.splitlines():
+        lines[VENDORED.search(_path_of(line)) is not None].append(line)
+    yield kind, head, "\n".join(lines[False])
+    yield "foreign", "", "\n".join(lines[True])
 
 
 def _unescape(output: str) -> str:
@@ -325,35 +313,19 @@ LEAST_WORDS = 3  # a statement of fewer words is in every text
 HINTED = 0.6  # of the words of an instruction that only foreign text has
 USER_SHARE, ORDER_SHARE = 0.7, 0.9  # of the words, and of those of an instruction
 MOST_EVENTS = 40  # of earlier sessions, those that have most of its words
-# How the rules count: the numbers are their own.
-COUNTED = re.compile(
-    r"\b\d+ (?:lines?|tests?|files?|functions?|checks?|errors?|changes?|edits?|times?)\b"
-    r"|\b\d+ (?:added|removed|passed|failed|changed)\b|\(\+\d+ ?[-−/]? ?\d*\)",
-    re.IGNORECASE,
-)
-# How the rules begin and end what they say.
-PHRASED = frozenset(
-    map(
-        canonical_stem,
-        words(
-            "line became pass fail ran edit commit import decision decided agent user report reported "
-            "explanation explained said asked answered stated prompt closing words project fetched read "
-            "searched looked turn session interrupted"
-        ),
-    )
-)
+PHRASED = frozenset(map(canonical_stem, WORDS["phrased"]))  # words of generated sentences
 QUOTED = re.compile(r"“[^”]+”|`[^`]+`|https?://\S+")
 CLAUSES = re.compile(r"(?<=[.;!?”])\s+")
 
 
 def add_provenance(
-    draft: ObservationDraft, turn: Turn, *, composed: bool = False, sources: Sources | None = None
+    draft: ObservationDraft, turn: Turn, *, composed: bool = False
 ) -> ObservationDraft:
     """With its origins, and marks on what must not be injected. `composed`: no model wrote it, so that all
-    of its sentences but quotations are generated. `sources`: of the turn, if they are indexed already."""
+    of its sentences but quotations are generated."""
     parts = [("title", draft.title), ("subtitle", draft.subtitle)]
     parts += [(f"facts {number}", fact) for number, fact in enumerate(draft.facts)]
-    scale = _Comparison(turn, draft.evidence, composed, sources)
+    scale = _Comparison(turn, draft.evidence, composed)
     found, doubts = _compare([*parts, ("narrative", draft.narrative)], scale)
     hosts = tuple(sorted(scale.sources.hosts)) if Origin.WEB in found else ()
     return replace(draft, origins=found, sources=hosts, doubts=(*draft.doubts, *doubts))
@@ -379,29 +351,21 @@ def was_fetched(store: Store, project_id: int, text: str) -> bool:
     events = store.index.match_events(
         query_terms(text), Filters(project_id=project_id), MOST_EVENTS
     )
-    seen = Index()
-    for each in events:
-        if each.origin == Origin.WEB:
-            seen.add(each.text.replace("\\n", "\n"))  # results are indexed as JSON
-    return any(
-        statement.strong | statement.exact and seen.has(statement)
-        for statement, _ in _clauses(text)
-    )
+    foreign = (each.text for each in events if each.origin == Origin.WEB)
+    seen = _index(tuple(each.replace("\\n", "\n") for each in foreign))  # indexed as JSON
+    said = (statement for statement, _ in _clauses(text))
+    return any(each.strong | each.exact and seen.has(each) for each in said)
 
 
 def _compare(
     parts: Sequence[tuple[str, str | None]], scale: "_Comparison"
 ) -> tuple[tuple[Origin, ...], list[Doubt]]:
-    origins = {
-        part: {scale.origin(*clause) for clause in _clauses(text)} for part, text in parts if text
-    }
-    doubts = [
-        Doubt(part, REASONS[origin])
-        for part, found in origins.items()
-        for origin in HELD_BACK
-        if origin in found
-    ]
-    every = {origin for found in origins.values() for origin in found}
+    every: set[Origin] = set()
+    doubts: list[Doubt] = []
+    for part, text in parts:
+        found = {scale.origin(*clause) for clause in _clauses(text or "")}
+        doubts += [Doubt(part, REASONS[origin]) for origin in HELD_BACK if origin in found]
+        every |= found
     return tuple(sorted(every, key=lambda origin: origin.rank)), doubts
 
 
@@ -410,14 +374,9 @@ def _clauses(text: str) -> list[tuple[Statement, str]]:
     found = []
     for clause in CLAUSES.split(text):
         if clause.strip():
-            statement = parse_statement(COUNTED.sub(" ", clause))
+            statement = parse_statement(PATTERNS["counted"].sub(" ", clause))
             strong, exact = statement.strong - PHRASED, statement.exact - PHRASED
-            found.append(
-                (
-                    Statement(statement.order, strong, exact, statement.denies, statement.directed),
-                    clause,
-                )
-            )
+            found.append((replace(statement, strong=strong, exact=exact), clause))
     return found
 
 
@@ -428,7 +387,6 @@ class _Comparison:
     turn: Turn
     evidence: Sequence[int] = ()
     composed: bool = False
-    indexed: Sources | None = None  # the turn's, if they are indexed already
 
     def origin(self, statement: Statement, text: str) -> Origin:
         if not statement.strong | statement.exact:
@@ -459,20 +417,15 @@ class _Comparison:
             plain = QUOTED.sub(self._drop_query, text)
             if plain != text:
                 statement, text = _clauses(plain)[0] if plain.strip() else (parse_statement(""), "")
-        known = {
-            word for word in statement.exact if word in sources.typed or word in self._user_words
-        }
+        known = statement.exact & (sources.typed | self._user_words)
         fresh = (statement.strong | statement.exact) - known
-        names = {
-            name
-            for name in find_names(text)
-            if name in sources.foreign.places
-            and not (sources.knows(name) or name in self._user_words)
-        }
-        if names or (orders and sources.dropped_foreign and not sources.repository.has(statement)):
+        names = (find_names(text) & sources.foreign.places.keys()) - self._user_words
+        if not all(map(sources.knows, names)):
+            return True
+        if orders and sources.dropped_foreign and not sources.repository.has(statement):
             return True
         alone = {word for word in fresh if not sources.knows(word)} - self._user_words
-        hits = {word for word in alone if word in sources.foreign.places}
+        hits = alone & sources.foreign.places.keys()
         hinted = orders and len(hits) >= LEAST_WORDS and len(hits) >= HINTED * len(alone)
         if not hinted and not (len(fresh) >= LEAST_WORDS and sources.foreign.has(statement, known)):
             return False
@@ -492,29 +445,16 @@ class _Comparison:
 
     def _is_repeated(self, statement: Statement) -> bool:
         """Whether only aforesaid said it before. A generated sentence is no repetition."""
-        if (
-            not self._injected.has(statement)
-            or self._better(statement)
-            or self.sources.own.has(statement)
-        ):
+        if not _index(self.turn.injected).has(statement):
+            return False
+        if self._better(statement) or self.sources.own.has(statement):
             return False
         message = self.turn.last_message
-        if message is None:
-            return not self.composed
-        spoken = Index()
-        spoken.add(message)
-        return spoken.has(statement)
+        return not self.composed if message is None else _index((message,)).has(statement)
 
     @cached_property
     def sources(self) -> Sources:
-        return self.indexed or Sources(self.turn)
-
-    @cached_property
-    def _injected(self) -> Index:
-        index = Index()
-        for text in self.turn.injected:
-            index.add(text)
-        return index
+        return Sources(self.turn)
 
     @cached_property
     def _user_words(self) -> frozenset[str]:
@@ -525,10 +465,9 @@ class _Comparison:
     def _usual(self) -> Origin:
         """The best of the tools that it speaks of."""
         events = self.turn.events
-        named = [item for item in events if item.id in self.evidence] or events
-        found = [
-            origin_of(item.event, self.turn.roots) for item in named if not is_ours(item.event)
-        ]
+        named = [item.event for item in events if item.id in self.evidence]
+        used = named or [item.event for item in events]
+        found = {origin_of(event, self.turn.roots) for event in used if not is_ours(event)}
         known = [each for each in found if each in (Origin.USER, Origin.REPOSITORY, Origin.COMMAND)]
         return min(known, key=lambda origin: origin.rank, default=Origin.AGENT)
 

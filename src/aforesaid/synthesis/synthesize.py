@@ -38,15 +38,8 @@ def run(
     draft: bool = False,
 ) -> Outcome:
     """`draft`: the job stays for a model, which replaces what is written now."""
-    composed = writer.author.provider == RULES
-    turn = build_turn(store, agents, job, session, whole=composed)
+    turn = build_turn(store, agents, job, session, whole=writer.author.provider == RULES)
     if job.kind == OBSERVE:
-        # Without a model a turn is one note, written when it is over: only then it is known what held.
-        if composed and not (turn.ended and store.jobs.is_last_part(job)):
-            stored = store.jobs.finish_observations(
-                job, writer.author, [], turn.at, clock(), draft=draft
-            )
-            return stored if isinstance(stored, Fenced) else Done(stored)
         return _observe(store, writer, job, session, turn, clock, draft=draft)
     return _summarize(store, writer, job, turn, clock, draft=draft)
 
@@ -62,17 +55,20 @@ def _observe(
     draft: bool,
 ) -> Outcome:
     stamp = Stamp.of(turn, clock())
-    written = writer.observe(turn)
+    composed = writer.author.provider == RULES
+    # Without a model a turn is one note, written when it is over: only then it is known what held.
+    early = composed and not (turn.ended and store.jobs.is_last_part(job))
+    written = Observed(()) if early else writer.observe(turn)
     if not isinstance(written, Observed):
         return failed(written)
     # A long turn is processed in parts; the decision of its prompt must be recorded once.
-    composed = writer.author.provider == RULES
     recorded = frozenset() if composed else store.observations.titles_for_job(job)
     fresh = [d for d in written.drafts if d.title is None or (d.type, d.title) not in recorded]
     marked = [add_provenance(stamp.on(d), turn, composed=composed) for d in fresh]
     placed = [_placed(store, job, session, each) for each in marked]
+    whole = composed and not early
     stored = store.jobs.finish_observations(
-        job, writer.author, placed, turn.at, clock(), draft=draft, whole=composed
+        job, writer.author, placed, turn.at, clock(), draft=draft, whole=whole
     )
     return stored if isinstance(stored, Fenced) else Done(stored)
 
@@ -91,14 +87,12 @@ def _summarize(
     written = writer.summarize(turn)
     if not isinstance(written, Summarized):
         return failed(written)
-    found = written.draft
-    composed = writer.author.provider == RULES
-    summary = (
-        add_summary_provenance(found, turn, composed=composed)
-        if isinstance(found, SummaryDraft)
-        else None
-    )
-    title = SessionTitle(_title(turn), _subtitle(summary))
+    summary, done = None, None
+    if isinstance(written.draft, SummaryDraft):
+        composed = writer.author.provider == RULES
+        summary = add_summary_provenance(written.draft, turn, composed=composed)
+        done = summary.sure.completed or summary.sure.learned
+    title = SessionTitle(_line(turn.prompt, TITLE_LENGTH), _line(done, SUBTITLE_LENGTH))
     stored = store.jobs.finish_summary(
         job, writer.author, summary, turn.at, clock(), title=title, draft_only=draft
     )
@@ -111,15 +105,8 @@ def failed(failure: Failure) -> Outcome:
     return Retry(failure.why) if isinstance(failure, Refused) else Postponed(failure)
 
 
-def _title(turn: Turn) -> str | None:
-    return one_line(turn.prompt, TITLE_LENGTH) if turn.prompt else None
-
-
-def _subtitle(draft: SummaryDraft | None) -> str | None:
-    if draft is None:
-        return None
-    done = draft.sure.completed or draft.sure.learned
-    return one_line(done, SUBTITLE_LENGTH) if done else None
+def _line(words: str | None, length: int) -> str | None:
+    return one_line(words, length) if words else None
 
 
 LIVE = 10 * MINUTE

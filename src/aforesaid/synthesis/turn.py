@@ -7,8 +7,8 @@ Every cut is marked. Captured text is fenced, and its lines are indented so that
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
+from functools import lru_cache
 from typing import assert_never
 
 from aforesaid.agents.base import Agent
@@ -63,10 +63,8 @@ def build_turn(
     prompt = store.sessions.prompt(*turn)
     first = store.sessions.prompt(job.session_id, 1)
     written = store.observations.for_prompt(*turn)
-    ends = [
-        e.event.what for e in _parse_events(agent, session.project_dir, store.events.stops(*turn))
-    ]
-    last = [what.last_message for what in ends if isinstance(what, TurnEnded)]
+    ends = _parse_events(agent, session.project_dir, store.events.stops(*turn))
+    last = [e.event.what.last_message for e in ends if isinstance(e.event.what, TurnEnded)]
     latest = store.events.last_time(*turn)
     return Turn(
         project=project.name,
@@ -109,10 +107,9 @@ def _parse_events(agent: Agent, project_dir: str, stored: list[StoredEvent]) -> 
 
 def _injected_texts(store: Store, agent: Agent, session: Session) -> Iterator[str]:
     """What the session knows from aforesaid: injected unasked, or because it asked."""
-    injected = (
-        one.source for one in store.injections.for_session(session.id) if one.kind == OBSERVATION
-    )
-    for observation in filter(None, map(store.observations.get, dict.fromkeys(injected))):
+    rows = store.injections.for_session(session.id)
+    injected = dict.fromkeys(row.source for row in rows if row.kind == OBSERVATION)
+    for observation in filter(None, map(store.observations.get, injected)):
         draft = observation.draft
         yield "\n".join(filter(None, (draft.title, draft.subtitle, *draft.facts)))
     for row in store.events.own_tool_calls(session.id, RECALLED_EVENTS):
@@ -125,31 +122,20 @@ def _injected_texts(store: Store, agent: Agent, session: Session) -> Iterator[st
 SHRINKING = (1.0, 0.6, 0.35, 0.2, 0.1)  # the room for each event, until all of them fit
 OUTLINED_LINES, OUTLINED_WIDTH = 2_000, 160
 LONGEST_PATH = 300
+Room = dict[str, int]  # characters that an event may take, by what it is
 NO_LINE_ENDS = str.maketrans("\r\n", "  ")  # a file's name must not look like another event
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """Characters that an event may take, by what it is."""
-
-    diff: int
-    outline: int
-    command: int
-    output: int
-    words: int
-
-    @classmethod
-    def scaled(cls, by: float) -> "Room":
-        sizes = (2_400, 480, 800, 1_400, 1_200)
-        return cls(*(max(60, int(size * by)) for size in sizes))
+SIZES = {"diff": 2_400, "outline": 480, "command": 800, "output": 1_400, "words": 1_200}
 
 
 def render_events(turn: Turn, budget: int) -> str:
     """All events within `budget` tokens; if need be, those in the middle are only counted."""
-    events = list(_merge_repeated(turn.events))
+    events = list(_merge_repeated(turn.events).items())
     for scale in SHRINKING:
-        room = Room.scaled(scale)
-        blocks = [_block(number, each, turn.root, room) for number, each in enumerate(events, 1)]
+        room = {name: max(60, int(size * scale)) for name, size in SIZES.items()}
+        blocks = [
+            _block(number, event, times, turn.root, room)
+            for number, (event, times) in enumerate(events, 1)
+        ]
         if sum(map(_cost, blocks)) <= budget:
             return "\n".join(blocks)
     return "\n".join(_ends(blocks, budget))
@@ -159,19 +145,10 @@ def _cost(block: str) -> int:
     return tokens(f"{block}\n")
 
 
-@dataclass(frozen=True, slots=True)
-class _Repeated:
-    """An event, and how often just that was done. `names`: the outline of what it read."""
-
-    event: TurnEvent
-    times: int
-    names: tuple[str, ...]
-
-
-def _merge_repeated(events: Iterable[TurnEvent]) -> Iterator[_Repeated]:
-    """The same read or the same command with the same outcome is one thing, in its first place. A
-    command that is run again after a change is another: it says whether the change works."""
-    counts: Counter[object] = Counter()
+def _merge_repeated(events: Iterable[TurnEvent]) -> dict[TurnEvent, int]:
+    """How often each was done: the same read or the same command with the same outcome is one thing, in its
+    first place. A command that is run again after a change is another: it says whether the change works."""
+    counts: Counter[TurnEvent] = Counter()
     first: dict[object, TurnEvent] = {}
     changes = 0
     for each in events:
@@ -183,62 +160,59 @@ def _merge_repeated(events: Iterable[TurnEvent]) -> Iterator[_Repeated]:
             else:
                 since = changes if isinstance(what.action, CommandRun) else 0
                 same = (what.name, what.action, what.failure, since)
-        counts[same] += 1
-        first.setdefault(same, each)
-    for same, each in first.items():
-        action = getattr(each.event.what, "action", None)
-        names = _outline(action) if isinstance(action, FileRead) else ()
-        yield _Repeated(each, counts[same], names)
+        counts[first.setdefault(same, each)] += 1
+    return counts
 
 
-def _block(number: int, repeated: _Repeated, root: str, room: Room) -> str:
-    each = repeated.event
+def _block(number: int, each: TurnEvent, times: int, root: str, room: Room) -> str:
     agent = f" ({one_line(each.event.subagent.type, 40)})" if each.event.subagent else ""
     head = f"[{number}] {local(each.at):%H:%M:%S}{agent} "
     match each.event.what:
         case ToolUsed() as tool:
-            return head + nested(_tool(tool, root, room, repeated))
+            return head + nested(_tool(tool, root, room, times))
         case SubagentEnded(last_message=message):
-            return head + nested(f"Sub-agent reported:\n{excerpt(message, room.words)}")
+            return head + nested(f"Sub-agent reported:\n{excerpt(message, room['words'])}")
         case _:
             return head.rstrip()
 
 
-def _tool(tool: ToolUsed, root: str, room: Room, repeated: _Repeated) -> str:
-    times = f" [{repeated.times} times]" if repeated.times > 1 else ""
+def _tool(tool: ToolUsed, root: str, room: Room, count: int) -> str:
+    times = f" [{count} times]" if count > 1 else ""
     outcome = _outcome(tool.failure, room)
     match tool.action:
         case FileChanged() as change:
-            verb = "Created" if change.created else "Edited"
             lines = "" if tool.failure else _diff(change, room)
             diff = f"\n{lines}" if lines else ""
-            return f"{verb} {display_path(change.path, root)}{diff}{outcome}"
+            return f"{_verb(change)} {display_path(change.path, root)}{diff}{outcome}"
         case FileRead() as read:
-            return f"Read {_read(read, root, room, repeated.names)}{times}{outcome}"
+            return f"Read {_read(read, root, room)}{times}{outcome}"
         case CommandRun() as run:
             output = "\n".join(part for part in (run.stdout, run.stderr) if part.strip())
-            printed = f"\n{excerpt(output, room.output)}" if output else ""
+            printed = f"\n{excerpt(output, room['output'])}" if output else ""
             ended = outcome or ("" if run.background else " → exit code 0")
             started = " (in the background)" if run.background else ""
-            return f"Ran{times}{started}: {excerpt(run.command, room.command)}{ended}{printed}"
+            return f"Ran{times}{started}: {excerpt(run.command, room['command'])}{ended}{printed}"
+        case OtherTool() as other if other.answers:
+            asked = "\n".join(
+                f"“{each.question}”"
+                + (f" (offered: {'; '.join(each.offered)})" if each.offered else "")
+                + f" → the user answered “{each.answer}”"
+                for each in other.answers
+            )
+            return f"Asked the user{times}:\n{excerpt(asked, room['output'])}{outcome}"
         case OtherTool() as other:
-            if asked := _asked(other):
-                return f"Asked the user{times}:\n{excerpt(asked, room.output)}{outcome}"
-            given, got = excerpt(other.input, room.command), excerpt(other.output, room.output)
+            given, got = (
+                excerpt(other.input, room["command"]),
+                excerpt(other.output, room["output"]),
+            )
             result = f"\n{got}" if got else ""
             return f"{one_line(tool.name, 60)}{times}: {given}{outcome}{result}"
         case _:
             assert_never(tool.action)
 
 
-def _asked(other: OtherTool) -> str:
-    """Questions with the user's answers; empty if it is another tool, or there are none."""
-    return "\n".join(
-        f"“{each.question}”"
-        + (f" (offered: {'; '.join(each.offered)})" if each.offered else "")
-        + f" → the user answered “{each.answer}”"
-        for each in other.answers
-    )
+def _verb(change: FileChanged) -> str:
+    return "Created" if change.created else "Edited"
 
 
 def _outcome(failure: Failure | None, room: Room) -> str:
@@ -247,51 +221,44 @@ def _outcome(failure: Failure | None, room: Room) -> str:
     if failure.interrupted:
         return " → interrupted by the user"
     code = f" with exit code {failure.exit_code}" if failure.exit_code is not None else ""
-    return f" → FAILED{code}\n{excerpt(failure.error, room.output)}"
+    return f" → FAILED{code}\n{excerpt(failure.error, room['output'])}"
 
 
 def _diff(change: FileChanged, room: Room) -> str:
-    if change.hunks:
-        hunks = ([f"@@ line {hunk.new_start}", *_changed(hunk.lines)] for hunk in change.hunks)
-        lines = list(chain.from_iterable(hunks))
-    else:
-        lines = [f"+{line}" for line in (change.after or "").splitlines()]
-    return "\n".join(first_lines(lines, room.diff, "lines"))
-
-
-def _changed(lines: Iterable[str]) -> Iterator[str]:
     """Changed lines only: a model knows where they are from the line number."""
-    return (line for line in lines if line[:1] in "+-")
+    lines = [] if change.hunks else [f"+{line}" for line in (change.after or "").splitlines()]
+    for hunk in change.hunks:
+        changed = (line for line in hunk.lines if line[:1] in "+-")
+        lines += [f"@@ line {hunk.new_start}", *changed]
+    return "\n".join(first_lines(lines, room["diff"], "lines"))
 
 
-def _read(read: FileRead, root: str, room: Room, names: tuple[str, ...]) -> str:
+def _read(read: FileRead, root: str, room: Room) -> str:
     last = read.first_line + max(read.lines, 1) - 1
-    part = (
-        f"lines {read.first_line}-{last} of {read.total_lines}"
-        if read.lines < read.total_lines
-        else f"{read.total_lines} lines"
-    )
-    outline = excerpt(", ".join(names), room.outline).replace("\n", " ") if names else ""
-    if not outline:
-        outline = one_line(read.content, min(200, room.outline))
+    part = f"{read.total_lines} lines"
+    if read.lines < read.total_lines:
+        part = f"lines {read.first_line}-{last} of {part.removesuffix(' lines')}"
+    outline = excerpt(_outline(read), room["outline"]).replace("\n", " ")
+    outline = outline or one_line(read.content, min(200, room["outline"]))
     return f"{display_path(read.path, root)} ({part}): {outline}"
 
 
-def _outline(read: FileRead) -> tuple[str, ...]:
+@lru_cache(maxsize=64)
+def _outline(read: FileRead) -> str:
     language = language_of(read.path)
     if language is None:
-        return ()
+        return ""
     lines = read.content.splitlines()[:OUTLINED_LINES]
     found = (definition(line[:OUTLINED_WIDTH], language) for line in lines)
-    return tuple(dict.fromkeys(symbol.name for symbol, _ in filter(None, found)))
+    return ", ".join(dict.fromkeys(symbol.name for symbol, _ in filter(None, found)))
 
 
 def describe_tool(tool: ToolUsed, root: str) -> str:
     """What was done, without what came out of it but for its success."""
     failed = " → FAILED" if tool.failure else ""
     match tool.action:
-        case FileChanged(path=path, created=created):
-            return f"{'Created' if created else 'Edited'} {display_path(path, root)}{failed}"
+        case FileChanged() as change:
+            return f"{_verb(change)} {display_path(change.path, root)}{failed}"
         case FileRead(path=path):
             return f"Read {display_path(path, root)}{failed}"
         case CommandRun(command=command, background=background):
@@ -345,8 +312,10 @@ def excerpt(text: str, limit: int) -> str:
         begin, end = fenced(text[:ends]).strip(), fenced(text[-ends:]).strip()
         whole, unseen = begin + end, len(text) - 2 * ends
     room = int(limit * HEAD)
-    head = _to_line_end(begin[:room])
-    tail = _from_line_start(end[-(limit - room) :])
+    head, tail = begin[:room], end[-(limit - room) :]
+    line_end, line_start = head.rfind("\n"), tail.find("\n")
+    head = head[:line_end] if line_end > len(head) // 2 else head
+    tail = tail[line_start + 1 :] if 0 <= line_start < len(tail) // 2 else tail
     gone = len(whole) + unseen - len(head) - len(tail)
     return f"{head}\n{cut_mark(gone, 'characters')}\n{tail}"
 
@@ -382,16 +351,6 @@ def cut_mark(count: int, what: str) -> str:
     return f"[… {count:,} {what} cut …]"
 
 
-def _to_line_end(text: str) -> str:
-    end = text.rfind("\n")
-    return text[:end] if end > len(text) // 2 else text
-
-
-def _from_line_start(text: str) -> str:
-    start = text.find("\n")
-    return text[start + 1 :] if 0 <= start < len(text) // 2 else text
-
-
 ENVELOPE = re.compile(
     r"<aforesaid-memory\b.*?(?:</aforesaid-memory>|\Z)", re.DOTALL | re.IGNORECASE
 )
@@ -404,25 +363,18 @@ def strip_injected(text: str) -> str:
 
 
 # What a tool brought, by the kind of its action.
-OUTPUTS: dict[type[Action], tuple[str, ...]] = {
-    CommandRun: ("stdout", "stderr"),
-    FileRead: ("content",),
-    OtherTool: ("output",),
-}
+OUTPUTS = {CommandRun: ("stdout", "stderr"), FileRead: ("content",), OtherTool: ("output",)}
 
 
 def strip_event(event: Event) -> Event:
     """The same event, without what aforesaid has injected."""
     match event.what:
-        case ToolUsed(action=action) as used if type(action) in OUTPUTS:
+        case ToolUsed(action=CommandRun() | FileRead() | OtherTool() as action) as used:
             names = OUTPUTS[type(action)]
+            plain = {names[0]: strip_injected(getattr(action, names[0]))}
             if is_ours(event):
                 plain = dict.fromkeys(names, "")
-            else:
-                plain = {names[0]: strip_injected(getattr(action, names[0]))}
             stripped: Action = replace(action, **plain)  # type: ignore[arg-type]
-            if stripped == action:
-                return event
             return replace(event, what=replace(used, action=stripped))
         case PromptSubmitted(text=text) as prompt:
             return replace(event, what=replace(prompt, text=strip_injected(text)))

@@ -1,16 +1,13 @@
-"""What changed in a file: which functions, sections or keys its hunks add, change and remove.
-
-Each language is one pattern. The group that matched names the kind of the symbol (a digit at its end only
-keeps group names apart), and its text is the name.
-"""
+"""What changed in a file: which functions, sections or keys its hunks add, change and remove."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from aforesaid.model.events import FileChanged, Hunk
+from aforesaid.providers.extract.commands import read_sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,156 +18,28 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`flat`: a symbol lasts until the next one of its level, whatever the indentation."""
+    """A row of languages.txt. `flat`: a symbol lasts until the next one of its level."""
 
-    name: str
     pattern: re.Pattern[str]
-    flat: bool = False
+    flat: bool
 
 
-def _language(name: str, pattern: str, *, flat: bool = False) -> Language:
-    return Language(name, re.compile(pattern, re.VERBOSE), flat)
+def _load_languages() -> dict[str, Language]:
+    found: dict[str, Language] = {}
+    for heading, rows in read_sections(Path(__file__).with_name("languages.txt")).items():
+        _, *files = heading.split()
+        language = Language(re.compile("\n".join(rows), re.VERBOSE), "flat" in files)
+        found |= dict.fromkeys(files, language)
+    return found
 
 
-PYTHON = _language(
-    "python",
-    r"""\s*(?:async\s+)?def\s+(?P<function>\w+) | \s*class\s+(?P<class>\w+)
-      | (?P<value>[A-Za-z_]\w*)\s*(?::[^=]+)?=(?!=)""",
-)
-JAVASCRIPT = _language(
-    "javascript",
-    r"""\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s+(?P<function>[\w$]+)
-      | \s*(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\s+(?P<class>[\w$]+)
-      | \s*(?:export\s+)?(?:declare\s+)?(?:interface|type|enum|namespace)\s+(?P<type>[\w$]+)\s*[={<]?(?!\()
-      | \s*(?:export\s+)?(?:const|let|var)\s+(?P<function2>[\w$]+)\s*(?::[^=]+)?=\s*(?:async\s*)?
-        (?:\([^)]*\)?[^=]*=>|[\w$]+\s*=>|function\b|\($)
-      | (?:(?:export\s+)?(?:const|let|var)\s+|(?=[A-Z][\w$]*\.))(?P<class2>[\w$.]+)\s*(?::[^=]+)?=\s*\{\s*$
-      | (?:export\s+)?(?:const|let|var)\s+(?P<value>[\w$]+)\s*(?::[^=]+)?=
-      | \s*(?:describe|context|suite|it|test)(?:\.\w+)*\(\s*(?P<quote>['"`])(?P<test>.+?)(?P=quote)\s*,
-      | \s+(?:(?:public|private|protected|static|async|get|set|override|readonly|\*)\s+)*
-        (?!(?:if|for|while|switch|catch|return|function|with|super|await|throw|else|do|new|typeof)\b)
-        (?P<function3>\#?[\w$]+)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?::\s*[^{;]+)?\{\s*$
-      | (?P<value2>(?:module\.)?exports(?:\.[\w$]+)?)\s*=""",
-)
-GO = _language(
-    "go",
-    r"""func\s+(?:\(\s*\w*\s*\*?(?P<owner>\w+)[^)]*\)\s*)?(?P<function>\w+)\s*[\[(]
-      | type\s+(?P<type>\w+)\s | (?:var|const)\s+(?P<value>\w+)\b""",
-)
-RUST = _language(
-    "rust",
-    r"""\s*(?:pub(?:\([^)]*\))?\s+)?(?:default\s+)?(?:const\s+)?(?:async\s+)?(?:unsafe\s+)?(?:extern\s+"[^"]*"\s+)?
-        fn\s+(?P<function>\w+)
-      | \s*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|trait|union|type)\s+(?P<type>\w+)
-      | \s*(?:unsafe\s+)?impl(?:<[^>]*>)?\s+(?:[\w:<>,\s']+\s+for\s+)?(?P<class>\w+)
-      | \s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(?P<module>\w+) | \s*macro_rules!\s+(?P<function2>\w+)
-      | \s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(?P<value>\w+)\s*:""",
-)
-JAVA = _language(
-    "java",
-    r"""\s*(?:@\w+\s+)*(?:(?:public|private|protected|internal|static|final|abstract|sealed|open
-        |data|partial|inner|value|annotation|export)\s+)*(?:class|interface|enum|record|object|trait|struct)\s+(?P<class>\w+)
-      | \s*(?:(?:public|private|protected|internal|override|suspend|inline|open|abstract|operator|final)\s+)*
-        fun\s+(?:<[^>]*>\s*)?(?:\w+\.)?(?P<function>\w+)
-      | \s*(?:(?:override|private|protected|implicit|final)\s+)*def\s+(?P<function2>\w+)
-      | \s*(?:@\w+\s+)*(?:(?:public|private|protected|internal|static|final|abstract
-        |synchronized|native|virtual|override|async|default)\s+)+(?:<[^>]*>\s*)?[\w<>\[\],.?\s]+?\s+(?P<function3>\w+)\s*\([^;=]*$""",
-)
-C = _language(
-    "c",
-    r"""(?:typedef\s+)?(?:struct|union|enum(?:\s+class)?|class|namespace)\s+(?P<class>\w+)\s*(?::[^;]*)?\{?\s*$
-      | (?!(?:return|else|if|for|while|switch|case|do|typedef|using|goto)\b)
-        (?:[\w:<>,*&~]+\s+)+[*&]*(?P<function>[\w:~]+)\s*\([^;]*$
-      | \#\s*define\s+(?P<value>\w+)""",
-)
-RUBY = _language(
-    "ruby",
-    r"""\s*def\s+(?:self\.)?(?P<function>[\w?!=]+)
-      | \s*class\s+(?P<class>[\w:]+) | \s*module\s+(?P<class2>[\w:]+)
-      | \s*(?:describe|context|it|test|scenario|feature)\s+(?P<quote>['"])(?P<test>.+?)(?P=quote)
-      | \s*(?P<value>[A-Z][A-Z0-9_]+)\s*=""",
-)
-ELIXIR = _language(
-    "elixir",
-    r"""\s*(?:def|defp|defmacrop?|defguardp?|defdelegate)\s+(?P<function>[a-z_]\w*[?!]?)
-      | \s*(?:defmodule|defprotocol|defimpl)\s+(?P<module>[\w.]+)
-      | \s*(?:test|describe)\s+"(?P<test>[^"]+)"
-      | \s*@(?!(?:doc|moduledoc|spec|impl|type|typep|opaque|dialyzer)\b)(?P<value>[a-z]\w*)\s+(?!""\")\S""",
-)
-PHP = _language(
-    "php",
-    r"""\s*(?:(?:public|private|protected|static|final|abstract)\s+)*function\s+&?(?P<function>\w+)
-      | \s*(?:(?:final|abstract|readonly)\s+)*(?:class|interface|trait|enum)\s+(?P<class>\w+)""",
-)
-SWIFT = _language(
-    "swift",
-    r"""\s*(?:@\w+\s+)*(?:(?:public|private|fileprivate|internal|open|static|final|override
-        |mutating|class|async)\s+)*func\s+(?P<function>\w+)
-      | \s*(?:(?:public|private|internal|open|final)\s+)*
-        (?:class|struct|enum|protocol|extension|actor)\s+(?P<class>\w+)""",
-)
-LUA = _language(
-    "lua", r"\s*(?:local\s+)?function\s+(?P<function>[\w.:]+)|(?:local\s+)?(?P<value>\w+)\s*="
-)
-SHELL = _language(
-    "shell",
-    r"\s*(?:function\s+)?(?P<function>[\w:.-]+)\s*\(\)|\s*function\s+(?P<function2>[\w-]+)"
-    r"|(?P<value>[A-Z_]\w*)=",
-)
-MARKDOWN = _language("markdown", r"(?P<level>\#{1,6})\s+(?P<section>.+?)\s*\#*$", flat=True)
-TOML = _language("toml", r"\[+\s*(?P<table>[^\]\n]+?)\s*\]+|(?P<key>[\w.\"'-]+)\s*=", flat=True)
-YAML = _language("yaml", r"\s*(?:-\s+)?(?P<key>[\w./-]+)\s*:(?=\s|$)")
-JSON = _language("json", r"\s*\"(?P<key>[^\"]{1,60})\"\s*:")
-SQL = _language(
-    "sql",
-    r"""(?i:\s*(?P<statement>create\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+|unique\s+|materialized\s+|virtual\s+)*
-        (?:table|view|index|function|procedure|trigger|type|schema)\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?
-        [\w."`\[\]]+)
-      | \s*(?P<statement2>alter\s+table\s+(?:if\s+exists\s+|only\s+)*[\w."`]+)
-      | \s*(?P<statement3>(?:insert\s+into|update|delete\s+from)\s+[\w."`]+)
-      | --\s*(?:name|query):\s*(?P<query>[\w-]+))""",
-    flat=True,
-)
-CSS = _language("css", r"\s*(?P<rule>(?:[.#@&:*\[]|[a-z][\w-]*[\s.:,{\[>])[^{};]*?)\s*\{")
-MAKE = _language("make", r"(?P<target>[\w./%-]+)\s*:(?!=)|(?P<value>\w+)\s*[:?+]?=")
-DOCKER = _language("docker", r"(?i:FROM\s+\S+\s+AS\s+(?P<stage>\S+))", flat=True)
-
-SUFFIXES: dict[str, Language] = {
-    **dict.fromkeys((".py", ".pyi", ".pyx"), PYTHON),
-    **dict.fromkeys(
-        (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".vue", ".svelte"), JAVASCRIPT
-    ),
-    **dict.fromkeys((".java", ".kt", ".kts", ".scala", ".cs", ".groovy"), JAVA),
-    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp", ".cxx", ".hh", ".m"), C),
-    **dict.fromkeys((".rb", ".rake"), RUBY),
-    **dict.fromkeys((".ex", ".exs"), ELIXIR),
-    **dict.fromkeys((".sh", ".bash", ".zsh"), SHELL),
-    **dict.fromkeys((".md", ".mdx", ".markdown"), MARKDOWN),
-    **dict.fromkeys((".toml", ".ini", ".cfg"), TOML),
-    **dict.fromkeys((".yml", ".yaml"), YAML),
-    **dict.fromkeys((".css", ".scss", ".less"), CSS),
-    ".go": GO,
-    ".rs": RUST,
-    ".php": PHP,
-    ".swift": SWIFT,
-    ".lua": LUA,
-    ".json": JSON,
-    ".sql": SQL,
-    ".mk": MAKE,
-}
-NAMES = {
-    "makefile": MAKE,
-    "gnumakefile": MAKE,
-    "dockerfile": DOCKER,
-    "gemfile": RUBY,
-    "rakefile": RUBY,
-}
+LANGUAGES = _load_languages()  # by suffix or whole name
 OUTER = frozenset(("class", "key", "table", "type"))
 
 
 def language_of(path: str) -> Language | None:
     name = PurePosixPath(path.replace("\\", "/")).name.lower()
-    return NAMES.get(name) or SUFFIXES.get(PurePosixPath(name).suffix)
+    return LANGUAGES.get(name) or LANGUAGES.get(PurePosixPath(name).suffix)
 
 
 def definition(line: str, language: Language) -> tuple[Symbol, int] | None:
@@ -199,11 +68,9 @@ Place = tuple[int, Symbol]
 
 
 class Walk:
-    """One way through a hunk, with the stack of definitions that enclose the current line.
-
-    `came` and `went`: symbols that begin on an added or on a removed line. `touched`: symbols with
-    any changed line, in order. `known`: symbols that stand on lines which did not change.
-    """
+    """A hunk, with the stack of definitions that enclose the current line. `came` and `went`: symbols that
+    begin on an added or on a removed line; `touched`: those with any changed line, in order; `known`: those
+    that stand on lines which did not change."""
 
     def __init__(self, language: Language, lines: Sequence[str], hunk: Hunk) -> None:
         self.language = language
@@ -249,46 +116,41 @@ class Walk:
                 continue
             gone = None
             symbol = self._enter(body)
-            if symbol and mark != "+":
-                self.known.add(symbol)
-            if symbol and decorated:
+            if symbol:
+                (self.came if mark == "+" else self.known).add(symbol)
+            if mark == "+" or (symbol and decorated):
                 self._touch(symbol)
-            if mark == "+":
-                if symbol:
-                    self.came.add(symbol)
-                self._touch(symbol or self._around())
             # A decorator that came belongs to the definition below it.
             decorated = (decorated or mark == "+") and body.lstrip().startswith("@")
 
     def _leave(self, line: str, gone: Place | None) -> Place | None:
         """A removed line: it ends a symbol, or belongs to one that ended above it, or to the place."""
         if found := definition(line, self.language):
-            if gone and found[1] > gone[0] and gone[1].kind in OUTER:
-                self.went.append(Symbol(found[0].kind, f"{gone[1].name}.{found[0].name}"))
-                return gone
-            symbol = self._qualified(*found)
+            inside = gone and found[1] > gone[0] and gone[1].kind in OUTER
+            if gone and inside:
+                symbol = Symbol(found[0].kind, f"{gone[1].name}.{found[0].name}")
+            else:
+                symbol = self._qualified(*found)
             self.went.append(symbol)
-            return found[1], symbol
+            return gone if inside else (found[1], symbol)
         if gone is None or _indent(line) <= gone[0]:
-            self._touch(self._around())
+            self._touch(None)
             return None
         return gone
 
     def _enter(self, line: str) -> Symbol | None:
         """Follow a line that is in the new file; the symbol that begins on it, if any."""
         found = definition(line, self.language)
-        if found is None:
-            if not self.language.flat and not line.strip().startswith(BRACKETS):
-                self._close(_indent(line))
+        if found is None and (self.language.flat or line.strip().startswith(BRACKETS)):
             return None
-        self._close(found[1])
-        symbol = self._qualified(*found)
-        self._stack.append((found[1], symbol))
-        return symbol
-
-    def _close(self, level: int) -> None:
+        level = found[1] if found else _indent(line)
         while self._stack and self._stack[-1][0] >= level:
             self._stack.pop()
+        if found is None:
+            return None
+        symbol = self._qualified(*found)
+        self._stack.append((level, symbol))
+        return symbol
 
     def _qualified(self, symbol: Symbol, level: int) -> Symbol:
         outer = [s for at, s in self._stack if at < level and s.kind in OUTER]
@@ -296,12 +158,10 @@ class Walk:
             return symbol
         return Symbol(symbol.kind, f"{outer[-1].name}.{symbol.name}")
 
-    def _around(self) -> Symbol | None:
-        return self._stack[-1][1] if self._stack else None
-
     def _touch(self, symbol: Symbol | None) -> None:
-        if symbol is not None:
-            self.touched.append(symbol)
+        """The symbol, or the innermost one around the line."""
+        if symbol or self._stack:
+            self.touched.append(symbol or self._stack[-1][1])
 
 
 def _indent(line: str) -> int:
@@ -313,10 +173,7 @@ CHARACTERS_READ = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """All changes of one file: which symbols came, changed and went, and how many lines.
-
-    `undone`: at the end the file was as before.
-    """
+    """All changes of one file, in symbols and lines. `undone`: at the end the file was as before."""
 
     path: str
     created: bool
@@ -331,39 +188,30 @@ class Patch:
 def read_patch(change: FileChanged, path: str) -> Patch:
     """`path` is how the file is called in the observation."""
     language = language_of(change.path)
-    whole = (
-        change.after is not None and not change.hunks and (change.created or change.before is None)
+    content = change.after or ""
+    hunks, lines = (
+        list(change.hunks),
+        content.splitlines() if len(content) <= CHARACTERS_READ else [],
     )
-    if whole and change.after is not None:
-        return _new(change.after, path, change.created, language)
-    plus = sum(len(hunk.added) for hunk in change.hunks)
-    minus = sum(len(hunk.removed) for hunk in change.hunks)
-    empty = Patch(path, change.created, (), (), (), plus, minus)
-    return _with_symbols(empty, change, language) if language else empty
-
-
-def _new(content: str, path: str, created: bool, language: Language | None) -> Patch:
-    """A file that was written as a whole: all it defines came with it."""
-    lines = content.count("\n") + (bool(content) and not content.endswith("\n"))
-    if language is None:
-        return Patch(path, created, (), (), (), lines, 0)
-    marked = tuple("+" + line for line in content[:CHARACTERS_READ].splitlines()[:LINES_READ])
-    walk = Walk(language, (), Hunk(1, 1, marked))
-    return Patch(path, created, _once(s for s in walk.touched if s in walk.came), (), (), lines, 0)
-
-
-def _with_symbols(patch: Patch, change: FileChanged, language: Language) -> Patch:
-    known = change.after is not None and len(change.after) <= CHARACTERS_READ
-    lines = change.after.splitlines() if known and change.after else []
-    walks = [Walk(language, lines, hunk) for hunk in change.hunks]
+    plus = sum(len(hunk.added) for hunk in hunks)
+    minus = sum(len(hunk.removed) for hunk in hunks)
+    if change.after is not None and not hunks and (change.created or change.before is None):
+        # Written as a whole: all it defines came with it.
+        plus = content.count("\n") + (bool(content) and not content.endswith("\n"))
+        whole = tuple("+" + line for line in content[:CHARACTERS_READ].splitlines()[:LINES_READ])
+        hunks, lines = [Hunk(1, 1, whole)], []
+    walks = [Walk(language, lines, hunk) for hunk in hunks] if language else []
     came = {symbol for walk in walks for symbol in walk.came - walk.known}
     went = dict.fromkeys(symbol for walk in walks for symbol in walk.went)
     touched = dict.fromkeys(symbol for walk in walks for symbol in walk.touched)
-    return replace(
-        patch,
-        added=_once(s for s in touched if s in came and s not in went),
-        changed=_once(s for s in touched if s not in came or s in went),
-        removed=_once(s for s in went if s not in came and s not in touched),
+    return Patch(
+        path,
+        change.created,
+        added=tuple(s for s in touched if s in came and s not in went),
+        changed=tuple(s for s in touched if s not in came or s in went),
+        removed=tuple(s for s in went if s not in came and s not in touched),
+        plus=plus,
+        minus=minus,
     )
 
 
@@ -372,10 +220,10 @@ def merge(changes: Iterable[tuple[FileChanged, Patch]]) -> tuple[Patch, ...]:
     by_path: dict[str, list[tuple[FileChanged, Patch]]] = {}
     for change, patch in changes:
         by_path.setdefault(patch.path, []).append((change, patch))
-    return tuple(_together(pairs) for pairs in by_path.values())
+    return tuple(map(_merge_file, by_path.values()))
 
 
-def _together(pairs: list[tuple[FileChanged, Patch]]) -> Patch:
+def _merge_file(pairs: list[tuple[FileChanged, Patch]]) -> Patch:
     total = pairs[0][1]
     for _, patch in pairs[1:]:
         added = _without(total.added + patch.added, patch.removed)
@@ -391,13 +239,9 @@ def _together(pairs: list[tuple[FileChanged, Patch]]) -> Patch:
     return replace(total, undone=_undone([change for change, _ in pairs]))
 
 
-def _once(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
-    return tuple(dict.fromkeys(symbols))
-
-
 def _without(symbols: Iterable[Symbol], *others: Iterable[Symbol]) -> tuple[Symbol, ...]:
     left_out = {symbol for other in others for symbol in other}
-    return _once(symbol for symbol in symbols if symbol not in left_out)
+    return tuple(dict.fromkeys(symbol for symbol in symbols if symbol not in left_out))
 
 
 def _undone(changes: list[FileChanged]) -> bool:
