@@ -40,7 +40,7 @@ from aforesaid.memory.dream.rules import (
     replace_obstacle,
 )
 from aforesaid.model.memories import Memory, StoredMemory
-from aforesaid.similarity import Sentence, parse_sentences, sentences_conflict
+from aforesaid.similarity import Sentence, contradict, parse_sentences
 from aforesaid.text import one_line
 
 MAX_RETIRED_SHARE = 0.3  # of the memories, in one dream
@@ -228,7 +228,7 @@ def _find_dropped(
     found: dict[str, DroppedFact] = {}
     statements = [(r, each) for r in rivals for each in parse_sentences(_memory_text(r))]
     for lost in kept.lost(gone.memory):
-        rival = next((pair for pair in statements if sentences_conflict(lost, pair[1])), None)
+        rival = next((pair for pair in statements if contradict(lost.text, pair[1].text)), None)
         # The reason given for dropping the sentence, or the reasons for all of its facts.
         reasons = [each.why for each in listed if KnownText(each.fact).keeps(lost)][:1]
         if not reasons and KnownText(*(each.fact for each in listed)).keeps(lost):
@@ -270,5 +270,5 @@ def _refuse_contradiction(sources: Sequence[StoredMemory], new: KnownText) -> No
     for pair in combinations([parse_sentences(_memory_text(each)) for each in sources], 2):
         for one in pair[0]:
             for other in pair[1]:
-                if sentences_conflict(one, other) and new.keeps(one) and new.keeps(other):
+                if contradict(one.text, other.text) and new.keeps(one) and new.keeps(other):
                     raise Unsafe(f"{_quote(one.text)} and {_quote(other.text)} cannot both hold")

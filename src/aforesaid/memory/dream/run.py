@@ -40,6 +40,7 @@ from aforesaid.memory.dream.rules import (
     last_stated,
     mark_stale,
     merge_duplicates,
+    retire_replaced,
     set_updated,
 )
 from aforesaid.memory.folders import Places
@@ -258,6 +259,7 @@ def run_dream(
     plan = Plan({each.memory.name: each for each in memories.all().memories if each.is_ours})
     fix_dates(plan)
     merge_duplicates(plan)
+    retire_replaced(plan)
     unanswered, retry = _ask_model(plan, around)
     fix_links(plan, memories)
     mark_stale(plan, around.root, f"{clock.local(memories.clock()):%Y-%m-%d}")
