@@ -298,6 +298,15 @@ PHRASES = tuple(
         (r"\bby hand\b", "manually"),
         (r"\b(?:has|have|had|needs?|ought|is|are) to\b", "must"),
         (r"\bno longer\b", "now not"),
+        (r"\b(?:in charge of|responsible for|takes? care of|looks? after)\b", "owns"),
+        (r"\b(?:is|are) (not|never) (?:allowed|permitted|supposed)(?: to)?\b", r"\1"),
+        (r"\b(?:is|are) (?:allowed|permitted) to\b", "may"),
+        (r"\bcan be (?:found|seen|reached)\b", "is"),
+        (r"\b(?:no|not) more than\b|\bup to\b|\ba maximum of\b", "most"),
+        (r"\bno (?:fewer|less) than\b|\ba minimum of\b", "least"),
+        (r"\b(?:due|owing|thanks) to\b", "because"),
+        (r"\bprefer(?:s|red)? (.{2,40}?) over\b", r"\1 than"),
+        (r", (?:and |but )?(?:not|never) (?:with |in |on |by |for )?", " than "),
         (r"\bany (?:more|longer)\b|\bfrom now on\b|\bas of\b", "now"),
         (r"\b(?:instead of|rather than|in place of)\b", "than"),
         (r"\binstead\b", ""),
@@ -305,6 +314,7 @@ PHRASES = tuple(
         (r"\b(?:pull|merge) requests?\b", "PR"),
         (r"\bcannot\b|\bcan['’]t\b", "can not"),
         (r"n['’]t\b", " not"),
+        (r"\A(?:do not|never) (.+) without (\w+ing\b.*?)\W*\Z", r"\2 before \1"),
         (r"(?<=\d),(?=\d{3}\b)|['’]s\b|\*", ""),
         (r"%", " percent"),
         (r"\bat (least|most)\b", r"\1"),
@@ -315,28 +325,30 @@ CLAIM_TOKEN = re.compile(
     r"|[,;:!?()—–]|\.(?=\s|\Z)",
     re.IGNORECASE,
 )
+CLOCK = re.compile(r"\A0(?=\d:)")  # `09:30`
 MEASURE = re.compile(r"(\d+(?:\.\d+)?)([a-zA-Z]{1,3})")  # `5MB`
-COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")  # `end-to-end`
-TURNED = TURNS | {
-    "solely": "only", "exclusively": "only", "before": "before", "after": "after", "whenever": "if",
-    "than": "over",
+COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W_]+)+")  # `end-to-end`, `UTF-8`
+TURNED = {word: turn for word, turn in TURNS.items() if turn != "if"} | {
+    "solely": "only", "exclusively": "only", "before": "before", "than": "over",
 }  # fmt: skip
 AUXILIARIES, DETERMINERS = load_list("auxiliaries"), load_list("determiners")
 PREPOSITIONS, CONJUNCTIONS = load_list("prepositions"), load_list("conjunctions")
-REFUSALS, PRESENT = load_list("refusals"), load_list("present")
+REFUSALS, PRESENT = frozenset(map(stem, load_list("refusals"))), load_list("present")
 IRREGULAR = {form: verb for verb, form in (each.split("/") for each in load_list("irregular"))}
 NOT_DERIVED = load_list("not-derived")
 SUFFIXES = words("isation ization ation ment ion er or ally ly ness abl at")
 SHORTEST_ROOT = 4  # letters
+ONE_OF_MANY = frozenset(words("includ support"))  # verbs whose object may have many values
 # Where swapped words are another statement: `from A to B`.
 ROLE_MARKS = words("by from to into before after over than until")
 
 
 def word_root(word: str) -> str:
     """Its stem, also without the endings that make nouns and adverbs: `deployments` and `deploy`."""
-    if word in NOT_DERIVED:
-        return word
-    bare = stem(IRREGULAR.get(word, word))
+    single = word.removesuffix("s")
+    if single in NOT_DERIVED:
+        return single
+    bare = stem(stem(IRREGULAR.get(word) or IRREGULAR.get(single, word)))  # `warnings`
     for end in SUFFIXES:
         if bare.endswith(end) and len(bare) - len(end) >= SHORTEST_ROOT:
             bare = bare.removesuffix(end)
@@ -358,18 +370,23 @@ def _key(word: str) -> str:
     return SYNONYM_ROOTS.get(root, root)
 
 
-CHANGES, ROLES = (frozenset(map(_key, load_list(section))) for section in ("changes", "roles"))
+CHANGES, ROLES, CARRIERS, CLASSIFIERS = (
+    frozenset(map(_key, load_list(section)))
+    for section in ("changes", "roles", "carriers", "classifiers")
+)
+OPPOSITE_KEYS = frozenset(frozenset(map(_key, pair.split("/"))) for pair in load_list("opposites"))
 LIGHT = frozenset(map(word_root, load_list("light") | load_list("fillers")))
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
     """`key`: equal for words that mean the same. `hard`: a number, a name or code. `light`: says little.
-    `before`: the word before it. `under`: the prepositions and conjunctions that it belongs to."""
+    `change`: a verb such as `raised`. `before`: the word before it. `under`: the prepositions and conjunctions that it belongs to."""
 
     key: str
     hard: bool
     light: bool
+    change: bool
     before: str
     under: frozenset[str]
     denied: bool
@@ -408,7 +425,7 @@ def parse_claim(text: str) -> Claim:
     before, preposition, conjunction, begins = "", "", "", True
     for token, code in _claim_tokens(text):
         low = token.lower()
-        function = "" if code else low
+        function = "" if code or (token == "May" and not begins) else low
         if function in TURNED:
             turns.add(TURNED[function])
         if not token[-1:].isalnum() and len(token) == 1:
@@ -416,7 +433,7 @@ def parse_claim(text: str) -> Claim:
             denied, begins = False, low in ".!?;:"
         elif function in PRESENT:
             present = True
-        elif function in DENIALS or function in REFUSALS:
+        elif function in DENIALS or stem(function) in REFUSALS:
             denials += 1
             denied, before, preposition = True, DENIAL, ""
         elif function in CONJUNCTIONS:
@@ -428,13 +445,15 @@ def parse_claim(text: str) -> Claim:
             before, preposition = TO_BE, ""
         elif function not in DETERMINERS and function not in TURNED:
             bare = NUMBER_NAMES.get(low.strip("/."), low.strip("/."))
+            bare = CLOCK.sub("", bare)
             number = any(map(str.isdigit, bare))
             hard = code or number or _is_hard(token, begins=begins)
             passive |= before == TO_BE and (bare.endswith("ed") or bare in IRREGULAR)
             key = bare if code or number or not bare.isalpha() else _key(bare)
             light = not code and not number and word_root(bare) in LIGHT
             under = frozenset(filter(None, (preposition, conjunction)))
-            found.append(Word(key, hard, light, before, under, denied, len(found)))
+            change = key in CHANGES and bare.endswith(("ed", "ing", "became"))
+            found.append(Word(key, hard, light, change, before, under, denied, len(found)))
             before, begins = key, False
     if turns & {"only"} or {"most", "least"} & {word.key for word in found}:
         turns.discard("may")
@@ -469,33 +488,62 @@ def compare(old: str, new: str) -> Relation | None:
 
 
 def _says_same(one: Claim, other: Claim) -> bool:
-    if one.turns != other.turns or one.denials % 2 != other.denials % 2:
-        return False
     more, less = _telling(_unmatched(one, other)), _telling(_unmatched(other, one))
     extra = [*more, *less]
-    # A word in place of another may be the difference.
-    if (more and less) or any(word.hard for word in extra):
+    if one.turns != other.turns or any(word.hard for word in extra):
         return False
-    return len(extra) * EXTRA_WORDS <= max(len(one.keys), len(other.keys))
+    if one.denials % 2 != other.denials % 2:  # `may not leave`, `has to stay`
+        return _are_opposite(more, less)
+    # A word in place of another may be the difference.
+    kinds = [{_weight_class(word) for word in each} for each in (more, less)]
+    if kinds[0] & kinds[1] or (0 in kinds[0] | kinds[1] and more and less):
+        return False
+    new = [word for word in extra if not _weight_class(word)]
+    return len(new) * EXTRA_WORDS <= max(len(one.keys), len(other.keys))
+
+
+def _weight_class(word: Word) -> int:
+    """Which words it can be missing beside: 0 if it says something of its own."""
+    return 1 if word.key in CARRIERS else 2 if word.key in CLASSIFIERS else 0
+
+
+def _are_opposite(ones: Sequence[Word], others: Sequence[Word]) -> bool:
+    if len(ones) != 1 or len(others) != 1:
+        return False
+    return frozenset((ones[0].key, others[0].key)) in OPPOSITE_KEYS
 
 
 def _compare_values(old: Claim, new: Claim) -> Relation | None:
     """Whether everything but one value is the same. It replaces the old one if the newer sentence says that
     something changed, or if it is a number in the place of a number."""
     lost, gained = _telling(_unmatched(old, new)), _telling(_unmatched(new, old))
-    changes = [word for word in gained if word.key in CHANGES]
+    changes = [word for word in gained if word.change]
     gained = [word for word in gained if word not in changes]
+    bare = [[word for word in each if not _weight_class(word)] for each in (lost, gained)]
+    if all(bare) and (len(bare[0]) == len(lost) or len(bare[1]) == len(gained)):
+        lost, gained = bare
     if old.turns - {"over"} != new.turns - {"over"}:
         return None
     if old.denials % 2 != new.denials % 2:
         return None if lost or gained else Relation.REPLACES
+    if _are_opposite(lost, gained):
+        changed = bool(changes) or (new.present and not old.present)
+        return Relation.REPLACES if changed else Relation.CONFLICTS
     shared = [word for word in new.words if word.key in {each.key for each in old.words}]
     rejected = [word for word in new.words if "than" in word.under]  # `X instead of Y`
     if rejected and not lost and 0 < len(gained) <= MAX_VALUE:
         named = all(word in shared for word in rejected) and len(shared) > len(rejected)
         return Relation.REPLACES if named else None
-    if len(shared) < 2 or not (_is_value(lost) and _is_value(gained)):
+    if not (_is_value(lost) and _is_value(gained)):
         return None
+    telling = _telling(shared)
+    if len(shared) < 2 and lost[0].before != TO_BE or not telling:
+        return None
+    if len(telling) == 1:
+        twin = next(word for word in old.words if word.key == telling[0].key)
+        places = twin.at < lost[0].at, telling[0].at < gained[0].at
+        if twin.under != telling[0].under or places[0] != places[1]:
+            return None
     rests = [each.words[value[-1].at + 1 :] for each, value in ((old, lost), (new, gained))]
     moved = bool(changes) and lost[0].at > 0 and gained[0].before == "to"
     led = lost[0].before == gained[0].before or moved
@@ -507,6 +555,9 @@ def _compare_values(old: Claim, new: Claim) -> Relation | None:
         return Relation.REPLACES if certain else None
     if len(lost) == len(gained) == 1 and lost[0].is_number and gained[0].is_number:
         certain = led and _is_measured(lost[0], rests[0]) and _is_measured(gained[0], rests[1])
+        certain &= lost[0].before == TO_BE or ONE_OF_MANY.isdisjoint(
+            word.key for word in old.words[: lost[0].at][-2:]
+        )
     else:
         if not led or not all(word.hard for word in (*lost, *gained)):
             return None
@@ -538,17 +589,19 @@ def _may_change(value: Sequence[Word], rest: Sequence[Word]) -> bool:
     """Not what says which thing is meant: the subject (but for who does it), or what has a number after it."""
     if any(word.hard and not word.key.isalpha() for word in rest):
         return False
-    if value[0].before == "of" and rest:
+    if value[0].before == "of":
         return False
     return value[0].at > 0 or (len(value) == 1 and bool(rest) and rest[0].key in ROLES)
 
 
 def _is_measured(number: Word, rest: Sequence[Word]) -> bool:
     """Whether a number is a value and not a name: `after 10 minutes`, `on port 80`; not `server 1 runs`."""
-    named = number.before not in PREPOSITIONS | CONJUNCTIONS | {TO_BE, DENIAL, "least", "most"}
     if number.at == 0 or any(word.is_number for word in rest):
         return False
-    return len(rest) <= (1 if named else 2) and not (named and rest and number.at < 2)
+    if number.before in PREPOSITIONS | CONJUNCTIONS | {TO_BE, DENIAL, "least", "most"}:
+        return len(rest) <= 2
+    unit = len(rest) == 1 and rest[0].before == number.key and number.at >= 2
+    return not rest or unit
 
 
 def _same_roles(one: Claim, other: Claim) -> bool:
@@ -560,6 +613,8 @@ def _same_roles(one: Claim, other: Claim) -> bool:
         tuple(frozenset(w.key for w in each.words if w.denied) & shared for each in (one, other))
     )
     if any(mine and theirs and mine.isdisjoint(theirs) for mine, theirs in pairs):
+        return False
+    if shared & (one.under("from") & other.under("to") | one.under("to") & other.under("from")):
         return False
     if one.passive != other.passive:
         places, passive = (order[1], one) if one.passive else (order[0], other)

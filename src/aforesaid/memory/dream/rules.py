@@ -45,19 +45,26 @@ class _Parsed(NamedTuple):
     """`core`: the sentences of the statement; `rest`: why, and how to apply it. `keys`: of all words."""
 
     body: str
+    description: tuple[str, ...]
     core: tuple[str, ...]
     rest: tuple[str, ...]
-    description: frozenset[str]
     keys: frozenset[str]
+
+    def describes(self, other: "_Parsed") -> bool:
+        """Where texts say little (`See the wiki`), the descriptions may be the whole difference."""
+        return all(
+            _keys([each]) <= other.keys or _contains_all([each], (*other.description, *other.core))
+            for each in self.description
+        )
 
 
 def _parse(memory: Memory) -> _Parsed:
     body = remove_stale_mark(memory.body)
     (_, statement), *labelled = _split_parts(body)
-    core = _sentences(statement) or _sentences(memory.description)
+    description = _sentences(memory.description)
+    core = _sentences(statement) or description
     rest = tuple(each for _, text in labelled for each in _sentences(text))
-    description = _keys(_sentences(memory.description))
-    return _Parsed(body, core, rest, description, description | _keys((*core, *rest)))
+    return _Parsed(body, description, core, rest, _keys((*description, *core, *rest)))
 
 
 def _sentences(text: str) -> tuple[str, ...]:
@@ -97,8 +104,7 @@ def find_duplicates(memories: Sequence[StoredMemory]) -> dict[str, list[str]]:
 
 
 def _say_same(one: _Parsed, other: _Parsed) -> bool:
-    # Where texts say little (`See the wiki`), the descriptions may be the whole difference.
-    if not (one.core and one.description <= other.keys and other.description <= one.keys):
+    if one.keys.isdisjoint(other.keys) or not (one.describes(other) and other.describes(one)):
         return False
     if normalize_text(one.body) == normalize_text(other.body):
         return True
