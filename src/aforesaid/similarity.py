@@ -301,7 +301,9 @@ PHRASES = tuple(
         (r"\b(?:in charge of|responsible for|takes? care of|looks? after)\b", "owns"),
         (r"\b(?:is|are) (not|never) (?:allowed|permitted|supposed)(?: to)?\b", r"\1"),
         (r"\b(?:is|are) (?:allowed|permitted) to\b", "may"),
-        (r"\bcan be (?:found|seen|reached)\b", "is"),
+        (r"\bcan be (?:found|seen|reached)\b|\b(?:is|are) (?:called|named)\b", "is"),
+        (r"\b(?:turn|switch)(?:ed|es|s|ing)? off\b", "disabled"),
+        (r"\b(?:turn|switch)(?:ed|es|s|ing)? on\b", "enabled"),
         (r"\b(?:no|not) more than\b|\bup to\b|\ba maximum of\b", "most"),
         (r"\bno (?:fewer|less) than\b|\ba minimum of\b", "least"),
         (r"\b(?:due|owing|thanks) to\b", "because"),
@@ -329,7 +331,8 @@ CLOCK = re.compile(r"\A0(?=\d:)")  # `09:30`
 MEASURE = re.compile(r"(\d+(?:\.\d+)?)([a-zA-Z]{1,3})")  # `5MB`
 COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W_]+)+")  # `end-to-end`, `UTF-8`
 TURNED = {word: turn for word, turn in TURNS.items() if turn != "if"} | {
-    "solely": "only", "exclusively": "only", "before": "before", "than": "over",
+    "solely": "only", "exclusively": "only", "before": "before", "than": "over", "least": "least",
+    "most": "most",
 }  # fmt: skip
 AUXILIARIES, DETERMINERS = load_list("auxiliaries"), load_list("determiners")
 PREPOSITIONS, CONJUNCTIONS = load_list("prepositions"), load_list("conjunctions")
@@ -338,6 +341,7 @@ IRREGULAR = {form: verb for verb, form in (each.split("/") for each in load_list
 NOT_DERIVED = load_list("not-derived")
 SUFFIXES = words("isation ization ation ment ion er or ally ly ness abl at")
 SHORTEST_ROOT = 4  # letters
+FREE_TURNS = frozenset(words("over least most may"))  # they may change with a value
 ONE_OF_MANY = frozenset(words("includ support"))  # verbs whose object may have many values
 # Where swapped words are another statement: `from A to B`.
 ROLE_MARKS = words("by from to into before after over than until")
@@ -381,7 +385,8 @@ LIGHT = frozenset(map(word_root, load_list("light") | load_list("fillers")))
 @dataclass(frozen=True, slots=True)
 class Word:
     """`key`: equal for words that mean the same. `hard`: a number, a name or code. `light`: says little.
-    `change`: a verb such as `raised`. `before`: the word before it. `under`: the prepositions and conjunctions that it belongs to."""
+    `change`: a verb such as `raised`. `before`: the word before it. `under`: the prepositions and
+    conjunctions that it belongs to. `linked`: the first word after `is`."""
 
     key: str
     hard: bool
@@ -390,6 +395,7 @@ class Word:
     before: str
     under: frozenset[str]
     denied: bool
+    linked: bool
     at: int
 
     @property
@@ -421,7 +427,7 @@ def parse_claim(text: str) -> Claim:
     found: list[Word] = []
     turns: set[str] = set()
     denials = 0
-    present = passive = denied = False
+    present = passive = denied = linked = False
     before, preposition, conjunction, begins = "", "", "", True
     for token, code in _claim_tokens(text):
         low = token.lower()
@@ -443,6 +449,7 @@ def parse_claim(text: str) -> Claim:
             before = preposition = function
         elif function in AUXILIARIES:
             before, preposition = TO_BE, ""
+            linked = function in ("is", "was")
         elif function not in DETERMINERS and function not in TURNED:
             bare = NUMBER_NAMES.get(low.strip("/."), low.strip("/."))
             bare = CLOCK.sub("", bare)
@@ -453,9 +460,9 @@ def parse_claim(text: str) -> Claim:
             light = not code and not number and word_root(bare) in LIGHT
             under = frozenset(filter(None, (preposition, conjunction)))
             change = key in CHANGES and bare.endswith(("ed", "ing", "became"))
-            found.append(Word(key, hard, light, change, before, under, denied, len(found)))
-            before, begins = key, False
-    if turns & {"only"} or {"most", "least"} & {word.key for word in found}:
+            found.append(Word(key, hard, light, change, before, under, denied, linked, len(found)))
+            before, begins, linked = key, False, False
+    if turns & {"only", "most", "least"}:
         turns.discard("may")
     return Claim(tuple(found), frozenset(turns), denials, present, passive)
 
@@ -481,10 +488,15 @@ def compare(old: str, new: str) -> Relation | None:
         return Relation.SAME
     if max(len(old), len(new)) > MAX_CLAIM or old.endswith("?") or new.endswith("?"):
         return None
-    one, other = parse_claim(old), parse_claim(new)
+    one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
     if one.keys.isdisjoint(other.keys) or not _same_roles(one, other):
         return None
     return Relation.SAME if _says_same(one, other) else _compare_values(one, other)
+
+
+def _unquote(text: str, other: str) -> str:
+    """Without the marks of code that the other text has without them."""
+    return CODE.sub(lambda code: code[code[0] not in other and code[1] in other], text)
 
 
 def _says_same(one: Claim, other: Claim) -> bool:
@@ -514,55 +526,56 @@ def _are_opposite(ones: Sequence[Word], others: Sequence[Word]) -> bool:
 
 
 def _compare_values(old: Claim, new: Claim) -> Relation | None:
-    """Whether everything but one value is the same. It replaces the old one if the newer sentence says that
-    something changed, or if it is a number in the place of a number."""
+    """Whether the newer one denies what the older one says, or has another value in its place."""
     lost, gained = _telling(_unmatched(old, new)), _telling(_unmatched(new, old))
     changes = [word for word in gained if word.change]
     gained = [word for word in gained if word not in changes]
+    if changes:  # the verb is another one now
+        lost = [word for word in lost if word is lost[-1] or word.before != TO_BE]
     bare = [[word for word in each if not _weight_class(word)] for each in (lost, gained)]
     if all(bare) and (len(bare[0]) == len(lost) or len(bare[1]) == len(gained)):
         lost, gained = bare
-    if old.turns - {"over"} != new.turns - {"over"}:
+    if old.turns - FREE_TURNS != new.turns - FREE_TURNS:
         return None
     if old.denials % 2 != new.denials % 2:
         return None if lost or gained else Relation.REPLACES
+    changed = bool(changes) or (new.present and not old.present)
     if _are_opposite(lost, gained):
-        changed = bool(changes) or (new.present and not old.present)
         return Relation.REPLACES if changed else Relation.CONFLICTS
     shared = [word for word in new.words if word.key in {each.key for each in old.words}]
     rejected = [word for word in new.words if "than" in word.under]  # `X instead of Y`
     if rejected and not lost and 0 < len(gained) <= MAX_VALUE:
         named = all(word in shared for word in rejected) and len(shared) > len(rejected)
         return Relation.REPLACES if named else None
-    if not (_is_value(lost) and _is_value(gained)):
+    if not (_is_value(lost) and _is_value(gained) and _same_subject(old, shared, lost, gained)):
         return None
-    telling = _telling(shared)
-    if len(shared) < 2 and lost[0].before != TO_BE or not telling:
-        return None
-    if len(telling) == 1:
-        twin = next(word for word in old.words if word.key == telling[0].key)
-        places = twin.at < lost[0].at, telling[0].at < gained[0].at
-        if twin.under != telling[0].under or places[0] != places[1]:
-            return None
-    rests = [each.words[value[-1].at + 1 :] for each, value in ((old, lost), (new, gained))]
-    moved = bool(changes) and lost[0].at > 0 and gained[0].before == "to"
-    led = lost[0].before == gained[0].before or moved
+    rests = old.words[lost[-1].at + 1 :], new.words[gained[-1].at + 1 :]
+    led = lost[0].before == gained[0].before
+    led |= bool(changes) and lost[0].at > 0 and gained[0].before in ("to", "by")
     followed = all(rests) and rests[0][0].key == rests[1][0].key
-    if not led and not followed:
-        return None
-    if changes or (new.present and not old.present):
+    if changed:
         certain = _may_change(lost, rests[0]) and _may_change(gained, rests[1])
-        return Relation.REPLACES if certain else None
+        return Relation.REPLACES if certain and (led or followed) else None
+    if not led or not all(word.hard for word in (*lost, *gained)):
+        return None
+    certain = lost[0].linked and gained[0].linked and not any(rests)
     if len(lost) == len(gained) == 1 and lost[0].is_number and gained[0].is_number:
-        certain = led and _is_measured(lost[0], rests[0]) and _is_measured(gained[0], rests[1])
-        certain &= lost[0].before == TO_BE or ONE_OF_MANY.isdisjoint(
-            word.key for word in old.words[: lost[0].at][-2:]
-        )
-    else:
-        if not led or not all(word.hard for word in (*lost, *gained)):
-            return None
-        certain = lost[0].before == TO_BE and not any(rests)
+        many = ONE_OF_MANY & {word.key for word in old.words[: lost[0].at][-2:]}
+        certain = _is_measured(lost[0], rests[0]) and _is_measured(gained[0], rests[1])
+        certain &= not many or lost[0].before == TO_BE
     return Relation.REPLACES if certain else Relation.CONFLICTS
+
+
+def _same_subject(
+    old: Claim, shared: Sequence[Word], lost: Sequence[Word], gained: Sequence[Word]
+) -> bool:
+    """Whether enough is the same; a single word has to stand in the same place."""
+    telling = _telling(shared)
+    if not telling or (len(shared) < 2 and lost[0].before not in PREPOSITIONS | {TO_BE}):
+        return False
+    twin = next(word for word in old.words if word.key == telling[0].key)
+    places = twin.at < lost[0].at, telling[0].at < gained[0].at
+    return len(telling) > 1 or (twin.under == telling[0].under and places[0] == places[1])
 
 
 def _unmatched(one: Claim, other: Claim) -> list[Word]:
@@ -586,19 +599,19 @@ def _is_value(found: Sequence[Word]) -> bool:
 
 
 def _may_change(value: Sequence[Word], rest: Sequence[Word]) -> bool:
-    """Not what says which thing is meant: the subject (but for who does it), or what has a number after it."""
+    """Not what says which thing is meant: a subject (but for who does it), or what has a number after it."""
     if any(word.hard and not word.key.isalpha() for word in rest):
         return False
-    if value[0].before == "of":
+    if value[0].before in ("of", "for") and not value[0].is_number:
         return False
-    return value[0].at > 0 or (len(value) == 1 and bool(rest) and rest[0].key in ROLES)
+    return value[0].at > 0 or (len(value) == 1 and any(word.key in ROLES for word in rest))
 
 
 def _is_measured(number: Word, rest: Sequence[Word]) -> bool:
     """Whether a number is a value and not a name: `after 10 minutes`, `on port 80`; not `server 1 runs`."""
     if number.at == 0 or any(word.is_number for word in rest):
         return False
-    if number.before in PREPOSITIONS | CONJUNCTIONS | {TO_BE, DENIAL, "least", "most"}:
+    if number.before in PREPOSITIONS | CONJUNCTIONS | {TO_BE, DENIAL}:
         return len(rest) <= 2
     unit = len(rest) == 1 and rest[0].before == number.key and number.at >= 2
     return not rest or unit

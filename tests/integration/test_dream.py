@@ -39,6 +39,7 @@ from tests.support.dream_set import (
     OVER,
     PARTS,
     PINNED,
+    REPLACED,
     SIGNALS,
     contents,
     reply,
@@ -155,16 +156,17 @@ def test_without_a_model_exactly_the_planted_duplicates_go_and_nothing_else(
     before, listed = contents(memories), {each.name for each in rows()}
     result = run_dream(memories, DreamContext(root=str(project)))
     assert not result.refused
-    assert names(memories) == listed - DUPLICATES
-    assert {each.memory.name for each in memories.retired().memories} == DUPLICATES
+    gone = DUPLICATES.union(REPLACED)
+    assert names(memories) == listed - gone
+    assert {each.memory.name for each in memories.retired().memories} == gone
     after = contents(memories)
     kept = {*EXACT, *NEAR}
     untouched = [
         path
         for path in before
-        if Path(path).stem not in kept | DUPLICATES and not path.endswith("MEMORY.md")
+        if Path(path).stem not in kept | gone and not path.endswith("MEMORY.md")
     ]
-    assert len(untouched) == 60 - len(kept) - len(DUPLICATES)
+    assert len(untouched) == 60 - len(kept) - len(gone)
     assert all(after[path] == before[path] for path in untouched)
     assert get(memories, "tests-before-commit").body == (
         "Always run `make test` before each commit.\n**Why:** Two broken builds in March.\n"

@@ -1,6 +1,7 @@
 """What a dream changes without a model: only what rules can be sure of. Memories that say the same are merged
-without losing a sentence, one that a newer one replaces is retired, relative dates become absolute, links follow what replaced their memory, and a
-memory whose files are gone is marked. A pinned memory is never touched; problems with it are reported.
+without losing a sentence, one that a newer one replaces is retired, relative dates become absolute, links
+follow what replaced their memory, and a memory whose files are gone is marked. A pinned memory is never
+touched; problems with it are reported.
 """
 
 import re
@@ -246,7 +247,7 @@ def _adds_nothing(kept: Memory, other: Memory) -> bool:
 
 
 def _merge_bodies(kept: Memory, other: Memory) -> str:
-    """The kept text, and in its parts the sentences that only the other one has. Of two that say the same, the
+    """The kept text, and in its parts the sentences that only the other one has. Of two equal ones, the
     fuller stays."""
     mine, theirs = remove_stale_mark(kept.body), remove_stale_mark(other.body)
     if normalize_text(mine) == normalize_text(theirs):
@@ -256,7 +257,7 @@ def _merge_bodies(kept: Memory, other: Memory) -> str:
     for label, text in _split_parts(theirs):
         for new in _sentences(text):
             twin = next((old for old in known if compare(old, new) is Relation.SAME), None)
-            if twin is not None and _keys([new]) <= _keys([twin]):
+            if twin is not None and _length(new) <= _length(twin):
                 continue
             key = label.strip("*: \t").lower()
             part = next((each for each in parts if each[0].strip("*: \t").lower() == key), None)
@@ -271,6 +272,10 @@ def _merge_bodies(kept: Memory, other: Memory) -> str:
             else:
                 part[1] = f" {new}\n"
     return "".join(f"{label}{text}" for label, text in parts).strip()
+
+
+def _length(sentence: str) -> int:
+    return len(parse_claim(sentence).words)
 
 
 def _split_parts(body: str) -> list[tuple[str, str]]:
