@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aforesaid import settings
-from aforesaid.clock import DAY, HOUR
+from aforesaid.clock import DAY
 from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory import changes
 from aforesaid.memory.changes import Change, Memories
@@ -334,20 +334,6 @@ def test_one_dream_at_a_time(memories: Memories, project: Path) -> None:
         assert run_dream(memories, DreamContext(root=str(project)), held=held).operations
         assert last_dream(memories) is None  # who has the lock says when all is done
     assert contents(memories) != before
-
-
-def test_a_dream_that_was_taken_for_hung_changes_nothing(memories: Memories, project: Path) -> None:
-    before = contents(memories)
-    model = StubModel([reply()])
-
-    def slow(request: Request) -> Reply | Failure:
-        memories.clock.at += HOUR  # type: ignore[attr-defined]
-        lock_dreams(memories)
-        return model.ask(request)
-
-    result = run_dream(memories, DreamContext(root=str(project), ask=slow))
-    assert result.given_up == "another dream has taken over"
-    assert contents(memories) == before
 
 
 def test_the_teams_memories_and_the_clients_are_left_alone(home: Paths, project: Path) -> None:

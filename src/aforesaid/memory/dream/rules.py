@@ -7,7 +7,7 @@ touched; problems with it are reported.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -21,16 +21,7 @@ from aforesaid.memory.format import SUFFIX, fold_name, slugify
 from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, OF_USER, Memory, StoredMemory
 from aforesaid.similarity import Relation, compare, contradict, parse_claim, parse_sentences
 from aforesaid.text import one_line, words
-from aforesaid.times import (
-    DAY,
-    MONTH,
-    ONE_DAY,
-    WEEK,
-    WEEKDAY_NUMBERS,
-    WEEKDAYS,
-    containing,
-    shifted,
-)
+from aforesaid.times import DAY, MONTH, WEEK, containing, shifted
 
 LABEL = re.compile(r"\[([^\]\n]*)\]\(|\[\[[^\[\]|#\n]+(?:#[^\[\]|\n]*)?\|([^\[\]\n]*)\]\]")
 PART = re.compile(r"^[ \t]*\*\*(why|how to apply):?\*\*:?", re.IGNORECASE | re.MULTILINE)
@@ -211,18 +202,6 @@ def merge_memories(kept: Memory, others: Iterable[Memory]) -> Memory:
     return kept
 
 
-def drop_repeated_reasons(body: str) -> str:
-    """Removes reasons that only repeat the statement, as small models write them."""
-    (_, text), *labelled = _split_parts(body)
-    known = _sentences(text)
-    for label, part in labelled:
-        parsed = _sentences(part)
-        if not (parsed and _contains_all(parsed, known)):
-            text += f"{label}{part}"
-            known += parsed
-    return text.rstrip()
-
-
 def normalize_text(text: str) -> str:
     """Without layout and markup: equal results mean the same text."""
     return EDGES.sub("", " ".join(text.casefold().split()))
@@ -256,8 +235,8 @@ def _merge_bodies(kept: Memory, other: Memory) -> str:
     known = _sentences(f"{kept.description}\n{mine}")
     for label, text in _split_parts(theirs):
         for new in _sentences(text):
-            twin = next((old for old in known if compare(old, new) is Relation.SAME), None)
-            if twin is not None and _length(new) <= _length(twin):
+            twins = [old for old in known if compare(old, new) is Relation.SAME]
+            if any(_length(new) <= _length(twin) for twin in twins):
                 continue
             key = label.strip("*: \t").lower()
             part = next((each for each in parts if each[0].strip("*: \t").lower() == key), None)
@@ -265,7 +244,7 @@ def _merge_bodies(kept: Memory, other: Memory) -> str:
                 parts[-1][1] = f"{parts[-1][1].rstrip()}\n"
                 parts.append(part := [label, ""])
             trimmed = part[1].rstrip()
-            if twin is not None and twin in part[1]:
+            if twin := next((each for each in twins if each in part[1]), None):
                 part[1] = part[1].replace(twin, new, 1)
             elif trimmed:  # before the blank lines at the end
                 part[1] = f"{trimmed}\n{new}{part[1][len(trimmed) :]}"
@@ -387,10 +366,8 @@ def set_updated(plan: Plan, now: int) -> None:
 
 NUMBERS = "|".join(sorted((NUMBER_WORDS.keys() - {"zero", "twice", "thrice"}) | {"an?"}))
 PHRASE = re.compile(
-    r"\b(?:tonight|last night|(?:this|yesterday|tomorrow) (?:morning|afternoon|evening)"
-    r"|yesterday|today|tomorrow"
-    rf"|(?:last|next) (?:(?P<weekday>{'|'.join(WEEKDAYS)})|(?P<unit>week|month|year))"
-    rf"|(?:[0-9]{{1,3}}|{NUMBERS}) (?P<ago>day|week|month|year)s? ago)\b(?!['’-])",
+    r"\b(?:yesterday|today|tomorrow|(?P<which>last|next) (?P<unit>week|month|year)"
+    rf"|(?P<number>[0-9]{{1,3}}|{NUMBERS}) (?P<ago>day|week|month|year)s? ago)\b(?!['’-])",
     re.IGNORECASE,
 )
 # Code, quotations, addresses and link targets are not the memory's own words.
@@ -415,7 +392,7 @@ PREPOSITIONS = frozenset(
 )
 NOT_A_DATE = frozenset(("the", "how", "what", "like", "than"))  # `the last week` is any seven days
 LAST_WORD = re.compile(r"(\w+)\s+\Z")
-OFFSETS = {"yesterday": -1, "today": 0, "this": 0, "tomorrow": 1, "last": -1, "next": 1}
+OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1, "last": -1, "next": 1}
 
 
 def absolute_dates(text: str, written: int) -> str:
@@ -432,13 +409,12 @@ def absolute_dates(text: str, written: int) -> str:
             return mark[0]
         before = text[: mark.start()]
         word = found[1].lower() if (found := LAST_WORD.search(before)) else ""
-        try:
-            phrase_date = None if word in NOT_A_DATE else _date_phrase(mark, today)
-        except (ValueError, OverflowError):  # outside of the calendar
-            phrase_date = None
-        if phrase_date is None:
+        if word in NOT_A_DATE:
             return mark[0]
-        lead, when = phrase_date
+        try:
+            lead, when = _date_phrase(mark, today)
+        except (ValueError, OverflowError):  # outside of the calendar
+            return mark[0]
         if word in PREPOSITIONS or before.endswith(("(", "[")):
             return when
         return f"{lead.capitalize() if mark[0][0].isupper() else lead} {when}"
@@ -446,29 +422,15 @@ def absolute_dates(text: str, written: int) -> str:
     return PHRASE.sub(replaced, text)
 
 
-def _date_phrase(mark: re.Match[str], today: date) -> tuple[str, str] | None:
-    """The preposition and the date; None if it is ambiguous."""
-    phrase = mark[0].lower()
-    first, _, rest = phrase.partition(" ")
-    offset = OFFSETS.get(first, 0)
-    if mark["unit"]:
-        return _period(rest, shifted(rest, today, offset))
-    if unit := (mark["ago"] or "").lower():
-        number = 1 if first in ("a", "an") else int(NUMBER_WORDS.get(first, first))
-        return _period(unit, shifted(unit, today, -number))
-    if mark["weekday"]:  # only if it is the nearest such day, too
-        week = containing(WEEK, shifted(WEEK, today, offset))[0]
-        day = week + timedelta(days=WEEKDAY_NUMBERS[rest])
-        return ("on", str(day)) if abs(day - today) <= timedelta(days=7) else None
-    if phrase == "last night":
-        return "in", f"the night to {today}"
-    if phrase == "tonight":
-        return "on", f"the evening of {today}"
-    day = today + ONE_DAY * offset
-    return "on", f"the {rest} of {day}" if rest else str(day)
-
-
-def _period(unit: str, day: date) -> tuple[str, str]:
+def _date_phrase(mark: re.Match[str], today: date) -> tuple[str, str]:
+    """The preposition and the date."""
+    unit = (mark["unit"] or mark["ago"] or DAY).lower()
+    if mark["ago"]:
+        number = mark["number"].lower()
+        offset = -1 if number in ("a", "an") else -int(NUMBER_WORDS.get(number, number))
+    else:
+        offset = OFFSETS[(mark["which"] or mark[0]).lower()]
+    day = shifted(unit, today, offset)
     if unit == DAY:
         return "on", str(day)
     if unit == WEEK:
