@@ -1,7 +1,8 @@
 """Similarity: whether two sentences say the same, or contradict each other.
 
-A sentence is compared by its word stems, its numbers and names, and its denials. In doubt, two sentences are
-different.
+A sentence is compared by its word stems, its numbers and names, and its denials. `compare` also knows
+synonyms, who does what to whom, and when a newer sentence has another value for the same thing. In doubt, two
+sentences are different.
 """
 
 import re
@@ -141,7 +142,6 @@ CODE = re.compile(r"`+([^`\n]+)`+")
 FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 HARD_TOKEN = re.compile(r"[~.]{0,2}/?\w+(?:[-./\\:@+#_]+\w+)*(?:[+#]+|/)?|\$\w+")
-LAST_WORD = re.compile(r"(\w+)\W*\Z")
 OPENING = " \t*_\"'“‘(["
 POSSESSIVE = re.compile(r"['’]s\b")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -159,13 +159,12 @@ SUBJECT = 0.6  # word overlap of sentences about the same subject
 
 @dataclass(frozen=True)
 class Sentence:
-    """`hard`: its numbers and names, in order; `leads`: the word before each of them. `turns`: its denials,
-    conditions and comparisons, which change the meaning of the other words."""
+    """`hard`: its numbers and names. `turns`: its denials, conditions and comparisons, which change the
+    meaning of the other words."""
 
     text: str
     statement: Statement
     hard: tuple[str, ...]
-    leads: tuple[str, ...]
     turns: tuple[str, ...]
 
     @cached_property
@@ -193,9 +192,8 @@ def text_words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def parse_sentence(sentence: str) -> Sentence:
-    bare, hard = THOUSANDS.sub("", without_markup(sentence)), _hard(sentence)
-    statement, leads = parse_statement(bare), tuple(hard.values())
-    return Sentence(sentence, statement, tuple(hard), leads, _turns(bare))
+    bare = THOUSANDS.sub("", without_markup(sentence))
+    return Sentence(sentence, parse_statement(bare), _hard(sentence), _turns(bare))
 
 
 def _turns(sentence: str) -> tuple[str, ...]:
@@ -204,27 +202,20 @@ def _turns(sentence: str) -> tuple[str, ...]:
     return tuple(sorted((*denials, *(TURNS[word] for word in found if word in TURNS))))
 
 
-def _hard(sentence: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _hard(sentence: str) -> tuple[str, ...]:
     text = THOUSANDS.sub("", POSSESSIVE.sub("", sentence))
-    for mark in (*ADDRESS.finditer(text), *CODE.finditer(_blank_out(ADDRESS, text))):
-        hard = plain_text(mark[mark.lastindex or 0]).rstrip(".,;:!?/")
-        found[hard] = _word_before(text, mark.start())
+    quoted = (*ADDRESS.finditer(text), *CODE.finditer(_blank_out(ADDRESS, text)))
+    found = [plain_text(mark[mark.lastindex or 0]).rstrip(".,;:!?/") for mark in quoted]
     text = _blank_out(CODE, _blank_out(ADDRESS, text))
     for mark in HARD_TOKEN.finditer(text):
         token = mark[0].rstrip(".")
         if _is_hard(token, begins=not text[: mark.start()].strip(OPENING)):
-            found[plain_text(token)] = _word_before(text, mark.start())
-    return found
+            found.append(plain_text(token))
+    return tuple(dict.fromkeys(found))
 
 
 def _blank_out(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda mark: ";" + " " * (len(mark[0]) - 1), text)
-
-
-def _word_before(text: str, at: int) -> str:
-    found = LAST_WORD.search(text, 0, at)
-    return found[1].lower() if found else ""
 
 
 def _is_hard(token: str, *, begins: bool) -> bool:
@@ -418,6 +409,10 @@ class Claim:
         """Of the words that say something."""
         return frozenset(word.key for word in self.words if word.hard or not word.light)
 
+    @property
+    def denied(self) -> frozenset[str]:
+        return frozenset(word.key for word in self.words if word.denied)
+
     def under(self, mark: str) -> frozenset[str]:
         return frozenset(word.key for word in self.words if mark in word.under)
 
@@ -558,11 +553,12 @@ def _compare_values(old: Claim, new: Claim) -> Relation | None:
         return Relation.REPLACES if certain and (led or followed) else None
     if not led or not all(word.hard for word in (*lost, *gained)):
         return None
-    certain = lost[0].linked and gained[0].linked and not any(rests)
     if len(lost) == len(gained) == 1 and lost[0].is_number and gained[0].is_number:
         many = ONE_OF_MANY & {word.key for word in old.words[: lost[0].at][-2:]}
         certain = _is_measured(lost[0], rests[0]) and _is_measured(gained[0], rests[1])
         certain &= not many or lost[0].before == TO_BE
+        return Relation.REPLACES if certain else None
+    certain = lost[0].linked and gained[0].linked and not any(rests)
     return Relation.REPLACES if certain else Relation.CONFLICTS
 
 
@@ -622,9 +618,7 @@ def _same_roles(one: Claim, other: Claim) -> bool:
     order = [{word.key: word.at for word in reversed(each.words)} for each in (one, other)]
     shared = order[0].keys() & order[1].keys()
     pairs = [(one.under(mark) & shared, other.under(mark) & shared) for mark in ROLE_MARKS]
-    pairs.append(
-        tuple(frozenset(w.key for w in each.words if w.denied) & shared for each in (one, other))
-    )
+    pairs.append((one.denied & shared, other.denied & shared))
     if any(mine and theirs and mine.isdisjoint(theirs) for mine, theirs in pairs):
         return False
     if shared & (one.under("from") & other.under("to") | one.under("to") & other.under("from")):

@@ -19,6 +19,7 @@ from aforesaid.memory.dream.rules import (
     merge_duplicates,
     merge_memories,
     remove_stale_mark,
+    retire_replaced,
 )
 from aforesaid.model.memories import AGENT, BY, Memory, StoredMemory
 from aforesaid.similarity import Relation, compare, contradict, parse_sentences
@@ -381,6 +382,61 @@ def test_two_contradict_each_other_only_if_they_are_about_the_same() -> None:
         "The search index is in /srv/idx.", "Rebuild the search index with bin/reindex."
     )
     assert not both("Use tabs.", "Use spaces in YAML.")
+
+
+# fmt: off
+PARAPHRASES = [
+    ("Passwords are hashed with argon2.", "We hash passwords using argon2."),
+    ("Delete merged branches.", "Branches should be deleted after merging."),
+    ("The release notes are written by Paula.", "Paula writes the release notes."),
+    ("Customer data must not leave the EU.", "Customer data has to stay in the EU."),
+    ("Use injection instead of singletons.", "Prefer injection over singletons."),
+]
+REPLACED = [
+    ("The API listens on port 8080.", "The API now listens on port 9090."),
+    ("The request timeout is 30 seconds.", "The request timeout is 60 seconds."),
+    ("The docs are hosted on Netlify.", "The docs have moved to GitHub Pages."),
+    ("Clara is responsible for releases.", "Ben is responsible for releases now."),
+    ("The office is closed on Friday.", "The office is no longer closed on Friday."),
+    ("The frontend is built with webpack.", "The frontend is built with vite instead of webpack."),
+]
+DIFFERENT = [
+    ("The API calls the worker.", "The API is called by the worker."),
+    ("Copy data from staging to production.", "Copy data from production to staging."),
+    ("Server 1 runs Debian.", "Server 2 runs Debian."),
+    ("The timeout for uploads is 30 seconds.", "The timeout for downloads is now 60 seconds."),
+    ("Staging uses PostgreSQL 15.", "Production uses PostgreSQL 15 now."),
+    ("Ask before deleting a branch.", "Ask before deleting a local branch."),
+    ("Use Redis for sessions.", "Redis is now used for locks."),
+    ("Do not edit generated files.", "Do not commit generated files."),
+]
+# fmt: on
+
+
+def test_paraphrases_and_newer_values_are_told_from_what_only_looks_alike() -> None:
+    for pair in PARAPHRASES:
+        assert compare(*pair) is compare(*pair[::-1]) is Relation.SAME, pair
+    for pair in REPLACED:
+        assert compare(*pair) is Relation.REPLACES, pair
+    for pair in DIFFERENT:
+        assert compare(*pair) is compare(*pair[::-1]) is None, pair
+
+
+def test_a_newer_value_retires_the_older_one_unless_several_were_said_on_one_day() -> None:
+    old = one("old", "The API listens on port 8080.", created=FIRST)
+    new = one("new", "The API now listens on port 9090.", created=FIRST + DAY)
+    rival = one("rival", "The API listens on port 8000.", created=FIRST)
+    pinned = replace(old, pinned=True)
+    for listed, gone in (
+        ([old, new], {"old"}),
+        ([replace(old, created=FIRST + 2 * DAY), new], {"new"}),
+        ([old, replace(new, extra=BY_AGENT)], set()),
+        ([pinned, new], set()),
+        ([old, rival, new], set()),
+    ):
+        plan = Plan({each.name: stored(each) for each in listed})
+        retire_replaced(plan)
+        assert set(plan.gone) == gone
 
 
 def test_what_is_kept_and_what_is_invented_is_told_by_hard_words_and_by_sentences() -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Barrier, Thread
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ from aforesaid.settings import load
 from tests.support.tables import loop_over
 
 NOW = 1_780_000_000_000
-OPEN: dict[str, int] = {
+OPEN: dict[str, Any] = {
     "last": NOW - 3 * DAY,
     "checked": NOW - HOUR,
     "sessions": MIN_SESSIONS,
@@ -64,12 +65,12 @@ OPENED = [
 
 
 @loop_over(("name", "state", "why"), CLOSED)
-def test_each_gate_alone_prevents_a_dream(name: str, state: dict[str, int], why: str) -> None:
+def test_each_gate_alone_prevents_a_dream(name: str, state: dict[str, Any], why: str) -> None:
     assert why in (closed_gate(NOW, **(OPEN | state)) or "")
 
 
 @loop_over(("name", "state"), OPENED)
-def test_at_its_limit_each_gate_is_open(name: str, state: dict[str, int]) -> None:
+def test_at_its_limit_each_gate_is_open(name: str, state: dict[str, Any]) -> None:
     assert closed_gate(NOW, **(OPEN | state)) is None
 
 
