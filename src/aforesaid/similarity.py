@@ -501,6 +501,8 @@ def _says_same(one: Claim, other: Claim) -> bool:
         return False
     if one.denials % 2 != other.denials % 2:  # `may not leave`, `has to stay`
         return _are_opposite(more, less)
+    if len(one.keys & other.keys) == 1:  # too little, unless nothing else differs
+        return not _unmatched(one, other) and not _unmatched(other, one)
     # A word in place of another may be the difference.
     kinds = [{_weight_class(word) for word in each} for each in (more, less)]
     if kinds[0] & kinds[1] or (0 in kinds[0] | kinds[1] and more and less):

@@ -126,6 +126,7 @@ def retire_replaced(plan: Plan) -> None:
             if name in plan.standing
             and old.memory.name in plan.standing
             and last_stated(old.memory) < last_stated(new.memory)
+            and not parsed[old.memory.name].keys.isdisjoint(parsed[name].keys)
             and _is_replaced(parsed[old.memory.name].core, parsed[name].core)
             and not replace_obstacle(new, old)
         ]
