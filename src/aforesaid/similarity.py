@@ -1,13 +1,17 @@
 """Similarity: whether two sentences say the same, or contradict each other.
 
-A sentence is compared by its word stems, its numbers and names, and its denials. In doubt, two sentences are
-different.
+A sentence is compared by its word stems, its numbers and names, and its denials. `compare` also knows
+synonyms, who does what to whom, and when a newer sentence has another value for the same thing. In doubt, two
+sentences are different.
 """
 
 import re
-from collections.abc import Iterable, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property, lru_cache
+from itertools import combinations, pairwise
 
 from aforesaid.english import LISTS, NUMBER_WORDS, STOP_WORDS, load_list, stem
 from aforesaid.model.prose import CLAUSE_END, sentences
@@ -138,7 +142,6 @@ CODE = re.compile(r"`+([^`\n]+)`+")
 FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 HARD_TOKEN = re.compile(r"[~.]{0,2}/?\w+(?:[-./\\:@+#_]+\w+)*(?:[+#]+|/)?|\$\w+")
-LAST_WORD = re.compile(r"(\w+)\W*\Z")
 OPENING = " \t*_\"'“‘(["
 POSSESSIVE = re.compile(r"['’]s\b")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -152,18 +155,16 @@ FILLERS = frozenset(map(canonical_stem, load_list("fillers")))
 CONTRACTED = ("n't", "n’t")
 WEAK = FILLERS | COMMON_STEMS
 SUBJECT = 0.6  # word overlap of sentences about the same subject
-LEAST_WORDS = 2  # of a sentence that says something
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """`hard`: its numbers and names, in order; `leads`: the word before each of them. `turns`: its denials,
-    conditions and comparisons, which change the meaning of the other words."""
+    """`hard`: its numbers and names. `turns`: its denials, conditions and comparisons, which change the
+    meaning of the other words."""
 
     text: str
     statement: Statement
     hard: tuple[str, ...]
-    leads: tuple[str, ...]
     turns: tuple[str, ...]
 
     @cached_property
@@ -191,9 +192,8 @@ def text_words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def parse_sentence(sentence: str) -> Sentence:
-    bare, hard = THOUSANDS.sub("", without_markup(sentence)), _hard(sentence)
-    statement, leads = parse_statement(bare), tuple(hard.values())
-    return Sentence(sentence, statement, tuple(hard), leads, _turns(bare))
+    bare = THOUSANDS.sub("", without_markup(sentence))
+    return Sentence(sentence, parse_statement(bare), _hard(sentence), _turns(bare))
 
 
 def _turns(sentence: str) -> tuple[str, ...]:
@@ -202,27 +202,20 @@ def _turns(sentence: str) -> tuple[str, ...]:
     return tuple(sorted((*denials, *(TURNS[word] for word in found if word in TURNS))))
 
 
-def _hard(sentence: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _hard(sentence: str) -> tuple[str, ...]:
     text = THOUSANDS.sub("", POSSESSIVE.sub("", sentence))
-    for mark in (*ADDRESS.finditer(text), *CODE.finditer(_blank_out(ADDRESS, text))):
-        hard = plain_text(mark[mark.lastindex or 0]).rstrip(".,;:!?/")
-        found[hard] = _word_before(text, mark.start())
+    quoted = (*ADDRESS.finditer(text), *CODE.finditer(_blank_out(ADDRESS, text)))
+    found = [plain_text(mark[mark.lastindex or 0]).rstrip(".,;:!?/") for mark in quoted]
     text = _blank_out(CODE, _blank_out(ADDRESS, text))
     for mark in HARD_TOKEN.finditer(text):
         token = mark[0].rstrip(".")
         if _is_hard(token, begins=not text[: mark.start()].strip(OPENING)):
-            found[plain_text(token)] = _word_before(text, mark.start())
-    return found
+            found.append(plain_text(token))
+    return tuple(dict.fromkeys(found))
 
 
 def _blank_out(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda mark: ";" + " " * (len(mark[0]) - 1), text)
-
-
-def _word_before(text: str, at: int) -> str:
-    found = LAST_WORD.search(text, 0, at)
-    return found[1].lower() if found else ""
 
 
 def _is_hard(token: str, *, begins: bool) -> bool:
@@ -258,21 +251,6 @@ def has_token(hard: str, plain: str) -> bool:
     return re.search(pattern, plain) is not None
 
 
-def same_sentence(one: Sentence, other: Sentence) -> bool:
-    """Whether two sentences say the same: no other number, name or denial, hardly another word."""
-    if one.text == other.text:
-        return True
-    if one.turns != other.turns or contradicts(one.statement, other.statement):
-        return False
-    if not (_holds(one, other) and _holds(other, one) and one.words & other.words):
-        return False
-    more, less = one.words - other.words - FILLERS, other.words - one.words - FILLERS
-    # A word in place of another may be the difference.
-    if (more and less) or len(more | less) > min(len(one.telling), len(other.telling)) // 8:
-        return False
-    return _same_order(one, other)
-
-
 def includes_sentence(whole: Sentence, part: Sentence) -> bool:
     """Whether a sentence says all that another one says: the same numbers, names and denials, and every word
     in the same order. `tabs, not spaces` does not include `spaces, not tabs`."""
@@ -288,38 +266,376 @@ def _holds(one: Sentence, other: Sentence) -> bool:
     return all(has_token(hard, plain) for hard in other.hard)
 
 
-def _same_order(one: Sentence, other: Sentence) -> bool:
-    """`tabs over spaces` and `spaces over tabs` have the same words. Else one may stand elsewhere."""
-    shared = one.words & other.words - FILLERS
-    mine, theirs = (_once(each.statement.order, shared) for each in (one, other))
-    if mine == theirs:
-        return True
-    if one.statement.directed or other.statement.directed or one.turns:
-        return False
-    return any(
-        [w for w in mine if w != moved] == [w for w in theirs if w != moved] for moved in mine
-    )
-
-
 def _once(order: Iterable[str], among: Set[str]) -> list[str]:
     return list(dict.fromkeys(word for word in order if word in among))
 
 
-def sentences_conflict(one: Sentence, other: Sentence) -> bool:
-    """Whether two sentences about the same subject cannot both hold: one denies, or has another number or
-    name."""
-    mine, theirs = (
-        each.about.difference(*(parse_statement(hard).order for hard in each.hard))
-        for each in (one, other)
+class Relation(Enum):
+    SAME = "same"
+    REPLACES = "replaces"  # the newer one has another value for the same thing, or denies it
+    CONFLICTS = "conflicts"  # it may have: both values are names, and perhaps both hold
+
+
+MAX_CLAIM = 400  # characters: what is longer is not one statement
+MAX_VALUE = 3  # words of a value
+EXTRA_WORDS = 6  # so many words a statement needs for each word that the other lacks
+TO_BE = "is"  # stands for every auxiliary
+DENIAL = "not"
+# In order, before the words are read.
+PHRASES = tuple(
+    (re.compile(pattern, re.IGNORECASE), put)
+    for pattern, put in (
+        (r"\A\W*no, ", ""),
+        (r"\bby hand\b", "manually"),
+        (r"\b(?:has|have|had|needs?|ought|is|are) to\b", "must"),
+        (r"\bno longer\b", "now not"),
+        (r"\b(?:in charge of|responsible for|takes? care of|looks? after)\b", "owns"),
+        (r"\b(?:is|are) (not|never) (?:allowed|permitted|supposed)(?: to)?\b", r"\1"),
+        (r"\b(?:is|are) (?:allowed|permitted) to\b", "may"),
+        (r"\bcan be (?:found|seen|reached)\b|\b(?:is|are) (?:called|named)\b", "is"),
+        (r"\b(?:turn|switch)(?:ed|es|s|ing)? off\b", "disabled"),
+        (r"\b(?:turn|switch)(?:ed|es|s|ing)? on\b", "enabled"),
+        (r"\b(?:no|not) more than\b|\bup to\b|\ba maximum of\b", "most"),
+        (r"\bno (?:fewer|less) than\b|\ba minimum of\b", "least"),
+        (r"\b(?:due|owing|thanks) to\b", "because"),
+        (r"\bprefer(?:s|red)? (.{2,40}?) over\b", r"\1 than"),
+        (r", (?:and |but )?(?:not|never) (?:with |in |on |by |for )?", " than "),
+        (r"\bany (?:more|longer)\b|\bfrom now on\b|\bas of\b", "now"),
+        (r"\b(?:instead of|rather than|in place of)\b", "than"),
+        (r"\binstead\b", ""),
+        (r"\bprior to\b", "before"),
+        (r"\b(?:pull|merge) requests?\b", "PR"),
+        (r"\bcannot\b|\bcan['’]t\b", "can not"),
+        (r"n['’]t\b", " not"),
+        (r"\A(?:do not|never) (.+) without (\w+ing\b.*?)\W*\Z", r"\2 before \1"),
+        (r"(?<=\d),(?=\d{3}\b)|['’]s\b|\*", ""),
+        (r"%", " percent"),
+        (r"\bat (least|most)\b", r"\1"),
     )
-    differ = not _holds(one, other) and not _holds(other, one)
-    if mine == theirs and mine:
-        return differ or contradicts(one.statement, other.statement)
-    # `the port` and `the debug port` may be two things.
-    if not (mine < theirs or theirs < mine) or len(mine & theirs) < LEAST_WORDS:
+)
+CLAIM_TOKEN = re.compile(
+    rf"`[^`\n]+`|{ADDRESS.pattern}|[~$.@/]{{0,3}}\w+(?:['’]\w+|[./:@+#_\\-]+\w+)*(?:\+\+|\#|/)?"
+    r"|[,;:!?()—–]|\.(?=\s|\Z)",
+    re.IGNORECASE,
+)
+CLOCK = re.compile(r"\A0(?=\d:)")  # `09:30`
+MEASURE = re.compile(r"(\d+(?:\.\d+)?)([a-zA-Z]{1,3})")  # `5MB`
+COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W_]+)+")  # `end-to-end`, `UTF-8`
+TURNED = {word: turn for word, turn in TURNS.items() if turn != "if"} | {
+    "solely": "only", "exclusively": "only", "before": "before", "than": "over", "least": "least",
+    "most": "most",
+}  # fmt: skip
+AUXILIARIES, DETERMINERS = load_list("auxiliaries"), load_list("determiners")
+PREPOSITIONS, CONJUNCTIONS = load_list("prepositions"), load_list("conjunctions")
+REFUSALS, PRESENT = frozenset(map(stem, load_list("refusals"))), load_list("present")
+IRREGULAR = {form: verb for verb, form in (each.split("/") for each in load_list("irregular"))}
+NOT_DERIVED = load_list("not-derived")
+SUFFIXES = words("isation ization ation ment ion er or ally ly ness abl at")
+SHORTEST_ROOT = 4  # letters
+FREE_TURNS = frozenset(words("over least most may"))  # they may change with a value
+ONE_OF_MANY = frozenset(words("includ support"))  # verbs whose object may have many values
+# Where swapped words are another statement: `from A to B`.
+ROLE_MARKS = words("by from to into before after over than until")
+
+
+def word_root(word: str) -> str:
+    """Its stem, also without the endings that make nouns and adverbs: `deployments` and `deploy`."""
+    single = word.removesuffix("s")
+    if single in NOT_DERIVED:
+        return single
+    bare = stem(stem(IRREGULAR.get(word) or IRREGULAR.get(single, word)))  # `warnings`
+    for end in SUFFIXES:
+        if bare.endswith(end) and len(bare) - len(end) >= SHORTEST_ROOT:
+            bare = bare.removesuffix(end)
+            break
+    if len(bare) > SHORTEST_ROOT and bare[-1] == bare[-2] and bare[-1] not in "sl":
+        bare = bare[:-1]
+    return f"{bare[:-1]}y" if bare.endswith("i") and len(bare) > 2 else bare
+
+
+SYNONYM_ROOTS = {
+    word_root(word): word_root(first)
+    for first, *others in map(str.split, LISTS["synonyms"])
+    for word in others
+}
+
+
+def _key(word: str) -> str:
+    root = word_root(word)
+    return SYNONYM_ROOTS.get(root, root)
+
+
+CHANGES, ROLES, CARRIERS, CLASSIFIERS = (
+    frozenset(map(_key, load_list(section)))
+    for section in ("changes", "roles", "carriers", "classifiers")
+)
+OPPOSITE_KEYS = frozenset(frozenset(map(_key, pair.split("/"))) for pair in load_list("opposites"))
+LIGHT = frozenset(map(word_root, load_list("light") | load_list("fillers")))
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """`key`: equal for words that mean the same. `hard`: a number, a name or code. `light`: says little.
+    `change`: a verb such as `raised`. `before`: the word before it. `under`: the prepositions and
+    conjunctions that it belongs to. `linked`: the first word after `is`."""
+
+    key: str
+    hard: bool
+    light: bool
+    change: bool
+    before: str
+    under: frozenset[str]
+    denied: bool
+    linked: bool
+    at: int
+
+    @property
+    def is_number(self) -> bool:
+        return any(map(str.isdigit, self.key))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence to compare. `present`: it says that it holds from now on."""
+
+    words: tuple[Word, ...]
+    turns: frozenset[str]
+    denials: int
+    present: bool
+    passive: bool
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Of the words that say something."""
+        return frozenset(word.key for word in self.words if word.hard or not word.light)
+
+    @property
+    def denied(self) -> frozenset[str]:
+        return frozenset(word.key for word in self.words if word.denied)
+
+    def under(self, mark: str) -> frozenset[str]:
+        return frozenset(word.key for word in self.words if mark in word.under)
+
+
+@lru_cache(maxsize=4096)
+def parse_claim(text: str) -> Claim:
+    found: list[Word] = []
+    turns: set[str] = set()
+    denials = 0
+    present = passive = denied = linked = False
+    before, preposition, conjunction, begins = "", "", "", True
+    for token, code in _claim_tokens(text):
+        low = token.lower()
+        function = "" if code or (token == "May" and not begins) else low
+        if function in TURNED:
+            turns.add(TURNED[function])
+        if not token[-1:].isalnum() and len(token) == 1:
+            before = preposition = conjunction = ""
+            denied, begins = False, low in ".!?;:"
+        elif function in PRESENT:
+            present = True
+        elif function in DENIALS or stem(function) in REFUSALS:
+            denials += 1
+            denied, before, preposition = True, DENIAL, ""
+        elif function in CONJUNCTIONS:
+            before = conjunction = function
+            denied, preposition = False, ""
+        elif function in PREPOSITIONS:
+            before = preposition = function
+        elif function in AUXILIARIES:
+            before, preposition = TO_BE, ""
+            linked = function in ("is", "was")
+        elif function not in DETERMINERS and function not in TURNED:
+            bare = NUMBER_NAMES.get(low.strip("/."), low.strip("/."))
+            bare = CLOCK.sub("", bare)
+            number = any(map(str.isdigit, bare))
+            hard = code or number or _is_hard(token, begins=begins)
+            passive |= before == TO_BE and (bare.endswith("ed") or bare in IRREGULAR)
+            key = bare if code or number or not bare.isalpha() else _key(bare)
+            light = not code and not number and word_root(bare) in LIGHT
+            under = frozenset(filter(None, (preposition, conjunction)))
+            change = key in CHANGES and bare.endswith(("ed", "ing", "became"))
+            found.append(Word(key, hard, light, change, before, under, denied, linked, len(found)))
+            before, begins, linked = key, False, False
+    if turns & {"only", "most", "least"}:
+        turns.discard("may")
+    return Claim(tuple(found), frozenset(turns), denials, present, passive)
+
+
+def _claim_tokens(text: str) -> Iterator[tuple[str, bool]]:
+    """Each with whether it is code."""
+    for pattern, put in PHRASES:
+        text = pattern.sub(put, text)
+    for token in CLAIM_TOKEN.findall(text):
+        if token.startswith("`"):
+            yield from ((part, True) for part in token.strip("`").split())
+        elif measure := MEASURE.fullmatch(token):
+            yield from ((part, False) for part in measure.groups())
+        elif COMPOUND.fullmatch(token):
+            yield from ((part, False) for part in token.split("-"))
+        else:
+            yield token, False
+
+
+def compare(old: str, new: str) -> Relation | None:
+    """How a newer sentence relates to an older one about the same subject. In doubt, not at all."""
+    if old == new:
+        return Relation.SAME
+    if max(len(old), len(new)) > MAX_CLAIM or old.endswith("?") or new.endswith("?"):
+        return None
+    one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
+    if one.keys.isdisjoint(other.keys) or not _same_roles(one, other):
+        return None
+    return Relation.SAME if _says_same(one, other) else _compare_values(one, other)
+
+
+def _unquote(text: str, other: str) -> str:
+    """Without the marks of code that the other text has without them."""
+    return CODE.sub(lambda code: code[code[0] not in other and code[1] in other], text)
+
+
+def _says_same(one: Claim, other: Claim) -> bool:
+    more, less = _telling(_unmatched(one, other)), _telling(_unmatched(other, one))
+    extra = [*more, *less]
+    if one.turns != other.turns or any(word.hard for word in extra):
         return False
-    led, rivals = (
-        {lead for hard, lead in zip(each.hard, each.leads, strict=True) if hard not in rest.hard}
-        for each, rest in ((one, other), (other, one))
-    )
-    return differ and word_overlap(mine, theirs) >= SUBJECT and bool(led & rivals)
+    if one.denials % 2 != other.denials % 2:  # `may not leave`, `has to stay`
+        return _are_opposite(more, less)
+    if len(one.keys & other.keys) == 1:  # too little, unless nothing else differs
+        return not _unmatched(one, other) and not _unmatched(other, one)
+    # A word in place of another may be the difference.
+    kinds = [{_weight_class(word) for word in each} for each in (more, less)]
+    if kinds[0] & kinds[1] or (0 in kinds[0] | kinds[1] and more and less):
+        return False
+    new = [word for word in extra if not _weight_class(word)]
+    return len(new) * EXTRA_WORDS <= max(len(one.keys), len(other.keys))
+
+
+def _weight_class(word: Word) -> int:
+    """Which words it can be missing beside: 0 if it says something of its own."""
+    return 1 if word.key in CARRIERS else 2 if word.key in CLASSIFIERS else 0
+
+
+def _are_opposite(ones: Sequence[Word], others: Sequence[Word]) -> bool:
+    if len(ones) != 1 or len(others) != 1:
+        return False
+    return frozenset((ones[0].key, others[0].key)) in OPPOSITE_KEYS
+
+
+def _compare_values(old: Claim, new: Claim) -> Relation | None:
+    """Whether the newer one denies what the older one says, or has another value in its place."""
+    lost, gained = _telling(_unmatched(old, new)), _telling(_unmatched(new, old))
+    changes = [word for word in gained if word.change]
+    gained = [word for word in gained if word not in changes]
+    if changes:  # the verb is another one now
+        lost = [word for word in lost if word is lost[-1] or word.before != TO_BE]
+    bare = [[word for word in each if not _weight_class(word)] for each in (lost, gained)]
+    if all(bare) and (len(bare[0]) == len(lost) or len(bare[1]) == len(gained)):
+        lost, gained = bare
+    if old.turns - FREE_TURNS != new.turns - FREE_TURNS:
+        return None
+    if old.denials % 2 != new.denials % 2:
+        return None if lost or gained else Relation.REPLACES
+    changed = bool(changes) or (new.present and not old.present)
+    if _are_opposite(lost, gained):
+        return Relation.REPLACES if changed else Relation.CONFLICTS
+    shared = [word for word in new.words if word.key in {each.key for each in old.words}]
+    rejected = [word for word in new.words if "than" in word.under]  # `X instead of Y`
+    if rejected and not lost and 0 < len(gained) <= MAX_VALUE:
+        named = all(word in shared for word in rejected) and len(shared) > len(rejected)
+        return Relation.REPLACES if named else None
+    if not (_is_value(lost) and _is_value(gained) and _same_subject(old, shared, lost, gained)):
+        return None
+    rests = old.words[lost[-1].at + 1 :], new.words[gained[-1].at + 1 :]
+    led = lost[0].before == gained[0].before
+    led |= bool(changes) and lost[0].at > 0 and gained[0].before in ("to", "by")
+    followed = all(rests) and rests[0][0].key == rests[1][0].key
+    if changed:
+        certain = _may_change(lost, rests[0]) and _may_change(gained, rests[1])
+        return Relation.REPLACES if certain and (led or followed) else None
+    if not led or not all(word.hard for word in (*lost, *gained)):
+        return None
+    if len(lost) == len(gained) == 1 and lost[0].is_number and gained[0].is_number:
+        many = ONE_OF_MANY & {word.key for word in old.words[: lost[0].at][-2:]}
+        certain = _is_measured(lost[0], rests[0]) and _is_measured(gained[0], rests[1])
+        certain &= not many or lost[0].before == TO_BE
+        return Relation.REPLACES if certain else None
+    certain = lost[0].linked and gained[0].linked and not any(rests)
+    return Relation.REPLACES if certain else Relation.CONFLICTS
+
+
+def _same_subject(
+    old: Claim, shared: Sequence[Word], lost: Sequence[Word], gained: Sequence[Word]
+) -> bool:
+    """Whether enough is the same; a single word has to stand in the same place."""
+    telling = _telling(shared)
+    if not telling or (len(shared) < 2 and lost[0].before not in PREPOSITIONS | {TO_BE}):
+        return False
+    twin = next(word for word in old.words if word.key == telling[0].key)
+    places = twin.at < lost[0].at, telling[0].at < gained[0].at
+    return len(telling) > 1 or (twin.under == telling[0].under and places[0] == places[1])
+
+
+def _unmatched(one: Claim, other: Claim) -> list[Word]:
+    left = Counter(word.key for word in other.words)
+    found = []
+    for word in one.words:
+        left[word.key] -= 1
+        if left[word.key] < 0:
+            found.append(word)
+    return found
+
+
+def _telling(found: Iterable[Word]) -> list[Word]:
+    return [word for word in found if word.hard or not word.light]
+
+
+def _is_value(found: Sequence[Word]) -> bool:
+    """Whether the words stand side by side."""
+    joined = all(two.before == one.key for one, two in pairwise(found))
+    return 0 < len(found) <= MAX_VALUE and joined
+
+
+def _may_change(value: Sequence[Word], rest: Sequence[Word]) -> bool:
+    """Not what says which thing is meant: a subject (but for who does it), or what has a number after it."""
+    if any(word.hard and not word.key.isalpha() for word in rest):
+        return False
+    if value[0].before in ("of", "for") and not value[0].is_number:
+        return False
+    return value[0].at > 0 or (len(value) == 1 and any(word.key in ROLES for word in rest))
+
+
+def _is_measured(number: Word, rest: Sequence[Word]) -> bool:
+    """Whether a number is a value and not a name: `after 10 minutes`, `on port 80`; not `server 1 runs`."""
+    if number.at == 0 or any(word.is_number for word in rest):
+        return False
+    if number.before in PREPOSITIONS | CONJUNCTIONS | {TO_BE, DENIAL}:
+        return len(rest) <= 2
+    unit = len(rest) == 1 and rest[0].before == number.key and number.at >= 2
+    return not rest or unit
+
+
+def _same_roles(one: Claim, other: Claim) -> bool:
+    """Whether the words that both have stand in the same relation: not `A calls B` and `B calls A`."""
+    order = [{word.key: word.at for word in reversed(each.words)} for each in (one, other)]
+    shared = order[0].keys() & order[1].keys()
+    pairs = [(one.under(mark) & shared, other.under(mark) & shared) for mark in ROLE_MARKS]
+    pairs.append((one.denied & shared, other.denied & shared))
+    if any(mine and theirs and mine.isdisjoint(theirs) for mine, theirs in pairs):
+        return False
+    if shared & (one.under("from") & other.under("to") | one.under("to") & other.under("from")):
+        return False
+    if one.passive != other.passive:
+        places, passive = (order[1], one) if one.passive else (order[0], other)
+        actors = [word.key for word in passive.words if "by" in word.under and word.key in shared]
+        subjects = [word.key for word in passive.words if word.key in shared and not word.under]
+        return not (actors and subjects) or places[actors[0]] < places[subjects[0]]
+    marked = {word.key for each in (one, other) for word in each.words if word.under}
+    bare = sorted(shared - marked, key=lambda key: order[0][key])
+    return not any(order[1][a] > order[1][b] > order[1][c] for a, b, c in combinations(bare, 3))
+
+
+def contradict(one: str, other: str) -> bool:
+    """Whether two sentences about the same subject cannot both hold, or perhaps not."""
+    found = {compare(one, other), compare(other, one)}
+    return Relation.SAME not in found and found != {None}

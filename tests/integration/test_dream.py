@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aforesaid import settings
-from aforesaid.clock import DAY, HOUR
+from aforesaid.clock import DAY
 from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory import changes
 from aforesaid.memory.changes import Change, Memories
@@ -39,6 +39,7 @@ from tests.support.dream_set import (
     OVER,
     PARTS,
     PINNED,
+    REPLACED,
     SIGNALS,
     contents,
     reply,
@@ -155,16 +156,17 @@ def test_without_a_model_exactly_the_planted_duplicates_go_and_nothing_else(
     before, listed = contents(memories), {each.name for each in rows()}
     result = run_dream(memories, DreamContext(root=str(project)))
     assert not result.refused
-    assert names(memories) == listed - DUPLICATES
-    assert {each.memory.name for each in memories.retired().memories} == DUPLICATES
+    gone = DUPLICATES.union(REPLACED)
+    assert names(memories) == listed - gone
+    assert {each.memory.name for each in memories.retired().memories} == gone
     after = contents(memories)
     kept = {*EXACT, *NEAR}
     untouched = [
         path
         for path in before
-        if Path(path).stem not in kept | DUPLICATES and not path.endswith("MEMORY.md")
+        if Path(path).stem not in kept | gone and not path.endswith("MEMORY.md")
     ]
-    assert len(untouched) == 60 - len(kept) - len(DUPLICATES)
+    assert len(untouched) == 60 - len(kept) - len(gone)
     assert all(after[path] == before[path] for path in untouched)
     assert get(memories, "tests-before-commit").body == (
         "Always run `make test` before each commit.\n**Why:** Two broken builds in March.\n"
@@ -332,20 +334,6 @@ def test_one_dream_at_a_time(memories: Memories, project: Path) -> None:
         assert run_dream(memories, DreamContext(root=str(project)), held=held).operations
         assert last_dream(memories) is None  # who has the lock says when all is done
     assert contents(memories) != before
-
-
-def test_a_dream_that_was_taken_for_hung_changes_nothing(memories: Memories, project: Path) -> None:
-    before = contents(memories)
-    model = StubModel([reply()])
-
-    def slow(request: Request) -> Reply | Failure:
-        memories.clock.at += HOUR  # type: ignore[attr-defined]
-        lock_dreams(memories)
-        return model.ask(request)
-
-    result = run_dream(memories, DreamContext(root=str(project), ask=slow))
-    assert result.given_up == "another dream has taken over"
-    assert contents(memories) == before
 
 
 def test_the_teams_memories_and_the_clients_are_left_alone(home: Paths, project: Path) -> None:

@@ -75,6 +75,15 @@ def test_what_it_corrects_is_updated(project: Path) -> None:
     assert "corrected" in aforesaid("memory", "log", cwd=project).stdout
 
 
+def test_it_says_what_it_resembles_or_contradicts(project: Path) -> None:
+    first = remembered(project, "The API listens on port 8080.")["name"]
+    told = aforesaid("remember", "The API now listens on port 9090.", cwd=project).stdout
+    assert f"It contradicts {first}." in told
+    again = remembered(project, "On port 9090 the API is listening.")
+    assert again["same"]
+    assert again["contradicted"] == [first]
+
+
 def test_the_wording_or_the_option_says_what_kind_it_is(project: Path) -> None:
     assert remembered(project, "I prefer tabs over spaces")["type"] == "user"
     assert remembered(project, "Bugs are tracked in Linear", "--type", "reference")["type"] == (

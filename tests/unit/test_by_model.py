@@ -201,30 +201,14 @@ def test_an_observation_knows_the_events_it_came_from(desk: Desk) -> None:
     ) == [("Write",)]
 
 
-def test_after_three_tries_a_job_is_skipped_and_listed_and_the_next_one_is_done(desk: Desk) -> None:
-    desk.model.steps = [CHATTER] * 6
-    desk.work()
-    (row,) = desk.store.jobs.skipped()
-    assert (row.kind, row.tries) == ("observe", 3)
-    assert row.last_error is not None
-    assert "could not be used" in row.last_error
-    assert [state for _, state, _, _ in desk.jobs()] == ["skipped", "done"]
-    assert desk.rows("SELECT count(*) FROM requests WHERE outcome = 'unusable'") == [(6,)]
-
-
-def test_a_skipped_job_that_is_requeued_has_all_its_tries_again(desk: Desk) -> None:
-    desk.model.steps = [CHATTER] * 6
-    desk.work()
-    assert desk.store.jobs.requeue_skipped(None, desk.clock()) == 1
-    desk.work()
-    assert desk.store.jobs.skipped() == []
-    assert desk.rows("SELECT title FROM observations") == [("s1_1.py written",)]
-
-
-def test_an_unusable_reply_is_never_confirmed_as_nothing(desk: Desk) -> None:
+def test_after_an_unusable_reply_and_its_repair_the_extracted_note_stands(desk: Desk) -> None:
     desk.model.then = CHATTER
     desk.work()
-    assert [state for _, state, _, _ in desk.jobs()] == ["skipped", "skipped"]
+    assert [state for _, state, _, _ in desk.jobs()] == ["done", "done"]
+    assert all("could not be used" in str(why) for _, _, _, why in desk.jobs())
+    assert desk.rows("SELECT count(*) FROM requests WHERE outcome = 'unusable'") == [(4,)]
+    assert desk.rows("SELECT provider FROM observations") == [("rules",)]
+    assert desk.rows("SELECT DISTINCT written_by FROM jobs") == [("rules",)]
 
 
 def test_an_exception_of_a_provider_costs_a_try_and_nothing_else(desk: Desk) -> None:
@@ -240,7 +224,11 @@ def test_an_exception_of_a_provider_costs_a_try_and_nothing_else(desk: Desk) -> 
 def test_a_reply_survives_when_its_effect_could_not_be_stored(
     desk: Desk, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object, **__: object) -> None:
+    real = getattr(Jobs, method)
+
+    def full(*args: object, **options: object) -> object:
+        if options.get("draft") or options.get("draft_only"):
+            return real(*args, **options)
         raise StoreError("the disk is full")
 
     with monkeypatch.context() as patched:

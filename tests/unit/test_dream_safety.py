@@ -99,12 +99,6 @@ def test_a_merge_that_keeps_everything_is_carried_out() -> None:
     assert plan.successor("port") == "steps"
 
 
-def test_a_reason_that_only_says_again_what_was_said_is_left_out() -> None:
-    echo = f"{BOTH}\n**Why:** Nadia has the key.\n**How to apply:** Start it with `make up`."
-    plan = judged(planned(PORT, STEPS), merge(("port", "steps"), "", echo, WHY))
-    assert plan.standing["steps"].body == BOTH
-
-
 @loop_over(
     ("body", "missing"),
     [
@@ -179,13 +173,7 @@ def test_a_pinned_memory_stays_to_the_byte() -> None:
     for text in (f"{pinned.body} Do it from the root.", pinned.body.upper()):
         assert refusal(planned(pinned, plain), rewrite("pinned", text, WHY)) == "it is pinned"
     merged = merge(("plain", "pinned"), "", f"{plain.body} {pinned.body}", WHY)
-    why = refusal(planned(pinned, plain), merged)
-    assert why.startswith("pinned is pinned, so pinned stays as it is: it loses “The API listens")
-    again = memory("again", "Start it with `make up`, from the root.", 9, 5, files=(("a.py", "1"),))
-    merged = merge(("again", "pinned"), "Starting", f"{again.body} {pinned.body}", WHY)
-    plan = judged(planned(pinned, again), merged)
-    assert plan.standing["pinned"] == pinned
-    assert plan.gone["again"].replaced_by == "pinned"
+    assert refusal(planned(pinned, plain), merged) == "pinned is pinned"
     twice = memory("twice", pinned.body, pinned=True)
     assert refusal(planned(pinned, twice), merge(("pinned", "twice"), "", pinned.body, WHY))
 
@@ -289,10 +277,6 @@ def test_an_agents_words_do_not_become_the_users() -> None:
     listed = merge(both.names, "", PORT.body, WHY, (DroppedFact(noted.body, "not needed"),))
     assert "the other was noted by the agent" in refusal(planned(PORT, noted), listed)
     again = memory("noted", "On host4, the API listens on port 8080.", 9, 9, extra={BY: AGENT})
-    reworded = merge(both.names, "The agent's line", again.body, WHY)
-    plan = judged(planned(PORT, again), reworded)
-    assert plan.standing["port"] == PORT  # to the byte
-    assert plan.gone["noted"].replaced_by == "port"
     assert "the user's word" in refusal(planned(PORT, again), retire("port", "old", "noted"))
     asked = build_dream_request([PORT, noted])
     assert "9 pieces of evidence, noted by the agent)" in asked.request.message
@@ -312,10 +296,6 @@ def test_what_is_retired_must_be_said_elsewhere_or_be_given_up_with_a_reason() -
     said = retire("port", "old", None, (DroppedFact(PORT.body, "host4 is gone"),))
     assert judged(planned(PORT), said).gone["port"].replaced_by is None
 
-    fuller = memory("fuller", f"{PORT.body} Its log is in out.txt.", 3)
-    plan = judged(planned(PORT, fuller), retire("port", "old"))
-    assert plan.gone["port"].replaced_by == "fuller"  # found by what it says
-
 
 def test_memories_of_all_projects_and_of_one_are_not_mixed() -> None:
     mine = memory("mine", "Answer in English.", type="user")
@@ -323,11 +303,6 @@ def test_memories_of_all_projects_and_of_one_are_not_mixed() -> None:
     merged = merge(("mine", "here"), "", here.body, WHY)
     assert "different folders" in refusal(planned(mine, here), merged)
     assert "all projects" in refusal(planned(mine, here), retire("mine", "old", "here"))
-    again = memory("again", "Answer in English!", 9, 9, files=(("a.py", "1"),), commit="c0ffee")
-    merged = merge(("mine", "again"), "Of this project", again.body, WHY)
-    plan = judged(planned(mine, again), merged)
-    assert plan.standing["mine"] == mine
-    assert plan.gone["again"].replaced_by == "mine"
 
 
 def test_what_is_refused_does_not_take_the_rest_with_it_and_nothing_is_changed_twice() -> None:
@@ -396,10 +371,6 @@ READ = (merge(("a", "b"), "d", "x\ny", "w"), retire("c", "v", "a", (DroppedFact(
         GOOD.replace('"a", "b"', '"a.md", "[b]"'),
         GOOD.replace('"x\\ny"', '"x\ny"'),
         GOOD[: GOOD.index(', "rewrite"')],  # cut off
-        GOOD.replace('"description": "d", "body": "x\\ny"', '"into": {"description": "d", "body": "x\\ny"}'),
-        '[{"op": "merge", "names": ["a", "b"], "description": "d", "body": "x\\ny", "why": "w"},'
-        '{"op": "retire", "name": "c", "replaced_by": "a", "reason": "v",'
-        ' "dropped": [{"fact": "f", "reason": "r"}]}]',
     ],
 )  # fmt: skip
 def test_replies_are_read_as_they_come(reply: str) -> None:

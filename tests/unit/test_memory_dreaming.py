@@ -275,7 +275,7 @@ def test_whoever_is_quicker_to_the_lock_dreams(
 ) -> None:
     shop = bedroom.project("shop")
     # between the look and the lock
-    monkeypatch.setattr("aforesaid.worker.dreams.lock_held_since", lambda _: None)
+    monkeypatch.setattr("aforesaid.worker.dreams.is_dreaming", lambda _: False)
     monkeypatch.setattr("aforesaid.memory.dream.run.acquire_dream_lock", lambda *_: None)
     assert bedroom.dreamer().run_if_due() == 0
     assert retired(shop) == 0

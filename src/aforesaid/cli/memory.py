@@ -335,6 +335,10 @@ def remember(
     else:
         where = WHERE.get(answer["of"], "in this project")
         say(f"Remembered {where} as {name}: {answer['path']}")
+    for word in ("same", "contradicted"):
+        for other in answer[word]:
+            what = "It says the same as" if word == "same" else "It contradicts"
+            say(f"{what} {other}. `aforesaid dream` resolves this if it is certain.")
 
 
 @click.group(invoke_without_command=True)

@@ -221,7 +221,11 @@ def remember(context: Context, *, text: str, type: str | None, files: tuple[str,
     name = fenced(item_name(MEMORY, answer["name"]))
     if answer["known"]:
         return f"Already known: {name}."
-    return f"Remembered as {name}, for later sessions. `forget` undoes this."
+    text = f"Remembered as {name}, for later sessions. `forget` undoes this."
+    for word, what in (("same", "It says the same as"), ("contradicted", "It contradicts")):
+        if others := ", ".join(fenced(item_name(MEMORY, each)) for each in answer[word]):
+            text += f" {what} {others}."
+    return text
 
 
 def forget(context: Context, *, id: str, undo: bool) -> str:

@@ -20,8 +20,8 @@ from aforesaid.memory.dream.run import (
     DreamContext,
     DreamResult,
     closed_gate,
+    is_dreaming,
     last_dream_at,
-    lock_held_since,
     run_dream,
 )
 from aforesaid.memory.extraction.drafts import Draft
@@ -265,9 +265,9 @@ class Memory:
         root, now = self._memories.places.root, self._memories.clock()
         lock = root / DREAM_LOCK_FILE
         last = last_dream_at(lock)
-        sessions, held_since = count_sessions(root, last or 0), lock_held_since(lock)
+        sessions, dreaming = count_sessions(root, last or 0), is_dreaming(lock)
         if why := closed_gate(
-            now, last=last, checked=self._checked, sessions=sessions, held_since=held_since
+            now, last=last, checked=self._checked, sessions=sessions, dreaming=dreaming
         ):
             return why
         self._checked = now

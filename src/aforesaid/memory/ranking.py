@@ -1,4 +1,4 @@
-"""Ranks memories for a prompt or a query without a model: by shared words, meaning, and the work asked for.
+"""Ranks memories for a prompt or a query without a model: by shared words and meaning.
 
 Unlike `recall/`, which orders documents of the store relative to each other, it needs no database and an
 absolute score: mostly, no memory may be injected.
@@ -45,21 +45,20 @@ def common_stems() -> frozenset[str]:
     return frozenset(stem(word) for word in words(COMMON_WORDS))
 
 
-MAKE = r"(?:write|create|add|implement|build|make|extend|refactor|rewrite|port|generate)"
-FIND = r"(?:find|add|install|use|(?:pull|bring|wire) in|get|need|want|upgrade|update|bump|choose|recommend)"
-UNDO = r"(?:drop|remove|delete|rename|get rid of|alter|change|replace|add)"
-HAND = r"(?:open|create|make|write|raise|submit|prepare|draft|send|put up)"
-SOURCE = (
-    r"(?:functions?|methods?|class(?:es)?|modules?|components?|helpers?|scripts?|endpoints?|handlers?|parsers?|"
-    r"decorators?|hooks?|wrappers?|utilit\w+|program|codec|client|adapter|widget|struct|interface|"
-    r"source files?|\w+ file called|"
-    r"(?:python|typescript|javascript|rust|java|kotlin|ruby|php|swift) (?:files?|code)|"
-    r"[\w./-]+\.(?:py|jsx?|tsx?|go|rs|java|kt|rb|c|h|cpp|cs|php|swift|vue|svelte|sh|sql|exs?|scala))"
-)
-RECALL_ACTIVITY = "what is remembered"
 RECALL_REQUEST = re.compile(
     r"\bmy (?:own )?preferences\b|\b(?:remember|know|recall) about (?:me|my)\b|"
     r"\bwhat (?:did|have) I (?:tell|told|ask|asked) you (?:to|about)\b|\bhow I (?:like|prefer|want)\b",
+    re.IGNORECASE,
+)
+# A prompt that asks for code needs the user's rules of style, with which it shares no word.
+CODE_REQUEST = re.compile(
+    r"\b(?:write|create|add|implement|build|make|extend|refactor|rewrite|port)\b[^?!]*?"
+    r"\b(?:functions?|methods?|class(?:es)?|modules?|components?|helpers?|scripts?|parsers?|handlers?"
+    r"|(?:python|typescript|javascript|rust|java|go|ruby) (?:files?|code)|[\w./-]+\.[a-z]{1,4})(?!\w)",
+    re.IGNORECASE,
+)
+STYLE_RULE = re.compile(
+    r"\bindent|\btabs\b|\bquotes\b|semicolon|type hints?|\bnaming\b|docstring|(?:code|coding) style",
     re.IGNORECASE,
 )
 QUESTION = re.compile(
@@ -68,65 +67,8 @@ QUESTION = re.compile(
 )
 
 
-# Name, how a prompt asks for it, and what a rule about it mentions.
-ROWS = (
-    (
-        "code",
-        rf"\b{MAKE}\b[^?!]*?\b{SOURCE}(?!\w)",
-        r"\bindent|\b(?:tabs|spaces|quotes|naming)\b|semicolon|annotat|type hints?|docstring|\bcomments?\b|"
-        r"line length|code style|coding style|camel ?case|snake ?case",
-    ),
-    (
-        "tests",
-        r"\b(?:write|add|create|extend|cover|fix|mend|make|speed up)\b[^.?!]*"
-        r"\b(?:tests?|specs?|coverage|suite)\b(?!\.\w)"
-        r"(?! (?:system|environment|server|account|data|bucket|cluster|instance))",
-        r"(?<!and )\btests\b(?! with)|\btest (?:cases?|files?|modules?)\b|\bmock|\bfixtures?\b",
-    ),
-    (
-        "a commit",
-        r"(?<![\w:./-])commit\b(?! (?:log|hash|id|history))|\bcheck (?:it|this|that) in\b",
-        r"\bcommits?\b",
-    ),
-    ("a push", r"\bpush\b|\bmerge\b(?! (?:conflict|sort))|\bland (?:it|this)\b", r"\bpush|\bmerg"),
-    (
-        "a pull request",
-        rf"\b{HAND}\b[^.?!]*\b(?:pull request|PR|merge request|MR)\b",
-        r"pull requests?|\bPRs?\b|merge requests?",
-    ),
-    (
-        "a package",
-        rf"\b{FIND}\b[^.?!]*\b(?:librar(?:y|ies)|packages?|dependenc(?:y|ies)|crates?|plugins?)\b",
-        r"\bpackages?\b|dependenc|\blibrar|third[- ]party",
-    ),
-    (
-        "the schema",
-        rf"\b{UNDO}\b[^.?!]*\b(?:columns?|tables?|constraints?)\b|\b{MAKE}\b[^.?!]*\bmigrations?\b",
-        r"\bmigrations?\b|\bschema\b|\bcolumns?\b[^.]*\b(?:remov|drop|renam|add)|"
-        r"\b(?:remov|drop|renam|add)\w*\b[^.]*\bcolumns?\b",
-    ),
-    (
-        "a plan",
-        r"\b(?:throughout|everywhere|across the (?:whole )?(?:code|repo)|code ?base)\b",
-        r"\bplan\b",
-    ),
-)
-ACTIVITIES = {
-    name: (re.compile(asked, re.IGNORECASE), re.compile(ruled, re.IGNORECASE))
-    for name, asked, ruled in ROWS
-}
-
-
 def is_question(prompt: str) -> bool:
     return QUESTION.match(prompt) is not None
-
-
-def requested_activities(prompt: str) -> frozenset[str]:
-    if RECALL_REQUEST.search(prompt):
-        return frozenset({RECALL_ACTIVITY})
-    if is_question(prompt):
-        return frozenset()
-    return frozenset(name for name, (asked, _) in ACTIVITIES.items() if asked.search(prompt))
 
 
 MAX_TERMS = 48
@@ -150,7 +92,7 @@ WORDS_WEIGHT = 0.5
 SECOND_WORD_WEIGHT = 1.3  # the word after the best: one alone is mostly chance
 MEANING_WEIGHT = 0.11
 LEAD_WEIGHT, LEAD_MEANING_WEIGHT = 0.45, 0.12
-RULE_WEIGHT = 1.5
+RECALL_WEIGHT = 1.5
 QUESTION_PENALTY = 0.4
 # With vectors of words and texts, of texts alone, and with none.
 THRESHOLD, THRESHOLD_TEXT_VECTORS, THRESHOLD_WORDS = 1.08, 1.25, 0.84
@@ -201,17 +143,16 @@ class _Prepared(NamedTuple):
 
     places: Mapping[str, float]
     spelled: Mapping[str, str]
-    rules: frozenset[str]
+    of_user: bool
+    is_style: bool
 
 
 def _prepare(memory: Memory) -> _Prepared:
     head_text = f"{memory.name.replace('-', ' ')}\n{memory.description}"
     head, body = stem_terms(head_text), stem_terms(memory.body)
-    rules = {RECALL_ACTIVITY} if memory.type == USER else set()
-    if memory.type in (USER, FEEDBACK):
-        rules |= {name for name, (_, ruled) in ACTIVITIES.items() if ruled.search(head_text)}
+    is_style = memory.type in (USER, FEEDBACK) and STYLE_RULE.search(head_text) is not None
     places = dict.fromkeys(body, BODY_WEIGHT) | dict.fromkeys(head, 1.0)
-    return _Prepared(places, {**body, **head}, frozenset(rules))
+    return _Prepared(places, {**body, **head}, memory.type == USER, is_style)
 
 
 class _Collection:
@@ -326,22 +267,24 @@ class MemoryRanker:
         enough = THRESHOLD if self._vectors.has_words else THRESHOLD_TEXT_VECTORS
         compared = 0 if known_meaning is None else max(0, len(memories) - 1)
         needed = THRESHOLD_WORDS + (enough - THRESHOLD_WORDS) * min(1.0, compared / MANY)
-        activities, penalty = requested_activities(text), QUESTION_PENALTY * is_question(text)
+        question, recalls = is_question(text), RECALL_REQUEST.search(text) is not None
+        codes = not question and CODE_REQUEST.search(text) is not None
+        penalty = QUESTION_PENALTY * question
         leads = _leads(shared, meaning)
         near = []
         for each, prepared, own, distance, lead in zip(
             memories, collection.prepared, shared, meaning, leads, strict=True
         ):
-            rules = activities & prepared.rules
+            asked = (recalls and prepared.of_user) or (codes and prepared.is_style)
             second = own[1].points if len(own) > 1 else 0.0
             score = (
                 WORDS_WEIGHT * sum(word.points for word in own)
                 + SECOND_WORD_WEIGHT * second
                 + MEANING_WEIGHT * distance
-                + LEAD_WEIGHT * (max(lead, 0.0) if rules else lead)
-                + (RULE_WEIGHT if rules else -penalty)
+                + LEAD_WEIGHT * (max(lead, 0.0) if asked else lead)
+                + (RECALL_WEIGHT if asked else -penalty)
             )
-            near.append(RankedMemory(each, score / needed, _reason(rules, own)))
+            near.append(RankedMemory(each, score / needed, _reason(own, asked=asked)))
         return sorted(near, key=lambda each: (-each.score, each.memory.memory.name))
 
     def prepare(self, memories: Sequence[StoredMemory]) -> None:
@@ -387,8 +330,8 @@ def _leads(shared: Sequence[Sequence[SharedWord]], meaning: Sequence[float]) -> 
     return [max(-1.0, min(1.0, each - (second if each == first else first))) for each in own]
 
 
-def _reason(rules: frozenset[str], shared: Sequence[SharedWord]) -> str:
-    reasons = [f"a rule for {', '.join(sorted(rules))}"] if rules else []
+def _reason(shared: Sequence[SharedWord], *, asked: bool) -> str:
+    reasons = ["a rule for it"] if asked else []
     if shared:
         reasons.append(", ".join(each.word.replace("_", " ") for each in shared[:SHOWN_WORDS]))
     return "; ".join(reasons) or "near in meaning"

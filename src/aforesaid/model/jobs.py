@@ -61,7 +61,10 @@ class Done(NamedTuple):
 
 
 class Retry(NamedTuple):
+    """`unusable`: the model's reply and its repair could not be used; asking again hardly helps."""
+
     why: str
+    unusable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _summarize(
 
 
 def failed(failure: Failure) -> Outcome:
-    return Retry(failure.why) if isinstance(failure, Refused) else Postponed(failure)
+    return Retry(failure.why, unusable=True) if isinstance(failure, Refused) else Postponed(failure)
 
 
 def _line(words: str | None, length: int) -> str | None:

@@ -12,10 +12,10 @@ from aforesaid.memory.dream.run import (
     DreamContext,
     DreamResult,
     closed_gate,
+    is_dreaming,
     last_dream_at,
     last_project_dream_at,
     lock_dreams,
-    lock_held_since,
     run_dream,
     sessions_counted_since,
 )
@@ -50,8 +50,8 @@ class Dreamer:
             return 0
         file = self.context.paths.memory / DREAM_LOCK_FILE
         last, now = last_dream_at(file), self.context.clock()
-        held_since = lock_held_since(file)
-        if closed_gate(now, last=last, checked=self._checked, held_since=held_since) is not None:
+        dreaming = is_dreaming(file)
+        if closed_gate(now, last=last, checked=self._checked, dreaming=dreaming) is not None:
             return 0
         self._checked = now
         due = [

@@ -214,6 +214,8 @@ class MemoryCommands:
             "path": str(stored.path),
             "known": done.known,
             "updated": done.updated,
+            "same": list(done.same),
+            "contradicted": list(done.contradicted),
         }
 
     def _session(self, request: Json) -> Session | None:

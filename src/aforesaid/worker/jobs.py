@@ -138,7 +138,7 @@ class JobRunner:
                 store.jobs.postpone(job, absence.why, until + BEHIND)
                 seconds = (until - self.context.clock()) // SECOND
                 log.warning("model.away", job=job.id, seconds=seconds)
-            case Retry(why) if job.written_by == DRAFT:
+            case Retry(why, unusable=True) if job.written_by == DRAFT:
                 # One request and its repair are enough: what was extracted stands.
                 store.jobs.keep_draft(job, RULES, why, self.context.clock())
                 breaker.record_unusable()

@@ -30,7 +30,6 @@ from aforesaid.memory.dream.plan import (
     Refusal,
 )
 from aforesaid.memory.dream.rules import (
-    drop_repeated_reasons,
     last_stated,
     merge_memories,
     merge_obstacle,
@@ -40,7 +39,7 @@ from aforesaid.memory.dream.rules import (
     replace_obstacle,
 )
 from aforesaid.model.memories import Memory, StoredMemory
-from aforesaid.similarity import Sentence, parse_sentences, sentences_conflict
+from aforesaid.similarity import Sentence, contradict, parse_sentences
 from aforesaid.text import one_line
 
 MAX_RETIRED_SHARE = 0.3  # of the memories, in one dream
@@ -101,9 +100,8 @@ class _ProposalCheck:
         ordered = sorted(sources, key=quality, reverse=True)
         obstacles = (merge_obstacle(*pair) for pair in permutations(sources, 2))
         if why := next(filter(None, obstacles), None):
-            self._keep_best(merge, ordered, why)
-            return
-        body = drop_repeated_reasons(remove_stale_mark(merge.body))
+            raise Unsafe(why)
+        body = remove_stale_mark(merge.body)
         new = _KeptText(merge.description, body)
         _refuse_invented(merge.description, body, sources)
         _refuse_contradiction(sources, new.all)
@@ -128,22 +126,6 @@ class _ProposalCheck:
         facts = tuple(fact for each in dropped.values() for fact in each)
         self._plan.merge(memory, dropped, merge.why, facts)
 
-    def _keep_best(self, merge: Operation, ordered: list[StoredMemory], obstacle: str) -> None:
-        """The best stays as it is; the others are retired if it says all that they say."""
-        kept, *others = ordered
-        dropped: list[DroppedFact] = []
-        for other in others:
-            if why := replace_obstacle(kept, other):
-                raise Unsafe(why)
-            try:
-                dropped += _find_dropped(other, _text_of(kept), (), [kept])
-            except Unsafe as unsafe:
-                raise Unsafe(
-                    f"{obstacle}, so {kept.memory.name} stays as it is: {unsafe}"
-                ) from None
-        gone = [other.memory.name for other in others]
-        self._plan.merge(kept.memory, gone, merge.why, tuple(dropped))
-
     def _retire(self, retire: Operation, gone: StoredMemory) -> None:
         if gone.memory.name in self._needed:
             raise Unsafe("it replaces another one in this dream")
@@ -156,13 +138,7 @@ class _ProposalCheck:
         self._needed |= {name} if name else set()
 
     def _find_successor(self, retire: Operation, gone: StoredMemory) -> StoredMemory | None:
-        """The memory that was proposed, or else one that says all that this one says."""
         if retire.into is None:
-            for name, other in self._plan.stored.items():
-                if name == gone.memory.name or replace_obstacle(other, gone):
-                    continue
-                if not _text_of(other).lost(gone.memory):
-                    return other
             return None
         name = self._plan.successor(retire.into) or gone.memory.name
         if name == gone.memory.name:
@@ -181,7 +157,7 @@ class _ProposalCheck:
     def _rewrite(self, rewrite: Operation, source: StoredMemory) -> None:
         old = source.memory
         description = rewrite.description or old.description
-        body = drop_repeated_reasons(remove_stale_mark(rewrite.body))
+        body = remove_stale_mark(rewrite.body)
         texts = f"{description} {body}", f"{old.description} {old.body}"
         if normalize_text(texts[0]) == normalize_text(texts[1]):
             raise Unsafe("it says the same as before")
@@ -228,7 +204,7 @@ def _find_dropped(
     found: dict[str, DroppedFact] = {}
     statements = [(r, each) for r in rivals for each in parse_sentences(_memory_text(r))]
     for lost in kept.lost(gone.memory):
-        rival = next((pair for pair in statements if sentences_conflict(lost, pair[1])), None)
+        rival = next((pair for pair in statements if contradict(lost.text, pair[1].text)), None)
         # The reason given for dropping the sentence, or the reasons for all of its facts.
         reasons = [each.why for each in listed if KnownText(each.fact).keeps(lost)][:1]
         if not reasons and KnownText(*(each.fact for each in listed)).keeps(lost):
@@ -270,5 +246,5 @@ def _refuse_contradiction(sources: Sequence[StoredMemory], new: KnownText) -> No
     for pair in combinations([parse_sentences(_memory_text(each)) for each in sources], 2):
         for one in pair[0]:
             for other in pair[1]:
-                if sentences_conflict(one, other) and new.keeps(one) and new.keeps(other):
+                if contradict(one.text, other.text) and new.keeps(one) and new.keeps(other):
                     raise Unsafe(f"{_quote(one.text)} and {_quote(other.text)} cannot both hold")

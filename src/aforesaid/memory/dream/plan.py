@@ -13,11 +13,6 @@ from aforesaid.model.memories import Memory, StoredMemory
 from aforesaid.text import clean, one_line
 
 MERGE, RETIRE, REWRITE = "merge", "retire", "rewrite"
-KINDS = {
-    MERGE: MERGE, "merges": MERGE, "combine": MERGE,
-    RETIRE: RETIRE, "retired": RETIRE, "retires": RETIRE, "delete": RETIRE, "remove": RETIRE,
-    REWRITE: REWRITE, "rewrites": REWRITE, "update": REWRITE, "edit": REWRITE,
-}  # fmt: skip
 MAX_OPERATIONS = 200
 MAX_WHY, MAX_FACT, MAX_DESCRIPTION, MAX_BODY = 300, 400, 200, 20_000
 NO_REASON = "no reason given"
@@ -199,46 +194,38 @@ def read_proposal(reply: str, names: Collection[str]) -> Proposal | Unusable:
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Entry]]:
-    """`{"merge": […], "retire": […]}`, a list of operations that say what they are, or one of them."""
-    listed = [("", each) for each in _as_list(value)]
-    if isinstance(value, dict) and not {"name", "names"} & value.keys():
-        listed = [(key, each) for key, found in value.items() for each in _as_list(found)]
-    for key, entry in listed:
-        if isinstance(entry, str) and KINDS.get(key.lower()) == RETIRE:
-            yield RETIRE, {"name": entry}
-        elif isinstance(entry, dict) and (key or {"name", "names"} & entry.keys()):
-            named = (
-                key,
-                *(entry.get(each) for each in ("op", "operation", "action", "kind", "type")),
-            )
-            kinds = [KINDS[word] for each in named if (word := str(each).lower()) in KINDS]
-            guess = MERGE if "names" in entry else REWRITE if entry.get("body") else RETIRE
-            yield (kinds[0] if kinds else guess), entry
+    for each in _as_list(value):
+        if isinstance(each, dict) and {"name", "names"} & each.keys():  # the reply was cut off
+            yield MERGE if "names" in each else REWRITE if each.get("body") else RETIRE, each
+    for kind in (MERGE, RETIRE, REWRITE):
+        for entry in _as_list(value.get(kind)) if isinstance(value, dict) else ():
+            if isinstance(entry, dict):
+                yield kind, entry
+            elif isinstance(entry, str) and kind == RETIRE:
+                yield RETIRE, {"name": entry}
 
 
 def _read_operation(kind: str, entry: Entry) -> Operation:
     """Only a merge may have several names."""
-    into = entry.get("into")
-    source = into if isinstance(into, dict) else entry
-    listed = _as_list(entry.get("names") or entry.get("memories") or entry.get("name"))
+    listed = _as_list(entry.get("names") or entry.get("name"))
     names = [_get_name(each) for each in listed] or [""]
     dropped = [each for each in _as_list(entry.get("dropped")) if isinstance(each, dict)]
     facts = [
         DroppedFact(
-            one_line(_get_text(each, "fact", "text"), MAX_FACT),
-            one_line(_get_text(each, "why", "reason"), MAX_WHY),
+            one_line(_get_text(each, "fact"), MAX_FACT),
+            one_line(_get_text(each, "why"), MAX_WHY),
         )
         for each in dropped[:MAX_OPERATIONS]
     ]
     return Operation(
         kind,
         tuple(dict.fromkeys(names if kind == MERGE else names[:1])),
-        one_line(_get_text(entry, "why", "reason", "because"), MAX_WHY) or NO_REASON,
+        one_line(_get_text(entry, "why"), MAX_WHY) or NO_REASON,
         into=(_get_name(entry.get("replaced_by")) or None) if kind == RETIRE else None,
         # One without a reason counts as lost silently.
         dropped=tuple(each for each in facts if each.fact and each.why),
-        description=one_line(_get_text(source, "description"), MAX_DESCRIPTION),
-        body=_get_text(source, "body", "content", "text"),
+        description=one_line(_get_text(entry, "description"), MAX_DESCRIPTION),
+        body=_get_text(entry, "body"),
     )
 
 
@@ -247,14 +234,12 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _get_name(value: Any) -> str:
-    """As a model may write it: with its suffix, in an object, in brackets."""
-    if isinstance(value, dict):
-        value = value.get("name")
+    """As a model may write it: with its suffix, in brackets."""
     if not isinstance(value, str) or value.strip().lower() in ("null", "none"):
         return ""
     return one_line(value, 200).strip("[]`\"' ").removesuffix(".md")
 
 
-def _get_text(entry: Entry, *keys: str) -> str:
-    found = next((entry[key] for key in keys if isinstance(entry.get(key), str)), "")
-    return clean(found[:MAX_BODY]).strip()
+def _get_text(entry: Entry, key: str) -> str:
+    found = entry.get(key)
+    return clean(found[:MAX_BODY]).strip() if isinstance(found, str) else ""

@@ -1,42 +1,27 @@
 """What a dream changes without a model: only what rules can be sure of. Memories that say the same are merged
-without losing a sentence, relative dates become absolute, links follow what replaced their memory, and a
-memory whose files are gone is marked. A pinned memory is never touched; problems with it are reported.
+without losing a sentence, one that a newer one replaces is retired, relative dates become absolute, links
+follow what replaced their memory, and a memory whose files are gone is marked. A pinned memory is never
+touched; problems with it are reported.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from aforesaid import clock
 from aforesaid.english import NUMBER_WORDS
-from aforesaid.grounding import KnownText
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.curation import MEMORY_LINK, dead_links, files_freshness, link_target
 from aforesaid.memory.dream.plan import Plan
 from aforesaid.memory.format import SUFFIX, fold_name, slugify
 from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, OF_USER, Memory, StoredMemory
-from aforesaid.similarity import (
-    FILLERS,
-    Sentence,
-    parse_sentences,
-    same_sentence,
-    sentences_conflict,
-)
+from aforesaid.similarity import Relation, compare, contradict, parse_claim, parse_sentences
 from aforesaid.text import one_line, words
-from aforesaid.times import (
-    DAY,
-    MONTH,
-    ONE_DAY,
-    WEEK,
-    WEEKDAY_NUMBERS,
-    WEEKDAYS,
-    containing,
-    shifted,
-)
+from aforesaid.times import DAY, MONTH, WEEK, containing, shifted
 
 LABEL = re.compile(r"\[([^\]\n]*)\]\(|\[\[[^\[\]|#\n]+(?:#[^\[\]|\n]*)?\|([^\[\]\n]*)\]\]")
 PART = re.compile(r"^[ \t]*\*\*(why|how to apply):?\*\*:?", re.IGNORECASE | re.MULTILINE)
@@ -45,6 +30,41 @@ EDGES = re.compile(r"(?<!\w)[\"'“”‘’*_`(\[]+|[\"'“”‘’*_`)\],;:!?
 STALE_MARK = "**Possibly stale:**"
 STALE_PATTERN = re.compile(rf"\n*^{re.escape(STALE_MARK)}[^\n]*\s*\Z", re.MULTILINE)
 MAX_NAMED_FILES = 3
+MAX_QUOTED = 120  # characters of a sentence, in a reason
+
+
+class _Parsed(NamedTuple):
+    """`core`: the sentences of the statement; `rest`: why, and how to apply it. `keys`: of all words."""
+
+    body: str
+    description: tuple[str, ...]
+    core: tuple[str, ...]
+    rest: tuple[str, ...]
+    keys: frozenset[str]
+
+    def describes(self, other: "_Parsed") -> bool:
+        """Where texts say little (`See the wiki`), the descriptions may be the whole difference."""
+        return all(
+            _keys([each]) <= other.keys or _contains_all([each], (*other.description, *other.core))
+            for each in self.description
+        )
+
+
+def _parse(memory: Memory) -> _Parsed:
+    body = remove_stale_mark(memory.body)
+    (_, statement), *labelled = _split_parts(body)
+    description = _sentences(memory.description)
+    core = _sentences(statement) or description
+    rest = tuple(each for _, text in labelled for each in _sentences(text))
+    return _Parsed(body, description, core, rest, _keys((*description, *core, *rest)))
+
+
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(each.text for each in parse_sentences(text))
+
+
+def _keys(sentences: Iterable[str]) -> frozenset[str]:
+    return frozenset(key for each in sentences for key in parse_claim(each).keys)
 
 
 def merge_duplicates(plan: Plan) -> None:
@@ -52,33 +72,84 @@ def merge_duplicates(plan: Plan) -> None:
     for name, found in find_duplicates(list(stored.values())).items():
         givers = [stored[each] for each in found if not merge_obstacle(stored[name], stored[each])]
         merged = merge_memories(stored[name].memory, [each.memory for each in givers])
-        same = "the same" if all(found.values()) else "nearly the same"
-        plan.merge(merged, found, f"{same} as {name}")
+        plan.merge(merged, found, f"the same as {name}")
 
 
-def find_duplicates(memories: Sequence[StoredMemory]) -> dict[str, dict[str, bool]]:
-    """By the memory that stays, those that say the same, each with whether in the same words. Every one is
-    similar to the one that stays; similarity is not transitive."""
+def find_duplicates(memories: Sequence[StoredMemory]) -> dict[str, list[str]]:
+    """By the memory that stays, those that say the same as it; similarity is not transitive."""
     left = sorted(memories, key=quality, reverse=True)
     parsed = {each.memory.name: _parse(each.memory) for each in memories}
-    groups: dict[str, dict[str, bool]] = {}
+    groups: dict[str, list[str]] = {}
     while left:
         kept = left.pop(0)
-        gone: dict[str, bool] = {}
-        for other in left:
-            if replace_obstacle(kept, other) or (
-                merge_obstacle(kept, other) and not _adds_nothing(kept.memory, other.memory)
-            ):
-                continue
-            one, two = parsed[kept.memory.name], parsed[other.memory.name]
-            if one.is_described_by(two) and two.is_described_by(one):
-                same = bool(one.core) and normalize_text(one.body) == normalize_text(two.body)
-                if same or _is_near(one, two):
-                    gone[other.memory.name] = same
+        gone = [
+            other.memory.name
+            for other in left
+            if _say_same(parsed[kept.memory.name], parsed[other.memory.name])
+            and not replace_obstacle(kept, other)
+            and (not merge_obstacle(kept, other) or _adds_nothing(kept.memory, other.memory))
+        ]
         if gone:
             groups[kept.memory.name] = gone
             left = [other for other in left if other.memory.name not in gone]
     return groups
+
+
+def _say_same(one: _Parsed, other: _Parsed) -> bool:
+    if one.keys.isdisjoint(other.keys) or not (one.describes(other) and other.describes(one)):
+        return False
+    if normalize_text(one.body) == normalize_text(other.body):
+        return True
+    if FENCE.search(one.body) or FENCE.search(other.body):
+        return False  # code has to be identical
+    if not (_contains_all(one.core, other.core) or _contains_all(other.core, one.core)):
+        return False
+    if abs(len(one.core) - len(other.core)) > min(len(one.core), len(other.core)):
+        return False  # it is one of many things that the other states
+    return not any(contradict(x, y) for x in one.rest for y in other.rest)
+
+
+def _contains_all(ones: Sequence[str], others: Sequence[str]) -> bool:
+    same = Relation.SAME
+    return all(any(compare(one, other) is same for other in others) for one in ones)
+
+
+def retire_replaced(plan: Plan) -> None:
+    """Retires what a newer memory replaces. Several values from one day may all hold: they stay."""
+    newest = sorted(plan.stored.values(), key=lambda each: last_stated(each.memory), reverse=True)
+    parsed = {each.memory.name: _parse(each.memory) for each in newest}
+    for place, new in enumerate(newest):
+        name = new.memory.name
+        older = [
+            old
+            for old in newest[place + 1 :]
+            if name in plan.standing
+            and old.memory.name in plan.standing
+            and last_stated(old.memory) < last_stated(new.memory)
+            and not parsed[old.memory.name].keys.isdisjoint(parsed[name].keys)
+            and _is_replaced(parsed[old.memory.name].core, parsed[name].core)
+            and not replace_obstacle(new, old)
+        ]
+        for old in older:
+            core = parsed[old.memory.name].core
+            rivals = [other for other in older if _day(other) == _day(old) and other is not old]
+            cores = [parsed[each.memory.name].core for each in rivals]
+            if not any(contradict(x, y) for each in cores for x in core for y in each):
+                why = f"{name} is newer and says “{one_line(parsed[name].core[0], MAX_QUOTED)}”"
+                plan.retire(old.memory.name, why, name)
+
+
+def _day(stored: StoredMemory) -> date:
+    return clock.local(last_stated(stored.memory)).date()
+
+
+def _is_replaced(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether the newer one says again or replaces every sentence, and replaces one at least."""
+    found = [{compare(each, other) for other in new} for each in old]
+    replaced = [Relation.REPLACES in each for each in found]
+    return any(replaced) and all(
+        done or Relation.SAME in each for done, each in zip(replaced, found, strict=True)
+    )
 
 
 def quality(stored: StoredMemory) -> tuple[bool, bool, bool, int, int, str]:
@@ -132,18 +203,6 @@ def merge_memories(kept: Memory, others: Iterable[Memory]) -> Memory:
     return kept
 
 
-def drop_repeated_reasons(body: str) -> str:
-    """Removes reasons that only repeat the statement, as small models write them."""
-    (_, text), *labelled = _split_parts(body)
-    known = parse_sentences(text)
-    for label, part in labelled:
-        parsed = parse_sentences(part)
-        if not (parsed and _contains_all(parsed, known)):
-            text += f"{label}{part}"
-            known += parsed
-    return text.rstrip()
-
-
 def normalize_text(text: str) -> str:
     """Without layout and markup: equal results mean the same text."""
     return EDGES.sub("", " ".join(text.casefold().split()))
@@ -163,62 +222,22 @@ def remove_stale_mark(body: str) -> str:
     return STALE_PATTERN.sub("", body)
 
 
-class _ParsedMemory(NamedTuple):
-    """`core`: the statement; `rest`: why, and how to apply it."""
-
-    body: str
-    description: tuple[Sentence, ...]
-    core: tuple[Sentence, ...]
-    rest: tuple[Sentence, ...]
-    text: KnownText
-
-    def is_described_by(self, other: "_ParsedMemory") -> bool:
-        """The other's text has every word of this one's description. Where texts say little (`See the wiki`),
-        the descriptions may be the whole difference."""
-        return all(
-            other.text.keeps(each) and all(w in FILLERS or other.text.knows(w) for w in each.words)
-            for each in self.description
-        )
-
-
-def _parse(memory: Memory) -> _ParsedMemory:
-    body = remove_stale_mark(memory.body)
-    (_, statement), *labelled = _split_parts(body)
-    description = parse_sentences(memory.description)
-    core = parse_sentences(statement) or description
-    rest = tuple(each for _, text in labelled for each in parse_sentences(text))
-    return _ParsedMemory(body, description, core, rest, KnownText(memory.description, body))
-
-
-def _is_near(one: _ParsedMemory, other: _ParsedMemory) -> bool:
-    if FENCE.search(one.body) or FENCE.search(other.body):
-        return False  # code has to be identical
-    if not (_contains_all(one.core, other.core) or _contains_all(other.core, one.core)):
-        return False
-    if abs(len(one.core) - len(other.core)) > min(len(one.core), len(other.core)):
-        return False  # it is one of many things that the other states
-    pairs = ((x, y) for x in one.rest for y in other.rest)
-    return not any(sentences_conflict(*pair) and not same_sentence(*pair) for pair in pairs)
-
-
-def _contains_all(ones: Sequence[Sentence], others: Sequence[Sentence]) -> bool:
-    return bool(ones) and all(any(same_sentence(one, other) for other in others) for one in ones)
-
-
 def _adds_nothing(kept: Memory, other: Memory) -> bool:
     return _merge_bodies(kept, other).strip() == remove_stale_mark(kept.body).strip()
 
 
 def _merge_bodies(kept: Memory, other: Memory) -> str:
+    """The kept text, and in its parts the sentences that only the other one has. Of two equal ones, the
+    fuller stays."""
     mine, theirs = remove_stale_mark(kept.body), remove_stale_mark(other.body)
     if normalize_text(mine) == normalize_text(theirs):
         return mine
     parts = [[label, text] for label, text in _split_parts(mine)]
-    known = parse_sentences(f"{kept.description}\n{mine}")
+    known = _sentences(f"{kept.description}\n{mine}")
     for label, text in _split_parts(theirs):
-        for new in parse_sentences(text):
-            twin = next((old for old in known if same_sentence(old, new)), None)
-            if twin is not None and not new.words - twin.words - FILLERS:
+        for new in _sentences(text):
+            twins = [old for old in known if compare(old, new) is Relation.SAME]
+            if any(_length(new) <= _length(twin) for twin in twins):
                 continue
             key = label.strip("*: \t").lower()
             part = next((each for each in parts if each[0].strip("*: \t").lower() == key), None)
@@ -226,13 +245,17 @@ def _merge_bodies(kept: Memory, other: Memory) -> str:
                 parts[-1][1] = f"{parts[-1][1].rstrip()}\n"
                 parts.append(part := [label, ""])
             trimmed = part[1].rstrip()
-            if twin is not None and twin.text in part[1]:
-                part[1] = part[1].replace(twin.text, new.text, 1)  # the fuller of the two
+            if twin := next((each for each in twins if each in part[1]), None):
+                part[1] = part[1].replace(twin, new, 1)
             elif trimmed:  # before the blank lines at the end
-                part[1] = f"{trimmed}\n{new.text}{part[1][len(trimmed) :]}"
+                part[1] = f"{trimmed}\n{new}{part[1][len(trimmed) :]}"
             else:
-                part[1] = f" {new.text}\n"
+                part[1] = f" {new}\n"
     return "".join(f"{label}{text}" for label, text in parts).strip()
+
+
+def _length(sentence: str) -> int:
+    return len(parse_claim(sentence).words)
 
 
 def _split_parts(body: str) -> list[tuple[str, str]]:
@@ -344,10 +367,8 @@ def set_updated(plan: Plan, now: int) -> None:
 
 NUMBERS = "|".join(sorted((NUMBER_WORDS.keys() - {"zero", "twice", "thrice"}) | {"an?"}))
 PHRASE = re.compile(
-    r"\b(?:tonight|last night|(?:this|yesterday|tomorrow) (?:morning|afternoon|evening)"
-    r"|yesterday|today|tomorrow"
-    rf"|(?:last|next) (?:(?P<weekday>{'|'.join(WEEKDAYS)})|(?P<unit>week|month|year))"
-    rf"|(?:[0-9]{{1,3}}|{NUMBERS}) (?P<ago>day|week|month|year)s? ago)\b(?!['’-])",
+    r"\b(?:yesterday|today|tomorrow|(?P<which>last|next) (?P<unit>week|month|year)"
+    rf"|(?P<number>[0-9]{{1,3}}|{NUMBERS}) (?P<ago>day|week|month|year)s? ago)\b(?!['’-])",
     re.IGNORECASE,
 )
 # Code, quotations, addresses and link targets are not the memory's own words.
@@ -372,7 +393,7 @@ PREPOSITIONS = frozenset(
 )
 NOT_A_DATE = frozenset(("the", "how", "what", "like", "than"))  # `the last week` is any seven days
 LAST_WORD = re.compile(r"(\w+)\s+\Z")
-OFFSETS = {"yesterday": -1, "today": 0, "this": 0, "tomorrow": 1, "last": -1, "next": 1}
+OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1, "last": -1, "next": 1}
 
 
 def absolute_dates(text: str, written: int) -> str:
@@ -389,13 +410,12 @@ def absolute_dates(text: str, written: int) -> str:
             return mark[0]
         before = text[: mark.start()]
         word = found[1].lower() if (found := LAST_WORD.search(before)) else ""
-        try:
-            phrase_date = None if word in NOT_A_DATE else _date_phrase(mark, today)
-        except (ValueError, OverflowError):  # outside of the calendar
-            phrase_date = None
-        if phrase_date is None:
+        if word in NOT_A_DATE:
             return mark[0]
-        lead, when = phrase_date
+        try:
+            lead, when = _date_phrase(mark, today)
+        except (ValueError, OverflowError):  # outside of the calendar
+            return mark[0]
         if word in PREPOSITIONS or before.endswith(("(", "[")):
             return when
         return f"{lead.capitalize() if mark[0][0].isupper() else lead} {when}"
@@ -403,29 +423,15 @@ def absolute_dates(text: str, written: int) -> str:
     return PHRASE.sub(replaced, text)
 
 
-def _date_phrase(mark: re.Match[str], today: date) -> tuple[str, str] | None:
-    """The preposition and the date; None if it is ambiguous."""
-    phrase = mark[0].lower()
-    first, _, rest = phrase.partition(" ")
-    offset = OFFSETS.get(first, 0)
-    if mark["unit"]:
-        return _period(rest, shifted(rest, today, offset))
-    if unit := (mark["ago"] or "").lower():
-        number = 1 if first in ("a", "an") else int(NUMBER_WORDS.get(first, first))
-        return _period(unit, shifted(unit, today, -number))
-    if mark["weekday"]:  # only if it is the nearest such day, too
-        week = containing(WEEK, shifted(WEEK, today, offset))[0]
-        day = week + timedelta(days=WEEKDAY_NUMBERS[rest])
-        return ("on", str(day)) if abs(day - today) <= timedelta(days=7) else None
-    if phrase == "last night":
-        return "in", f"the night to {today}"
-    if phrase == "tonight":
-        return "on", f"the evening of {today}"
-    day = today + ONE_DAY * offset
-    return "on", f"the {rest} of {day}" if rest else str(day)
-
-
-def _period(unit: str, day: date) -> tuple[str, str]:
+def _date_phrase(mark: re.Match[str], today: date) -> tuple[str, str]:
+    """The preposition and the date."""
+    unit = (mark["unit"] or mark["ago"] or DAY).lower()
+    if mark["ago"]:
+        number = mark["number"].lower()
+        offset = -1 if number in ("a", "an") else -int(NUMBER_WORDS.get(number, number))
+    else:
+        offset = OFFSETS[(mark["which"] or mark[0]).lower()]
+    day = shifted(unit, today, offset)
     if unit == DAY:
         return "on", str(day)
     if unit == WEEK:

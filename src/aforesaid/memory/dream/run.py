@@ -8,8 +8,6 @@ models forget what they read a page ago. What does not fit is not shown, and wha
 changed.
 """
 
-import fcntl
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aforesaid import clock, locks, log
-from aforesaid.clock import DAY, HOUR, MINUTE, age
+from aforesaid.clock import DAY, MINUTE, age
 from aforesaid.english import count
 from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory.changes import Change, Memories, UndoResult, undo_change
@@ -40,6 +38,7 @@ from aforesaid.memory.dream.rules import (
     last_stated,
     mark_stale,
     merge_duplicates,
+    retire_replaced,
     set_updated,
 )
 from aforesaid.memory.folders import Places
@@ -56,7 +55,6 @@ INTERVAL = DAY  # between two dreams
 THROTTLE = 10 * MINUTE  # between two checks, as a check reads the disk
 MIN_SESSIONS = 5  # since the last dream
 MIN_MEMORIES = 10
-LOCK_EXPIRES = HOUR  # the holder is then taken to hang
 DREAM_LOCK_FILE = ".dream"  # its modification time is that of the last completed dream
 DREAM_TIMES_FOLDER = ".dreams"  # per project, by their modification times
 
@@ -68,11 +66,11 @@ def closed_gate(
     checked: int | None = None,
     sessions: int | None = None,
     memories: int | None = None,
-    held_since: int | None = None,
+    dreaming: bool = False,
 ) -> str | None:
     """The reason why no dream may run now, or None. `last`: the last completed dream; `checked`: the last
     check; None for never. `sessions` since the last dream and `memories`: None if not counted, then not
-    judged. `held_since`: when a dream began that is still running."""
+    judged. `dreaming`: a dream is running."""
     if last is not None and _within(now, last, INTERVAL):
         return f"the last dream was {age(last, now=now)} ago, and a day is between two"
     if checked is not None and _within(now, checked, THROTTLE):
@@ -81,8 +79,8 @@ def closed_gate(
         )
     if sessions is not None and sessions < MIN_SESSIONS:
         return f"{count(sessions, 'session')} since the last dream, and {MIN_SESSIONS} are needed"
-    if held_since is not None and _within(now, held_since, LOCK_EXPIRES):
-        return f"another dream began {age(held_since, now=now)} ago"
+    if dreaming:
+        return "another dream is under way"
     if memories is not None and memories < MIN_MEMORIES:
         return f"{count(memories, 'memory')}, and {MIN_MEMORIES} are needed"
     return None
@@ -99,53 +97,27 @@ def _within(now: int, then: int, span: int) -> bool:
 
 
 class DreamLock(AbstractContextManager["DreamLock"]):
-    """Released on exit. Only `done` records that the dream was completed."""
+    """Released on exit, or when the process ends. Only `done` records that the dream was completed."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self._path, self._descriptor = path, descriptor
-
-    def is_mine(self) -> bool:
-        """False after another process took us for hung and took over."""
-        with suppress(OSError):
-            return os.path.samestat(
-                os.fstat(self._descriptor), self._path.stat(follow_symlinks=False)
-            )
-        return False
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
 
     def done(self, now: int) -> None:
         _set_time(self._descriptor, now)
 
-    def release(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
     def __exit__(self, *_: object) -> None:
-        self.release()
+        os.close(self._descriptor)
 
 
-def acquire_dream_lock(path: Path, now: int) -> DreamLock | None:
-    """None while another process dreams. The folder has to exist. An expired lock is replaced by a new file,
-    which is locked before it is in place and keeps the time of the last dream."""
-    with locks.lock(path.parent, create=False):
-        since = lock_held_since(path)
-        if since is not None and _within(now, since, LOCK_EXPIRES):
-            return None
-        for left in path.parent.glob(f"{path.name}.*.new"):  # of a process that was killed
-            left.unlink(missing_ok=True)
-        temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.new")
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        lock = DreamLock(path, descriptor := os.open(temporary, flags, PRIVATE_FILE))
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            os.write(descriptor, json.dumps({"pid": os.getpid(), "since": now}).encode())
-            _set_time(descriptor, last_dream_at(path) or 0)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            lock.release()
-            raise
-        return lock
+def acquire_dream_lock(path: Path) -> DreamLock | None:
+    """None while another process dreams. The folder has to exist."""
+    is_new = not path.exists()
+    descriptor = locks.acquire(path, timeout=0)
+    if descriptor is None:
+        return None
+    if is_new:
+        _set_time(descriptor, 0)
+    return DreamLock(descriptor)
 
 
 def last_dream_at(path: Path) -> int | None:
@@ -155,14 +127,12 @@ def last_dream_at(path: Path) -> int | None:
     return None
 
 
-def lock_held_since(path: Path) -> int | None:
-    """None if no process holds it, and for a file that names no holder, as `touch` makes it."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
+def is_dreaming(path: Path) -> bool:
+    with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as file:
-            since = int(json.loads(file.read(1000))["since"])
-            return since if locks.is_locked(file.fileno()) else None
-    return None
+            return locks.is_locked(file.fileno())
+    return False
 
 
 def last_project_dream_at(places: Places) -> int | None:
@@ -258,11 +228,12 @@ def run_dream(
     plan = Plan({each.memory.name: each for each in memories.all().memories if each.is_ours})
     fix_dates(plan)
     merge_duplicates(plan)
+    retire_replaced(plan)
     unanswered, retry = _ask_model(plan, around)
     fix_links(plan, memories)
     mark_stale(plan, around.root, f"{clock.local(memories.clock()):%Y-%m-%d}")
     set_updated(plan, memories.clock())
-    result = _apply_plan(plan, memories, dry_run=dry_run, held=held)
+    result = _apply_plan(plan, memories, dry_run=dry_run)
     log.action(
         "memory.dreamed",
         memories=len(plan.read),
@@ -279,11 +250,9 @@ def run_dream(
 def lock_dreams(memories: Memories) -> DreamLock:
     """One lock for all projects. Raises MemoryRefused."""
     root = private_dir(memories.places.root)
-    if held := acquire_dream_lock(root / DREAM_LOCK_FILE, memories.clock()):
+    if held := acquire_dream_lock(root / DREAM_LOCK_FILE):
         return held
-    raise MemoryRefused(
-        "Another dream is under way. Try again when it is done: in an hour at the latest."
-    )
+    raise MemoryRefused("Another dream is under way. Try again when it is done.")
 
 
 def undo_last_dream(memories: Memories, *, force: bool = False) -> UndoResult:
@@ -318,7 +287,7 @@ def _ask_model(plan: Plan, around: DreamContext) -> tuple[str | None, bool]:
     return None, False
 
 
-def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool, held: DreamLock) -> DreamResult:
+def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool) -> DreamResult:
     given_up = "memories were edited again and again"
     for _ in range(WRITE_ATTEMPTS):
         # Memories that take part, also as a replacement, and were changed since they were read.
@@ -332,8 +301,6 @@ def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool, held: DreamLoc
         try:
             opened = memories.trial() if preview else memories.change(message, forgiving=True)
             with opened as change:
-                if not held.is_mine():
-                    raise MemoryRefused("another dream has taken over")
                 _stage_plan(change, plan)
         except Edited:
             continue

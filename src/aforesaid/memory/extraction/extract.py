@@ -37,7 +37,7 @@ from aforesaid.model.memories import (
 from aforesaid.model.prose import sentences
 from aforesaid.model.requests import Request
 from aforesaid.privacy.redactor import RULES, Redactor
-from aforesaid.similarity import text_words, word_overlap
+from aforesaid.similarity import Relation, compare, text_words, word_overlap
 from aforesaid.text import cut, fenced, one_line
 
 SHARED = 0.6  # of the words of a statement, in a memory of the same turn that says it
@@ -288,15 +288,37 @@ class RememberRequest:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`known`: it existed and says it. `updated`: it existed and was changed."""
+    """`known`: it existed and says it. `updated`: it existed and was changed. `same` and `contradicted`: the
+    names of other memories, which a dream may merge or retire."""
 
     stored: StoredMemory
     known: bool = False
     updated: bool = False
+    same: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
 
 
 def remember(memories: Memories, wanted: RememberRequest, directory: str) -> Remembered:
     """Raises MemoryRefused."""
+    done = _save(memories, wanted, directory)
+    if done.known:
+        return done
+    first = _statement(done.stored.memory)
+    found = {
+        each.memory.name: compare(_statement(each.memory), first)
+        for each in memories.all().memories
+        if each.memory.name != done.stored.memory.name
+    }
+    same = tuple(name for name, relation in found.items() if relation is Relation.SAME)
+    others = (name for name, relation in found.items() if relation and name not in same)
+    return replace(done, same=same, contradicted=tuple(others))
+
+
+def _statement(memory: Memory) -> str:
+    return next(iter(sentences(memory.body)), memory.description)
+
+
+def _save(memories: Memories, wanted: RememberRequest, directory: str) -> Remembered:
     text = wanted.text.strip()
     if not text:
         raise MemoryRefused("There is nothing to remember. Say it in `text`.")
