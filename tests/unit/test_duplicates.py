@@ -279,3 +279,21 @@ def test_any_drafts_can_be_placed(draft: ObservationDraft, known: list[Observati
     assert found.repeats is None or found.follows is None
     assert replace(found, repeats=None, follows=None) == draft
     assert len(search_words(draft)) <= 12
+
+
+@loop_over(
+    ("title", "facts", "follows"),
+    [
+        ("Drop the cache", ("Changed `orders/pricing.py` (removed `Cache`, `warm`)",), 7),
+        ('Revert "Add a price cache"', (), 7),
+        ("Rename the rate", ("Changed `orders/pricing.py` (removed `RATE`)",), None),
+    ],
+)
+def test_what_takes_back_what_was_added_follows_it(
+    title: str, facts: tuple[str, ...], follows: int | None
+) -> None:
+    files = ("orders/pricing.py",)
+    added = ("Changed `orders/pricing.py` (added `Cache`, `warm`)",)
+    old = ObservationDraft("feature", "Add a price cache", facts=added, files_modified=files)
+    new = ObservationDraft("change", title, facts=facts, files_modified=files)
+    assert link_duplicates(new, [stored(old)]).follows == follows

@@ -4,6 +4,7 @@ Pure, and careful: a repetition is hidden, so one that is not quite the same mus
 `retries 3 times` and `retries 5 times` differ, as do `works` and `does not work`; unsure means neither.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -30,6 +31,9 @@ from aforesaid.similarity import (
 )
 
 MOST_WORDS = 12
+_NAMES = r"((?:`[^`]+`(?:, )?)+)"
+ADDED, REMOVED = re.compile(rf"\badded {_NAMES}"), re.compile(rf"\bremoved {_NAMES}")
+REVERT = re.compile(r"revert\b", re.IGNORECASE)
 SAME_SUBJECT = 0.5  # likeness of titles, for two that say the same
 NEAR_TITLE = 0.66  # likeness of titles, for two that tell of one thing and share a file
 SAME_TITLE = 0.8  # ... or share none
@@ -69,9 +73,24 @@ def link_duplicates(
         if not (old.draft.doubts and not draft.doubts):
             return replace(draft, repeats=_target(old), follows=None)
     for old, known_parts in read:
-        if _follows(new, known_parts):
+        if _takes_back(draft, old.draft) or _follows(new, known_parts):
             return replace(draft, repeats=None, follows=_target(old))
     return replace(draft, repeats=None, follows=None)
+
+
+def _takes_back(new: ObservationDraft, old: ObservationDraft) -> bool:
+    """Whether it removes at least half of what the older one added, or reverts its commit."""
+    if REVERT.match(new.title or "") and (old.title or "-") in (new.title or ""):
+        return True
+    added = _named(old, ADDED)
+    shared = set(new.files_modified) & set(old.files_modified)
+    return bool(added and shared) and 2 * len(added & _named(new, REMOVED)) >= len(added)
+
+
+def _named(draft: ObservationDraft, pattern: re.Pattern[str]) -> set[str]:
+    """Symbols in the facts about changed files, as `providers/extract/notes.py` writes them."""
+    lists = (each[1] for fact in draft.facts for each in pattern.finditer(fact))
+    return {name for names in lists for name in re.findall(r"`([^`]+)`", names)}
 
 
 def _target(old: Observation) -> int:
