@@ -612,7 +612,7 @@ def _is_measured(number: Word, rest: Sequence[Word]) -> bool:
     if number.before in PREPOSITIONS | CONJUNCTIONS | {TO_BE, DENIAL}:
         return len(rest) <= 2
     unit = len(rest) == 1 and rest[0].before == number.key and number.at >= 2
-    return not rest or unit
+    return unit or (not rest and number.at >= 3)  # `See room 1` names a room
 
 
 def _same_roles(one: Claim, other: Claim) -> bool:

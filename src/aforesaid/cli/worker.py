@@ -73,7 +73,14 @@ def worker_status() -> None:
 
 
 @worker.command()
-@click.option("-n", "--lines", default=40, show_default=True, help="Number of lines.")
+@click.option(
+    "-n",
+    "--lines",
+    type=click.IntRange(min=1),
+    default=40,
+    show_default=True,
+    help="Number of lines.",
+)
 @click.option("-f", "--follow", is_flag=True, help="Print new lines as they come; end with Ctrl-C.")
 def logs(lines: int, follow: bool) -> None:
     """Print the end of the worker's log."""

@@ -396,6 +396,8 @@ class _Healing:
             (self._stopped if ended else self._grown).add(number)
         self._set_status(missing)
         self._session = self._db.only("sessions", "one", id=self._session["id"])
+        for number in self._rewritten:
+            self._db.run("healing", "redo_note", **self._id, prompt_number=number, now=self._now)
         changed = sorted(self._grown | self._stopped | self._rewritten)
         messages = sum(isinstance(each.event.what, AgentMessage) for each in missing)
         return Healed(len(missing) - messages, sum(map(self._queue_turn, changed)))

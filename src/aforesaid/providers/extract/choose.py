@@ -73,6 +73,7 @@ class Chosen:
     why: bool
     order: int
     place: str = CLOSING
+    did: bool = False  # says that something was changed
 
 
 def is_chat(sentence: str) -> bool:
@@ -83,6 +84,10 @@ def is_open(passage: Passage) -> bool:
     return NEXT_LABEL.match(passage.label) is not None or (
         OPEN.search(passage.text) is not None and not passage.text.endswith((":", "?"))
     )
+
+
+def says_change(passage: Passage) -> bool:
+    return bool(CHANGED.match(passage.text)) or bool(CHANGE_LABEL.match(passage.label))
 
 
 def score(passage: Passage, place: str) -> tuple[float, bool]:
@@ -97,7 +102,7 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
     cause, constraint = bool(CAUSE.search(said)), bool(CONSTRAINT.search(said))
     finding, decision = bool(FINDING.search(said)), bool(DECISION.search(said))
     labelled = WHY_LABEL.match(passage.label) or CAVEAT_LABEL.match(passage.label)
-    changed = bool(CHANGED.match(said)) or bool(CHANGE_LABEL.match(passage.label))
+    changed = says_change(passage)
     points = 2.0 * cause + 1.1 * constraint + 0.8 * finding + 0.9 * decision
     points += 1.0 * bool(labelled) + 0.8 * changed + 0.3 * passage.joined
     points += 0.4 * min(3, len(CODE.findall(said))) + 0.2 * min(2, len(NUMBER.findall(said)))
@@ -124,7 +129,8 @@ def choose(texts: Iterable[tuple[str, str]], *, after: Sequence[str] = ()) -> li
             points, why = score(passage, place)
             least = WORTH_BETWEEN if place == BETWEEN else WORTH
             if points >= least and (why or place != BETWEEN):
-                found.append(Chosen(passage.whole, points, why, order, place))
+                did = says_change(passage)
+                found.append(Chosen(passage.whole, points, why, order, place, did))
     return without_repetitions(_last_causes(found), after)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from aforesaid import text
-from aforesaid.english import STOP_WORDS
+from aforesaid.english import STOP_WORDS, count
 from aforesaid.model.observations import ObservationDraft, SummaryDraft, SummarySkipped, Turn
 from aforesaid.providers.extract.choose import (
     BETWEEN,
@@ -171,7 +171,7 @@ def _narrative(rest: Iterable[Chosen]) -> str | None:
 
 
 def end_sentence(words: str) -> str:
-    return words if words.endswith(STOPS) else f"{words}."
+    return words if words.endswith((*STOPS, ":")) else f"{words}."
 
 
 def _did(work: Work, title: str) -> list[str]:
@@ -190,7 +190,7 @@ def _did(work: Work, title: str) -> list[str]:
     found += [_fails(work, check) for check in work.failing][:2]
     for run in _passed_checks(work)[:2]:
         counts = run.outcome.tally
-        passed = f" ({counts.passed} tests)" if counts and counts.passed else ""
+        passed = f" ({count(counts.passed, 'test')})" if counts and counts.passed else ""
         found.append(f"`{run.command.text}` passed{passed}")
     if work.undone:
         found.append(f"Changed and taken back in the same turn: {_list_paths(work.undone)}")
@@ -386,7 +386,6 @@ def _decision(decision: Decision, work: Work) -> ObservationDraft:
     """What the user decided, in the user's words."""
     facts = [quote(decision.quote, FACT)]
     facts += [f"Reason: {quote(decision.reason, FACT)}"] if decision.reason else []
-    facts += [_changed(work.patches)] if work.patches else []
     what = decision.what[:1].upper() + decision.what[1:]
     return ObservationDraft(
         type="decision",
@@ -394,7 +393,6 @@ def _decision(decision: Decision, work: Work) -> ObservationDraft:
         subtitle="The user decided it.",
         facts=tuple(facts),
         concepts=(*_concepts(work, decision.what, [])[:4], "decisions"),
-        files_modified=work.modified[:FILES_KEPT],
     )
 
 
@@ -412,14 +410,14 @@ def write_summary(turn: Turn) -> SummaryDraft | SummarySkipped:
     learned = [quote(each.text, FACT) for each in reasons]
     learned += _answers(main)
     learned += [f"The user decided: {quote(each.what, 200)}." for each in decisions[:2]]
-    done = [each for each in chosen if not each.why][:3]
+    done = [each for each in chosen if each.did and not each.why][:3]
     completed = [quote(each.text, FACT) for each in _in_order(done)]
     completed += [end_sentence(fact) for work in works for fact in _did(work, "")]
     return SummaryDraft(
         request=asked,
         investigated=_investigated(works),
         learned=" ".join(learned) or None,
-        completed=text.cut(" ".join(completed), 1200) or _answer(main) or None,
+        completed=text.cut(" ".join(completed), 1200) or (None if learned else _answer(main)),
         next_steps=_next_steps(works),
         files_read=tuple(dict.fromkeys(path for work in works for path in work.read))[:FILES_KEPT],
         files_edited=tuple(dict.fromkeys(p for work in works for p in work.modified))[:FILES_KEPT],

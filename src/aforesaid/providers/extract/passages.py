@@ -51,7 +51,8 @@ class Passage:
     @property
     def whole(self) -> str:
         """With its label, unless that is part of it or says nothing."""
-        if not self.label or PLAIN_LABEL.match(self.label) or self.label in self.text:
+        plain = not self.label or PLAIN_LABEL.match(self.label) or self.label in self.text
+        if plain or len(self.label) > LABEL_LENGTH:
             return self.text
         return f"{self.label}: {self.text}" if self.item else self.text
 
@@ -156,7 +157,7 @@ def _sentences(paragraph: str, label: str, *, item: bool = False) -> list[Passag
         if lead and PLAIN_LABEL.match(lead[1]):
             found.append(Passage(sentence[lead.end() :], lead[1], item=True))
         else:
-            found.append(Passage(sentence, label[:LABEL_LENGTH], item))
+            found.append(Passage(sentence, label, item))
     return found
 
 

@@ -151,6 +151,14 @@ RETURNING prompt_number;
 UPDATE jobs SET state = 'pending', tries = 0, due_at = :now, created_at = :now, finished_at = NULL
 WHERE id = :id AND state = 'done';
 
+-- The note of the whole turn, if no model wrote it: it may name events that were moved to another turn.
+-- name: redo_note
+UPDATE jobs SET state = 'pending', tries = 0, due_at = :now, created_at = :now, finished_at = NULL
+WHERE state = 'done' AND written_by IN ('rules', 'draft') AND id = (
+  SELECT max(id) FROM jobs
+  WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'observe'
+);
+
 -- name: last_framing
 SELECT max(at) FROM (
   SELECT at FROM prompts WHERE session_id = :session_id
