@@ -175,6 +175,9 @@ _ARGUMENT = re.compile(
 )
 
 
+_BETWEEN = ("", *" \t\r\n\"'")
+
+
 class _Site(NamedTuple):
     """Where a value is: its name, which begins at `begin`, and the syntax `how` before it, which ends at `at`."""
 
@@ -362,10 +365,19 @@ def _read_bare(site: _Site) -> Span | None:
     shell = site.is_option or how == "blank" or (site.is_tight and name.loud)
     dashed = "-" in text[site.begin : site.begin + 40].partition(" ")[0].partition(":")[0]
     config = shell or line or dashed or how in ("default", "form", "plist", "table", "attribute")
+    config = config or (name.kind == PASSWORD and _stands_in_prose(site, value))
     if not is_value(name, value, quoted=shell and name.kind == PASSWORD, config=config):
         return None
     tail = _TAIL.match(text, at + len(value)) if len(found[0]) == 512 else None
     return at, tail.end() if tail else at + len(value)
+
+
+def _stands_in_prose(site: _Site, value: str) -> bool:
+    """`… with password=hunter2go and`, `psql "user=bob password=…"`: letters and digits between blanks or quotes,
+    where an argument of a program would be followed by a comma or a bracket."""
+    around = site.text[max(0, site.begin - 1) : site.begin], site.text[site.at + len(value) :][:1]
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "_" not in value
+    return site.is_tight and mixed and len(value) >= 8 and all(each in _BETWEEN for each in around)
 
 
 def _cut(site: _Site, value: str) -> str:
