@@ -18,6 +18,7 @@ from aforesaid.model.prose import CLAUSE_END, sentences
 from aforesaid.text import words
 
 WORD_TOKEN = re.compile(r"\w+(?:[./'’]\w+)*")
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
 # Scripts without spaces: pairs of characters stand for words.
 WIDE = re.compile(r"[\u2e80-\U0003ffff]{2,}")
@@ -537,6 +538,8 @@ def _compare_values(old: Claim, new: Claim) -> Relation | None:
     if old.denials % 2 != new.denials % 2:
         return None if lost or gained else Relation.REPLACES
     changed = bool(changes) or (new.present and not old.present)
+    if not changed and any(DAY.fullmatch(word.key) for word in (*lost, *gained)):
+        return None  # two days on which something happened
     if _are_opposite(lost, gained):
         return Relation.REPLACES if changed else Relation.CONFLICTS
     shared = [word for word in new.words if word.key in {each.key for each in old.words}]

@@ -44,6 +44,6 @@ def test_a_real_session_is_followed_live(
         expect(feed).to_contain_text("Write 1", timeout=60_000)
         session.join()
         expect(feed.locator("li.entry-observation").first).to_contain_text(
-            "tides.py", timeout=60_000
+            "Write a tide table", timeout=60_000
         )
         watched.check()

@@ -228,6 +228,7 @@ def changes(before: Fields, after: Fields) -> Fields | Unusable:
     return {name: value for name, value in after.items() if value != before[name]}
 
 
+EVENT_CITATION = re.compile(r"\bevent (\d{1,15})\b")
 CITATION = re.compile(r"\bobservation (\d{1,15})\b")
 
 
@@ -241,6 +242,10 @@ def cite_event(number: int) -> str:
 
 def cited_observations(text: str) -> frozenset[int]:
     return frozenset(map(int, CITATION.findall(text)))
+
+
+def cited_events(text: str) -> frozenset[int]:
+    return frozenset(map(int, EVENT_CITATION.findall(text)))
 
 
 class Merged(NamedTuple):
@@ -291,7 +296,7 @@ class Turn:
     works in the next is seen as fixed. `recorded`: titles already written for this session. `observed`:
     what was written about this turn, for its summary. `goal`: the session's first prompt. `top`: the
     project's own directory. `injected`: what aforesaid has injected into the session. `messages`:
-    what the agent wrote between tool calls. `ended`: nothing more comes.
+    what the agent wrote between tool calls.
     """
 
     project: str
@@ -310,7 +315,6 @@ class Turn:
     top: str | None = None
     injected: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
-    ended: bool = True
 
     @property
     def roots(self) -> tuple[str, ...]:

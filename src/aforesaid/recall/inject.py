@@ -258,15 +258,23 @@ def _file_forms(observation: Observation, file: _File) -> list[list[str]]:
 def _facts(observation: Observation, file: _File) -> list[str]:
     """Facts that the file itself does not show, reasons first."""
     reasons = _reasons(observation, file)
-    hidden = [fact for fact in observation.draft.sure_facts if not VISIBLE.search(fact)]
+    hidden = [fact for fact in _statements(observation) if not VISIBLE.search(fact)]
     others = [fact for fact in hidden if fact not in reasons and file.concerns(fact)]
     return [*reasons, *others][:MOST_FACTS]
 
 
 def _reasons(observation: Observation, file: _File) -> list[str]:
     alone = len({*observation.draft.files_modified, *observation.draft.files_read}) == 1
-    why = filter(WHY.search, observation.draft.sure_facts)
+    why = filter(WHY.search, _statements(observation))
     return [fact for fact in why if alone or file.concerns(fact)]
+
+
+def _statements(observation: Observation) -> list[str]:
+    """Its facts, and before them the sentence that stands as its subtitle."""
+    draft = observation.draft
+    doubted = any(doubt.part == "subtitle" for doubt in draft.doubts)
+    quoted = draft.subtitle if draft.subtitle and draft.subtitle[0] == "“" else None
+    return [*([quoted] if quoted and not doubted else []), *draft.sure_facts]
 
 
 MOST_FOR_WORK = 6

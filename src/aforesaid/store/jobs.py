@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aforesaid.clock import DAY
-from aforesaid.model.jobs import DRAFT, MAX_TRIES, Again, Fenced, Job, JobRow, QueueState
+from aforesaid.model.jobs import DRAFT, MAX_TRIES, OBSERVE, Again, Fenced, Job, JobRow, QueueState
 from aforesaid.model.observations import Author, Doubt, ObservationDraft, SummaryDraft, stored_type
 from aforesaid.model.sessions import UNTITLED, SessionTitle
 from aforesaid.store.database import Connection, Part, Row
@@ -21,9 +21,10 @@ NO_BLOBS: Mapping[str, str] = {}
 
 class Jobs(Part):
     def is_last_part(self, job: Job) -> bool:
-        """Whether no other job has later events of its turn."""
+        """Whether its turn is over, and no other job has later events of it."""
         turn = {"session_id": job.session_id, "prompt_number": job.prompt_number, "id": job.id}
-        return self._db.row("jobs", "later_part", **turn) is None
+        later = self._db.row("jobs", "later_part", **turn)
+        return later is None and self._db.row("jobs", "summary_after", **turn) is not None
 
     def claim(self, holder: str, now: int, lease_until: int) -> Job | None:
         """The next job that is due. One whose tries are used up by crashes is parked, not tried."""
@@ -107,9 +108,12 @@ class Jobs(Part):
     def postpone(self, job: Job, why: str, due_at: int) -> None:
         self._db.run("jobs", "postpone", **_held(job), why=why, due_at=due_at)
 
-    def keep_draft(self, job: Job, author: Author, why: str, now: int) -> None:
-        """The job is done: its draft stands, by whom it is."""
-        self._db.run("jobs", "keep", **_held(job), author=str(author), why=why, now=now)
+    def keep_draft(self, job: Job, author: Author, why: str, now: int) -> bool:
+        """The job is done: its draft stands. False if there is none that says what the job is about."""
+        if job.kind == OBSERVE and not self.is_last_part(job):
+            return False
+        values = {"author": str(author), "draft": DRAFT, "why": why, "now": now}
+        return self._db.run("jobs", "keep", **_held(job), **values) == 1
 
     def skip(self, job: Job, why: str, now: int) -> None:
         self._db.run("jobs", "skip", **_held(job), why=why, now=now)

@@ -80,11 +80,12 @@ def link_duplicates(
 
 def _takes_back(new: ObservationDraft, old: ObservationDraft) -> bool:
     """Whether it removes at least half of what the older one added, or reverts its commit."""
-    if REVERT.match(new.title or "") and (old.title or "-") in (new.title or ""):
+    if REVERT.match(new.title or "") and old.title and f'"{old.title}"' in (new.title or ""):
         return True
-    added = _named(old, ADDED)
+    added, removed = _named(old, ADDED), _named(new, REMOVED) - _named(new, ADDED)
     shared = set(new.files_modified) & set(old.files_modified)
-    return bool(added and shared) and 2 * len(added & _named(new, REMOVED)) >= len(added)
+    moved = any("(new)" in fact for fact in new.facts)  # to a file whose symbols are not listed
+    return bool(added and shared) and not moved and 2 * len(added & removed) >= len(added)
 
 
 def _named(draft: ObservationDraft, pattern: re.Pattern[str]) -> set[str]:

@@ -257,8 +257,8 @@ def estimate_requests(
             session = store.sessions.get(job.session_id)
             assert session is not None, "jobs are deleted with their session"
             turn = build_turn(store, agents, job, session)
-            if job.kind == OBSERVE:
-                written = rules.observe(turn)
+            if job.kind == OBSERVE and store.jobs.is_last_part(job):
+                written = rules.observe(build_turn(store, agents, job, session, whole=True))
                 found += scale * len(written.drafts) if isinstance(written, Observed) else 0
             request = build_request(turn, job.kind, style, budget)
             if request is not None:

@@ -57,7 +57,7 @@ def _observe(
     stamp = Stamp.of(turn, clock())
     composed = writer.author.provider == RULES
     # Without a model a turn is one note, written when it is over: only then it is known what held.
-    early = composed and not (turn.ended and store.jobs.is_last_part(job))
+    early = composed and not store.jobs.is_last_part(job)
     written = Observed(()) if early else writer.observe(turn)
     if not isinstance(written, Observed):
         return failed(written)

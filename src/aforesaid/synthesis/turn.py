@@ -32,7 +32,7 @@ from aforesaid.model.events import (
 from aforesaid.model.jobs import OBSERVE, Job
 from aforesaid.model.observations import Turn, TurnEvent
 from aforesaid.model.search import OBSERVATION
-from aforesaid.model.sessions import ACTIVE, Session
+from aforesaid.model.sessions import Session
 from aforesaid.provenance.tracker import is_ours
 from aforesaid.providers.extract.patches import definition, language_of
 from aforesaid.store.store import Store
@@ -84,7 +84,6 @@ def build_turn(
         top=project.root,
         injected=tuple(_injected_texts(store, agent, session)),
         messages=tuple(_messages(store, agent, session, turn)),
-        ended=bool(last) or job.prompt_number < session.prompts or session.status != ACTIVE,
     )
 
 

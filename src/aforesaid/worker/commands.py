@@ -215,7 +215,7 @@ class Commands:
         """And no other. Its scratch project goes with it, if nothing else is in it."""
         session = self.context.store.sessions.find(DEFAULT.name, request["session"])
         if session is not None and session.ref.startswith(DOCTOR_PREFIX):
-            with self.context.busy:
+            with self.context.busy, self.context.drafting:
                 self.context.store.sessions.drop(session.id, session.project_id)
             self.context.projects.forget(session.project_dir)
             self.answers.drop_brief(session.project_dir)
@@ -248,7 +248,7 @@ class Commands:
         directory, wanted = request["dir"], request["project"]
         repository = identify(directory)
         touched = {self.context.projects.find(directory)}
-        with self.context.busy:
+        with self.context.busy, self.context.drafting:
             if wanted is None:
                 ended = self.context.store.projects.unlink(repository)
             else:

@@ -51,7 +51,8 @@ class HookPriority:
 
 
 class Context:
-    """`changed`: projects whose briefs have to be written again. `busy`: held while jobs are run.
+    """`changed`: projects whose briefs have to be written again. `busy`, `drafting`: held while jobs are
+    run, and while notes are extracted for a model.
     `faults`: by thread, until it works again. `redacted`: secrets since the start, by kind."""
 
     def __init__(
@@ -82,7 +83,7 @@ class Context:
         self.priority = HookPriority()
         self.changed: set[int] = set()
         self.faults: dict[str, str] = {}
-        self.busy = threading.Lock()
+        self.busy, self.drafting = threading.Lock(), threading.Lock()
         self.stopping = threading.Event()
         self.wake_ingest, self.wake_jobs = threading.Event(), threading.Event()
 

@@ -101,6 +101,8 @@ class Extractor:
     ) -> None:
         number = job.prompt_number
         observed = self.context.store.observations.for_prompt(session.id, number)
+        if self.context.choice.model is not None and not job.written_by:
+            observed = []  # drafts, which a model replaces
         named = [cite_observation(each.id) for each in observed[:3]]
         rows = self.context.store.events.for_prompt(session.id, number)
         named += [cite_event(rows[0].id)] if rows else []

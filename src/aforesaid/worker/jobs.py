@@ -11,7 +11,6 @@ from aforesaid import log
 from aforesaid.clock import SECOND
 from aforesaid.errors import StoreError
 from aforesaid.model.jobs import (
-    DRAFT,
     MAX_TRIES,
     SUMMARIZE,
     Done,
@@ -81,14 +80,19 @@ class JobRunner:
         """Notes without a model for all turns that wait for one. Returns how many jobs have one now."""
         if self.context.choice.model is None:
             return 0
+        tried: set[int] = set()
         drafted = 0
-        while go_on() and (jobs := self.context.store.jobs.undrafted(self.context.clock())):
-            for job in jobs:
-                outcome = self._try(job, draft=True)
-                if not isinstance(outcome, Done):
-                    return drafted  # left for the model
-                drafted += 1
-                self._notify(job, outcome)
+        with self.context.drafting:
+            while go_on():
+                found = self.context.store.jobs.undrafted(self.context.clock())
+                if not (jobs := [job for job in found if job.id not in tried]):
+                    break
+                for job in jobs:
+                    tried.add(job.id)
+                    outcome = self._try(job, draft=True)
+                    if isinstance(outcome, Done):
+                        drafted += 1
+                        self._notify(job, outcome)
         return drafted
 
     def blocked(self) -> Outage | None:
@@ -138,9 +142,9 @@ class JobRunner:
                 store.jobs.postpone(job, absence.why, until + BEHIND)
                 seconds = (until - self.context.clock()) // SECOND
                 log.warning("model.away", job=job.id, seconds=seconds)
-            case Retry(why, unusable=True) if job.written_by == DRAFT:
-                # One request and its repair are enough: what was extracted stands.
-                store.jobs.keep_draft(job, RULES, why, self.context.clock())
+            case Retry(why, unusable=True) if store.jobs.keep_draft(
+                job, RULES, why, self.context.clock()
+            ):  # one request and its repair are enough: what was extracted stands
                 breaker.record_unusable()
                 log.warning("job.kept", job=job.id, kind=job.kind)
             case Retry(why):
@@ -219,6 +223,10 @@ class DraftsLoop(Loop):
         super().__init__(runner.context)
         self.runner, self.transcripts, self.after = runner, transcripts, after
 
+    def run(self) -> None:
+        self.transcripts.wait_for_look(HEAL_FIRST_SECONDS)
+        super().run()
+
     def turn(self) -> None:
         if self.context.choice.model is not None:
             self.transcripts.wait_for_turns()
@@ -252,10 +260,15 @@ class JobsLoop(Loop):
         self.transcripts.wait_for_turns()  # the agent's words are in the transcript alone
         self.runner.write_drafts(self.context.go_on)
         with self.context.busy:
-            if self.runner.run_due(self.context.go_on):
+            if self.runner.run_due(self._go_on):
                 self.idleness.interrupt()
             self.after_jobs()
         return self._seconds_until_next()
+
+    def _go_on(self) -> bool:
+        """Before each job: the words of a turn that has just ended are in the transcript alone."""
+        self.transcripts.wait_for_turns()
+        return self.context.go_on()
 
     def _seconds_until_next(self) -> float:
         """A model that was asked a while ago is told: it may close what it keeps open."""

@@ -29,7 +29,7 @@ from aforesaid.memory.folders import (
     find_project_folder,
     is_memory_file,
 )
-from aforesaid.model.observations import cited_observations
+from aforesaid.model.observations import cited_events, cited_observations
 from aforesaid.model.purge import ERASED, Changing, Erasure, Matching, Needle, Reach, Rows, read
 from aforesaid.paths import Paths, walk, write_private
 from aforesaid.privacy import payloads
@@ -57,13 +57,14 @@ HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`observations`: deleted ones, which memories may cite. `places`: files and folders of memories that are
+    """`observations`, `events`: deleted ones, which memories may cite. `places`: files and folders of memories that are
     deleted as a whole, below the folder of all memories. `names`: of deleted memories. `at`: the time of the
     request."""
 
     wanted: Erasure
     at: int
     observations: tuple[int, ...] = ()
+    events: tuple[int, ...] = ()
     places: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
@@ -76,7 +77,7 @@ def load(paths: Paths) -> Plan | None:
     """The unfinished request. One that cannot be read is deleted, and AforesaidError raised."""
     try:
         saved: Json = json.loads(paths.erasing_file.read_bytes())
-        lists = {name: tuple(saved[name]) for name in ("observations", "places", "names")}
+        lists = {name: tuple(saved[name]) for name in ("observations", "events", "places", "names")}
         return Plan(read(saved["wanted"]), int(saved["at"]), **lists)
     except FileNotFoundError:
         return None
@@ -124,6 +125,7 @@ class Filter:
             or self._matches(name.replace("-", " "))
             or any(path == each or path.startswith(f"{each}/") for each in plan.places)
             or bool(head and cited_observations(head[0]) & {*plan.observations})
+            or bool(head and cited_events(head[0]) & {*plan.events})
             or (
                 plan.wanted.what == "text"
                 and not path.endswith(PROJECT_FILE)
@@ -218,7 +220,7 @@ class Purger:
     def _work(self, run: Run) -> None:
         try:
             self._wait_for_spool(run.plan.at)
-            with self.context.busy:
+            with self.context.busy, self.context.drafting:
                 self._look(run) if run.dry else self._purge(run)
             if not self.context.paths.erasing_file.exists():  # a dry run resolves no fault
                 self.context.note_fault("purge", None)
@@ -247,7 +249,9 @@ class Purger:
         rows = store.purge.select(wanted)
         reach = store.purge.reach(rows | found if wanted.what == "text" else rows)
         run.plan = replace(
-            run.plan, observations=tuple({*run.plan.observations, *reach.rows.observations})
+            run.plan,
+            observations=tuple({*run.plan.observations, *reach.rows.observations}),
+            events=tuple({*run.plan.events, *reach.rows.events}),
         )
         memories = count_memories(paths.memory, self._filter(run.plan))
         run.counts = reach.counts | {"memories": memories}

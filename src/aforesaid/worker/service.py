@@ -5,7 +5,6 @@ import json
 import os
 import threading
 import time
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,6 +84,7 @@ class Service:
         settings, paths = context.settings, context.paths
         self._started_at, self._next_maintenance = context.clock(), 0.0
         self._threads: list[threading.Thread] = []
+        self._briefs = threading.Lock()  # jobs and drafts prepare them
         self._skew = ClockSkew(context.clock)
         self._watchdog = FileWatchdog(paths.lock_file, paths.database, paths.spool_new)
         self.backups = BackupThread(context)
@@ -338,9 +338,9 @@ class Service:
         self._drafts.wake()
 
     def _prepare_briefs(self) -> None:
-        while self.context.changed:
-            self._indexing.wake()
-            with suppress(KeyError):  # another thread took the last one
+        with self._briefs:
+            while self.context.changed:
+                self._indexing.wake()
                 self._answers.prepare_brief(self.context.changed.pop())
 
     def _after_jobs(self) -> None:

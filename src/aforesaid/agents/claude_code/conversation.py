@@ -371,14 +371,14 @@ def messages_in(entry: Json, prompt_id: str) -> tuple[LastMessage | None, LastMe
     text = ""
     for block in blocks_of(entry):
         if block.get("type") == "text" and text_of(block, "text").strip(WHITE_SPACE):
-            text = text_of(block, "text").strip(WHITE_SPACE)
+            before, text = [*before, text], text_of(block, "text").strip(WHITE_SPACE)
         elif block.get("type") == "tool_use":
-            before, text = [*before, text] if text else before, ""
+            before, text = [*before, text], ""
     reason = text_of(as_object(entry.get("message")), "stop_reason")
     cwd, uuid, at = text_of(entry, "cwd"), text_of(entry, "uuid"), time_of(entry) or 0
     earlier, last = (
         LastMessage(each, reason, prompt_id, cwd, at, uuid) if each else None
-        for each in ("\n\n".join(before), text)
+        for each in ("\n\n".join(filter(None, before)), text)
     )
     return earlier, last
 

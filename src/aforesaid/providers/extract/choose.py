@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aforesaid.providers.extract.passages import LONGEST, Passage, read_passages
-from aforesaid.similarity import content_words, word_overlap
+from aforesaid.similarity import WIDE, content_words, word_overlap
 
 CLOSING, COMMIT, BETWEEN = "closing", "commit", "between"  # where a passage stands
 
@@ -59,6 +59,7 @@ CODE = re.compile(
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w])")
 SAME = 0.6  # of the words of the shorter one
 LEAST_WORDS = 4
+MAX_SENTENCE = 2_000  # characters: what is longer is no sentence
 LEAST, LEAST_WIDE = 25, 10  # characters, and in scripts without spaces
 PLACES = {CLOSING: 1.0, COMMIT: 1.2, BETWEEN: 0.0}
 WORTH, WORTH_BETWEEN = 1.5, 2.6  # scores from which a passage is kept
@@ -93,11 +94,14 @@ def says_change(passage: Passage) -> bool:
 def score(passage: Passage, place: str) -> tuple[float, bool]:
     """How much it says, and whether it says why."""
     said = passage.text
-    least = LEAST if said.isascii() else LEAST_WIDE
+    if len(said) > MAX_SENTENCE:
+        return 0.0, False
+    wide = WIDE.search(said) is not None
+    least = LEAST_WIDE if wide else LEAST
     if len(said) < least or said.endswith(("?", "？")) or is_chat(said):
         return 0.0, False
     words = [word for word in said.split() if word[0] not in "`(" or " " in word]
-    if said.endswith(":") or said[0] == "/" or (said.isascii() and len(words) < LEAST_WORDS):
+    if said.endswith(":") or said[0] == "/" or (not wide and len(words) < LEAST_WORDS):
         return 0.0, False
     cause, constraint = bool(CAUSE.search(said)), bool(CONSTRAINT.search(said))
     finding, decision = bool(FINDING.search(said)), bool(DECISION.search(said))

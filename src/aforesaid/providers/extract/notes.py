@@ -35,7 +35,7 @@ from aforesaid.providers.extract.passages import (
 from aforesaid.providers.extract.patches import Patch, Symbol
 from aforesaid.providers.extract.prompts import Decision, read_decisions
 from aforesaid.providers.extract.work import Check, Run, Work, read_work
-from aforesaid.similarity import COMMON_STEMS, content_words
+from aforesaid.similarity import COMMON_STEMS, WIDE, content_words
 
 TITLE, SUBTITLE, FACT, REQUEST, NARRATIVE = 90, 240, 320, 300, 900  # characters
 FACTS, REASONS, FILES, NAMES, CONCEPTS, FILES_KEPT = 8, 5, 4, 4, 5, 40
@@ -337,7 +337,7 @@ def _is_specific(words: str) -> bool:
     """Whether it names something: enough content words beyond "fix it", or a name."""
     content = [word for word in content_words(words) if word not in COMMON_STEMS]
     least = 2 if not REFERENCE.search(words) else 3
-    return len(content) >= least or (not words.isascii() and len(words) >= 8)
+    return len(content) >= least or (WIDE.search(words) is not None and len(words) >= 8)
 
 
 def _shorten(sentence: str) -> str:

@@ -25,7 +25,7 @@ MACHINE = re.compile(
 )
 SLASH = re.compile(r"<command-name>\s*(/?\S+)\s*</command-name>")
 ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^)\s]{0,500}\)")
 EMPHASIS = re.compile(r"\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^\s*#{1,6}\s+(.+?)\s*#*$")
 BOLD_LINE = re.compile(r"^\s*(?:\d{1,2}[.)]\s+)?(?:\*\*|__)([^*_\n]{2,80}?):?(?:\*\*|__):?\s*$")

@@ -286,8 +286,15 @@ def covers(good: Run, red: Run) -> bool:
     known = counts is not None and len(counts.failing) == counts.failed > 0
     items = red.command.scope or (frozenset(counts.failing) if counts and known else frozenset())
     return bool(items) and all(
-        any(item.startswith(part.rstrip("/")) for part in good.command.scope) for item in items
+        any(is_below(item, part) or item.startswith(f"{part}::") for part in good.command.scope)
+        for item in items
     )
+
+
+def is_below(path: str, part: str) -> bool:
+    """Whether a path is the named file or lies in the named folder."""
+    name = part.removeprefix("./").rstrip("/")
+    return path == name or path.endswith(f"/{name}") or path.startswith(f"{name}/")
 
 
 def _thrown_away(edits: list[Edit], runs: list[Run]) -> set[str]:
@@ -302,7 +309,7 @@ def _thrown_away(edits: list[Edit], runs: list[Run]) -> set[str]:
             continue
         everything = stash or not run.command.scope or run.command.program == "git reset --hard"
         for edit in edits:
-            named = everything or any(edit.patch.path.endswith(part) for part in run.command.scope)
+            named = everything or any(is_below(edit.patch.path, part) for part in run.command.scope)
             again = any(e.place > run.place and e.patch.path == edit.patch.path for e in edits)
             if named and edit.place < run.place and not again:
                 gone.add(edit.patch.path)

@@ -14,11 +14,15 @@ UPDATE jobs SET written_by = :draft WHERE id = :id AND state = 'pending' AND wri
 -- name: keep
 UPDATE jobs SET state = 'done', lease_until = NULL, last_error = :why, finished_at = :now,
                 written_by = :author
-WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending';
+WHERE id = :id AND holder = :holder AND tries = :tries AND state = 'pending' AND written_by = :draft;
 
 -- name: later_part
 SELECT 1 FROM jobs
 WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'observe' AND id > :id LIMIT 1;
+
+-- name: summary_after
+SELECT 1 FROM jobs
+WHERE session_id = :session_id AND prompt_number = :prompt_number AND kind = 'summarize' AND id > :id LIMIT 1;
 
 -- name: add_job
 INSERT INTO jobs (kind, session_id, prompt_number, due_at, created_at)
