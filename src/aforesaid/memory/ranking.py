@@ -58,7 +58,7 @@ CODE_REQUEST = re.compile(
     re.IGNORECASE,
 )
 STYLE_RULE = re.compile(
-    r"\bindent|\btabs\b|\bspaces\b|\bquotes\b|semicolon|type hints?|\bnaming\b|docstring|(?:code|coding) style",
+    r"\bindent|\b(?:tabs|spaces|quotes)\b|semicolon|type hints?|\bnaming\b|docstring|(?:code|coding) style",
     re.IGNORECASE,
 )
 QUESTION = re.compile(
