@@ -57,9 +57,9 @@ HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`observations`, `events`: deleted ones, which memories may cite. `places`: files and folders of memories
-    that are deleted as a whole, below the folder of all memories. `names`: of deleted memories. `at`: the time
-    of the request."""
+    """`observations`, `events`: deleted ones, which memories may cite. `places`: files and folders of
+    memories that are deleted as a whole, below the folder of all memories. `names`: of deleted memories.
+    `at`: the time of the request."""
 
     wanted: Erasure
     at: int
