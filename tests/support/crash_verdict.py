@@ -108,18 +108,19 @@ def _faults_of_the_jobs(database: Path) -> list[str]:
 
 
 def _faults_of_the_memory(database: Path) -> list[str]:
-    """Each tool wrote a file of its own, so a doubled effect names one twice."""
+    """Each tool wrote a file of its own, so a doubled effect names one twice. A note is about its whole turn,
+    so it may name files of events that wait for a job of their own."""
     paths = "SELECT path FROM observation_files WHERE role = 'modified'"
     told = Counter(path for (path,) in _rows(database, paths))
-    claimed = _rows(database, "SELECT body FROM events WHERE tool = 'Write' AND job_id IS NOT NULL")
-    written = Counter(
-        json.loads(zlib.decompress(body))["tool_use_id"] + ".py"
-        for (body,) in claimed
-        if isinstance(body, bytes)
-    )
+    written, claimed = Counter[str](), Counter[str]()
+    for body, job in _rows(database, "SELECT body, job_id FROM events WHERE tool = 'Write'"):
+        if isinstance(body, bytes):
+            name = json.loads(zlib.decompress(body))["tool_use_id"] + ".py"
+            written[name] += 1
+            claimed[name] += job is not None
     return _said(
         ((told - written).total(), "files are remembered too often"),
-        ((written - told).total(), "files are not remembered"),
+        ((claimed - told).total(), "files are not remembered"),
     )
 
 
