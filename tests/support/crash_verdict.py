@@ -111,7 +111,7 @@ def _faults_of_the_memory(database: Path) -> list[str]:
     """Each tool wrote a file of its own, so a doubled effect names one twice. A note is about its whole turn,
     so it may name files of events that wait for a job of their own."""
     paths = "SELECT path FROM observation_files WHERE role = 'modified'"
-    told = Counter(path for (path,) in _rows(database, paths))
+    told = Counter(str(path) for (path,) in _rows(database, paths))
     written, claimed = Counter[str](), Counter[str]()
     for body, job in _rows(database, "SELECT body, job_id FROM events WHERE tool = 'Write'"):
         if isinstance(body, bytes):
