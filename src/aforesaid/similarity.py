@@ -139,7 +139,7 @@ LABEL = re.compile(
     r"^[ \t]*\*\*(?:why|how to apply)[:.]?\*\*[:.]?[ \t]*", re.IGNORECASE | re.MULTILINE
 )
 ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{1,10}://[^\s<>\"'`)\]}]+", re.IGNORECASE)
-CODE = re.compile(r"`+([^`\n]+)`+")
+CODE = re.compile(r"`{1,3}([^`\n]{1,300})`{1,3}")
 FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 HARD_TOKEN = re.compile(r"[~.]{0,2}/?\w+(?:[-./\\:@+#_]+\w+)*(?:[+#]+|/)?|\$\w+")

@@ -199,7 +199,7 @@ def test_a_dry_run_shows_exactly_what_the_run_does(memories: Memories, project: 
         assert after.get(path) == (None if text is None else text.encode())
     assert "-The API listens on port 8080." in shown.diff
     lines = "\n".join(shown.lines)
-    assert "api-port" in lines
+    assert "api-port" in [name for one in shown.operations for name in one.names]
     assert "search-index-path → search-index-rebuild: both are about the search index" in lines
 
 
@@ -227,6 +227,7 @@ def test_a_proposal_that_deletes_everything_is_refused(
     before = contents(memories)
     result = run_dream(memories, by_model(project, said))
     assert result.operations == expected.operations  # what the rules do, and nothing else
+    assert bool(result.refused) is ('"delete"' not in said)  # there is no such operation
     assert all(get(memories, name).pinned for name in PINNED)
     assert last_dream(memories) == NOW  # it was a dream, and the next one comes tomorrow
     undo_last_dream(memories)

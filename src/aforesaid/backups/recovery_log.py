@@ -133,7 +133,7 @@ def _describe_source(record: RecoveryRecord) -> str:
         return read
     if backup is not None:
         return f"{backup} was restored"
-    return "there was no backup that could be used, so it began anew"
+    return "there was no backup that could be used, so an empty database was created"
 
 
 def _describe_loss(record: RecoveryRecord) -> str:

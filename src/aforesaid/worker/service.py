@@ -246,7 +246,9 @@ class Service:
 
     def _fault(self) -> str | None:
         if ended := [each.name for each in self._threads if not each.is_alive()]:
-            return f"its work on {', '.join(ended)} has ended; `aforesaid worker restart` begins it anew"
+            return (
+                f"its work on {', '.join(ended)} has ended; `aforesaid worker restart` restarts it"
+            )
         return next(iter(list(self.context.faults.values())), None)
 
     def _query(self, request: dict[str, Any]) -> dict[str, Any]:

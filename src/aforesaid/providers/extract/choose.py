@@ -6,7 +6,7 @@ neighbours to be understood is left out.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,8 +121,8 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
     return points, why
 
 
-def choose(texts: Iterable[tuple[str, str]], *, after: Sequence[str] = ()) -> list[Chosen]:
-    """The passages of some texts with their places, best first, each thing once. `after`: said already."""
+def choose(texts: Iterable[tuple[str, str]]) -> list[Chosen]:
+    """The passages of some texts with their places, best first, each thing once."""
     found: list[Chosen] = []
     order = 0
     for place, source in texts:
@@ -135,7 +135,7 @@ def choose(texts: Iterable[tuple[str, str]], *, after: Sequence[str] = ()) -> li
             if points >= least and (why or place != BETWEEN):
                 did = says_change(passage)
                 found.append(Chosen(passage.whole, points, why, order, place, did))
-    return without_repetitions(_last_causes(found), after)
+    return without_repetitions(_last_causes(found))
 
 
 def _last_causes(found: list[Chosen]) -> list[Chosen]:
@@ -148,8 +148,8 @@ def _last_causes(found: list[Chosen]) -> list[Chosen]:
 KEPT_BETWEEN = 6
 
 
-def without_repetitions(found: Iterable[Chosen], said: Sequence[str] = ()) -> list[Chosen]:
-    known = [set(content_words(each)) for each in said]
+def without_repetitions(found: Iterable[Chosen]) -> list[Chosen]:
+    known: list[set[str]] = []
     kept: list[Chosen] = []
     for each in sorted(found, key=lambda one: -one.score):
         own = set(content_words(each.text))

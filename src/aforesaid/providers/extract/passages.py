@@ -23,7 +23,7 @@ MACHINE = re.compile(
     r"|ide_[a-z_]+|aforesaid[\w-]*)\b[^>]*>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
-SLASH = re.compile(r"<command-name>\s*(/?\S+)\s*</command-name>")
+SLASH = re.compile(r"<command-name>\s{0,20}(/?[^\s<]{1,100})\s{0,20}</command-name>")
 ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^)\s]{0,500}\)")
 EMPHASIS = re.compile(r"\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
