@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from aforesaid.paths import Paths
+from aforesaid.worker import rpc
 from tests.support.product import aforesaid, settled, work
 
 
@@ -247,3 +248,13 @@ def test_help_cuts_no_line(group: str, home: Paths) -> None:
     arguments = [group, "--help"] if group else ["--help"]
     lines = aforesaid(*arguments, env={"COLUMNS": "80"}).stdout.splitlines()[1:]
     assert [line for line in lines if line.endswith("...")] == []
+
+
+def test_status_says_that_the_config_file_cannot_be_read(home: Paths) -> None:
+    rpc.start(home)
+    home.config_file.parent.mkdir(parents=True, exist_ok=True)
+    home.config_file.write_text("[worker\n")
+    done = aforesaid("status")
+    assert done.returncode == 4
+    assert str(home.config_file) in done.stdout
+    assert "All is well" not in done.stdout

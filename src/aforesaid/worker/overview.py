@@ -269,7 +269,8 @@ def collect(
             spent = store.requests.spent(*day_bounds(clock.now()))
             found["provider"]["budget"] = choice.terms.budget.left(spent)
     fault = (
-        _fault(paths, worker, health, room.warning, unreported)
+        _config_problem(env)
+        or _fault(paths, worker, health, room.warning, unreported)
         or (None if health else lost_database(home))
         or encoder_problem(home.settings)
         or (missing_vectors(index, worker) if index else None)
@@ -278,6 +279,15 @@ def collect(
     recovery_log.mark_seen(paths)
     found["problem"] = str(fault) if fault else None
     return found
+
+
+def _config_problem(env: Mapping[str, str]) -> str | None:
+    """A running worker keeps the settings that it could read."""
+    try:
+        wiring.home(env)
+    except ConfigError as error:
+        return str(error)
+    return None
 
 
 def worker_status(paths: Paths) -> Json | None:
