@@ -16,7 +16,7 @@ from pathlib import Path
 import aforesaid.hook
 from aforesaid.agents.claude_code.hooks import hook_command
 from aforesaid.errors import WorkerError
-from aforesaid.git import create_repository, run_git
+from aforesaid.git import create_repository
 from aforesaid.paths import Paths
 from aforesaid.worker import rpc
 from benchmarks.spawn import Command
@@ -25,6 +25,7 @@ HOOK_DIR = Path(aforesaid.hook.__file__).parent
 PYTHON = os.path.realpath(sys.executable)  # not a version manager's shim
 BARE_ENV = {"PATH": "/usr/bin:/bin"}
 BACKLOG = "backlog-"
+IDENTITY = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
 
 SH_TRUE = Command(("/bin/sh", "-c", "true"), BARE_ENV)
 PYTHON_PASS = Command((PYTHON, "-I", "-S", "-c", "pass"), BARE_ENV)
@@ -76,7 +77,7 @@ class Home:
         git_dir = self.project / ".git"
         create_repository(git_dir, branch)
         for arguments in (("add", "--all"), ("commit", "--quiet", "--message=first")):
-            run_git(git_dir, f"--work-tree={self.project}", *arguments)
+            subprocess.run(["git", "-C", self.project, *IDENTITY, *arguments], check=True)
 
     def settle(self, seconds: float = 0.1) -> None:
         """Until the worker has drained the spool, and a moment longer."""

@@ -10,6 +10,7 @@ missed. `--keep` keeps the stores for the next run; delete them after a change o
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -17,7 +18,8 @@ from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from aforesaid import wiring
@@ -26,6 +28,7 @@ from aforesaid.model.sessions import Session
 from aforesaid.paths import Paths
 from aforesaid.recall.inject import recall_for_prompt
 from aforesaid.recall.search import Searcher
+from aforesaid.repository import is_shared_branch
 from aforesaid.store.store import Store
 from aforesaid.text import one_line
 from aforesaid.worker.indexing import Indexer
@@ -36,9 +39,11 @@ from benchmarks.recall.loading import encoder_named
 
 SET = Path(__file__).parent / "prompts_set"
 AFTER = "after"
+CONTINUED = "+"
 LATEST = 1_769_800_000_000  # after the last of them
 BUDGET = 300  # tokens, as `recall.tokens` is by default
 EVERY_TURN = "*"
+Branches = Mapping[str, Sequence[tuple[str, str]]]  # by session, with their times
 DATABASE = "aforesaid.db"
 
 
@@ -59,7 +64,18 @@ class Graded:
 
     @property
     def session(self) -> str:
-        return self.turn.partition("/")[0]
+        return re.split("[/+]", self.turn)[0]
+
+    @property
+    def place(self) -> int:
+        """Of the prompt in its session; a new session begins with it if it continues another."""
+        number = self.turn.partition("/")[2]
+        return int(number) if number and self.session != AFTER else 1
+
+    @property
+    def moment(self) -> str:
+        """The store that it is asked in."""
+        return self.turn if CONTINUED in self.turn else self.session
 
     @property
     def half(self) -> str:
@@ -102,28 +118,48 @@ def read_needs() -> list[Graded]:
     return list(prompts.values())
 
 
+def read_lines(transcript: Path) -> list[str]:
+    return transcript.read_text("utf-8").splitlines(keepends=True)
+
+
 def begins(transcript: Path) -> str:
-    lines = transcript.read_text("utf-8").splitlines()
-    return min(stamp for line in lines if (stamp := stamp_of(line)))
+    return min(stamp for line in read_lines(transcript) if (stamp := stamp_of(line)))
 
 
 def stamp_of(line: str) -> str:
+    return field_of(line, "timestamp")
+
+
+def field_of(line: str, name: str) -> str:
     try:
-        return str(json.loads(line).get("timestamp") or "")
+        return str(json.loads(line).get(name) or "")
     except ValueError:
         return ""
 
 
-def import_in_steps(transcripts: Sequence[Path], folder: Path) -> None:
-    """One store per session, as it was when the session began, and one with all of them."""
+def import_in_steps(transcripts: Sequence[Path], graded: Sequence[Graded], folder: Path) -> None:
+    """A store as it was when each session began, one for each prompt that continues a session in a new one,
+    and one with all of them."""
+    import_until(transcripts, [(AFTER, "9")], folder)
+    with opened(folder / AFTER) as store:
+        prompts = read_prompts(store)
+    steps = [(begins(each), each.stem[:8]) for each in transcripts]
+    for turn in (each.turn for each in graded if CONTINUED in each.turn):
+        steps.append((stamp_at(prompts[turn][2]), turn))
+    import_until(transcripts, [(name, until) for until, name in sorted(steps)[1:]], folder)
+    (folder / "done").touch()
+
+
+def import_until(
+    transcripts: Sequence[Path], steps: Sequence[tuple[str, str]], folder: Path
+) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary)
         place = home / ".claude/projects/all"
         place.mkdir(parents=True)
-        steps = [(each.stem[:8], begins(each)) for each in transcripts]
-        for name, until in (*steps[1:], (AFTER, "9")):
+        for name, until in steps:
             for each in transcripts:
-                lines = each.read_text("utf-8").splitlines(keepends=True)
+                lines = read_lines(each)
                 ended = [n for n, line in enumerate(lines) if stamp_of(line) >= until]
                 known = lines[: ended[0]] if ended else lines
                 if any(map(stamp_of, known)):
@@ -133,7 +169,6 @@ def import_in_steps(transcripts: Sequence[Path], folder: Path) -> None:
             for part in (home / "data").glob(f"{DATABASE}*"):
                 shutil.copy(part, folder / name / part.name)
             sys.stderr.write(f"{name} ")
-    (folder / "done").touch()
     sys.stderr.write("\n")
 
 
@@ -157,7 +192,9 @@ def read_prompts(store: Store) -> dict[str, tuple[Session, str, int]]:
     found = {}
     for session in store.sessions.recent(None, 1000):
         for prompt in store.sessions.prompts(session.id):
-            found[f"{session.ref[:8]}/{prompt.number}"] = (session, prompt.text, prompt.at)
+            for between in ("/", CONTINUED):
+                turn = f"{session.ref[:8]}{between}{prompt.number}"
+                found[turn] = (session, prompt.text, prompt.at)
     last = max(found.values(), key=lambda each: each[2])[0]
     lines = (SET / "after.txt").read_text("utf-8").splitlines()
     for number, text in enumerate(lines, 1):
@@ -166,7 +203,10 @@ def read_prompts(store: Store) -> dict[str, tuple[Session, str, int]]:
 
 
 def ask(
-    graded: Sequence[Graded], store: Store, prompts: Mapping[str, tuple[Session, str, int]]
+    graded: Sequence[Graded],
+    store: Store,
+    prompts: Mapping[str, tuple[Session, str, int]],
+    branches: Branches,
 ) -> Iterator[Told]:
     """In a store that does not have their session yet."""
     encoder, moment = encoder_named("static"), Moment()
@@ -177,22 +217,29 @@ def ask(
         if known is None:
             yield Told(each, text, "", ())
             continue
-        new = Session(
-            -1,
-            session.agent,
-            AFTER,
-            known,
-            session.project_dir,
-            "active",
-            at,
-            at,
-            None,
-            None,
-            None,
-            0,
+        new = replace(
+            session, id=-1, ref=AFTER, project_id=known, started_at=at, prompts=each.place
         )
-        told, items = recall_for_prompt(Searcher(store, encoder, moment), store, new, text, BUDGET)
+        branch = None if each.session == AFTER else branch_at(branches[each.session], at)
+        searcher = Searcher(store, encoder, moment)
+        told, items = recall_for_prompt(searcher, store, new, text, BUDGET, branch)
         yield Told(each, text, told, tuple(turn_of(store, item.source) for item in items))
+
+
+def read_branches(transcript: Path) -> list[tuple[str, str]]:
+    """When which one was checked out."""
+    found = ((stamp_of(line), field_of(line, "gitBranch")) for line in read_lines(transcript))
+    return sorted((stamp, branch) for stamp, branch in found if stamp and branch)
+
+
+def branch_at(branches: Sequence[tuple[str, str]], at: int) -> str | None:
+    known = [branch for stamp, branch in branches if stamp <= stamp_at(at)]
+    return known[-1] if known and not is_shared_branch(known[-1]) else None
+
+
+def stamp_at(milliseconds: int) -> str:
+    at = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z"
 
 
 def turn_of(store: Store, observation_id: int) -> str:
@@ -203,16 +250,17 @@ def turn_of(store: Store, observation_id: int) -> str:
     return f"{session.ref[:8]}/{observation.prompt_number}"
 
 
-def run(folder: Path, graded: Sequence[Graded]) -> list[Told]:
-    by_session = defaultdict(list)
+def run(folder: Path, graded: Sequence[Graded], transcripts: Sequence[Path]) -> list[Told]:
+    branches = {each.stem[:8]: read_branches(each) for each in transcripts}
+    by_moment = defaultdict(list)
     for each in graded:
-        by_session[each.session].append(each)
+        by_moment[each.moment].append(each)
     with opened(folder / AFTER) as store:
         prompts = read_prompts(store)
     told: list[Told] = []
-    for session, several in by_session.items():
-        with opened(folder / session) as store:
-            told += ask(several, store, prompts)
+    for moment, several in by_moment.items():
+        with opened(folder / moment) as store:
+            told += ask(several, store, prompts, branches)
     return told
 
 
@@ -255,17 +303,20 @@ def read_options() -> Namespace:
 
 def main() -> None:
     options = read_options()
-    graded = [each for each in read_needs() if options.half in (None, each.half)]
+    needs = read_needs()
+    graded = [each for each in needs if options.half in (None, each.half)]
     transcripts = sorted(options.folder.resolve().glob("*.jsonl"), key=begins)
     with tempfile.TemporaryDirectory() as temporary:
         kept = options.keep or Path(temporary)
         if not (kept / "done").exists():
             kept.mkdir(exist_ok=True)
-            import_in_steps(transcripts, kept)
-        told = run(kept, graded)
+            import_in_steps(transcripts, needs, kept)
+        told = run(kept, graded, transcripts)
     if options.list:
         explain(told)
-    report("real prompts", [each for each in told if each.prompt.session != AFTER])
+    real = [each for each in told if each.prompt.session != AFTER]
+    report("real prompts", [each for each in real if CONTINUED not in each.prompt.turn])
+    report("in a new session", [each for each in real if CONTINUED in each.prompt.turn])
     report("our own prompts", [each for each in told if each.prompt.session == AFTER])
 
 

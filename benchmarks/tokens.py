@@ -101,8 +101,6 @@ class Scripted:
         texts = [OBSERVATION.format(number=next(self._numbers)) for _ in range(due)]
         return "\n".join(texts) or "<none/>"
 
-    def idle(self) -> None: ...
-
     def close(self) -> None: ...
 
 

@@ -22,6 +22,7 @@ register()
 FOREIGN = ("AFORESAID_", "XDG_", "GIT_", "CLAUDE", "ANTHROPIC_", "OPENAI_")
 MEMORY = Path("/dev/shm")
 ROOM = 6 << 30  # bytes that a run may take
+MOST_KEPT = 256 << 20  # bytes of a file in the home of a failed test
 WORKER = "PYTEST_XDIST_WORKER"
 SLOW_FOLDERS = ("acceptance", "browser")
 _in_memory = pytest.StashKey[Path]()
@@ -53,9 +54,15 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if exitstatus == pytest.ExitCode.TESTS_FAILED:
         kept = Path(tempfile.mkdtemp(prefix="aforesaid-failed-"))
         with suppress(shutil.Error):  # a socket cannot be copied
-            shutil.copytree(folder, kept, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(folder, kept, symlinks=True, ignore=list_too_large, dirs_exist_ok=True)
         sys.stderr.write(f"homes of failed tests: {kept}\n")
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def list_too_large(folder: str, names: list[str]) -> list[str]:
+    """Sparse files of hostile repositories would take their whole size on the disk."""
+    sizes = {name: Path(folder, name).lstat().st_size for name in names}
+    return [name for name, size in sizes.items() if size > MOST_KEPT]
 
 
 @pytest.fixture(autouse=True)

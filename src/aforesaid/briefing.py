@@ -2,16 +2,13 @@
 A part that cannot be read is left out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aforesaid import log
 from aforesaid.errors import AforesaidError, StoreError
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.selection import memories_for_brief
-from aforesaid.model.memories import StoredMemory
-from aforesaid.model.search import Context
-from aforesaid.model.sessions import Session
 from aforesaid.recall import brief
 from aforesaid.recall.brief import Brief
 from aforesaid.recall.inject import find_for_work
@@ -22,50 +19,36 @@ from aforesaid.store.store import Store
 ANSWERING, PREPARING = 0.15, 2.0  # seconds that each question to git may take
 
 
-@dataclass(frozen=True, slots=True)
-class Briefing:
-    store: Store
-    searcher: Searcher
-    memories: Callable[[str], Memories]
-
-    def write(
-        self,
-        project_id: int,
-        directory: str,
-        tokens: int,
-        *,
-        seconds: float = PREPARING,
-        resuming: Session | None = None,
-        session_memory: Context | None = None,
-        with_memories: bool = True,
-        with_work: bool = True,
-    ) -> Brief:
-        """`seconds`: for git, to tell what is being worked on. The others: see `brief.write`."""
-        work = with_work and tokens > 0
-        return brief.write(
-            self.store,
-            project_id,
-            tokens,
-            resuming=resuming,
-            for_work=self._for_work(project_id, directory, seconds) if work else (),
-            session_memory=session_memory,
-            memories=self._index(directory) if with_memories else (),
-        )
-
-    def _index(self, directory: str) -> list[StoredMemory]:
-        """The curated memories. Users may have broken the files."""
+def write_brief(
+    store: Store,
+    searcher: Searcher,
+    memories: Callable[[str], Memories] | None,
+    project_id: int,
+    directory: str,
+    tokens: int,
+    *,
+    seconds: float = PREPARING,
+    with_work: bool = True,
+    **more: Any,
+) -> Brief:
+    """`seconds`: for git, to tell what is being worked on. `more`: see `brief.write`."""
+    if with_work and tokens > 0:
+        more["for_work"] = _find_for_work(store, searcher, project_id, directory, seconds)
+    if memories is not None:
         try:
-            return memories_for_brief(self.memories(directory))
-        except (OSError, AforesaidError) as error:
+            more["memories"] = memories_for_brief(memories(directory))
+        except (OSError, AforesaidError) as error:  # users may have broken the files
             log.warning("brief.without_memories", error=log.cause(error))
-            return []
+    return brief.write(store, project_id, tokens, **more)
 
-    def _for_work(self, project_id: int, directory: str, seconds: float) -> list[tuple[int, str]]:
-        if not Path(directory).is_dir():
-            return []
-        try:
-            work = current_work(directory, seconds)
-            return find_for_work(self.searcher, self.store, project_id, work)
-        except StoreError as error:  # a broken index
-            log.warning("brief.without_search", error=log.cause(error))
-            return []
+
+def _find_for_work(
+    store: Store, searcher: Searcher, project_id: int, directory: str, seconds: float
+) -> list[tuple[int, str]]:
+    if not Path(directory).is_dir():
+        return []
+    try:
+        return find_for_work(searcher, store, project_id, current_work(directory, seconds))
+    except StoreError as error:  # a broken index
+        log.warning("brief.without_search", error=log.cause(error))
+        return []

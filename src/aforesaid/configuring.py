@@ -4,7 +4,6 @@ A lock serializes commands and the viewer.
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,45 +20,38 @@ LOCK_SECONDS = 10.0  # a change takes milliseconds
 BUSY = "Another program is changing the settings and does not finish. Try again."
 
 
-def set_text(name: str, text: str, where: str, env: Mapping[str, str] | None = None) -> Value:
+def set_value(name: str, value: object, where: str) -> Value:
+    """Takes a value as it is typed, or as the file has it: a number or a list of strings."""
     row = settings.row_named(name)
-    return set_value(name, settings.parse(row, text, where), where, env)
-
-
-def set_value(name: str, value: object, where: str, env: Mapping[str, str] | None = None) -> Value:
-    """Takes a value as the file has it: a number, a string or a list of strings."""
-    row = settings.row_named(name)
-    checked = settings.check(row, list(value) if isinstance(value, tuple) else value, where)
-    _check_provider(row, checked, env)
-    _edit(row, checked, env)
+    if isinstance(value, str):
+        checked = settings.parse(row, value, where)
+    else:
+        checked = settings.check(row, list(value) if isinstance(value, tuple) else value, where)
+    _check_provider(row, checked)
+    _edit(row, checked)
     return checked
 
 
-def unset(name: str, env: Mapping[str, str] | None = None) -> Row:
+def unset(name: str) -> Row:
     row = settings.row_named(name)
-    _edit(row, None, env)
+    _edit(row, None)
     return row
 
 
-def plain(row: Row, value: Value) -> Value:
-    """The value to show: secrets are masked."""
-    return "(set)" if row.secret and value else value
-
-
-def _check_provider(row: Row, value: Value, env: Mapping[str, str] | None) -> None:
+def _check_provider(row: Row, value: Value) -> None:
     try:
-        home = wiring.home(env)
+        home = wiring.home()
     except ConfigError:
         return  # the file is broken already, and this may fix it
     chosen = replace(home.settings, values={**home.settings.values, row.name: value})
-    choice = wiring.provider(replace(home, settings=chosen), clock.now, env)
+    choice = wiring.provider(replace(home, settings=chosen), clock.now)
     if isinstance(choice.model, MisconfiguredModel):
         raise ConfigError(choice.model.why)
 
 
-def _edit(row: Row, value: Value | None, env: Mapping[str, str] | None) -> None:
+def _edit(row: Row, value: Value | None) -> None:
     # Not wiring.home(): this must work on a broken file too.
-    file = Paths.of(os.environ if env is None else env).config_file
+    file = Paths.of(os.environ).config_file
     try:
         private_dir(file.parent)
         # On a file of its own: the other one is replaced.
@@ -76,11 +68,11 @@ def _changed(file: Path, row: Row, value: Value | None) -> str:
     try:
         document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
     except (tomlkit.exceptions.TOMLKitError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
+        raise ConfigError(f"{file} is not valid TOML: {error}. Fix or delete it.") from None
     section, key = row.section
     table = document.setdefault(section, tomlkit.table())
     if not isinstance(table, dict):
-        raise ConfigError(f"{file}: {section} is no section. Mend or delete it.")
+        raise ConfigError(f"{file}: {section} is not a section. Fix or delete it.")
     if value is None:
         table.pop(key, None)
         if not table:

@@ -20,9 +20,8 @@ import signal
 import stat
 import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -43,8 +42,14 @@ SYMREFS = 5  # a ref that names a ref; more is a loop
 
 OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 REF = re.compile(r"refs(?:/(?!\.)[^/\x00-\x20\x7f~^:?*\[\\]+)+")
-SECTION = re.compile(rb'\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?\s*\]')
-KEY = re.compile(rb"\s*([A-Za-z][A-Za-z0-9-]*)[ \t]*")
+_ESCAPED = rb'\\(?:[ntb"\\]|\r?\n)'
+CONFIG_ENTRY = re.compile(
+    rb'\s+|[#;][^\n]*|\[\s*(?P<section>[A-Za-z0-9.-]+)(?:[ \t]+"(?P<name>(?:[^"\\\n]|\\.)*)")?\s*\]'
+    rb"|(?P<key>[A-Za-z][A-Za-z0-9-]*)[ \t]*"
+    rb'(?:=(?P<value>(?:[^"\\#;\n]|%(escaped)b|"(?:[^"\\\n]|%(escaped)b)*+")*+))?\s*?(?=[#;\n]|\Z)'
+    % {b"escaped": _ESCAPED}
+)
+CONFIG_ESCAPE = re.compile(rb'\\(\r?\n|.)|"', re.DOTALL)
 ESCAPES = {b"n": b"\n", b"t": b"\t", b"b": b"\b", b'"': b'"', b"\\": b"\\"}
 
 OPTIONS = (
@@ -75,7 +80,7 @@ class GitFailed(Exception):
     """Without git's own message, which may quote content."""
 
 
-class GitUnavailable(GitFailed):
+class GitUnavailable(Exception):
     """Git did not answer: it is not installed, could not be started, or took too long."""
 
 
@@ -151,31 +156,9 @@ class Checkout:
         return found if OBJECT_ID.fullmatch(found) else None
 
 
-class _Timeouts:
-    """Questions that git did not answer in time, by repository and command. They are not asked again for a
-    while."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._found: dict[tuple[Path, str], tuple[int, float]] = {}  # how many, not before
-
-    def are_due(self, key: tuple[Path, str]) -> bool:
-        with self._lock:
-            return key not in self._found or self._clock() >= self._found[key][1]
-
-    def add(self, key: tuple[Path, str]) -> None:
-        with self._lock:
-            count, _ = self._found.get(key, (0, 0.0))
-            delay = RETRY_SECONDS[min(count, len(RETRY_SECONDS) - 1)]
-            self._found[key] = count + 1, self._clock() + delay
-
-    def clear(self, key: tuple[Path, str]) -> None:
-        with self._lock:
-            self._found.pop(key, None)
-
-
-_timeouts = _Timeouts()
+# Questions that git did not answer in time, by repository and command: how often, and not before when they
+# are asked again.
+_timeouts: dict[tuple[Path, str], tuple[int, float]] = {}
 
 
 def find_checkout(directory: str) -> Checkout | Path | None:
@@ -213,25 +196,18 @@ def parse_config(data: bytes) -> dict[str, str]:
     the first syntax error."""
     values: dict[str, str] = {}
     prefix, at = "", 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    while at < len(data):
-        if data[at : at + 1].isspace():
-            at += 1
-        elif data[at : at + 1] in (b"#", b";"):
-            end = data.find(b"\n", at)
-            at = len(data) if end < 0 else end
-        elif section := SECTION.match(data, at):
-            prefix = section[1].decode().lower()
-            if section[2] is not None:
-                prefix += "." + re.sub(rb"\\(.)", rb"\1", section[2]).decode("utf-8", "replace")
-            at = section.end()
-        elif key := KEY.match(data, at):
-            value, at = _parse_value(data, key.end())
-            if value is None:
-                break
-            name = key[1].decode().lower()
-            values[f"{prefix}.{name}" if prefix else name] = value
-        else:
-            break
+    while entry := CONFIG_ENTRY.match(data, at):
+        at = entry.end()
+        if entry["section"]:
+            prefix = entry["section"].decode().lower() + "."
+            if entry["name"] is not None:
+                name = re.sub(rb"\\(.)", rb"\1", entry["name"])
+                prefix += name.decode("utf-8", "replace") + "."
+        elif entry["key"]:
+            value = b"true" if entry["value"] is None else entry["value"].strip()
+            value = CONFIG_ESCAPE.sub(lambda found: ESCAPES.get(found[1], b""), value)
+            key = entry["key"].decode().lower()
+            values[prefix + key] = value.decode("utf-8", "replace")
     return values
 
 
@@ -272,16 +248,16 @@ def list_files_in_work(checkout: Checkout, commits: int, seconds: float) -> list
     index = read_regular(path, TABLE_BYTES)
     listed = b""
     with _open_copy(index or b"") as copy, suppress(OSError, GitUnavailable):
-        running.append(_begin(checkout, last))
+        running.append(_start(checkout, last))
         if index is not None:
             # Git compares the time of a file with that of the index to know whether to look into it.
             modified = path.lstat().st_mtime_ns
             os.utime(copy.fileno(), ns=(modified, modified))
             env = {"GIT_INDEX_FILE": f"/dev/fd/{copy.fileno()}", "GIT_WORK_TREE": str(checkout.top)}
             diff = ("diff", *options, checkout.head, "--")
-            running.insert(0, _begin(checkout, diff, env, copy.fileno()))
+            running.insert(0, _start(checkout, diff, env, (copy.fileno(),)))
     for process in filter(None, running):
-        with suppress(GitFailed, OSError):
+        with suppress(GitFailed, GitUnavailable, OSError):
             listed += _finish(process, seconds)
     names = listed.decode("utf-8", "replace").split("\0")
     return [name for each in names if (name := each.strip("\n"))]
@@ -296,51 +272,55 @@ def create_repository(git_dir: Path, branch: str = "main", config: str = "") -> 
         (git_dir / "config").write_text(config)
 
 
-def run_git(git_dir: Path, *arguments: str) -> bytes:
-    """Run git on a repository that we made, and return what it prints. Raises GitFailed."""
-    return _finish(_start(git_dir, arguments, _environment(git_dir)), SECONDS)
-
-
 def _ask(checkout: Checkout, *arguments: str, cpu_seconds: int | None = None) -> bytes:
     """What git prints about an untrusted repository; nothing if it fails. Raises GitUnavailable. With
     `cpu_seconds`, a repository that takes more processor time fails, and a timeout means that the machine is
     slow. Where that cannot be limited, a timeout is a failure, too."""
     key = checkout.common_dir, arguments[0]
+    count, not_before = _timeouts.get(key, (0, 0.0))
     try:
-        if not _timeouts.are_due(key):
+        if time.monotonic() < not_before:
             raise GitTimeout
-        process = _begin(checkout, arguments)
+        output = _run(checkout, arguments, cpu_seconds)
+    except GitTimeout:
+        if time.monotonic() >= not_before:
+            delay = RETRY_SECONDS[min(count, len(RETRY_SECONDS) - 1)]
+            _timeouts[key] = count + 1, time.monotonic() + delay
+        if cpu_seconds is not None and not HAS_LIMITS:
+            return b""
+        raise
+    _timeouts.pop(key, None)
+    return output
+
+
+def _run(checkout: Checkout, arguments: Sequence[str], cpu_seconds: int | None) -> bytes:
+    try:
+        process = _start(checkout, arguments)
         if process is None:
             return b""
         if cpu_seconds is not None:
             _limit(process, "RLIMIT_CPU", cpu_seconds)
-        try:
-            output = _finish(process, SECONDS)
-        except GitTimeout:
-            _timeouts.add(key)
-            raise
-    except GitUnavailable as error:
-        if isinstance(error, GitTimeout) and cpu_seconds is not None and not HAS_LIMITS:
-            return b""
-        raise
+        return _finish(process, SECONDS)
     except (GitFailed, OSError):
-        output = b""
-    _timeouts.clear(key)
-    return output
+        return b""
 
 
-def _begin(
+def _start(
     checkout: Checkout,
     arguments: Sequence[str],
     env: Mapping[str, str] | None = None,
-    passed: int | None = None,
+    passed: Sequence[int] = (),
 ) -> subprocess.Popen[bytes] | None:
     """Start git in a git directory of our own, with the repository's objects; None if it has none of its own.
-    `passed`: a descriptor that git may use. Raises GitUnavailable."""
-    objects = checkout.own_objects
+    `passed`: descriptors that git may use. Raises GitUnavailable."""
+    objects, program = checkout.own_objects, find_program("git")
     if objects is None:
         return None
+    if program is None:
+        raise GitUnavailable
     sha256 = checkout.config.get("extensions.objectformat", "").lower() == "sha256"
+    options = [word for option in OPTIONS for word in ("-c", option)]
+    command = [program, "--literal-pathspecs", "--no-replace-objects", "--no-pager", *options]
     try:
         git_dir = _private_git_dir(os.getpid(), sha256)
         if not _is_intact(git_dir, sha256):
@@ -349,9 +329,19 @@ def _begin(
         asked = _environment(git_dir) | {"GIT_OBJECT_DIRECTORY": str(objects)} | dict(env or {})
         if read_regular(checkout.common_dir / "shallow", TABLE_BYTES):
             asked["GIT_SHALLOW_FILE"] = str(checkout.common_dir / "shallow")
-        process = _start(git_dir, arguments, asked, passed)
-    except OSError as error:
-        raise GitUnavailable(type(error).__name__) from None
+        process = subprocess.Popen(
+            [*command, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=git_dir,
+            env=asked,
+            umask=0o077,
+            pass_fds=passed,
+            start_new_session=True,
+        )
+    except (OSError, ValueError):
+        raise GitUnavailable from None
     _limit(process, "RLIMIT_DATA", MEMORY_BYTES)
     return process
 
@@ -407,30 +397,6 @@ def _has_commit(checkout: Checkout, sha: str) -> bool:
     content = _ask(checkout, "cat-file", "commit", sha, cpu_seconds=COMMIT_CPU_SECONDS)
     digest = hashlib.sha1 if len(sha) == 40 else hashlib.sha256
     return digest(b"commit %d\0%s" % (len(content), content)).hexdigest() == sha
-
-
-def _start(
-    git_dir: Path, arguments: Sequence[str], env: Mapping[str, str], passed: int | None = None
-) -> subprocess.Popen[bytes]:
-    program = find_program("git")
-    if program is None:
-        raise GitUnavailable("git is not installed")
-    options = [word for option in OPTIONS for word in ("-c", option)]
-    command = [program, "--literal-pathspecs", "--no-replace-objects", "--no-pager", *options]
-    try:
-        return subprocess.Popen(
-            [*command, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=git_dir,
-            env=env,
-            umask=0o077,
-            pass_fds=() if passed is None else (passed,),
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise GitUnavailable(type(error).__name__) from None
 
 
 def _finish(process: subprocess.Popen[bytes], seconds: float) -> bytes:
@@ -541,36 +507,3 @@ def _symref(text: str | None) -> str | None:
     name = text.removeprefix("ref:").strip() if text and text.startswith("ref:") else ""
     unsafe = ".." in name or "@{" in name or name.endswith((".lock", "."))
     return name if REF.fullmatch(name) and not unsafe else None
-
-
-def _parse_value(data: bytes, at: int) -> tuple[str | None, int]:
-    """The value after a key, and where it ends; None for a syntax error. A key alone means true."""
-    if data[at : at + 1] != b"=":
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        rest = data[at:end].strip()
-        return (None if rest and rest[:1] not in b"#;" else "true"), end
-    value, kept, quoted, at = bytearray(), 0, False, at + 1
-    while at < len(data) and (char := data[at : at + 1]) != b"\n":
-        at += 1
-        if char == b"\\":
-            escaped = data[at : at + 1]
-            at += 1
-            if escaped == b"\r" and data[at : at + 1] == b"\n":
-                at += 1
-            elif escaped != b"\n":
-                if escaped not in ESCAPES:
-                    return None, at
-                value += ESCAPES[escaped]
-                kept = len(value)
-        elif char == b'"':
-            quoted = not quoted
-        elif char in (b"#", b";") and not quoted:
-            end = data.find(b"\n", at)
-            at = len(data) if end < 0 else end
-        elif quoted or not char.isspace():
-            value += char
-            kept = len(value)
-        elif value:
-            value += char
-    return (None if quoted else value[:kept].decode("utf-8", "replace")), at

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 from aforesaid.text import clean, fenced, one_line
 
-# `texts` and `flag` are None where nothing was given: then nothing is changed.
-Kind = Literal["text", "names", "texts", "number", "switch", "flag", "json"]
+Kind = Literal["text", "names", "number", "flag", "json"]
 Schema = dict[str, Any]
 
 LONGEST = 100_000  # characters
@@ -35,7 +34,7 @@ class Parameter:
     kind: Kind = "text"
     required: bool = False
     choices: tuple[str, ...] = ()
-    default: str | int | None = None
+    default: str | int | bool | tuple[str, ...] | None = None
     least: int = 1
     most: int = LONGEST
 
@@ -45,13 +44,13 @@ class Parameter:
         match self.kind:
             case "text":
                 found = {"type": "string", **enum}
-            case "names" | "texts":
+            case "names":
                 found = {"type": "array", "items": {"type": "string", **enum}}
             case "number":
                 found = {"type": "integer", "minimum": self.least, "maximum": self.most}
-            case "switch" | "flag":
+            case "flag":
                 found = {"type": "boolean"}
-        if self.default is not None:
+        if self.default:
             found["default"] = self.default
         if self.about:
             found["description"] = self.about
@@ -62,7 +61,7 @@ class Parameter:
         match self.kind:
             case "text":
                 return self._chosen(self._text(value, strict))
-            case "names" | "texts":
+            case "names":
                 items = value if isinstance(value, list | tuple) else [value]
                 if len(items) > MOST_NAMES:
                     raise self._misused(f"takes at most {MOST_NAMES} items.")
@@ -70,8 +69,8 @@ class Parameter:
                 return tuple(self._chosen(text) for text in texts if text)
             case "number":
                 return self._number(value, strict)
-            case "switch" | "flag":
-                return self._switch(value)
+            case "flag":
+                return self._flag(value)
             case "json":
                 return value
 
@@ -108,7 +107,7 @@ class Parameter:
             raise self._misused(f"must be from {self.least} to {self.most}.")
         return max(self.least, min(self.most, value))
 
-    def _switch(self, value: object) -> bool:
+    def _flag(self, value: object) -> bool:
         if isinstance(value, str | int) and (text := str(value).lower()[:10]) in TRUE + FALSE:
             return text in TRUE
         raise self._misused(f"must be true or false, not {_kind_of(value)}.")
@@ -134,12 +133,9 @@ def read(
             raise Misused(f"There is no parameter {wrong!r}. There are: {names}.", wrong)
     values: dict[str, Any] = {}
     for name, parameter in known.items():
+        values[name] = parameter.default
         if name in sent:
             values[name] = parameter.read(sent[name], strict=strict)
-        else:
-            values[name] = () if parameter.kind == "names" else parameter.default
-        if parameter.kind == "switch":
-            values[name] = bool(values[name])
         nothing = (None,) if parameter.kind == "json" else (None, "", ())
         if parameter.required and values[name] in nothing:
             raise Misused(f"`{name}` is missing: {parameter.about or 'it is required'}", name)

@@ -69,6 +69,17 @@ class Work:
     files: tuple[str, ...] = ()
 
 
+def is_shared_branch(branch: str) -> bool:
+    return branch.lower() in SHARED_BRANCHES
+
+
+def current_branch(directory: str) -> str | None:
+    """None where there is none, or a shared one: many things are done on it."""
+    checkout = git.find_checkout(directory)
+    branch = checkout.branch if isinstance(checkout, Checkout) else None
+    return None if not branch or is_shared_branch(branch) else sqlite_safe(branch)
+
+
 def current_work(directory: str, seconds: float) -> Work:
     """Uncommitted changes first, then those of the last commits. Git gets that many seconds for each."""
     checkout = git.find_checkout(directory)
@@ -77,7 +88,7 @@ def current_work(directory: str, seconds: float) -> Work:
     branch = checkout.branch
     files = git.list_files_in_work(checkout, LAST_COMMITS, seconds)
     if branch:
-        branch = None if branch.lower() in SHARED_BRANCHES else sqlite_safe(branch)
+        branch = None if is_shared_branch(branch) else sqlite_safe(branch)
     return Work(branch, tuple(dict.fromkeys(files))[:MOST_FILES])
 
 

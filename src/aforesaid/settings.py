@@ -47,6 +47,10 @@ class Row:
         section, _, key = self.name.partition(".")
         return section, key
 
+    def mask(self, value: Value) -> Value:
+        """The value to show."""
+        return "(set)" if self.secret and value else value
+
 
 def _load_row(name: str, fields: Mapping[str, Any]) -> Row:
     values: dict[str, Any] = dict(fields)
@@ -150,7 +154,7 @@ def _read(file: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} is not valid TOML: {error}. Mend or delete it.") from None
+        raise ConfigError(f"{file} is not valid TOML: {error}. Fix or delete it.") from None
     except OSError as error:
         why = f"{file} cannot be read: {error.strerror}."
         raise ConfigError(f"{why} Make it a file of yours.") from None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 from aforesaid.english import LISTS, NUMBER_WORDS, STOP_WORDS, load_list, stem
 from aforesaid.model.prose import CLAUSE_END, sentences
@@ -482,12 +483,28 @@ def compare(old: str, new: str) -> Relation | None:
     """How a newer sentence relates to an older one about the same subject. In doubt, not at all."""
     if old == new:
         return Relation.SAME
+    if (pair := _parse_pair(old, new)) is None:
+        return None
+    found = Relation.SAME if pair.says_same() else _compare_values(pair)
+    return found if found and _same_roles(pair.one, pair.other) else None
+
+
+def say_same(one: str, other: str) -> bool:
+    """Whether `compare` finds two sentences the same, but faster."""
+    if one == other:
+        return True
+    pair = _parse_pair(one, other)
+    return pair is not None and pair.says_same() and _same_roles(pair.one, pair.other)
+
+
+def _parse_pair(old: str, new: str) -> "_Pair | None":
     if max(len(old), len(new)) > MAX_CLAIM or old.endswith("?") or new.endswith("?"):
         return None
     one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
-    if one.keys.isdisjoint(other.keys) or not _same_roles(one, other):
+    # `Use tabs` and `Use spaces` share no word that says something.
+    if one.keys.isdisjoint(other.keys) and one.keys | other.keys not in OPPOSITE_KEYS:
         return None
-    return Relation.SAME if _says_same(one, other) else _compare_values(one, other)
+    return _Pair(one, other, _unmatched(one, other), _unmatched(other, one))
 
 
 def _unquote(text: str, other: str) -> str:
@@ -495,21 +512,30 @@ def _unquote(text: str, other: str) -> str:
     return CODE.sub(lambda code: code[code[0] not in other and code[1] in other], text)
 
 
-def _says_same(one: Claim, other: Claim) -> bool:
-    more, less = _telling(_unmatched(one, other)), _telling(_unmatched(other, one))
-    extra = [*more, *less]
-    if one.turns != other.turns or any(word.hard for word in extra):
-        return False
-    if one.denials % 2 != other.denials % 2:  # `may not leave`, `has to stay`
-        return _are_opposite(more, less)
-    if len(one.keys & other.keys) == 1:  # too little, unless nothing else differs
-        return not _unmatched(one, other) and not _unmatched(other, one)
-    # A word in place of another may be the difference.
-    kinds = [{_weight_class(word) for word in each} for each in (more, less)]
-    if kinds[0] & kinds[1] or (0 in kinds[0] | kinds[1] and more and less):
-        return False
-    new = [word for word in extra if not _weight_class(word)]
-    return len(new) * EXTRA_WORDS <= max(len(one.keys), len(other.keys))
+class _Pair(NamedTuple):
+    """Two claims. `lost` and `gained`: the words that only the one or only the other has."""
+
+    one: Claim
+    other: Claim
+    lost: list[Word]
+    gained: list[Word]
+
+    def says_same(self) -> bool:
+        one, other = self.one, self.other
+        extra = [*self.lost, *self.gained]
+        if one.turns != other.turns or any(word.hard for word in extra):
+            return False
+        more, less = _telling(self.lost), _telling(self.gained)
+        if one.denials % 2 != other.denials % 2:  # `may not leave`, `has to stay`
+            return _are_opposite(more, less)
+        if len(one.keys & other.keys) == 1:  # too little, unless nothing else differs
+            return not extra
+        # A word in place of another may be the difference.
+        kinds = [{_weight_class(word) for word in each} for each in (more, less)]
+        if kinds[0] & kinds[1] or (0 in kinds[0] | kinds[1] and more and less):
+            return False
+        new = [word for word in (*more, *less) if not _weight_class(word)]
+        return len(new) * EXTRA_WORDS <= max(len(one.keys), len(other.keys))
 
 
 def _weight_class(word: Word) -> int:
@@ -523,9 +549,10 @@ def _are_opposite(ones: Sequence[Word], others: Sequence[Word]) -> bool:
     return frozenset((ones[0].key, others[0].key)) in OPPOSITE_KEYS
 
 
-def _compare_values(old: Claim, new: Claim) -> Relation | None:
+def _compare_values(pair: _Pair) -> Relation | None:
     """Whether the newer one denies what the older one says, or has another value in its place."""
-    lost, gained = _telling(_unmatched(old, new)), _telling(_unmatched(new, old))
+    old, new, *_ = pair
+    lost, gained = _telling(pair.lost), _telling(pair.gained)
     changes = [word for word in gained if word.change]
     gained = [word for word in gained if word not in changes]
     if changes:  # the verb is another one now

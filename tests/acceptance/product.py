@@ -15,6 +15,7 @@ from aforesaid.model.events import Event
 from aforesaid.model.observations import Observation
 from aforesaid.model.sessions import Session
 from aforesaid.paths import Paths
+from aforesaid.recall import inject
 from aforesaid.store.store import Store
 from aforesaid.worker import rpc
 from tests.support.client import Client, until
@@ -33,6 +34,11 @@ def bash(command: str) -> Call:
 
 def write(path: str, content: str) -> Call:
     return Call("Write", {"file_path": f"{{{{cwd}}}}/{path}", "content": content})
+
+
+def count_briefs(told: str) -> int:
+    """Without what a prompt was given."""
+    return told.count(MEMORY) - told.count(inject.PROMPT_LEAD)
 
 
 def last_request(api: ScriptedApi, prompt: str) -> str:

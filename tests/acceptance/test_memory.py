@@ -7,7 +7,7 @@ import pytest
 
 from aforesaid.recall import inject
 from tests.acceptance.conftest import OpenTerminal
-from tests.acceptance.product import MEMORY, Installation, bash, last_request, write
+from tests.acceptance.product import MEMORY, Installation, bash, count_briefs, last_request, write
 from tests.support.client import git_repo
 from tests.support.history import NEEDED, TOLD, UNRELATED, remember_in
 from tests.support.scripted_api import Call, ScriptedApi, Text
@@ -60,7 +60,7 @@ def test_a_later_session_anywhere_in_the_repository_knows_what_was_done_and_what
         installed.client.run(f"go on in {place.name}", cwd=place)
 
         told = last_request(api, f"go on in {place.name}")
-        assert told.count(MEMORY) == 1, place
+        assert count_briefs(told) == 1, place
         assert [title for title in titles if title not in told] == []
         assert NEXT in told
         assert ASKED in told

@@ -33,7 +33,6 @@ def test_a_finding_of_the_web_is_not_told_unasked_and_is_found_by_asking(
     installed.client.run(prompt, allowed_tools=allowed(SERVER))
     bodies = requests(api, prompt)
     unasked = "\n".join(strings_in(bodies[0]))
-    assert LOOK_UP in unasked  # the brief is there, and the user's own words are in it
     assert "fourteen" not in unasked
     assert "Padua" not in unasked
     (found,) = results(bodies[-1])

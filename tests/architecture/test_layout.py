@@ -134,6 +134,10 @@ OF_ONE_AGENT = re.compile(
     r"|ExitPlanMode|hook_event_name|toolUseResult|claude-code|CLAUDECODE|CLAUDE_\w+"
     r"|aforesaid\.agents\.claude_code(?:\..*)?)"
 )
+# Its tags and folders, anywhere in a text or a pattern.
+PARTS_OF_ONE_AGENT = re.compile(
+    r"command-(?:name|message|args)|system-reminder|task-notification|local-command-|bash-std|tool-results/|(?<!\w)\.claude\b"
+)
 MAY_NAME_AN_AGENT = (
     "agents/claude_code/",
     "agents/registry.py",  # the list of agents
@@ -143,6 +147,8 @@ MAY_NAME_AN_AGENT = (
     "privacy/payloads.py",  # redaction comes before parsing, so it knows the fields of all payloads
     "transfer/claude_mem",  # whose sessions are of one agent
     "memory/claude_memory.py",  # the client's own memory folder
+    "memory/conversation.py",  # an agent loop of one's own may carry the tags of any client
+    "lookalikes.py",  # disarms the tags of every client
     "cli/import",  # commands named after what they import
 )
 
@@ -154,7 +160,9 @@ def _names_of_one_agent(path: Path) -> set[str]:
             found.add(node.value)
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
-    return set(filter(OF_ONE_AGENT.fullmatch, found))
+    return {
+        each for each in found if OF_ONE_AGENT.fullmatch(each) or PARTS_OF_ONE_AGENT.search(each)
+    }
 
 
 def test_nothing_but_its_own_folder_names_an_agent() -> None:

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid.errors import TransferError
-from aforesaid.memory import changes
 from aforesaid.memory.changes import Memories, undo_change
 from aforesaid.memory.folders import (
     MAX_FILES,
@@ -29,7 +28,7 @@ from aforesaid.memory.folders import (
     write_project_note,
 )
 from aforesaid.memory.format import MAX_FILE_BYTES, MAX_FOREIGN_NAME_BYTES, fold_name, name_problem
-from aforesaid.memory.history import Journal, save_journal
+from aforesaid.memory.history import History, OpenEntry
 from aforesaid.memory.transfer import (
     EDITED_MESSAGE,
     IMPORT_REASON,
@@ -370,19 +369,19 @@ def test_a_project_without_identities_is_known_by_its_place(tmp_path: Path) -> N
 def test_what_somebody_writes_in_that_moment_is_kept_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save = save_journal
+    apply = History.apply
 
-    def meanwhile(root: Path, made: Journal) -> None:
-        save(root, made)
+    def meanwhile(history: History, entry: OpenEntry) -> tuple[tuple[Path, ...], str | None]:
         put(tmp_path, None, "tabs", "by hand")
+        return apply(history, entry)
 
-    monkeypatch.setattr(changes, "save_journal", meanwhile)
+    monkeypatch.setattr(History, "apply", meanwhile)
     told = take(tmp_path, None, ("tabs", TABS), ("port", SPACES))
-    assert (told.new, told.refused, EDITED_MESSAGE in told.reasons[0]) == (1, 1, True)
+    assert (told.new, told.refused, EDITED_MESSAGE in told.reasons[0]) == (0, 2, True)
     assert (tmp_path / "user" / "tabs.md").read_text() == "by hand"
     monkeypatch.undo()
     assert take(tmp_path, None, ("tabs", TABS), ("port", SPACES)) == MemoryImportResult(
-        new=1, known=1, renamed=("tabs-2",)
+        new=2, renamed=("tabs-2",)
     )
 
 

@@ -53,7 +53,6 @@ def ask(make: Make, step: Step, request: Request = REQUEST) -> object:
 def test_it_is_a_model_with_a_default() -> None:
     api: Model = AnthropicApi(model="", api_key=None, seconds=1, clock=lambda: NOW)
     assert (api.name, api.model) == ("anthropic", DEFAULT_MODEL)
-    api.idle()
 
 
 def test_the_last_static_block_alone_is_marked_for_the_cache(make: Make) -> None:

@@ -29,7 +29,7 @@ from aforesaid.paths import Paths
 from aforesaid.settings import Settings
 from aforesaid.store import files
 from aforesaid.store.database import newest_version
-from aforesaid.store.salvage import create_blank, kept_tables
+from aforesaid.store.salvage import create, kept_tables
 from aforesaid.store.store import Store
 from aforesaid.worker import rpc
 from aforesaid.worker.backups import BackupThread
@@ -292,7 +292,7 @@ def test_before_a_migration_there_is_a_backup(
     home: Paths, backups: BackupRepository, later_schema: None
 ) -> None:
     version = newest_version() - 1
-    with closing(create_blank(home.database, version)) as connection:
+    with closing(create(home.database, version)) as connection:
         connection.execute("INSERT INTO projects VALUES (1, 'shop', '/shop', 1)")
     home.database.chmod(0o600)
     open_database(wiring.home(), clock.now).close()

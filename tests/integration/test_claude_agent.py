@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from aforesaid.model.requests import Failure, Reply, Request, Unavailable, Usage
 from aforesaid.providers import claude
 from aforesaid.providers.base import PATIENCE, Model
-from aforesaid.providers.claude import ClaudeAgent
+from aforesaid.providers.claude import ClaudeAgent, Received
 
 REQUEST = Request("You keep notes.", (), "What was done?", 100)
 NOW = 1_700_000_000_000
@@ -26,32 +27,15 @@ def agent(folder: Path, *, seconds: float) -> ClaudeAgent:
     )
 
 
-class Speaking:
-    """A process that has a word every so often: `pauses` seconds before each, and then the answer."""
-
-    pauses: tuple[float, ...] = ()
-    pid, worn = 1, False
-
-    def __init__(self, request: Request, **_: object) -> None:
-        self.heard_at = time.monotonic()
-
-    def serves(self, request: Request) -> bool:
-        return True
-
-    async def start(self) -> None: ...
-
-    async def stop(self) -> None: ...
-
-    async def end(self) -> None: ...
-
-    async def ask(self, message: str, *, now: int) -> Reply | Failure:
-        for pause in self.pauses:
-            await asyncio.sleep(pause)
-            self.heard_at = time.monotonic()
-        return Reply("Done.", "haiku", Usage(1, 0, 0, 1))
-
-    def cut(self, why: str) -> Unavailable:
-        return Unavailable(why, usage=Usage(1, 0, 0, 0, estimated=True))
+async def speaking_after(
+    _: ClaudeAgent, pauses: tuple[float, ...], client: object, request: Request, received: Received
+) -> Reply | Failure:
+    """A client that has a word every so often: `pauses` seconds before each, and then the answer."""
+    received.sent = 1
+    for pause in pauses:
+        await asyncio.sleep(pause)
+        received.heard_at = time.monotonic()
+    return Reply("Done.", "haiku", Usage(1, 0, 0, 1))
 
 
 @pytest.mark.parametrize(
@@ -70,8 +54,7 @@ def test_a_model_that_speaks_is_waited_for_up_to_the_longest_time(
     pauses: tuple[float, ...],
     why: str | None,
 ) -> None:
-    monkeypatch.setattr(claude, "ClaudeProcess", Speaking)
-    monkeypatch.setattr(Speaking, "pauses", pauses)
+    monkeypatch.setattr(ClaudeAgent, "_talk", partialmethod(speaking_after, pauses))
     monkeypatch.setattr(claude, "TO_LEAVE", 0.1)
     made = agent(tmp_path, seconds=seconds)
     answer = made.ask(REQUEST)
@@ -107,7 +90,7 @@ def test_it_may_be_closed_from_many_threads_at_once(tmp_path: Path) -> None:
 
     asking = threading.Thread(target=lambda: answers.append(made.ask(REQUEST)))
     asking.start()
-    while getattr(made, "pid", None) is None:
+    while not (tmp_path / "agent").is_dir():
         threading.Event().wait(0.01)
     closing = [threading.Thread(target=close) for _ in range(8)]
     for thread in closing:

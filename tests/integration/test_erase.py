@@ -174,7 +174,7 @@ def test_asking_first_leaves_everything_where_it_is(home: Paths, project: Path) 
     assert short.returncode == 2
     assert "needs 4 characters" in short.stderr
     two = aforesaid("purge", "first", "--text", SAID, cwd=project)
-    assert "Say one thing to erase" in two.stderr
+    assert "Name one thing to erase" in two.stderr
 
 
 def purged(project: Path, *arguments: str) -> dict[str, int]:

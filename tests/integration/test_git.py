@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Sequence
 from hashlib import sha1
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -216,13 +215,13 @@ def test_what_git_does_not_answer_in_time_is_not_asked_again_at_once(
     started: list[str] = []
     start = git_module._start
 
-    def count(git_dir: Path, arguments: Sequence[str], *rest: Any) -> subprocess.Popen[bytes]:
+    def count(checkout: Checkout, arguments: Sequence[str]) -> subprocess.Popen[bytes] | None:
         started.append(arguments[0])
-        return start(git_dir, arguments, *rest)
+        return start(checkout, arguments)
 
     before, now = values(victim), [0.0]
     monkeypatch.setattr(git_module, "_start", count)
-    monkeypatch.setattr(git_module, "_timeouts", git_module._Timeouts(lambda: now[0]))
+    monkeypatch.setattr("aforesaid.git.time.monotonic", lambda: now[0])
     monkeypatch.setattr(git_module, "SECONDS", 0.0)
     for minutes in (0, 0.9, 1, 5.9, 6, 35.9, 36, 65.9, 66):
         now[0] = minutes * 60

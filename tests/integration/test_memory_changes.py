@@ -14,11 +14,11 @@ import pytest
 
 from aforesaid import settings
 from aforesaid.errors import Edited, MemoryRefused, NotFound
-from aforesaid.memory import changes, files, history
+from aforesaid.memory import files
 from aforesaid.memory.changes import Change, Memories
 from aforesaid.memory.folders import Folder, Places, find_places, is_generated_index, render_index
 from aforesaid.memory.format import checksum
-from aforesaid.memory.history import Journal, save_journal
+from aforesaid.memory.history import BY_HAND, History, OpenEntry
 from aforesaid.model.memories import OF_CLIENT, Memory
 from aforesaid.paths import Paths
 from tests.support.values import require
@@ -231,26 +231,25 @@ def test_a_change_sees_itself(memories: Memories) -> None:
     assert memories.history.log()[0].paths == ("user/prefers-tabs.md",)
 
 
-def test_a_hand_edit_between_journal_and_apply_survives(
+def test_a_hand_edit_between_commit_and_apply_survives_and_nothing_else_changes(
     memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(memories, TABS, AUTH)
     tabs, auth = require(memories.get("prefers-tabs")), require(memories.get("auth-rewrite"))
-    save = save_journal
+    apply = History.apply
 
-    def save_and_edit(root: Path, made: Journal) -> None:
-        save(root, made)
+    def edit_and_apply(history: History, entry: OpenEntry) -> tuple[tuple[Path, ...], str | None]:
         tabs.path.write_text("mine\n")
+        return apply(history, entry)
 
-    monkeypatch.setattr(changes, "save_journal", save_and_edit)
+    monkeypatch.setattr(History, "apply", edit_and_apply)
     with memories.change("both", forgiving=True) as change:
         change.retire("prefers-tabs", "old")
         change.write(replace(AUTH, body="New."), auth.checksum)
-    assert change.kept_by_hand == (memories.places.retired[0].file("prefers-tabs"), tabs.path)
+    assert change.kept_by_hand[0] == tabs.path
     assert tabs.path.read_text() == "mine\n"
     assert memories.retired().memories == ()  # it is not in two places
-    fresh = require(memories.get("auth-rewrite"))
-    assert fresh.memory.body == "New."
+    assert require(memories.get("auth-rewrite")).memory.body == AUTH.body
 
 
 def test_a_hand_edit_while_a_change_is_put_together_survives(memories: Memories) -> None:
@@ -261,14 +260,12 @@ def test_a_hand_edit_while_a_change_is_put_together_survives(memories: Memories)
         tabs.path.write_text("mine\n")
         change.write(replace(TABS, body="Stale."), tabs.checksum)
         change.write(replace(AUTH, body="New."), auth.checksum)
-    assert change.kept_by_hand == (tabs.path,)
+    assert change.kept_by_hand == (tabs.path, auth.path)
     assert tabs.path.read_text() == "mine\n"
-    assert memories.history.log(1)[0].paths == (
-        auth.path.relative_to(memories.places.root).as_posix(),
-    )
+    assert memories.history.log(1)[0].reason == BY_HAND
 
 
-def test_a_hand_edit_after_a_crash_survives_when_the_change_is_finished(
+def test_a_hand_edit_after_a_crash_survives_and_the_change_has_not_happened(
     memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(memories, TABS, AUTH)
@@ -278,22 +275,17 @@ def test_a_hand_edit_after_a_crash_survives_when_the_change_is_finished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(changes, "apply_journal", crash)
+        patch.setattr(History, "apply", crash)
         with suppress(KeyboardInterrupt), memories.change("both") as change:
             change.write(replace(TABS, body="Stale."), tabs.checksum)
             change.write(replace(AUTH, body="New."), auth.checksum)
-    assert (memories.places.root / ".change").exists()
+    assert memories.history.is_open
     tabs.path.write_text("---\ndescription: mine\n---\n")
     found = {each.memory.name: each.memory for each in memories.all().memories}
     assert found["prefers-tabs"].description == "mine"
-    assert found["auth-rewrite"].body == "New."
+    assert found["auth-rewrite"].body == AUTH.body
     write(memories, replace(TABS, name="next"))
-    assert [entry.reason for entry in memories.history.log()] == [
-        "test",
-        "edited by hand",
-        "both",
-        "test",
-    ]
+    assert [entry.reason for entry in memories.history.log()] == ["test", BY_HAND, "test"]
 
 
 def test_broken_files_are_reported_and_left_alone(memories: Memories) -> None:
@@ -708,7 +700,7 @@ def test_16_processes_write_at_once_and_nothing_is_lost(
         for folder in memories.places.own
         for path in folder.path.glob("[!M]*.md")
     }
-    assert not (memories.places.root / ".change").exists()
+    assert not memories.history.is_open
 
 
 def test_readers_never_see_half_a_change_and_nobody_is_kept_out(
@@ -795,51 +787,36 @@ def test_a_full_folder_is_counted(memories: Memories) -> None:
     assert "4 more memories" in (memories.places.project.path / "MEMORY.md").read_text()
 
 
-def test_a_file_of_somebody_elses_does_not_block_the_others(
-    memories: Memories, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(28, "Full")])
+def test_a_change_that_cannot_be_written_is_not_made_and_the_next_one_works(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
     real = files.write_temporary
 
     def refuse(path: Path, data: bytes, *, private: bool = True) -> Path:
         if path.name == "prefers-tabs.md":
-            raise PermissionError(13, "Permission denied", str(path))
-        return real(path, data, private=private)
-
-    monkeypatch.setattr(history, "write_temporary", refuse)
-    with memories.change("both", forgiving=True) as change:
-        change.write(TABS)
-        change.write(AUTH)
-    assert change.kept_by_hand == (memories.places.user.file("prefers-tabs"),)
-    assert names(memories) == ["auth-rewrite"]
-    assert not (memories.places.root / ".change").exists()
-
-
-def test_a_full_disk_leaves_the_change_to_be_finished_later(
-    memories: Memories, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = files.write_temporary
-
-    def full(path: Path, data: bytes, *, private: bool = True) -> Path:
-        if path.name == "prefers-tabs.md":
-            raise OSError(28, "No space left on device", str(path))
+            raise error
         return real(path, data, private=private)
 
     with monkeypatch.context() as patch:
-        patch.setattr(history, "write_temporary", full)
-        with pytest.raises(OSError, match="No space"):
-            write(memories, TABS)
-    assert names(memories) == ["prefers-tabs"]  # reading finishes it
-    assert [entry.reason for entry in memories.history.log()] == ["test"]
-
-
-def test_a_journal_that_we_did_not_write_is_put_aside(memories: Memories) -> None:
+        patch.setattr(files, "write_temporary", refuse)
+        with pytest.raises((OSError, Edited)):
+            write(memories, AUTH, TABS)
+    assert names(memories) == []
+    assert memories.history.log() == []
     write(memories, TABS)
+    assert names(memories) == ["prefers-tabs"]
+
+
+def test_an_open_entry_that_we_did_not_write_is_put_aside(memories: Memories) -> None:
+    write(memories, TABS)
+    folder = memories.places.root / ".history"
     for text in (
         "{",
         "[]",
-        '{"format": 99}',
-        '{"format": 1, "files": [{"path": "../../evil.md"}]}',
+        '{"number": 9, "at": 1, "reason": "x", "files": {"../../evil.md": [null, null]}}',
+        '{"number": 9, "at": 1, "reason": "x", "files": {"user/a.md": [null, "0000"]}}',
     ):
-        (memories.places.root / ".change").write_text(text)
+        (folder / "open.json").write_text(text)
         assert names(memories) == ["prefers-tabs"]
-        assert (memories.places.root / ".change.unreadable").read_text() == text
+        assert (folder / "open.unreadable").read_text() == text

@@ -11,6 +11,7 @@ from aforesaid.clock import DAY
 from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory import history
 from aforesaid.memory.changes import Memories, undo_change
+from aforesaid.memory.files import FileChange
 from aforesaid.memory.folders import find_places
 from aforesaid.memory.format import blob_id, checksum
 from aforesaid.memory.history import BY_HAND, History
@@ -309,7 +310,8 @@ def test_no_name_and_no_reason_breaks_the_log(
     tmp_path_factory: pytest.TempPathFactory,
     told: list[tuple[str, dict[str, bytes]]],
 ) -> None:
-    made = History(tmp_path_factory.mktemp("history"))
+    root = tmp_path_factory.mktemp("history")
+    made = History(root)
     steps = [
         (
             number,
@@ -319,28 +321,20 @@ def test_no_name_and_no_reason_breaks_the_log(
         )
         for number, (reason, contents) in enumerate(told, 1)
     ]
+
+    def record(number: int, at: int, reason: str, after: dict[str, bytes]) -> str | None:
+        files = [FileChange(root / path, None, data) for path, data in after.items()]
+        return made.record(at, reason, files, number)
+
     for step in steps:
-        made.record(*step)
+        record(*step)
     log = made.log(None)
     assert [entry.id for entry in log] == [f"s{number}" for number in range(len(steps), 0, -1)]
     for entry, (_, at, reason, after) in zip(log, steps[::-1], strict=True):
         assert (entry.at, entry.reason, entry.paths) == (at, reason, tuple(sorted(after)))
         assert made.contents(entry.id)[1] == after
-    assert made.record(*steps[-1]) == log[0].id  # again, after a crash
+    assert record(*steps[-1]) == log[0].id  # again, after a crash
     assert made.log(None) == log
-
-
-def test_a_history_that_cannot_be_written_does_not_cost_the_change(
-    memories: Memories, caplog: pytest.LogCaptureFixture
-) -> None:
-    (memories.places.root / ".history").mkdir(parents=True)
-    (memories.places.root / ".history/contents").write_text("in the way")
-    with memories.change("first") as change:
-        change.write(TABS)
-    assert change.entry is None
-    assert memories.get("prefers-tabs") is not None
-    assert "memory.history_failed" in caplog.text
-    assert "Indent" not in caplog.text
 
 
 def test_a_damaged_history_is_used_as_far_as_it_can_be_read(memories: Memories) -> None:

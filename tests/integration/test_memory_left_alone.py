@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,13 +14,13 @@ from aforesaid import clock, wiring
 from aforesaid.cli.main import cli
 from aforesaid.errors import Edited, MemoryRefused
 from aforesaid.mcp.context import Context, call
-from aforesaid.memory import changes
 from aforesaid.memory.api import Memory as Own
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.extract import apply_statements
 from aforesaid.memory.extraction.rules import statements
-from aforesaid.memory.history import Journal, save_journal
+from aforesaid.memory.files import FileChange
+from aforesaid.memory.history import History, OpenEntry
 from aforesaid.memory.tool import MemoryTool
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
@@ -52,16 +52,19 @@ def here() -> Memories:
 @pytest.fixture
 def saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     """Somebody saves whatever is about to be written, in that moment."""
-    save, touched = save_journal, []
+    open_entry, touched = History.open, []
 
-    def save_and_edit(root: Path, made: Journal) -> None:
-        save(root, made)
+    def open_and_edit(
+        history: History, at: int, reason: str, files: Sequence[FileChange]
+    ) -> OpenEntry:
+        made = open_entry(history, at, reason, files)
         for each in made.files:
             each.path.parent.mkdir(parents=True, exist_ok=True)
             each.path.write_bytes(MINE)
             touched.append(each.path)
+        return made
 
-    monkeypatch.setattr(changes, "save_journal", save_and_edit)
+    monkeypatch.setattr(History, "open", open_and_edit)
     yield touched
     assert touched
     for path in touched:

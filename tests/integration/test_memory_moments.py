@@ -12,7 +12,7 @@ import pytest
 
 from aforesaid.errors import Edited, MemoryRefused
 from aforesaid.memory.changes import Memories, undo_change
-from aforesaid.memory.history import FileChange, FileSwap
+from aforesaid.memory.files import FileChange, swap_files
 from aforesaid.model.memories import Memory
 from tests.support.memory_crash import memories_in, stepping
 
@@ -86,7 +86,7 @@ def change(memories: Memories) -> None:
 
 
 def take_back(memories: Memories) -> None:
-    """One group: all three or none."""
+    """All three or none."""
     undo_change(memories)
 
 
@@ -153,7 +153,7 @@ def test_what_is_saved_at_any_step_of_a_change_is_kept(
 def assert_whole(memories: Memories, edited: str) -> None:
     """Nothing hidden is left, the next change works, and the others are as before or after."""
     root = memories.places.root
-    assert not (root / ".change").exists()
+    assert not memories.history.is_open
     left = [path for path in root.glob("[!.]*/**/.*") if path.name != ".project"]
     assert not left, left
     with memories.change("next") as made:
@@ -174,8 +174,6 @@ def test_who_saves_twice_in_a_moment_finds_both(
 ) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"before")
-    placing = FileSwap(FileChange(path, b"before", b"after", "group"), 1, private=True)
-    placing.prepare()
     rename = os.rename
 
     def saved_around(old: Path, new: Path) -> None:
@@ -185,9 +183,7 @@ def test_who_saves_twice_in_a_moment_finds_both(
         monkeypatch.setattr(os, "rename", rename)
 
     monkeypatch.setattr(os, "rename", saved_around)
-    assert not placing.swap()
-    placing.revert()
-    assert placing.finish(reverted=True)
+    assert swap_files([FileChange(path, b"before", b"after")], 1, tmp_path) == [path]
     assert path.read_bytes() == SAVED
     (other,) = [each for each in tmp_path.iterdir() if each.is_file() and each != path]
     assert other.name.startswith("a.md.edited-")

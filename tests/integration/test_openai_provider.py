@@ -71,7 +71,6 @@ def at(endpoint: Endpoint, *, model: str = "m", key: str | None = KEY) -> OpenAi
 def test_it_is_a_model_with_the_default_of_its_endpoint() -> None:
     api: Model = at(find_endpoint("gemini"), model="")
     assert (api.name, api.model) == ("openai", find_endpoint("gemini").default_model)
-    api.idle()
 
 
 def test_a_request_has_the_examples_as_turns_and_no_chance_in_it(make: Make) -> None:

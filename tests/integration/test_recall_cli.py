@@ -79,7 +79,7 @@ def test_search_tells_what_a_finding_is_worth(project: Path) -> None:
     assert "\x02" not in hit["excerpt"]
     assert {"words", "meaning"} <= {reason["name"] for reason in hit["reasons"]}
     shown = aforesaid("search", "pump", "-n", "20", cwd=project).stdout
-    for words in ("#1 Pump mended", "carried on later", "pinned", "unverified", "tokens"):
+    for words in ("#1 Pump mended", "superseded", "pinned", "unverified", "tokens"):
         assert words in shown
     explained = aforesaid("search", "worn gaskets", "--explain", "-n", "1", cwd=project).stdout
     assert re.search(r"  words +gasket, worn\n", explained)
@@ -379,11 +379,11 @@ def test_an_interrupted_rebuild_goes_on_in_the_background(
 ) -> None:
     """Interrupted at its first look at the worker, which it has given the order to by then."""
 
-    def interrupted(_: Paths) -> dict[str, Any]:
+    def interrupted(*_: object) -> dict[str, Any]:
         raise KeyboardInterrupt
 
     aforesaid("worker", "start")
-    monkeypatch.setattr(data, "_worker_status", interrupted)
+    monkeypatch.setattr(data, "_watch_rebuild", interrupted)
     done = CliRunner().invoke(data.rebuild, [])
     assert done.exit_code == 130
     assert "It continues in the background." in done.stderr

@@ -28,7 +28,7 @@ from aforesaid.paths import Paths
 from aforesaid.store import files
 from aforesaid.store.database import newest_version
 from aforesaid.store.files import WalReach
-from aforesaid.store.salvage import create_blank, salvage
+from aforesaid.store.salvage import create, salvage
 from aforesaid.store.store import Store
 from aforesaid.worker import rpc
 from aforesaid.worker.database import open_database
@@ -314,9 +314,9 @@ def test_a_backup_of_an_older_version_fills_gaps_from_a_copy_on_the_disk(
 ) -> None:
     """It may be larger than memory."""
     backup, target = tmp_path / "backup.db", tmp_path / "target.db"
-    with closing(create_blank(backup, newest_version() - 1)) as connection:
+    with closing(create(backup, newest_version() - 1)) as connection:
         connection.execute("INSERT INTO projects VALUES (1, 'shop', '/shop', 1)")
-    with closing(create_blank(home.database, newest_version())) as connection:
+    with closing(create(home.database, newest_version())) as connection:
         connection.execute("INSERT INTO projects VALUES (1, x'00', '/shop', 1)")
         connection.execute("INSERT INTO projects VALUES (2, 'zoo', '/zoo', 1)")
     opened_files: list[object] = []
@@ -375,7 +375,7 @@ def test_a_suspicion_that_is_none_costs_one_new_start_and_no_more(
 
 def test_a_lost_log_keeps_no_newer_version_from_starting(home: Paths, later_schema: None) -> None:
     """T25: events are counted before the tables are brought up to date."""
-    with closing(create_blank(home.database, newest_version() - 1)) as connection:
+    with closing(create(home.database, newest_version() - 1)) as connection:
         connection.execute("INSERT INTO projects VALUES (1, 'shop', '/shop', 1)")
     reached = database_state.DatabaseState(log=WalReach("0123456789abcdef", 5), events=7)
     database_state.save(home, reached)

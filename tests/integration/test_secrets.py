@@ -79,7 +79,8 @@ def test_planted_secrets_leave_no_trace_whichever_way_they_come_in(
     transcript(project, every)
     claude_mem(tmp_path, every)
     export(home, tmp_path, project, every)
-    remember(project, secrets)
+    settled(home)
+    remember(home, project, secrets)
     cut_off(home, every)
     settled(home)
     until(lambda: not any(home.spool_new.iterdir()))
@@ -256,7 +257,7 @@ def export(home: Paths, folder: Path, project: Path, every: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def remember(project: Path, secrets: list[Planted]) -> None:
+def remember(home: Paths, project: Path, secrets: list[Planted]) -> None:
     texts = [each.text for each in secrets]
     for part in (texts[:8], texts[8:16], [WRAPPINGS], [OWN, SAID]):
         done = aforesaid("remember", "Note: " + " ".join(part), cwd=project)
@@ -273,8 +274,10 @@ def remember(project: Path, secrets: list[Planted]) -> None:
                 await session.call_tool("remember", {"text": "Note: " + " ".join(part)})
 
     asyncio.run(talk())
+    with closing(sqlite3.connect(home.database)) as connection:
+        (newest,) = connection.execute("SELECT max(id) FROM visible_observations").fetchone()
     edited = aforesaid(
-        "edit", "1", "--narrative", " ".join([*texts[32:48], WRAPPINGS]), cwd=project
+        "edit", str(newest), "--narrative", " ".join([*texts[32:48], WRAPPINGS]), cwd=project
     )
     assert edited.returncode == 0, edited.stderr
 

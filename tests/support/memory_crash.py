@@ -163,7 +163,7 @@ def check_saved(home: Path, below: str) -> None:
     root = memories.places.root
     left = [path for path in root.glob("[!.]*/**/.*") if path.name.endswith(OURS)]
     assert not left, left
-    assert not (root / ".change").exists()
+    assert not memories.history.is_open
 
 
 def _goes_on(memories: Memories, done: bool) -> None:
@@ -178,7 +178,7 @@ def _goes_on(memories: Memories, done: bool) -> None:
     root = memories.places.root
     left = [path for path in root.glob("[!.]*/**/.*") if path.name.endswith(OURS)]
     assert not left, left
-    assert not (root / ".change").exists()
+    assert not memories.history.is_open
     with write_lock(root, 1.0):
         pass
 

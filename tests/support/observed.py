@@ -1,7 +1,7 @@
 """What the rules make of a turn, and the small program that the turns of these tests are about."""
 
 from aforesaid.model.observations import ObservationDraft, Turn
-from aforesaid.providers.base import Observed, Writer
+from aforesaid.providers.base import Writer
 from aforesaid.providers.rules import Rules
 
 PRICING = """\
@@ -25,8 +25,8 @@ GREEN = "12 passed in 0.03s"
 def observe(made: Turn) -> list[ObservationDraft]:
     writer: Writer = Rules()
     written = writer.observe(made)
-    assert isinstance(written, Observed)
-    return list(written.drafts)
+    assert isinstance(written, tuple)
+    return list(written)
 
 
 def the_only(made: Turn) -> ObservationDraft:

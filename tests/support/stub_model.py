@@ -72,9 +72,6 @@ class StubModel:
             step = step(request)
         return Reply(step, self.model, usage_of(request, step)) if isinstance(step, str) else step
 
-    def idle(self) -> None:
-        """Nothing is kept open."""
-
     def close(self) -> None:
         """Nothing is under way."""
 

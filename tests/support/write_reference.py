@@ -27,7 +27,7 @@ def cli_page() -> str:
         GENERATED,
         "# Commands",
         "",
-        "Every command takes `-h` and, where it answers, `--json`.",
+        "Every command has `--help`. Commands with a result have `--json`.",
         "",
     ]
     parts += _help("aforesaid", cli, _context())
@@ -138,9 +138,7 @@ def _parameter(parameter: Parameter) -> str:
     takes = {
         "text": "text",
         "names": "a list",
-        "texts": "a list",
         "number": "a number",
-        "switch": "true or false",
         "flag": "true or false",
         "json": "any JSON",
     }
@@ -149,8 +147,8 @@ def _parameter(parameter: Parameter) -> str:
         what.append(f"One of: {', '.join(parameter.choices)}.")
     if parameter.kind == "number":
         what.append(f"From {parameter.least} to {parameter.most}.")
-    if parameter.default is not None:
-        what.append(f"Default: {parameter.default}.")
+    if default := parameter.default:
+        what.append(f"Default: {'true' if default is True else default}.")
     if parameter.required:
         what.append("Must be given.")
     return f"| `{parameter.name}` | {takes[parameter.kind]} | {' '.join(what)} |"

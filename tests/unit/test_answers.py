@@ -87,7 +87,7 @@ def by_transcript(folder: Path, result: object) -> Event:
 )
 def test_hook_and_transcript_become_the_same_true_sentence(result: object, tmp_path: Path) -> None:
     for event in (by_hook(result or TEXT), by_transcript(tmp_path, result)):
-        draft = Rules().summarize(turn("Set it up.", event)).draft
+        draft = Rules().summarize(turn("Set it up.", event))
         assert isinstance(draft, SummaryDraft)
         assert draft.learned == (
             f"To “{RIG}” the user answered “No rig”. "

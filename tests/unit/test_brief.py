@@ -74,7 +74,9 @@ def test_a_budget_of_nothing_turns_it_off(memory: Memory) -> None:
 def test_pinned_things_come_first_then_sessions_then_the_index(memory: Memory) -> None:
     memory.turn("old", ObservationDraft("decision", "Use SQLite", facts=("Because it is there",)))
     memory.store.observations.pin(memory.newest().id, pinned=True)
-    memory.turn("new", ObservationDraft("change", "Latest"), summary=SummaryDraft("new"))
+    memory.turn(
+        "new", ObservationDraft("change", "Latest"), summary=SummaryDraft("new", completed="It")
+    )
     text = write(memory)
     order = [
         "## Pinned",
@@ -172,7 +174,7 @@ def test_a_compacted_session_hears_of_itself_first_and_once(memory: Memory) -> N
 def test_a_session_is_called_interrupted_if_its_last_turn_was(
     memory: Memory, interrupted: bool
 ) -> None:
-    memory.turn("Half done", summary=SummaryDraft("Half done"))
+    memory.turn("Half done", summary=SummaryDraft("Half done", completed="A half"))
     (told,) = memory.sessions.values()
     if interrupted:
         memory.store.events.add([told.prompt("Go on")], memory.at)
@@ -182,7 +184,7 @@ def test_a_session_is_called_interrupted_if_its_last_turn_was(
 
 
 def test_a_title_that_only_repeats_the_request_is_left_out(memory: Memory) -> None:
-    memory.turn("Mend the gate", summary=SummaryDraft("Mend the gate, please"))
+    memory.turn("Mend the gate", summary=SummaryDraft("Mend the gate, please", completed="It"))
     assert write(memory).count("Mend the gate") == 1
 
 
@@ -218,3 +220,26 @@ def test_the_text_does_not_change_with_the_hour(memory: Memory) -> None:
     memory.turn("p", ObservationDraft("change", "Title"), summary=SummaryDraft("p"))
     assert write(memory) == write(memory)
     assert "ago" not in write(memory).replace("aforesaid", "")
+
+
+def test_sessions_without_change_or_finding_and_finished_older_ones_take_no_slot(
+    store: Store,
+) -> None:
+    memory = Memory.of(store, "shop")
+    memory.turn("Open", summary=SummaryDraft("Open", completed="A", next_steps="Oil the hinge"))
+    memory.turn("Finished", summary=SummaryDraft("Finished", completed="B"))
+    memory.turn("Newest", summary=SummaryDraft("Newest", completed="C"))
+    memory.turn("A question", summary=SummaryDraft("A question"))
+    text = write(memory)
+    assert "Newest" in text
+    assert "Oil the hinge" in text
+    assert "Finished" not in text
+    assert "A question" not in text
+
+
+def test_decisions_come_before_other_observations(store: Store) -> None:
+    memory = Memory.of(store, "shop")
+    memory.turn("a", ObservationDraft("decision", "Prices are integers"))
+    memory.turn("b", ObservationDraft("change", "Renamed the cart"))
+    text = write(memory)
+    assert text.index("## Decisions") < text.index("Prices are integers") < text.index("Renamed")

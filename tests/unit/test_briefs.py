@@ -23,7 +23,7 @@ DIRECTORY = "/home/dev/shop"
 @pytest.fixture
 def clock(memory: Memory) -> FakeClock:
     memory.turn("p", ObservationDraft("change", "Known", files_modified=("app.py",)))
-    memory.turn("q", summary=SummaryDraft("q"))
+    memory.turn("q", summary=SummaryDraft("q", completed="It"))
     return FakeClock(memory.at + MINUTE)
 
 

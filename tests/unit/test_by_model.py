@@ -10,7 +10,6 @@ from aforesaid.errors import StoreError
 from aforesaid.model.observations import ObservationDraft, SummaryDraft, SummarySkipped
 from aforesaid.model.requests import Misconfigured, RateLimited, Refused, Request, Unavailable
 from aforesaid.paths import Paths
-from aforesaid.providers.base import Observed, Summarized
 from aforesaid.store.jobs import Jobs
 from aforesaid.synthesis import prompt
 from aforesaid.synthesis.model import ModelWriter
@@ -51,8 +50,8 @@ def writer(
 
 
 def drafts(written: object) -> tuple[ObservationDraft, ...]:
-    assert isinstance(written, Observed), written
-    return written.drafts
+    assert isinstance(written, tuple), written
+    return written
 
 
 def ledger(desk: Desk) -> list[tuple[object, ...]]:
@@ -148,8 +147,7 @@ def test_a_turn_in_which_nothing_happened_asks_nobody(desk: Desk) -> None:
     by_model = writer(desk)
     assert drafts(by_model.observe(turn("thanks"))) == ()
     skipped = by_model.summarize(turn("thanks"))
-    assert isinstance(skipped, Summarized)
-    assert isinstance(skipped.draft, SummarySkipped)
+    assert isinstance(skipped, SummarySkipped)
     assert desk.model.requests == []
 
 
@@ -165,18 +163,17 @@ def test_a_summary_is_read_and_checked(desk: Desk) -> None:
         "subtracts RATE.</completed><learned>DiscountEngine in shop/engine.py is slow.</learned></summary>"
     )
     written = writer(desk, reply).summarize(FIX)
-    assert isinstance(written, Summarized)
-    assert isinstance(written.draft, SummaryDraft)
-    assert written.draft.files_edited == ("shop/pricing.py",)
-    assert written.draft.sure.completed is not None
-    assert written.draft.learned is not None
-    assert written.draft.sure.learned is None
+    assert isinstance(written, SummaryDraft)
+    assert written.files_edited == ("shop/pricing.py",)
+    assert written.sure.completed is not None
+    assert written.learned is not None
+    assert written.sure.learned is None
     assert ledger(desk) == [("summarize", "answered")]
 
 
 def test_a_summary_that_is_declined_is_none(desk: Desk) -> None:
     written = writer(desk, '<skip_summary reason="only looked around"/>').summarize(FIX)
-    assert written == Summarized(SummarySkipped("only looked around"))
+    assert written == SummarySkipped("only looked around")
 
 
 # With the job around it.

@@ -131,17 +131,18 @@ COUNTED = {"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 
 )
 def test_a_failure_that_was_paid_for_says_so(status: int, kind: type[Failure]) -> None:
     said = result(status, usage=COUNTED, cost=0.75)
-    found = outcome(heard(), said, model="haiku", spent=0.5, now=NOW)
+    found = outcome(heard(), said, model="haiku", now=NOW)
     assert isinstance(found, kind)
-    assert usage_of(found) == Usage(120, 20, 0, 7, microdollars=250_000)
+    assert usage_of(found) == Usage(120, 20, 0, 7, microdollars=750_000)
 
 
 def test_an_answer_that_broke_off_uncounted_is_estimated_and_one_that_never_began_is_free() -> None:
-    said = result(529, usage={"input_tokens": 0, "output_tokens": 0}, cost=0.5)
-    broken = outcome(heard("So f", "ar."), said, model="haiku", spent=0.5, now=NOW)
+    said = result(529, usage={"input_tokens": 0, "output_tokens": 0}, cost=0.0)
+    broken = outcome(heard("So f", "ar."), said, model="haiku", now=NOW)
     assert usage_of(broken) == Usage(90, 0, 0, 2, estimated=True)
-    assert usage_of(outcome(heard(), said, model="haiku", spent=0.5, now=NOW)) is None
-    dollars = outcome(heard(), said, model="haiku", spent=0.25, now=NOW)
+    assert usage_of(outcome(heard(), said, model="haiku", now=NOW)) is None
+    paid = result(529, usage={"input_tokens": 0, "output_tokens": 0}, cost=0.25)
+    dollars = outcome(heard(), paid, model="haiku", now=NOW)
     assert usage_of(dollars) == Usage(90, 0, 0, 0, microdollars=250_000, estimated=True)
 
 
@@ -149,6 +150,6 @@ def test_what_is_streamed_is_not_said_twice() -> None:
     found = heard("Do", "ne.")
     found.add(AssistantMessage([TextBlock("Done.")], "claude-haiku"))
     said = result(None, usage=COUNTED, cost=0.5)
-    reply = outcome(found, said, model="haiku", spent=0.0, now=NOW)
+    reply = outcome(found, said, model="haiku", now=NOW)
     assert isinstance(reply, Reply)
     assert (reply.text, reply.usage.received) == ("Done.", 7)

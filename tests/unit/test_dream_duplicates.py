@@ -373,6 +373,11 @@ def test_two_contradict_each_other_only_if_they_are_about_the_same() -> None:
         assert contradict(first, second) == contradict(second, first)
         return contradict(first, second)
 
+    assert both("Use tabs.", "Use spaces.")
+    assert both("Always squash commits.", "Never squash commits.")
+    assert both("Use single quotes in Python.", "Use double quotes in Python.")
+    assert not both("Use tabs in Go.", "Use spaces in Python.")
+
     assert both("The API listens on port 8080.", "The API listens on port 8081.")
     assert both("Use tabs.", "Never use tabs.")
     assert both("Releases happen on Tuesday.", "Releases happen on Thursday.")

@@ -277,7 +277,6 @@ class Provider:
             return Misconfigured("no key")
         return Reply(self.answer, self.model, Usage(1, 0, 0, 1))
 
-    def idle(self) -> None: ...
     def close(self) -> None: ...
 
 

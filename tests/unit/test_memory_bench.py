@@ -33,8 +33,6 @@ class Model:
         said = self.says(request)
         return Reply(said, self.model, Usage(100, 60, 0, 10)) if isinstance(said, str) else said
 
-    def idle(self) -> None: ...
-
     def close(self) -> None: ...
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aforesaid.memory import changes
 from aforesaid.memory.changes import undo_change
 from aforesaid.memory.format import MAX_FILE_BYTES
+from aforesaid.memory.history import History
 from aforesaid.memory.tool import (
     MAX_FILES,
     MemoryTool,
@@ -379,7 +379,7 @@ def test_a_change_that_was_cut_off_is_finished_by_whoever_looks_next(
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(changes, "apply_journal", killed)
+        patched.setattr(History, "apply", killed)
         with pytest.raises(Killed):
             tool("rename", old_path="/memories/notes", new_path="/memories/kept")
     assert (tool.folder / "files/project/notes/a.txt").exists()

@@ -1,7 +1,6 @@
 """Notes without a model: the agent's own sentences, and what the events show."""
 
 from aforesaid.model.observations import SummaryDraft
-from aforesaid.providers.base import Summarized
 from aforesaid.providers.extract.choose import choose
 from aforesaid.providers.extract.passages import read_passages
 from aforesaid.providers.rules import Rules
@@ -25,9 +24,8 @@ FIX = edited("orders/pricing.py", PRICING, MENDED)
 
 def summarize(*args: object, **kwargs: object) -> SummaryDraft:
     written = Rules().summarize(turn(*args, **kwargs))  # type: ignore[arg-type]
-    assert isinstance(written, Summarized)
-    assert isinstance(written.draft, SummaryDraft)
-    return written.draft
+    assert isinstance(written, SummaryDraft)
+    return written
 
 
 def test_a_note_has_the_agents_cause_in_its_own_words() -> None:

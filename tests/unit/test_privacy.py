@@ -373,8 +373,6 @@ class Echo:
         self.asked.append(request)
         return self._answer
 
-    def idle(self) -> None: ...
-
     def close(self) -> None: ...
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from aforesaid.clock import HOUR
 from aforesaid.model.observations import ObservationDraft
 from aforesaid.model.sessions import Session
 from aforesaid.recall.inject import MOST, choose, recall_for_prompt
@@ -133,3 +134,42 @@ def test_precision_on_the_half_that_the_threshold_was_set_on(encoder: str) -> No
             right += len(names & set(prompt.relevant))
     assert given >= 8
     assert right >= 0.9 * given
+
+
+def continuing(store: Store, prompt: str, *, branch: str | None, hours: int) -> str:
+    """What the first prompt of a session is told, some time after another one on the branch `fix/quota`."""
+    memory = Memory.of(store, "uploads")
+    done = ObservationDraft(
+        "bugfix", title="The quota counted deleted files", concepts=("fix/quota",)
+    )
+    memory.turn("why are uploads refused?", done, session="earlier")
+    memory.at += hours * HOUR
+    session = memory.turn(prompt, session="later")
+    searcher = Searcher(store, None, lambda: memory.at)
+    return recall_for_prompt(searcher, store, session, prompt, BUDGET, branch)[0]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "branch", "hours", "is_told"),
+    [
+        ("can we add a test for this?", None, 1, True),
+        ("can we add a test for this?", None, 30, False),
+        ("can we add a test for this?", "feat/other", 1, False),
+        ("review the changes in the local branch", "fix/quota", 90, True),
+        ("Publish the Windows installer through winget from the release workflow", None, 1, False),
+    ],
+)
+def test_a_first_prompt_continues_its_branch_or_the_last_session(
+    store: Store, prompt: str, branch: str | None, hours: int, *, is_told: bool
+) -> None:
+    text = continuing(store, prompt, branch=branch, hours=hours)
+    assert ("The quota counted" in text) is is_told
+
+
+def test_a_later_prompt_of_a_session_continues_nothing(store: Store) -> None:
+    memory = Memory.of(store, "uploads")
+    memory.turn("go", ObservationDraft("bugfix", title="The quota counted deleted files"))
+    memory.turn("look at the limits", session="later")
+    session = memory.turn("and this?", session="later")
+    searcher = Searcher(store, None, lambda: memory.at)
+    assert recall_for_prompt(searcher, store, session, "and this?", BUDGET) == ("", [])

@@ -104,7 +104,7 @@ def test_work_that_used_the_web_is_told_without_what_the_web_says() -> None:
         ran("pytest -q", "3 passed"),
         said=f"Uploads failed because of the guide.\n\n- {CLAIM}, because it says so.",
     )
-    (found,) = (add_provenance(each, done) for each in Rules().observe(done).drafts)
+    (found,) = (add_provenance(each, done) for each in Rules().observe(done))
     assert not {"title", "subtitle"} & doubted(found).keys()
     assert any("UploadError" in fact for fact in found.sure_facts)
     assert not any("verify" in fact for fact in found.sure_facts)
@@ -179,9 +179,9 @@ def test_work_in_the_turn_of_a_foreign_text_is_not_marked() -> None:
         ran('git commit -am "Skip empty files on upload"', "[main 1a2b3c4] Skip empty files"),
         said="Empty files are skipped now.",
     )
-    for found in Rules().observe(done).drafts:
+    for found in Rules().observe(done):
         assert doubted(add_provenance(found, done, composed=True)) == {}
-    summary = Rules().summarize(done).draft
+    summary = Rules().summarize(done)
     assert isinstance(summary, SummaryDraft)
     assert add_summary_provenance(summary, done, composed=True).doubts == ()
 

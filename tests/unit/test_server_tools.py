@@ -117,7 +117,7 @@ def test_search_stays_in_this_project_unless_all_is_asked_for(place: Context) ->
     assert "Bank lease signed | bank" in everywhere
     assert "Lease race fixed in the queue | shop" in everywhere
     assert "Bank lease" in ask(place, "search", query="lease", project="bank")
-    assert "There are: bank, shop" in refused(place, "search", query="lease", project="moon")
+    assert "The projects are: bank, shop" in refused(place, "search", query="lease", project="moon")
 
 
 @pytest.mark.parametrize(
@@ -397,11 +397,8 @@ def test_every_tool_is_a_function_that_takes_its_parameters(tool: tools.Tool) ->
     signature.bind("context", **{parameter.name: None for parameter in tool.parameters})
     assert BY_NAME[tool.name] is tool
     for parameter in tool.parameters:
-        assert (
-            parameter.default is None
-            or not parameter.choices
-            or parameter.default in parameter.choices
-        )
+        default, choices = parameter.default, parameter.choices
+        assert not default or not choices or default in choices
 
 
 def test_ids_are_read_as_they_are_written() -> None:

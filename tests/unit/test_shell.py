@@ -16,7 +16,7 @@ PIECES = st.sampled_from(PARTS.split(" "))
 
 
 def words(line: str) -> list[list[tuple[str, ...]]]:
-    return [[command.words for command in pipeline] for pipeline in parse(line)]
+    return [[tuple(command.words) for command in pipeline] for pipeline in parse(line)]
 
 
 @loop_over(
@@ -37,12 +37,12 @@ def test_a_line_is_split_into_its_commands(line: str, found: list[object]) -> No
 
 def test_groups_substitutions_and_redirections_are_kept() -> None:
     (((group, last),)) = parse("(a; b) | c > out 2> err")
-    assert [[each.words for each in pipeline] for pipeline in group.body] == [[("a",)], [("b",)]]
-    assert last.writes == ("out",)
+    assert [[each.words for each in pipeline] for pipeline in group.body] == [[["a"]], [["b"]]]
+    assert last.writes == ["out"]
     ((command,),) = parse('x=$(a | b) y "$(c "d e")" <(f) < g <<< h')
-    assert command.substitutions == ("a | b", 'c "d e"', "f")
-    assert (command.assigned, command.reads) == ((("x", "$(a | b)"),), ("g",))
-    assert command.inputs == ("h",)
+    assert command.substitutions == ["a | b", 'c "d e"', "f"]
+    assert (command.assigned, command.reads) == ([("x", "$(a | b)")], ["g"])
+    assert command.inputs == ["h"]
 
 
 @given(st.lists(PIECES, max_size=14).map(" ".join) | st.text(max_size=60))

@@ -252,6 +252,23 @@ def test_a_turn_that_ended_without_a_word_has_an_end(tmp_path: Path) -> None:
     assert messages(w.write(tmp_path)) == [""]
 
 
+@pytest.mark.parametrize(
+    ("tool", "values", "ends"),
+    [("StructuredOutput", {}, 1), ("Bash", {"entrypoint": "sdk-ts"}, 1), ("Bash", {}, 0)],
+)
+def test_a_structured_answer_and_the_last_call_of_an_sdk_run_are_an_end(
+    tmp_path: Path, tool: str, values: dict[str, str], ends: int
+) -> None:
+    w = Written()
+    w.prompt("Review it", **values)
+    w.call("a", tool, command="ls")
+    w.result("a", "ok", {"stdout": "ok"})
+    path = w.write(tmp_path)
+
+    assert kinds(path, quiet=True).count("stop") == ends
+    assert "stop" not in kinds(path)
+
+
 def test_the_last_of_several_texts_is_the_last_message(tmp_path: Path) -> None:
     w = Written()
     w.prompt("First")

@@ -214,7 +214,7 @@ def test_the_brief_is_what_the_next_session_is_told_and_tells_nobody(site: Fille
     assert found["text"].splitlines()[2] in copy.read_text("utf-8")
     assert sum(part["tokens"] for part in found["parts"]) == found["tokens"]
     kinds = {part["kind"] for part in found["parts"]}
-    assert kinds == {"observation", "summary", "frame"}
+    assert kinds == {"observation", "frame"}
     assert all(part["title"] and part["reason"] for part in found["parts"])
     for session in site.store.sessions.recent(None, 9):
         assert site.store.injections.for_session(session.id) == []

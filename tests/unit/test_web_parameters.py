@@ -25,8 +25,8 @@ ENDPOINT = Endpoint(
     in_path=(Parameter("id", "Which.", "number", required=True, most=1000),),
     query=(
         Parameter("limit", "How many.", "number", default=20, most=100),
-        Parameter("type", "Of which types.", "names"),
-        Parameter("deep", "All of it.", "switch"),
+        Parameter("type", "Of which types.", "names", default=()),
+        Parameter("deep", "All of it.", "flag", default=False),
     ),
     body=(
         Parameter("title", "In short.", required=True, most=100),

@@ -7,10 +7,9 @@ Code's are read as those; of any other, what went in and came out is kept as tex
 import re
 from typing import Any
 
-from aforesaid.agents.base import Agent
+from aforesaid.agents.base import Agent, text_of
 from aforesaid.agents.claude_code import tools
 from aforesaid.agents.claude_code.events import EXIT_CODE
-from aforesaid.agents.fields import text_of
 from aforesaid.model import events
 from aforesaid.payload.limits import NotJson, json_object
 

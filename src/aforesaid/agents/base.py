@@ -1,8 +1,9 @@
-"""What aforesaid needs to know about a coding agent."""
+"""What aforesaid needs to know about a coding agent, and how fields of its JSON are read."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aforesaid.model.events import (
     Capture,
@@ -64,3 +65,25 @@ class Agent:
         fit the file (it was replaced or cut) counts as none. Lines that cannot be read are passed over, and
         counted at the end."""
         return iter(())
+
+
+# Fields may be missing or of another type than expected.
+Json = dict[str, Any]
+
+
+def text_of(values: Mapping[str, Any], field: str) -> str:
+    value = values.get(field)
+    return value if isinstance(value, str) else ""
+
+
+def number_of(values: Mapping[str, Any], field: str) -> int:
+    value = values.get(field)
+    return value if isinstance(value, int) else 0
+
+
+def as_object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from aforesaid import __version__, clock, errors
-from aforesaid.errors import AforesaidError, NotFound
+from aforesaid.errors import AforesaidError, NotFound, WorkerError, WorkerHung
 from aforesaid.model.names import NAMED, NUMBER
 from aforesaid.paths import Paths
 from aforesaid.text import one_line
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 SENT = ("AFORESAID_", "CLAUDE", "HOME", "XDG_")  # variables that an answer may depend on
 ANSWER_SECONDS = 5.0
+AWAY_SECONDS = 60.0  # that a worker may not answer
+POLL_SECONDS = 0.1
 MOST_COMPLETED = 40  # as many as a shell shows on one screen
 TIME_EXAMPLES = '30d, 12h, 2w, a day such as 2026-11-01, or "last week"'
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -63,6 +66,34 @@ def call_worker(command: str, *, seconds: float | None = None, **values: object)
     from aforesaid.worker import rpc
 
     return rpc.order_patiently(Paths.of(os.environ), command, seconds or rpc.SECONDS, **values)
+
+
+def run_task(
+    task: str, request: dict[str, Any], on_progress: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    """Has the worker do what takes long, and returns its last answer: the result (`over`), an `error`,
+    `refused` or `busy`. A worker that was replaced meanwhile is asked again: nothing is done twice."""
+    name = None
+    answered = time.monotonic()
+    while True:
+        try:
+            if name is None:
+                answer = call_worker(f"{task}-begin", seconds=AWAY_SECONDS, **request)
+            else:
+                answer = call_worker(f"{task}-progress", seconds=AWAY_SECONDS, name=name)
+            answered = time.monotonic()
+        except WorkerHung:
+            raise
+        except WorkerError:
+            if time.monotonic() > answered + AWAY_SECONDS:
+                raise
+            answer = {}
+        if {"refused", "busy"} & answer.keys() or answer.get("error") or answer.get("over"):
+            return answer
+        if "done" in answer:
+            on_progress(answer)
+        name = None if "lost" in answer else answer.get("name", name)
+        time.sleep(POLL_SECONDS)
 
 
 # Who runs a command: the user, or an agent in its shell. This keeps an agent that a web page has talked
@@ -127,7 +158,12 @@ complete_projects = completing(lambda store: [(p.name, p.root) for p in store.pr
 complete_sessions = completing(_sessions)
 complete_observations = completing(_observations)
 complete_anything = completing(lambda store: _observations(store) + _sessions(store))
-observation_argument = click.argument("number", metavar="ID", shell_complete=complete_observations)
+observation_argument = click.argument(
+    "key",
+    metavar="ID",
+    callback=lambda _, __, value: observation_id(value),
+    shell_complete=complete_observations,
+)
 
 
 # Options

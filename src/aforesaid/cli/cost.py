@@ -44,7 +44,7 @@ NARROW_NUMBERS = ("sent", "received", "dollars")
 
 @click.command()
 @click.option(
-    "--by", type=click.Choice(GROUPINGS), default="day", show_default=True, help="One row per."
+    "--by", type=click.Choice(GROUPINGS), default="day", show_default=True, help="Group by."
 )
 @arguments.since_option("Requests", "30d")
 @arguments.project_option()

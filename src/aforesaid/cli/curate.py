@@ -1,7 +1,6 @@
 """`aforesaid edit`, `merge`, `pin`, `verify`, `forget` and `purge`: what a person changes about what is
 remembered. The worker does it."""
 
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +22,6 @@ from aforesaid.recall import resolve
 from aforesaid.text import clean, one_line
 
 SUFFIX = ".txt"
-POLL_SECONDS, AWAY_SECONDS = 0.1, 60.0
 STEPS = {
     "waiting": "Waiting for the current job",
     "looking": "Searching",
@@ -58,7 +56,7 @@ CONTINUES = "It continues in the background; `aforesaid status` reports a failur
 @click.option("--undo", is_flag=True, help="Undo your last edit instead.")
 @out.json_option
 def edit(
-    number: str,
+    key: int,
     facts: tuple[str, ...],
     concepts: tuple[str, ...],
     file: Path | None,
@@ -71,8 +69,8 @@ def edit(
     title is required.
     An edited observation counts as verified, and `synthesize --again` keeps it.
     """
-    observation = resolve.find_observation(arguments.open_store(), arguments.observation_id(number))
-    key, before = observation.id, observations.draft_fields(observation.draft)
+    observation = resolve.find_observation(arguments.open_store(), key)
+    before = observations.draft_fields(observation.draft)
     options: Fields = {n: clean(v).strip() or None for n, v in texts.items() if v is not None}
     for name, values in (("facts", facts), ("concepts", concepts)):
         if values:
@@ -143,14 +141,13 @@ def _store_edit(key: int, changed: Fields, version: str | None = None) -> None:
 )
 @click.option("--undo", is_flag=True, help="Undo the merge.")
 @out.json_option
-def merge(number: str, into: str | None, undo: bool) -> None:
+def merge(key: int, into: str | None, undo: bool) -> None:
     """Merge observation ID into INTO, which represents both in search and briefs.
 
     ID is kept with its sources: `aforesaid show` prints it, and `--undo` undoes the merge.
     """
     if undo == bool(into):
         raise click.UsageError("Name the observation to merge it INTO, or --undo.")
-    key = arguments.observation_id(number)
     target = arguments.observation_id(into) if into else None
     store = arguments.open_store()
     for each in (key, target):
@@ -174,9 +171,8 @@ def merge(number: str, into: str | None, undo: bool) -> None:
 @arguments.observation_argument
 @click.option("--off", is_flag=True, help="Unpin it.")
 @out.json_option
-def pin(number: str, off: bool) -> None:
+def pin(key: int, off: bool) -> None:
     """Put observation ID first in every brief of its project, or undo that."""
-    key = arguments.observation_id(number)
     if not off:
         arguments.require_user(f"pin {key}")
     if not arguments.call_worker("pin", id=key, pinned=not off)["found"]:
@@ -189,13 +185,12 @@ def pin(number: str, off: bool) -> None:
 @arguments.observation_argument
 @click.option("--off", is_flag=True, help="Undo it.")
 @out.json_option
-def verify(number: str, off: bool) -> None:
+def verify(key: int, off: bool) -> None:
     """Mark observation ID as verified, or undo that.
 
     What only the web or an MCP server says is not injected until it is verified. Pinning or editing an
     observation verifies it too.
     """
-    key = arguments.observation_id(number)
     if not off:
         arguments.require_user(f"verify {key}")
     bearer = arguments.call_worker("confirm", id=key, confirmed=not off)["id"]
@@ -271,16 +266,12 @@ def _list_hidden() -> None:
         {"name": each.memory.name, "at": each.modified, "title": each.memory.description}
         for each in memory.current_memories().retired().memories
     ]
-    if out.print_if_json(found):
-        return
-    if not found:
-        out.say("Nothing was forgotten in this project.")
-        return
     rows = []
     for each in found:
         name, when = each.get("name") or f"#{each['id']}", clock.day_and_time(each["at"])
         rows.append((name, when, each["title"] or "Untitled"))
-    out.table(("id", "when", "title"), rows)
+    nothing = "Nothing was forgotten in this project."
+    out.report_table(found, ("id", "when", "title"), rows, empty=nothing)
 
 
 @click.command()
@@ -306,7 +297,7 @@ def purge(
     ways = [what is not None, text is not None, secrets, timed or project is not None]
     if sum(ways) != 1:
         raise click.UsageError(
-            "Say one thing to erase: an ID, --text, --secrets, --project, or --since and --until."
+            "Name one thing to erase: an ID, --text, --secrets, --project, or --since and --until."
         )
     if text is not None:
         Needle(text)  # raises if it cannot be searched for
@@ -339,7 +330,7 @@ def _find_erasure(what: str) -> Erasure:
 
 def run_purge(wanted: Erasure, *, dry_run: bool = False, yes: bool) -> None:
     if not (dry_run or yes) and out.wants_json():
-        raise click.UsageError("With --json nobody can be asked: add --yes or --dry-run.")
+        raise click.UsageError("--json cannot prompt: add --yes or --dry-run.")
     if dry_run or not yes:
         counts = _run(wanted, dry_run=True)
         if out.print_if_json({"dry_run": True, "counts": counts}):
@@ -361,41 +352,25 @@ def run_purge(wanted: Erasure, *, dry_run: bool = False, yes: bool) -> None:
 
 def _run(wanted: Erasure, *, dry_run: bool) -> dict[str, int]:
     request: dict[str, Any] = {"wanted": asdict(wanted), "dry_run": dry_run}
-    answer = arguments.call_worker("erase-begin", **request)
-    if refused := answer.get("refused"):
-        raise click.UsageError(refused)
-    if answer.get("busy"):
-        raise WorkerError("Another purge is running. Try again when it has finished.")
     try:
         with out.bar("Erasing") as show:
-            return _watch(answer["name"], request, show)
+            answer = arguments.run_task(
+                "erase",
+                request,
+                lambda now: show(now["done"], now["total"] or 1, STEPS.get(now["step"], "")),
+            )
     except KeyboardInterrupt:
         if dry_run:
-            raise SystemExit(130) from None
+            raise SystemExit(out.INTERRUPTED) from None
         out.exit_interrupted(CONTINUES)
-
-
-def _watch(name: str, request: dict[str, Any], show: out.Show) -> dict[str, int]:
-    """A worker that ends in between leaves the request on disk, and the next one resumes it."""
-    end = time.monotonic() + AWAY_SECONDS
-    while True:
-        try:
-            answer = arguments.call_worker("erase-progress", name=name)
-            end = time.monotonic() + AWAY_SECONDS
-        except WorkerError:
-            if time.monotonic() > end:
-                raise
-            answer = {}
-        if answer.get("lost"):
-            name = arguments.call_worker("erase-begin", **request).get("name", name)
-        elif answer.get("error"):
-            raise AforesaidError(answer["error"] + ("" if request["dry_run"] else RESUME))
-        elif answer.get("over"):
-            counts: dict[str, int] = answer["counts"]
-            return counts
-        elif answer:
-            show(answer["done"], answer["total"] or 1, STEPS.get(answer["step"], ""))
-        time.sleep(POLL_SECONDS)
+    if refused := answer.get("refused"):
+        raise click.UsageError(refused)
+    if "busy" in answer:
+        raise WorkerError("Another purge is running. Try again when it has finished.")
+    if error := answer.get("error"):
+        raise AforesaidError(error + ("" if dry_run else RESUME))
+    counts: dict[str, int] = answer["counts"]
+    return counts
 
 
 def _print_counts(wanted: Erasure, counts: dict[str, int], *, done: bool) -> None:

@@ -5,11 +5,11 @@ import os
 import sys
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
@@ -19,8 +19,8 @@ from aforesaid.backups.repository import Backup, BackupRepository
 from aforesaid.cli import arguments
 from aforesaid.cli import output as out
 from aforesaid.english import count
-from aforesaid.errors import AforesaidError, BackupError, StoreMissing, TransferError, WorkerError
-from aforesaid.model.records import Counts, ProjectRecord
+from aforesaid.errors import AforesaidError, BackupError, StoreMissing, TransferError
+from aforesaid.model.records import ProjectRecord
 from aforesaid.model.sessions import Project
 from aforesaid.paths import Paths
 from aforesaid.recall import resolve
@@ -33,11 +33,11 @@ from aforesaid.worker.health import waiting
 if TYPE_CHECKING:
     from aforesaid.memory.transfer import MemoryExport
 
+Record = TypeVar("Record")
 STDOUT = "-"
 EXPORTED = ("project", "session", "event", "observation", "summary", "memory")
 REBUILD_SECONDS = 120.0  # clearing a large index takes a while
 POLL_SECONDS = 0.2
-AWAY_SECONDS = 60.0  # that a worker may not answer
 LARGEST = 64 * 1024 * 1024  # bytes of a text to redact
 
 
@@ -70,28 +70,25 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
         missing = f"{count(number, 'capture')} not processed by the worker yet will be missing."
         out.say(f"{missing} `aforesaid worker start`, and export again.", err=True)
 
-    def write(file: BinaryIO, on_record: Callable[[], None] = lambda: None) -> Counts:
-        key = chosen.id if chosen else None
-        records = store.transfer.export(key, replies=with_replies) if store else ()
-        return transfer.write(
-            transfer.joined(records, memories),
+    key, path = chosen.id if chosen else None, None if output == STDOUT else Path(output)
+    records = transfer.joined(
+        store.transfer.export(key, replies=with_replies) if store else (), memories
+    )
+    total = len(memories) + sum(store.transfer.count(key) if store else ())
+    stopped = "The output is incomplete; `import file` would reject it."
+    with (
+        out.interruptible(f"Stopped. {f'{path} was not written.' if path else stopped}"),
+        out.bar("Exporting") if path else nullcontext() as show,
+        _open_output(path) as file,
+    ):
+        written = transfer.write(
+            _show_progress(records, total, show) if show else records,
             file,
             at=clock.now(),
             project=chosen.name if chosen else None,
             replies=with_replies,
-            on_record=on_record,
         )
-
-    path = None if output == STDOUT else Path(output)
-    if path is None:
-        with out.interruptible("Stopped. The output is incomplete; `import file` would reject it."):
-            counts = asdict(write(sys.stdout.buffer))
-            sys.stdout.buffer.flush()
-    else:
-        with out.interruptible(f"Stopped. {path} was not written."):
-            total = len(memories)
-            total += sum(store.transfer.count(chosen.id if chosen else None) if store else ())
-            counts = asdict(_write_file(write, path, total))
+    counts = asdict(written)
     size = path.stat().st_size if path else None
     if out.wants_json():
         value = {"file": str(path) if path else None, "bytes": size, **counts}
@@ -100,8 +97,8 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
         what = ", ".join(count(counts[plural(noun)], noun) for noun in EXPORTED)
         where = f" to {path} ({out.megabytes(size or 0)})" if path else ""
         out.say(f"Exported {what}{where}.", err=path is None)
-    for file in memories.left_out:
-        out.say(f"Left out: {clean(str(file.path))}: {clean(file.why)}.", err=True)
+    for each in memories.left_out:
+        out.say(f"Left out: {clean(str(each.path))}: {clean(each.why)}.", err=True)
 
 
 def _choose_export(project: str | None) -> "tuple[Store | None, Project | None, MemoryExport]":
@@ -125,21 +122,25 @@ def _choose_export(project: str | None) -> "tuple[Store | None, Project | None, 
     return store, chosen, MemoryExport(root, first)
 
 
-def _write_file(write: Callable[..., Counts], path: Path, total: int) -> Counts:
-    done = 0
+@contextmanager
+def _open_output(path: Path | None) -> Iterator[BinaryIO]:
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
     try:
-        with out.bar("Exporting") as show, transfer.new_file(path) as file:
-
-            def on_record() -> None:
-                nonlocal done
-                done += 1
-                if done % 256 == 0:
-                    show(done, total)
-
-            return write(file, on_record)
+        with transfer.new_file(path) as file:
+            yield file
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise TransferError(f"{path} cannot be written: {why}. Choose another file.") from None
+
+
+def _show_progress(records: Iterable[Record], total: int, show: out.Show) -> Iterator[Record]:
+    for number, record in enumerate(records):
+        if number % 256 == 0:
+            show(number, total)
+        yield record
 
 
 def plural(noun: str) -> str:
@@ -177,16 +178,17 @@ def backup(context: click.Context) -> None:
 def list_backups() -> None:
     """List backups, newest first."""
     found = _backups().all()
-    if out.print_if_json([_backup_json(each) for each in found]):
-        return
-    if not found:
-        out.say("There is no backup yet. Make one with `aforesaid backup`.")
-        return
     rows = []
     for each in found:
         made, size = clock.day_and_time(each.manifest.made_at), out.megabytes(each.manifest.size)
         rows.append((each.name, made, size, _contents(each)))
-    out.table(("name", "when", "size", "contents"), rows, numbers=("size",))
+    out.report_table(
+        [_backup_json(each) for each in found],
+        ("name", "when", "size", "contents"),
+        rows,
+        empty="There is no backup yet. Make one with `aforesaid backup`.",
+        numbers=("size",),
+    )
 
 
 @backup.command("check")
@@ -247,7 +249,9 @@ def restore(name: str | None, yes: bool, without_memories: bool) -> None:
         out.say(f"{backup.name} is {age} old. It replaces everything that is remembered now;")
         out.say("that is backed up first, and sessions since then are read again from transcripts.")
         if not os.isatty(0):
-            raise BackupError("Nobody is there to ask. Confirm with `aforesaid restore --yes`.")
+            raise BackupError(
+                "There is no terminal to ask on. Confirm with `aforesaid restore --yes`."
+            )
         click.confirm("Restore it?", abort=True)
     keep = home.settings.number("backup.keep")
     with _without_worker(home.paths), out.bar("Restoring") as show:
@@ -311,7 +315,7 @@ def _watch_rebuild(paths: Paths, show: out.Show) -> dict[str, Any]:
     store = wiring.open_for_reading(paths)
     most = 0
     while True:
-        status = _worker_status(paths)
+        status = rpc.start(paths)  # one that continues the rebuild, if the first has ended
         index: dict[str, Any] = status["index"]
         vectors = index["documents"] - index["vectors"] if index["encoder"] else 0
         left = int(index["waiting"]) + max(0, vectors) + store.index.count_unread_events()
@@ -320,18 +324,6 @@ def _watch_rebuild(paths: Paths, show: out.Show) -> dict[str, Any]:
         if left == 0 or status["idle"]:
             return index
         time.sleep(POLL_SECONDS)
-
-
-def _worker_status(paths: Paths) -> dict[str, Any]:
-    """Starts a worker that has ended: it continues the rebuild."""
-    end = time.monotonic() + AWAY_SECONDS
-    while True:
-        try:
-            return rpc.status(paths)
-        except WorkerError:
-            if time.monotonic() > end:
-                raise
-            rpc.start(paths)
 
 
 @click.command()

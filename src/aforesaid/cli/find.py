@@ -114,7 +114,7 @@ def print_hit(found: Json, *, excerpt: bool = True, lead: str = "", project: boo
         ("pinned" if hit["pinned"] else "", {"fg": "magenta"}),
         (found["source"], {"dim": True}),
         ("unverified" if hit["doubted"] else "", {"fg": "yellow"}),
-        ("carried on later" if hit["superseded"] else "", {"fg": "yellow"}),
+        ("superseded" if hit["superseded"] else "", {"fg": "yellow"}),
         (found["files"], {"fg": "green" if found["files"] == UNCHANGED else "yellow"}),
     )
     parts = [
@@ -162,8 +162,10 @@ def highlight(text: str, *, bold: bool = False) -> str:
     "--at", metavar="WHEN", help="Around a time: 3d, 2026-11-01, 2026-11-01 14:50, yesterday."
 )
 @arguments.project_option()
-@click.option("--before", type=click.IntRange(0, 500), help="How many earlier things. Default: 5.")
-@click.option("--after", type=click.IntRange(0, 500), help="How many later things. Default: 5.")
+@click.option(
+    "--before", type=click.IntRange(0, 500), help="Number of earlier results. Default: 5."
+)
+@click.option("--after", type=click.IntRange(0, 500), help="Number of later results. Default: 5.")
 @click.option(
     "-n",
     "--limit",
@@ -215,10 +217,9 @@ def timeline(what: str | None, at: str | None, limit: int | None, **given: Any) 
 @arguments.limit_option(5, 100)
 @click.option("--explain", is_flag=True, help="Show how each result was scored.")
 @out.json_option
-def related(number: str, limit: int, explain: bool) -> None:
+def related(key: int, limit: int, explain: bool) -> None:
     """Show observations related to observation ID, across sessions: by files, concepts, meaning, or because
     one carries on another."""
-    key = arguments.observation_id(number)
     hits = arguments.ask("related", number=key, limit=limit)
     if out.print_if_json([hit["json"] for hit in hits]):
         return
@@ -248,12 +249,8 @@ def files(path: str | None, project: str | None, limit: int) -> None:
     if "observations" in found:
         _print_file(found["path"], found["observations"])
         return
-    if out.print_if_json(found["files"]):
-        return
-    if not found["files"]:
-        below = found["below"]
-        out.say(f"Nothing is known about files{f' in {below}' if below else ''} yet.")
-        return
+    below = f" in {found['below']}" if found["below"] else ""
+    nothing = f"Nothing is known about files{below} yet."
     numbers = ("observations", "changed by")
     rows = (
         (
@@ -264,8 +261,9 @@ def files(path: str | None, project: str | None, limit: int) -> None:
         )
         for each in found["files"]
     )
-    out.table(("file", *numbers, "when"), rows, numbers=numbers)
-    out.say(out.styled("What is known about one: aforesaid files <path>", dim=True))
+    columns = ("file", *numbers, "when")
+    if out.report_table(found["files"], columns, rows, empty=nothing, numbers=numbers):
+        out.say(out.styled("What is known about one: aforesaid files <path>", dim=True))
 
 
 def _print_file(file: str, found: list[Json]) -> None:

@@ -38,7 +38,7 @@ def context(project: str | None) -> None:
     if project is not None:
         os.chdir(project)
     from aforesaid import clock, wiring
-    from aforesaid.briefing import Briefing
+    from aforesaid.briefing import write_brief
     from aforesaid.recall import resolve
     from aforesaid.text import tokens
     from aforesaid.worker.overview import why_nothing_injected
@@ -49,11 +49,15 @@ def context(project: str | None) -> None:
     text = ""
     if project_id is not None:
         searcher = wiring.searcher(store, home.settings, clock.now)
-        briefing = Briefing(
-            store, searcher, lambda folder: wiring.memories(home, folder, clock.now)
-        )
         budget = home.settings.number("brief.tokens")
-        text = briefing.write(project_id, str(Path.cwd()), budget).text
+        text = write_brief(
+            store,
+            searcher,
+            lambda folder: wiring.memories(home, folder, clock.now),
+            project_id,
+            str(Path.cwd()),
+            budget,
+        ).text
     if print_if_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text}):
         return
     say(text or "Nothing is remembered about this directory yet.")

@@ -3,13 +3,13 @@ watches. An import can be repeated: what is here already stays unchanged."""
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -33,13 +33,8 @@ from aforesaid.worker.imports import Imports
 from aforesaid.worker.reconcile import Selected, as_order
 
 Json = dict[str, Any]
-Ask = Callable[..., Json]  # the command, seconds for its answer, and what it needs
-Result = TypeVar("Result")
 RESTARTS = 5  # of the worker during one import
 STEP_SECONDS = 900.0  # a session is imported whole, however large
-BUSY_SECONDS = 8.0  # longer than the worker waits for a client that has gone away
-POLL_SECONDS = 0.1
-PATIENCE = 60.0  # seconds for an answer
 NOUNS = ("project", "session", "prompt", "event", "observation", "summary", "request", "memory")
 LISTED_FILES, LISTED_MEMORIES, LISTED_PROJECTS = 3, 10, 20
 WELL_KNOWN = ("claude-haiku-4-5", "claude-haiku-5-5", "claude-sonnet-5-5", "gpt-5-mini")
@@ -148,12 +143,12 @@ def _run(request: Json) -> Json:
         if missing:
             found = _run_in_scratch(paths, request, show)
         else:
-            ask = partial(rpc.order_patiently, paths)
-            found = _with_restarts(lambda: _run_steps(ask, request, show))
+            begin = partial(rpc.order_in_parts, paths, "import", STEP_SECONDS, **request)
+            found = _with_restarts(lambda: _watch(begin(), show))
     return found | {"seconds": round(time.monotonic() - began, 3)}
 
 
-def _with_restarts(run: Callable[[], Result | None]) -> Result:
+def _with_restarts(run: Callable[[], Json | None]) -> Json:
     """Starts over when the worker was replaced in between: nothing is imported twice."""
     for _ in range(RESTARTS):
         try:
@@ -164,7 +159,7 @@ def _with_restarts(run: Callable[[], Result | None]) -> Result:
             continue
         if found is not None:
             return found
-    raise TransferError("The worker ended again and again. See `aforesaid worker logs`.")
+    raise TransferError("The worker keeps stopping. See `aforesaid worker logs`.")
 
 
 def _run_in_scratch(paths: Paths, request: Json, show: out.Show) -> Json:
@@ -177,37 +172,20 @@ def _run_in_scratch(paths: Paths, request: Json, show: out.Show) -> Json:
         closing(wiring.open_scratch(Path(folder))) as store,
     ):
         runner = Imports(Context(wiring.home(), store, clock.now), lambda _: None, memories)
-        commands = {"begin": runner.begin, "step": runner.step, "cancel": runner.cancel}
-        found = _run_steps(
-            lambda command, _, **values: commands[command.removeprefix("import-")](values),
-            request,
-            show,
-        )
+        found = _watch(runner.run(request), show)
     assert found is not None
     return found
 
 
-def _run_steps(ask: Ask, request: Json, show: out.Show) -> Json | None:
-    """Returns None if the worker does not know the import any more."""
-    end = time.monotonic() + BUSY_SECONDS
-    while "busy" in (answer := ask("import-begin", STEP_SECONDS, **request)):
-        if time.monotonic() > end:
-            raise TransferError("Another import is running. Try again when it has finished.")
-        time.sleep(0.2)
-    name = answer.get("name")
-    try:
-        while "error" not in answer:
-            answer = ask("import-step", STEP_SECONDS, name=name)
-            if "lost" in answer:
-                return None
-            if "error" not in answer:
-                show(answer["done"], answer["total"])
-                if answer["over"]:
-                    return answer
-    except KeyboardInterrupt:
-        ask("import-cancel", STEP_SECONDS, name=name)
-        raise
-    raise TransferError(answer["error"])
+def _watch(answers: Iterable[Json], show: out.Show) -> Json | None:
+    """Returns the last answer; None if the worker ended before that."""
+    for answer in answers:
+        if "error" in answer:
+            raise TransferError(answer["error"])
+        show(answer["done"], answer["total"])
+        if answer["over"]:
+            return answer
+    return None
 
 
 def _report(result: Json, *, dry_run: bool) -> bool:
@@ -282,7 +260,7 @@ def _import_transcripts(
     try:
         with out.bar("Importing") as show:
             if selection.chosen:
-                faulty = _with_restarts(lambda: _follow(selection.chosen, show))
+                faulty = _follow(selection.chosen, show)
     except KeyboardInterrupt:
         out.exit_interrupted(
             "The worker continues. See `aforesaid status`; run this again to watch it."
@@ -306,22 +284,18 @@ def _import_transcripts(
         )
 
 
-def _follow(selected: list[Selected], show: out.Show) -> list[str] | None:
-    """Until the worker has finished. Returns the transcripts that it could not read whole; None if the
-    worker does not know the import any more."""
-    name = arguments.call_worker("backfill-begin", **as_order(selected))["name"]
+def _follow(selected: list[Selected], show: out.Show) -> list[str]:
+    """Until the worker has finished. Returns the transcripts that it could not read whole."""
     first, began = None, time.monotonic()
-    while True:
-        # A busy machine may take long to answer.
-        found = arguments.call_worker("backfill-progress", seconds=PATIENCE, name=name)
-        if "lost" in found:
-            return None
-        first = found["events"] if first is None else first  # it may have begun earlier
-        rate = (found["events"] - first) / max(POLL_SECONDS, time.monotonic() - began)
-        show(found["done"], found["total"], f"{rate:,.0f} events/s" if rate else "")
-        if found["over"]:
-            return [str(path) for path in found["faulty"]]
-        time.sleep(POLL_SECONDS)
+
+    def on_progress(now: Json) -> None:
+        nonlocal first
+        first = now["events"] if first is None else first  # it may have begun earlier
+        rate = (now["events"] - first) / max(arguments.POLL_SECONDS, time.monotonic() - began)
+        show(now["done"], now["total"], f"{rate:,.0f} events/s" if rate else "")
+
+    found = arguments.run_task("backfill", as_order(selected), on_progress)
+    return [str(path) for path in found["faulty"]]
 
 
 def _print_plan(home: wiring.Home, selection: imports.Selection, what: str) -> None:

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from aforesaid import clock, wiring
 from aforesaid.cli import arguments, editor
-from aforesaid.cli.output import json_option, print_if_json, report, say, table
+from aforesaid.cli.output import json_option, print_if_json, report, report_table, say, wants_json
 from aforesaid.clock import day_and_time
 from aforesaid.errors import AforesaidError, ConfigError, Edited, MemoryRefused
 from aforesaid.memory import curation
@@ -83,18 +83,15 @@ def list_memories(retired: bool) -> None:
         "broken": [{"path": str(b.path), "why": b.why} for b in found.broken],
         "left_out": found.left_out,
     }
-    if print_if_json(value):
+    rows = []
+    for each in found.memories:
+        about = f"{'(pinned) ' if each.pinned else ''}{each.memory.description}"
+        rows.append((each.memory.name, each.label, each.scope, about))
+    nothing = "There are no memories yet. Add one: aforesaid remember TEXT, or tell the agent."
+    nothing = "No memory is retired." if retired else nothing
+    report_table(value, ("name", "type", "of", "about"), rows, empty=nothing)
+    if wants_json():
         return
-    if found.memories:
-        rows = []
-        for each in found.memories:
-            about = f"{'(pinned) ' if each.pinned else ''}{each.memory.description}"
-            rows.append((each.memory.name, each.label, each.scope, about))
-        table(("name", "type", "of", "about"), rows)
-    elif retired:
-        say("No memory is retired.")
-    else:
-        say("There are no memories yet. Add one: aforesaid remember TEXT, or tell the agent.")
     if found.left_out:
         say(f"{found.left_out} older files were not read: at most 200 of a folder are.")
     _print_broken(found.broken)
@@ -215,8 +212,7 @@ def check(context: click.Context) -> None:
 def path() -> None:
     """Print the folders of the files."""
     found = {folder.scope: str(folder.path) for folder in current_memories().places.all}
-    if not print_if_json(found):
-        table(("of", "folder"), found.items())
+    report_table(found, ("of", "folder"), found.items(), empty="")
 
 
 def _print_broken(broken: Iterable[Broken]) -> None:
@@ -241,15 +237,9 @@ def log(limit: int) -> None:
     """
     memories = current_memories()
     found = memories.history.log(limit, memories.folders)
-    if print_if_json(
-        [{"id": e.id, "at": e.at, "reason": e.reason, "files": e.paths} for e in found]
-    ):
-        return
-    if found:
-        rows = ((e.id[:ID_LENGTH], day_and_time(e.at), one_line(e.reason, 100)) for e in found)
-        table(("id", "when", "what"), rows)
-    else:
-        say("Nothing has been changed yet.")
+    value = [{"id": e.id, "at": e.at, "reason": e.reason, "files": e.paths} for e in found]
+    rows = ((e.id[:ID_LENGTH], day_and_time(e.at), one_line(e.reason, 100)) for e in found)
+    report_table(value, ("id", "when", "what"), rows, empty="Nothing has been changed yet.")
 
 
 @memory.command()

@@ -72,6 +72,25 @@ def report(value: object, text: str) -> None:
         say(text)
 
 
+def report_table(
+    value: object,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    empty: str,
+    numbers: Collection[str] = (),
+) -> bool:
+    """Prints a list; returns whether a table was printed, and not JSON or that there is nothing."""
+    if print_if_json(value):
+        return False
+    listed = list(rows)
+    if listed:
+        table(columns, listed, numbers=numbers)
+    else:
+        say(empty)
+    return bool(listed)
+
+
 def terminal_width() -> int:
     """Text that goes to a pipe is not cut to a width."""
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:

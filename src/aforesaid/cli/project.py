@@ -9,7 +9,7 @@ import click
 
 from aforesaid import clock
 from aforesaid.cli import arguments
-from aforesaid.cli.output import json_option, print_if_json, report, say, table
+from aforesaid.cli.output import json_option, report, report_table
 from aforesaid.errors import NotFound
 from aforesaid.model.sessions import Project
 from aforesaid.recall import resolve
@@ -34,17 +34,17 @@ def list_projects() -> None:
     """List all projects."""
     store = arguments.open_store()
     found = [(each, _project_json(store, each)) for each in store.projects.all()]
-    if print_if_json([value for _, value in found]):
-        return
     rows = []
     for each, value in found:
         latest = store.sessions.recent(each.id, 1)
         when = clock.day_and_time(latest[0].last_event_at) if latest else ""
         rows.append((each.name, when, each.root, ", ".join(value["remotes"])))
-    if rows:
-        table(("project", "when", "root", "remote"), rows)
-    else:
-        say("No project is known yet.")
+    report_table(
+        [value for _, value in found],
+        ("project", "when", "root", "remote"),
+        rows,
+        empty="No project is known yet.",
+    )
 
 
 @project.command()

@@ -86,7 +86,7 @@ def _report(changes: Sequence["Change"], *, dry_run: bool, done: str, unchanged:
 
 
 @click.command()
-@click.option("--scope", type=SCOPE, default="user", show_default=True, help="Whose settings.")
+@click.option("--scope", type=SCOPE, default="user", show_default=True, help="Which settings file.")
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
 @out.json_option
 def install(scope: str, dry_run: bool) -> None:
@@ -117,7 +117,7 @@ def install(scope: str, dry_run: bool) -> None:
 
 
 @click.command()
-@click.option("--scope", type=SCOPE, default="user", show_default=True, help="Whose settings.")
+@click.option("--scope", type=SCOPE, default="user", show_default=True, help="Which settings file.")
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
 @click.option("--purge", is_flag=True, help="Also delete everything that is stored. No undo.")
 @click.option("--yes", is_flag=True, help="With --purge: do not ask.")
@@ -131,7 +131,7 @@ def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool) -> None:
     paths = Paths.of(os.environ)
     if purge and not (yes or dry_run):
         if out.wants_json():
-            raise click.UsageError("With --json nobody can be asked: add --yes or --dry-run.")
+            raise click.UsageError("--json cannot prompt: add --yes or --dry-run.")
         out.say("\n".join(["This deletes for good:", *_describe_stored(paths)]))
         click.confirm("Delete everything that aforesaid has stored?", abort=True)
     files = settings_files(scope, paths.installs)
@@ -216,13 +216,11 @@ def config() -> None:
 @out.json_option
 def list_settings() -> None:
     """List all settings with their values and where these come from."""
-    from aforesaid.configuring import plain
-
     home = wiring.home()
     values, origins = home.settings.values, home.settings.origins
     found = {
         row.name: {
-            "value": plain(row, values[row.name]),
+            "value": row.mask(values[row.name]),
             "origin": origins[row.name],
             "default": row.default,
             "env": row.env,
@@ -245,11 +243,9 @@ def list_settings() -> None:
 @out.json_option
 def get_setting(name: str) -> None:
     """Print the value of one setting."""
-    from aforesaid.configuring import plain
-
     row = settings_module.row_named(name)
     value = wiring.home().settings.values[row.name]
-    out.report(plain(row, value), _display(row, value))
+    out.report(row.mask(value), _display(row, value))
 
 
 @config.command("set")
@@ -260,7 +256,7 @@ def set_setting(name: str, value: str) -> None:
     """Write one setting to the file; separate lists with commas. Comments in the file are kept."""
     from aforesaid import configuring
 
-    parsed = configuring.set_text(name, value, "aforesaid config set")
+    parsed = configuring.set_value(name, value, "aforesaid config set")
     row = settings_module.row_named(name)
     if row.env in os.environ:
         note = f"The variable {row.env} is set and takes precedence over the file."
@@ -269,7 +265,7 @@ def set_setting(name: str, value: str) -> None:
     else:
         note = "A running worker applies it after: aforesaid worker restart"
     text = f"{row.name} = {_display(row, parsed)}\n{note}"
-    out.report({row.name: configuring.plain(row, parsed)}, text)
+    out.report({row.name: row.mask(parsed)}, text)
 
 
 @config.command("unset")
@@ -293,9 +289,7 @@ def path() -> None:
 
 
 def _display(row: Row, value: Value) -> str:
-    from aforesaid.configuring import plain
-
-    found = plain(row, value)
+    found = row.mask(value)
     return ", ".join(found) if isinstance(found, tuple) else str(found)
 
 

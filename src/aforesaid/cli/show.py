@@ -14,6 +14,10 @@ from aforesaid.model.names import FACTS, FULL, TITLE
 from aforesaid.text import one_line
 
 Json = dict[str, Any]
+NO_SESSIONS = (
+    "No sessions yet. `aforesaid import claude-code` imports past sessions; `aforesaid install` connects "
+    "Claude Code."
+)
 SUMMARY_PARTS = {
     "request": "Asked",
     "investigated": "Investigated",
@@ -140,14 +144,6 @@ def sessions(everywhere: bool, limit: int) -> None:
     """
     found = arguments.ask("sessions", everywhere=everywhere, limit=limit)
     listed = [(each["id"], each["json"]) for each in found["sessions"]]
-    if out.print_if_json([session for _, session in listed]):
-        return
-    if not listed:
-        out.say(
-            "No sessions yet. `aforesaid import claude-code` imports past sessions; `aforesaid install` "
-            "connects Claude Code."
-        )
-        return
     rows = [
         (
             key,
@@ -160,7 +156,9 @@ def sessions(everywhere: bool, limit: int) -> None:
         for key, session in listed
     ]
     columns = ("session", "when", "project", "state", "prompts", "title")
-    out.table(columns, rows, numbers=("prompts",))
+    value = [session for _, session in listed]
+    if not out.report_table(value, columns, rows, empty=NO_SESSIONS, numbers=("prompts",)):
+        return
     if found["project"] is not None:
         out.say(f"Project {found['project']} only; --all lists all projects.")
     elif not everywhere:

@@ -53,7 +53,7 @@ def search(
     if called := asked.in_vain:
         raise Misused(f"`{level}` have no {called}. Leave out `{called}` or `level`.")
     if filters.backwards:
-        raise Misused("`since` is later than `until`. Exchange them, or leave one out.")
+        raise Misused("`since` is later than `until`. Swap them, or leave one out.")
     if filters.types and level == "titles":
         asked = replace(asked, filters=replace(filters, kinds=(OBSERVATION,)))
     answer = context.searcher.search(asked)

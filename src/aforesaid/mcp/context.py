@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from aforesaid import clock as clocks
 from aforesaid import log, switches, wiring
@@ -25,6 +26,7 @@ from aforesaid.model.observations import Observation
 from aforesaid.model.sessions import COMMAND, Where, place_of
 from aforesaid.parameters import Misused, read
 from aforesaid.paths import Paths
+from aforesaid.recall import resolve
 from aforesaid.recall.results import HitDetails
 from aforesaid.recall.search import Searcher
 from aforesaid.repository import identify
@@ -181,10 +183,12 @@ class Context:
         store = self.store
         if project == ALL:
             return Scope(None, "all projects")
-        found = self._find_project(project) if project else self._current_project()
+        if project:
+            named = resolve.find_project(store, project, Path(self.directory))
+            return Scope(named.id, named.name)
+        found = self._current_project()
         if found is None:
-            here = fenced(one_line(self.directory, 200))
-            raise NotFound(f"Nothing is remembered of {here} yet.{hint}")
+            raise NotFound(f"Nothing is remembered of {one_line(self.directory, 200)} yet.{hint}")
         return Scope(found, store.projects.get(found).name)
 
     def memories(self, project_id: int | None = None) -> Memories:
@@ -229,15 +233,3 @@ class Context:
 
     def _current_project(self) -> int | None:
         return self.store.projects.find_at(self.directory)
-
-    def _find_project(self, name: str) -> int:
-        projects = self.store.projects.all()
-        found = [p for p in projects if p.root == name] or [p for p in projects if p.name == name]
-        if len(found) == 1:
-            return found[0].id
-        if found:
-            folders = ", ".join(fenced(one_line(p.root, 120)) for p in found[:10])
-            raise NotFound(f"Several projects have that name. Give the folder: {folders}.")
-        names = sorted({fenced(one_line(project.name, 60)) for project in projects})
-        known = ", ".join(names[:30]) or "none yet"
-        raise NotFound(f"There is no such project. There are: {known}.")

@@ -51,9 +51,9 @@ TOOLS = (
         (
             Parameter("query", "Words or a question.", required=True),
             Parameter("level", kind="text", choices=LEVELS, default="titles"),
-            Parameter("type", kind="names", choices=TYPES),
-            Parameter("concept", "Tags.", kind="names", most=400),
-            Parameter("file", "Paths or file names.", kind="names", most=4_000),
+            Parameter("type", kind="names", choices=TYPES, default=()),
+            Parameter("concept", "Tags.", kind="names", most=400, default=()),
+            Parameter("file", "Paths or file names.", kind="names", most=4_000, default=()),
             Parameter("session", "Its id, or how that begins.", most=200),
             Parameter("agent", "Such as claude-code.", most=200),
             Parameter("since", "Such as '30d', 'last week', '2026-11-01'.", most=400),
@@ -99,7 +99,7 @@ TOOLS = (
         (
             Parameter("text", "One thing, in a sentence or two.", required=True, most=LONGEST_SAID),
             Parameter("type", "Default: by its wording.", choices=MEMORY_TYPES),
-            Parameter("files", "Paths it is about.", kind="names", most=4_000),
+            Parameter("files", "Paths it is about.", kind="names", most=4_000, default=()),
         ),
         writes=True,
     ),
@@ -108,7 +108,7 @@ TOOLS = (
         "Hide a memory or an observation because it is wrong or the user wants it. Can be undone.",
         (
             Parameter("id", "Such as memory:NAME or #12.", required=True, most=200),
-            Parameter("undo", kind="switch"),
+            Parameter("undo", kind="flag", default=False),
         ),
         writes=True,
     ),

@@ -336,9 +336,6 @@ class FunctionModel:
         sent = tokens(request.system) + tokens(user)
         return Reply(answer, self.model, Usage(sent, 0, 0, tokens(answer), estimated=True))
 
-    def idle(self) -> None:
-        """Nothing is kept open."""
-
     def close(self) -> None:
         """Nothing is kept open."""
 

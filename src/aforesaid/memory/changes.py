@@ -23,6 +23,7 @@ from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory.files import (
     LOCK_FILE,
     TURN_FILE,
+    FileChange,
     UnreadableFile,
     holds_write_lock,
     read_file,
@@ -34,15 +35,15 @@ from aforesaid.memory.files import (
     write_lock,
 )
 from aforesaid.memory.folders import (
-    PLAIN_FOLDER,
     Folder,
     Listing,
     Places,
     find_project_folder,
+    is_changeable,
     is_generated_index,
-    is_memory_file,
     is_plain_file,
     list_plain_files,
+    rebuild_index,
     write_project_note,
 )
 from aforesaid.memory.format import (
@@ -62,20 +63,7 @@ from aforesaid.memory.format import (
     set_times,
     slugify,
 )
-from aforesaid.memory.history import (
-    HISTORY_FOLDER,
-    JOURNAL_FILE,
-    Contents,
-    Entry,
-    FileChange,
-    History,
-    Journal,
-    Keep,
-    apply_journal,
-    load_journal,
-    rebuild_index,
-    save_journal,
-)
+from aforesaid.memory.history import BY_HAND, HISTORY_FOLDER, Entry, History, Keep
 from aforesaid.model.memories import (
     OF_PROJECT,
     OF_TEAM,
@@ -108,11 +96,10 @@ class Change:
         self._clock = clock
         self._before: dict[Path, bytes | None] = {}
         self._after: dict[Path, bytes | None] = {}
-        self._groups: dict[Path, str] = {}
 
     def changed_files(self) -> tuple[FileChange, ...]:
         return tuple(
-            FileChange(path, self._before[path], after, self._groups[path])
+            FileChange(path, self._before[path], after)
             for path, after in self._after.items()
             if after != self._before[path]
         )
@@ -134,20 +121,15 @@ class Change:
         return self._find(name, self._folders(scope))[1]
 
     def write(
-        self,
-        memory: Memory,
-        expected: str | None = None,
-        scope: str | None = None,
-        group: str | None = None,
+        self, memory: Memory, expected: str | None = None, scope: str | None = None
     ) -> StoredMemory:
         """Writes a new memory, or a new version of the one with the checksum `expected`. Raises Edited if the
         file is another one, also for `expected` None and a name that is taken.
 
         A memory of type `user` belongs to the user, any other to the project; one that changes its type
         moves. `scope`: "team" writes it into the repository. A memory that differs in `updated` alone is not
-        written; a missing `created` is filled in, and `updated` unless it is set. `group`: files that change
-        together or not at all."""
-        name, group = memory.name, group or memory.name
+        written; a missing `created` is filled in, and `updated` unless it is set."""
+        name = memory.name
         own = scope in (None, OF_USER, OF_PROJECT)
         folder, old = self._find(name, self._places.own if own else self._folders(scope))
         target = self._target(memory, old, folder, scope)
@@ -164,8 +146,8 @@ class Change:
             return old
         data = render_checked(memory, path)
         if old and old.path != path:
-            self._stage(old.path, None, group)
-        self._stage(path, data, group)
+            self._stage(old.path, None)
+        self._stage(path, data)
         return StoredMemory(memory, target.scope, path, checksum(data), self._clock())
 
     def retire(
@@ -174,7 +156,6 @@ class Change:
         why: str,
         replaced_by: str | None = None,
         expected: str | None = None,
-        group: str | None = None,
     ) -> Path:
         """Moves a memory to the retired ones, from which it can be restored. Returns its new path."""
         home, stored = self._find(name, self._places.own)
@@ -203,8 +184,8 @@ class Change:
         # Front matter without a regular end is written again.
         marked = add_retired_lines(self.content(stored.path) or b"", *marks)
         marked = marked or add_retired_lines(render_memory(stored.memory).encode(), *marks)
-        self._stage(path, marked, group or name)
-        self._stage(stored.path, None, group or name)
+        self._stage(path, marked)
+        self._stage(stored.path, None)
         return path
 
     def restore(self, name: str) -> StoredMemory:
@@ -229,8 +210,8 @@ class Change:
                 f"There is a memory called {path.stem!r}. Rename or retire it, then restore this one."
             )
         restored = remove_retired_lines(self.content(retired.path) or b"")
-        self._stage(path, restored, name)
-        self._stage(retired.path, None, name)
+        self._stage(path, restored)
+        self._stage(retired.path, None)
         memory = parse_memory(restored, path)
         assert isinstance(memory, Memory)
         return StoredMemory(memory, home.scope, path, checksum(restored), self._clock())
@@ -241,23 +222,20 @@ class Change:
         folder, _ = self._find(name, places)
         if folder is None:
             raise _not_found_error(name)
-        self._stage(folder.file(name), None, name)
+        self._stage(folder.file(name), None)
 
-    def put(self, path: Path, data: bytes | None, group: str | None = None) -> None:
-        """Writes these bytes to a memory or a plain file; None deletes it. `group`: see `write`."""
+    def put(self, path: Path, data: bytes | None) -> None:
+        """Writes these bytes to a memory or a plain file; None deletes it."""
+        root = self._places.root
         known = [each.path for each in self._places.all if each.writable]
-        if (
-            ".." in path.parts
-            or not (is_memory_file(path.name) or is_plain_file(path, self._places.root))
-            or not (path.is_relative_to(self._places.root) or path.parent in known)
-        ):
+        inside = path.is_relative_to(root) or path.parent in known
+        if ".." in path.parts or not is_changeable(path, root) or not inside:
             raise MemoryRefused(f"{path} is not the file of a memory.")
-        self._stage(path, data, group or str(path))
+        self._stage(path, data)
 
-    def _stage(self, path: Path, data: bytes | None, group: str) -> None:
+    def _stage(self, path: Path, data: bytes | None) -> None:
         self.content(path)
         self._after[path] = data
-        self._groups.setdefault(path, group)
 
     def _find(
         self, name: str, places: tuple[Folder, ...]
@@ -480,61 +458,54 @@ class Memories:
             each.path.is_relative_to(folder) for each in files for folder in own
         ):
             write_project_note(project, self.places.repository)
+        at, history = self.clock(), self.history
         by_hand = self._edits_by_hand([each.path for each in files])
-        made = Journal(
-            number=self.history.next_number() + bool(by_hand),
-            at=self.clock(),
-            reason=cut(clean(change.reason).strip(), MAX_REASON) or "changed",
-            files=files,
-            by_hand=by_hand,
-        )
-        save_journal(root, made)
-        change.kept_by_hand, change.entry = apply_journal(root, made)
+        history.record(at, BY_HAND, by_hand)
+        for folder in sorted({each.path.parent for each in by_hand}):
+            rebuild_index(root, folder)
+        reason = cut(clean(change.reason).strip(), MAX_REASON) or "changed"
+        change.kept_by_hand, change.entry = history.apply(history.open(at, reason, files))
         log.action("memory.changed", files=len(files), entry=change.entry)
 
-    def _edits_by_hand(self, staged: Iterable[Path]) -> Contents:
+    def _edits_by_hand(self, staged: Iterable[Path]) -> list[FileChange]:
         """What people changed since the last entry, in these folders and in the files about to change."""
-        root = self.places.root
-        about = {_relative(root, path) for path in staged if path.is_relative_to(root)}
-        known = self.history.known()
+        root, history = self.places.root, self.history
+        known = history.known()
         within = tuple(f"{folder}/" for folder in self.folders)
-        now: dict[str, bytes | None] = {
-            path: None for path in known if path in about or path.startswith(within)
-        }
         own = [
             folder.file(name)
             for folder in (*self.places.own, *self.places.retired)
             for name in folder.names()
         ]
-        for path in {*own, *list_plain_files(self.places.files), *(root / each for each in about)}:
-            try:
-                if (data := read_file(path)) is not None:
-                    now[_relative(root, path)] = data
-            except OSError:
-                now.pop(_relative(root, path), None)
-        # A name that no memory can have is not recorded.
-        return {
-            path: data
-            for path, data in sorted(now.items())
-            if (path.startswith(f"{PLAIN_FOLDER}/") or not name_problem(Path(path).stem))
-            and known.get(path) != (None if data is None else blob_id(data))
-        }
+        looked_at = {*own, *list_plain_files(self.places.files)}
+        looked_at |= {path for path in staged if path.is_relative_to(root)}
+        looked_at |= {root / path for path in known if path.startswith(within)}
+        found = []
+        for path in sorted(looked_at):
+            # A name that no memory can have is not recorded.
+            if not is_plain_file(path, root) and name_problem(path.stem):
+                continue
+            with suppress(OSError):
+                data, name = read_file(path), known.get(_relative(root, path))
+                if name != (None if data is None else blob_id(data)):
+                    found.append(FileChange(path, history.content(name), data))
+        return found
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """Completes an interrupted change, then reads under the lock. A change that is just being made is
         complete in a moment, too."""
         root = self.places.root
-        if not holds_write_lock(root) and (root / JOURNAL_FILE).exists():
+        if not holds_write_lock(root) and self.history.is_open:
             with suppress(MemoryRefused, OSError), write_lock(root, FINISH_SECONDS):
                 self._finish()
         with read_lock(root):
             yield
 
     def _finish(self) -> None:
-        if left := load_journal(self.places.root):
+        if left := self.history.load_open():
             log.action("memory.change_finished", files=len(left.files))
-            apply_journal(self.places.root, left)
+            self.history.apply(left)
             for folder in {each.path.parent for each in left.files}:
                 remove_temporaries(folder)
 
@@ -633,7 +604,7 @@ def undo_change(
                 f"Changed since: {names}. Nothing was undone; `--force` puts the files back anyway."
             )
         for path, data in before.items():
-            change.put(root / path, data, group=entry.id)
+            change.put(root / path, data)
         paths = tuple(path for path in before if current[path] != before[path])
     kept = change.kept_by_hand
     return UndoResult(entry, change.entry, () if kept else paths, kept)

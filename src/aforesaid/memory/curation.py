@@ -4,17 +4,16 @@ The caller notifies the worker afterwards: the brief lists memories.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from aforesaid import freshness
-from aforesaid.errors import ConfigError, Edited, MemoryRefused, NotFound
+from aforesaid.errors import ConfigError, MemoryRefused, NotFound
 from aforesaid.freshness import CHANGED, GONE, UNKNOWN, WORST_FIRST, Freshness
-from aforesaid.memory.changes import Change, Memories
+from aforesaid.memory.changes import Memories
 from aforesaid.memory.files import read_or_none
 from aforesaid.memory.folders import Listing
 from aforesaid.memory.format import (
@@ -69,20 +68,20 @@ def get_own_memory(memories: Memories, name: str) -> StoredMemory:
 def retire_memory(memories: Memories, name: str, why: str) -> str:
     """Returns its name without the suffix."""
     stored = get_own_memory(memories, name)
-    with _change_or_raise(memories, f"retired: {stored.memory.name}") as change:
+    with memories.change(f"retired: {stored.memory.name}") as change:
         change.retire(stored.memory.name, why)
     return stored.memory.name
 
 
 def restore_memory(memories: Memories, name: str) -> str:
-    with _change_or_raise(memories, f"restored: {name}") as change:
+    with memories.change(f"restored: {name}") as change:
         restored = change.restore(name.removesuffix(SUFFIX))
     return restored.memory.name
 
 
 def pin_memory(memories: Memories, name: str, *, pinned: bool) -> None:
     stored = get_own_memory(memories, name)
-    with _change_or_raise(memories, f"{'pinned' if pinned else 'unpinned'}: {name}") as change:
+    with memories.change(f"{'pinned' if pinned else 'unpinned'}: {name}") as change:
         change.write(replace(stored.memory, pinned=pinned), expected=stored.checksum)
 
 
@@ -95,7 +94,7 @@ def rewrite_memory(memories: Memories, stored: StoredMemory, text: str, expected
 
 
 def save_memory(memories: Memories, memory: Memory, expected: str) -> None:
-    with _change_or_raise(memories, f"edited: {memory.name}") as change:
+    with memories.change(f"edited: {memory.name}") as change:
         change.write(memory, expected=expected)
 
 
@@ -132,15 +131,6 @@ def _former_names(history: History, first: Entry, names: set[str]) -> set[str]:
 
 def _stem(path: str) -> str:
     return PurePosixPath(path).stem
-
-
-@contextmanager
-def _change_or_raise(memories: Memories, reason: str) -> Iterator[Change]:
-    """Raises Edited if a file was edited at the same moment and left alone."""
-    with memories.change(reason) as change:
-        yield change
-    if change.kept_by_hand:
-        raise Edited
 
 
 def summary_json(stored: StoredMemory) -> Json:

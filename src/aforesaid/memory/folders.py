@@ -16,8 +16,15 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from urllib.parse import quote
 
+from aforesaid import log
 from aforesaid.ids import digest
-from aforesaid.memory.files import UnreadableFile, read_file, read_with_stat, write_file
+from aforesaid.memory.files import (
+    UnreadableFile,
+    read_file,
+    read_with_stat,
+    remove_file,
+    write_file,
+)
 from aforesaid.memory.format import (
     INDEX_FILE,
     SUFFIX,
@@ -237,6 +244,11 @@ def is_plain_file(path: Path, root: Path) -> bool:
     return below[:1] == (PLAIN_FOLDER,) and not any(part.startswith(".") for part in below)
 
 
+def is_changeable(path: Path, root: Path) -> bool:
+    """Whether it may be the file of a memory, or a plain file."""
+    return is_memory_file(path.name) or is_plain_file(path, root)
+
+
 def list_plain_files(folder: Path) -> list[Path]:
     """At any depth, without links and hidden files."""
     found = (Path(path, name) for path, _, names in os.walk(folder) for name in names)
@@ -279,6 +291,29 @@ def is_generated_index(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return all(GENERATED_LINE.fullmatch(each) for each in lines if each.strip())
+
+
+def rebuild_index(root: Path, folder: Path) -> None:
+    """Retired memories and plain files have no index. An index that a person wrote for the team stays, and so
+    does one that cannot be written there."""
+    own = folder.is_relative_to(root)
+    unlisted = any(folder.is_relative_to(root / each) for each in (RETIRED_FOLDER, PLAIN_FOLDER))
+    if not folder.is_dir() or unlisted:
+        return
+    data = render_index(Folder(folder, OF_TEAM).list(most=None)).encode()
+    path = folder / INDEX_FILE
+    try:
+        found = read_file(path)
+        if found == (data or None) or not (own or is_generated_index(found or b"")):
+            return
+        if data:
+            write_file(path, data, private=own)
+        else:
+            remove_file(path)
+    except UnreadableFile:
+        return  # a link or a folder of the user's
+    except PermissionError as error:
+        log.warning("memory.unwritable", why=log.cause(error))
 
 
 def index_line(stored: StoredMemory) -> str:

@@ -264,13 +264,13 @@ class _Files:
                 size += sum(path.lstat().st_size for path in others)
             if len(others) >= MAX_FILES or size > MAX_BYTES:
                 raise ToolError(f"Error: {FULL}. Delete what is no longer needed.")
-            self._change.put(target.path, text.encode(), group=target.display)
+            self._change.put(target.path, text.encode())
             return text, target.display
         old = self._change.get(target.memory, target.scope)
         memory = _parse_memory(text, target, old.memory if old else None)
         if old is None and self._change.content(target.path) is not None:
             mended = render_memory(memory)  # the file could not be read before
-            self._change.put(target.path, mended.encode(), group=memory.name)
+            self._change.put(target.path, mended.encode())
             return mended, target.display
         stored = self._change.write(memory, expected=old.checksum if old else None)
         folder = self._places.user if stored.scope == OF_USER else self._places.project
@@ -283,12 +283,12 @@ class _Files:
             )
         if target.memory is None:
             for path in self._plain_files(target):
-                self._change.put(path, None, group=target.display)
+                self._change.put(path, None)
         elif self._get_unpinned(target):
             self._change.retire(target.memory, "deleted with the memory tool")
         else:
             self.text(target)  # raises if there is none
-            self._change.put(target.path, None, group=target.memory)
+            self._change.put(target.path, None)
 
     def move(self, old: Target, new: Target) -> None:
         """A memory may be renamed, move between project and user, or become a plain file; and back."""
@@ -297,8 +297,8 @@ class _Files:
         if old.memory is None and new.memory is None:
             for path in self._plain_files(old):
                 target = new.path / path.relative_to(old.path)
-                self._change.put(target, self._change.content(path), group=old.display)
-                self._change.put(path, None, group=old.display)
+                self._change.put(target, self._change.content(path))
+                self._change.put(path, None)
             return
         text = self.text(old)
         stored = self._change.get(old.memory, old.scope) if old.memory else None
@@ -311,7 +311,7 @@ class _Files:
             return
         if stored:
             self._get_unpinned(old)
-        self._change.put(old.path, None, group=old.display)
+        self._change.put(old.path, None)
         self.write(new, text)
 
     def _get_unpinned(self, target: Target) -> StoredMemory | None:

@@ -1,6 +1,6 @@
 """Captures from the spool, and the events they become, whichever agent sent them."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -72,11 +72,14 @@ class FileChanged:
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
+    """`is_output`: the client keeps the output of an earlier call in it."""
+
     path: str
     first_line: int
     lines: int
     total_lines: int
     content: str
+    is_output: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +237,8 @@ class Event:
     """One thing that happened in one session.
 
     `key` names the happening itself, so that it is stored once however often it is delivered. It is
-    None when the agent gives no id; then the capture's own id and the content decide.
+    None when the agent gives no id; then the capture's own id and the content decide. `branch`: if the agent
+    says which one is checked out.
     """
 
     agent: str
@@ -245,6 +249,7 @@ class Event:
     subagent: Subagent | None
     cwd: str
     transcript: str | None
+    branch: str = field(default="", compare=False)
 
     @property
     def kind(self) -> str:
@@ -286,12 +291,22 @@ class Arrival:
 class Ingested:
     """What storing a batch came to. `begun` and `ended`: sessions that started, or that ended a turn."""
 
-    added: int
-    duplicates: int
-    closed_turns: int
-    projects: frozenset[int]
+    added: int = 0
+    duplicates: int = 0
+    closed_turns: int = 0
+    projects: frozenset[int] = frozenset()
     begun: frozenset[SessionRef] = NOBODY
     ended: frozenset[SessionRef] = NOBODY
+
+    def plus(self, other: "Ingested") -> "Ingested":
+        return Ingested(
+            self.added + other.added,
+            self.duplicates + other.duplicates,
+            self.closed_turns + other.closed_turns,
+            self.projects | other.projects,
+            self.begun | other.begun,
+            self.ended | other.ended,
+        )
 
 
 class Healed(NamedTuple):

@@ -296,7 +296,7 @@ class Turn:
     works in the next is seen as fixed. `recorded`: titles already written for this session. `observed`:
     what was written about this turn, for its summary. `goal`: the session's first prompt. `top`: the
     project's own directory. `injected`: what aforesaid has injected into the session. `messages`:
-    what the agent wrote between tool calls.
+    what the agent wrote between tool calls. `branch`: the one that was checked out, if it is known.
     """
 
     project: str
@@ -315,6 +315,7 @@ class Turn:
     top: str | None = None
     injected: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
+    branch: str = ""
 
     @property
     def roots(self) -> tuple[str, ...]:

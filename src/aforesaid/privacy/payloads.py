@@ -7,7 +7,7 @@ an edit carries the same lines several times, and only some of them show what th
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from aforesaid.privacy import assignments, files, own_rules, private
@@ -54,10 +54,23 @@ def value(redactor: Redactor, before: Json, *, may_be_private: bool = True) -> J
         after = hide_private(after)
     # One look at all texts together is faster than one at each, and most payloads are clean. A pattern of the user's
     # own may depend on where a text begins.
-    named = dict.fromkeys(_find_named(after), assignments.PASSWORD)
-    if not named and not redactor.own and redactor.is_clean(_JOINT.join(_texts(after))):
+    texts = list(_texts(after))
+    named = [text for name, text in texts if assignments.is_named_secret(name, text)]
+    joined = _JOINT.join(text for _, text in texts)
+    if not named and not redactor.own and redactor.is_clean(joined):
         return after
-    return _redact(redactor, after, named)
+    known = dict.fromkeys(named, assignments.PASSWORD)
+    for _, text in texts:
+        for found in redactor.find(text):
+            part = text[found.start : found.end]
+            if found.kind == KEY:
+                lines = (line.lstrip("+") for line in _KEY_LINE.findall(part))
+                known |= dict.fromkeys(lines, KEY)
+            elif found.kind != PRIVATE and is_worth_repeating(part):
+                known |= dict.fromkeys(own_rules.spell(part), found.kind)
+    longest = dict(sorted(known.items(), key=lambda item: (-len(item[0]), item[0])))
+    after = _redact_fields(redactor, after)
+    return change_texts(after, lambda text: redactor.text(text, longest))
 
 
 def raw(redactor: Redactor, data: bytes) -> bytes:
@@ -91,23 +104,6 @@ def _map(
     return value
 
 
-def _redact(redactor: Redactor, payload: Json, named: dict[str, str]) -> Json:
-    known = dict(named)
-    for text in _texts(payload):
-        for found in redactor.find(text):
-            if found.kind == KEY:
-                lines = _KEY_LINE.findall(text[found.start : found.end])
-                known |= dict.fromkeys((line.lstrip("+") for line in lines), KEY)
-            elif found.kind != PRIVATE and is_worth_repeating(
-                part := text[found.start : found.end]
-            ):
-                known |= dict.fromkeys(own_rules.spell(part), found.kind)
-    longest = dict(sorted(known.items(), key=lambda item: (-len(item[0]), item[0])))
-    return change_texts(
-        _redact_fields(redactor, payload), lambda text: redactor.text(text, longest)
-    )
-
-
 def _redact_fields(redactor: Redactor, payload: Json, name: str = "") -> Json:
     if isinstance(payload, str):
         secret = assignments.is_named_secret(name, payload)
@@ -120,45 +116,39 @@ def _redact_fields(redactor: Redactor, payload: Json, name: str = "") -> Json:
 def _redact_lines(redactor: Redactor, lines: list[str]) -> list[str]:
     """A secret over several lines is replaced in each of them."""
     whole = _LINE_JOINT.join(lines)
+    secrets = [
+        (start, end, redactor.mark(kind, whole[start:end]))
+        for kind, start, end in redactor.find(whole)
+        if kind != PRIVATE and _LINE_JOINT in whole[start:end]
+    ]
+    return _replace_parts(whole, _LINE_JOINT, secrets) if secrets else lines
+
+
+def _replace_parts(whole: str, joint: str, spans: Iterable[tuple[int, int, str]]) -> list[str]:
+    """The joined texts, with a mark in each of those that a span goes over."""
     shown: list[str] = []
     done = 0
-    for kind, start, end in redactor.find(whole):
-        inside = whole[start:end]
-        if kind == PRIVATE or _LINE_JOINT not in inside:
-            continue
-        mark = redactor.mark(kind, inside)
-        shown += (whole[done:start], mark, (_LINE_JOINT + mark) * inside.count(_LINE_JOINT))
+    for start, end, mark in spans:
+        shown += (whole[done:start], mark, (joint + mark) * whole.count(joint, start, end))
         done = end
-    return "".join((*shown, whole[done:])).split(_LINE_JOINT) if done else lines
+    return "".join((*shown, whole[done:])).split(joint)
 
 
 def _are_lines(items: list[Json]) -> bool:
     return len(items) > 1 and all(isinstance(each, str) and "\0" not in each for each in items)
 
 
-def _find_named(value: Json, name: str = "") -> Iterator[str]:
+def _texts(value: Json, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every text with the name of its field, and these names without one. The lines of a list are one text, too."""
     if isinstance(value, str):
-        if assignments.is_named_secret(name, value):
-            yield value
+        yield name, value
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield from _find_named(each, key)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _find_named(each)
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """Every text, names of fields too. The lines of a list are one text."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from value
-        for each in value.values():
-            yield from _texts(each)
+            yield "", key
+            yield from _texts(each, key)
     elif isinstance(value, list):
         if _are_lines(value):
-            yield _LINE_JOINT.join(value)
+            yield "", _LINE_JOINT.join(value)
         for each in value:
             yield from _texts(each)
 
@@ -229,15 +219,11 @@ def _hide_in(text: str, lines: set[str]) -> str:
 def _hide_joined(parts: list[str], lines: set[str]) -> list[str]:
     # A NUL of the text itself would be taken for a joint. `text.clean` drops it anyway.
     whole = "\0".join(part.replace("\0", "") for part in parts)
-    shown: list[str] = []
-    done = 0
-    for start, end in private.spans(whole):
-        inside = whole[start:end]
-        for line in private.TAG.sub("\n", inside).replace("\0", "\n").splitlines():
+    spans = private.spans(whole)
+    for start, end in spans:
+        for line in private.TAG.sub("\n", whole[start:end]).replace("\0", "\n").splitlines():
             lines.update(each for each in (line.strip(), line.strip(" \t+-")) if len(each) >= LEAST)
-        shown += (whole[done:start], private.MARK, *["\0" + private.MARK] * inside.count("\0"))
-        done = end
-    return "".join((*shown, whole[done:])).split("\0")
+    return _replace_parts(whole, "\0", ((*span, private.MARK) for span in spans))
 
 
 def _said(value: Json) -> Iterator[str]:

@@ -303,16 +303,12 @@ class _Taken:
 
     def add(self, kind: str, start: int, end: int) -> None:
         at = bisect_right(self.found, start, key=lambda each: each.start)
-        if at and self.found[at - 1].end > start:
-            start = self.found[at - 1].end
+        start = max(start, self.found[at - 1].end) if at else start
         while start < end:
-            following = self.found[at] if at < len(self.found) else None
-            stop = min(end, following.start) if following else end
-            if start < stop:
-                self.found.insert(at, Found(kind, start, stop))
+            following = self.found[at] if at < len(self.found) else Found("", end, end)
+            if start < following.start:
+                self.found.insert(at, Found(kind, start, min(end, following.start)))
                 at += 1
-            if following is None:
-                return
             start = max(start, following.end)
             at += 1
 

@@ -6,8 +6,9 @@ exactly the right characters of the original are replaced.
 
 import html
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
@@ -19,55 +20,34 @@ _ENCODED = re.compile(
     rf"|&(?:quot|apos|amp|lt|gt|nbsp|#\d{{2,4}}|#[xX][0-9a-fA-F]{{1,4}});|[{INVISIBLE}]"
 )
 _BEFORE, _AFTER, _NEAR = 400, 1200, 60
+_APART = "\n\0\n"  # between two stretches
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`text` at `starts[i]` is the original at `origins[i]`, and so on up to the next."""
+    """`places`: where each character of `text` begins in the original, and where the last one ends."""
 
     text: str
-    starts: list[int]
-    origins: list[int]
-    ends: list[int]  # the original's end of each stretch
+    places: Sequence[int]
 
     def map_span(self, start: int, end: int) -> tuple[int, int]:
-        return self._map(start), self._map(end - 1, after=True)
-
-    def _map(self, at: int, *, after: bool = False) -> int:
-        number = bisect_right(self.starts, at) - 1
-        origin = self.origins[number] + at - self.starts[number]
-        following = (*self.starts[number + 1 : number + 2], len(self.text))[0]
-        is_single = following - self.starts[number] == 1
-        if origin >= self.ends[number] or (after and is_single):
-            return self.ends[number]
-        return origin + after
+        return self.places[start], self.places[end]
 
 
 def decode(text: str, markers: Iterable[int]) -> View:
     parts: list[str] = []
-    starts: list[int] = []
-    origins: list[int] = []
-    ends: list[int] = []
-    length = 0
-
-    def add(part: str, begin: int, end: int) -> None:
-        nonlocal length
-        if part:
-            parts.append(part)
-            starts.append(length)
-            origins.append(begin)
-            ends.append(end)
-            length += len(part)
-
+    places = array("L")
     for begin, end in _merge(markers, len(text)):
         done = begin
         for found in _ENCODED.finditer(text, begin, end):
-            add(text[done : found.start()], done, found.start())
-            add(_decode_one(found), found.start(), found.end())
+            decoded = _decode_one(found)
+            parts += (text[done : found.start()], decoded)
+            places.extend(range(done, found.start() + len(decoded)))
             done = found.end()
-        add(text[done:end], done, end)
-        add("\n\0\n", end, end)
-    return View("".join(parts), starts, origins, ends)
+        parts += (text[done:end], _APART)
+        places.extend((*range(done, end), *[end] * len(_APART)))
+    places.append(len(text))
+    return View("".join(parts), places)
 
 
 def _decode_one(found: re.Match[str]) -> str:

@@ -5,174 +5,147 @@ Nothing is expanded or run. A line that no shell would accept still gives comman
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 LONGEST_LINE = 20_000  # characters that are read
-DEEPEST = 8  # levels of groups and substitutions
+DEEPEST = 8  # levels of groups
+BLANK = re.compile(r"(?:[ \t\r]|\\\n|#[^\n]*)+")
 OPERATOR = re.compile(r"&&|\|\||;;&?|;&|\|&|[;|&()\n]")
-REDIRECTION = re.compile(r"(?:\d+|&)?(?:<<<|<<-?|>>|>\||>&|<>|<&|<(?!\()|>(?!\())")
+REDIRECTION = re.compile(r"(\d+|&)?(<<<|<<-?|>>|>\||>&|<>|<&|<(?!\()|>(?!\())[ \t]*")
+BRACKET = re.compile(r"\\.|'[^']*'?|\"(?:\\.|[^\"\\])*\"?|[()]", re.DOTALL)
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
-CLOSERS = {"{": "}", "if": "fi", "case": "esac"} | dict.fromkeys(
+WORD_ENDS = " \t\r\n;|&()<>"
+CLOSERS = {"(": ")", "{": "}", "if": "fi", "case": "esac"} | dict.fromkeys(
     ("for", "while", "until", "select"), "done"
 )
-KEYWORDS = frozenset(("then", "do", "else", "elif", "!", "coproc"))
-ENDS = frozenset(("}", "fi", "esac", "done"))
+KEYWORDS = frozenset(("then", "do", "else", "elif", "!", "coproc", "}", "fi", "esac", "done"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Command:
     """A simple command, or a group of them (`body`). `words` are without quotes. `inputs`: here-documents and
     here-strings. `substitutions`: the text of `$(…)`, backticks and `<(…)` in its words and inputs.
     `assigned`: variables that are set before it."""
 
-    words: tuple[str, ...] = ()
-    body: tuple["Pipeline", ...] = ()
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    inputs: tuple[str, ...] = ()
-    substitutions: tuple[str, ...] = ()
-    assigned: tuple[tuple[str, str], ...] = ()
+    words: list[str] = field(default_factory=list)
+    body: list["Pipeline"] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    substitutions: list[str] = field(default_factory=list)
+    assigned: list[tuple[str, str]] = field(default_factory=list)
 
 
-Pipeline = tuple[Command, ...]
+Pipeline = list[Command]
 
 
 @dataclass(slots=True)
 class _Token:
-    kind: str  # word, operator, redirection
-    text: str
+    """`text`: a word, an operator, or the target of a redirection, whose operator is in `redirects`."""
+
+    text: str = ""
+    redirects: str = ""
+    is_operator: bool = False
     substitutions: list[str] = field(default_factory=list)
 
 
-def parse(line: str) -> tuple[Pipeline, ...]:
-    return _Parser(list(_Lexer(line[:LONGEST_LINE]).tokens())).pipelines(frozenset(), 0)
+def parse(line: str) -> list[Pipeline]:
+    return _Parser(list(_Lexer(line[:LONGEST_LINE]).tokens())).pipelines("", 0)
 
 
 class _Lexer:
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
-        self.pending: list[tuple[_Token, str]] = []  # here-documents whose text is still to come
+        self.pending: list[_Token] = []  # here-documents whose text is still to come
 
     def tokens(self) -> Iterator[_Token]:
-        text = self.text
-        while self.at < len(text):
-            if text[self.at] in " \t\r" or text.startswith("\\\n", self.at):
-                self.at += 1 + (text[self.at] == "\\")
-            elif text[self.at] == "#":
-                end = text.find("\n", self.at)
-                self.at = len(text) if end < 0 else end
-            elif found := REDIRECTION.match(text, self.at):
+        while self.at < len(self.text):
+            if found := BLANK.match(self.text, self.at):
                 self.at = found.end()
-                yield self._redirection(found[0])
-            elif found := OPERATOR.match(text, self.at):
+            elif found := REDIRECTION.match(self.text, self.at):
+                self.at = found.end()
+                token = self._word()
+                # Of the outputs, only the standard one has the text.
+                is_other = "<" not in found[2] and (found[1] or "1") not in ("1", "&")
+                token.redirects = "2>" if is_other else found[2]
+                if token.redirects in ("<<", "<<-"):
+                    self.pending.append(token)
+                yield token
+            elif found := OPERATOR.match(self.text, self.at):
                 self.at = found.end()
                 if found[0] == "\n":
                     self._read_here_documents()
-                yield _Token("operator", found[0])
+                yield _Token(found[0], is_operator=True)
             else:
                 yield self._word()
 
-    def _redirection(self, operator: str) -> _Token:
-        while self.text[self.at : self.at + 1] in (" ", "\t"):
-            self.at += 1
-        target = self._word()
-        kind = operator.lstrip("0123456789")
-        if re.match(r"[02-9]\d*[^<]*>", operator):
-            kind = "2>"
-        token = _Token("redirection", kind, [target.text, *target.substitutions])
-        if token.text in ("<<", "<<-"):
-            self.pending.append((token, target.text))
-        return token
-
     def _read_here_documents(self) -> None:
-        for token, end in self.pending:
+        for token in self.pending:
             lines = []
             while self.at < len(self.text):
                 line, mark, _ = self.text[self.at :].partition("\n")
                 self.at += len(line) + len(mark)
-                if line.strip("\t ") == end:
+                if line.strip("\t ") == token.text:
                     break
                 lines.append(line)
-            token.substitutions = ["\n".join(lines)]
+            token.text = "\n".join(lines)
         self.pending.clear()
 
     def _word(self) -> _Token:
-        token, parts = _Token("word", ""), []
-        while self.at < len(self.text):
-            c = self.text[self.at]
-            if c in " \t\r\n;|&()<>" and not (c in "<>" and self.text.startswith("(", self.at + 1)):
-                break
-            parts.append(self._piece(c, token))
-        token.text = "".join(parts)
-        if not parts:
-            self.at += self.at < len(self.text) and self.text[self.at] in "<>"
+        token = _Token()
+        token.text = self._read_text(token, WORD_ENDS)
         return token
 
-    def _piece(self, c: str, token: _Token) -> str:
-        text, at = self.text, self.at
-        if c == "\\":
-            self.at += 2
-            return text[at + 1 : at + 2].strip("\n")
-        if c == "'":
-            end = text.find("'", at + 1)
-            self.at = len(text) if end < 0 else end + 1
-            return text[at + 1 : self.at if end < 0 else end]
-        if c == '"':
-            return self._double_quoted(token)
-        if c == "`" or (c in "$<>" and text.startswith("(", at + 1)):
-            return self._substitution(token)
-        self.at += 1
-        return "" if c == "$" and text[at + 1 : at + 2] in ("'", '"') else c
-
-    def _double_quoted(self, token: _Token) -> str:
+    def _read_text(self, token: _Token, ends: str) -> str:
+        """A word, or what double quotes enclose, without quotes and escapes."""
         parts: list[str] = []
-        self.at += 1
-        while self.at < len(self.text) and self.text[self.at] != '"':
-            c = self.text[self.at]
-            if c == "\\":
-                escaped = self.text[self.at + 1 : self.at + 2]
-                parts.append(escaped if escaped in '$`"\\\n' else c + escaped)
-                self.at += 2
-            elif c == "`" or self.text.startswith("$(", self.at):
+        is_quoted = ends == '"'
+        while self.at < len(self.text):
+            two = self.text[self.at : self.at + 2]
+            c, following = two[0], two[1:]
+            if c == "`" or two == "$(" or (two in ("<(", ">(") and not is_quoted):
                 parts.append(self._substitution(token))
-            else:
-                parts.append(c)
+                continue
+            if c in ends:
+                break
+            self.at += 1
+            if c == "\\":
                 self.at += 1
-        self.at += 1
+                is_literal = is_quoted and following not in '$`"\\\n'
+                parts.append(two if is_literal else following.strip("\n"))
+            elif c == '"':
+                parts.append(self._read_text(token, '"'))
+                self.at += 1
+            elif c == "'" and not is_quoted:
+                begin, end = self.at, self.text.find("'", self.at)
+                self.at = len(self.text) if end < 0 else end + 1
+                parts.append(self.text[begin : None if end < 0 else end])
+            elif is_quoted or two not in ("$'", '$"'):
+                parts.append(c)
         return "".join(parts)
 
     def _substitution(self, token: _Token) -> str:
-        start = self.at
-        if self.text[start] == "`":
-            end = self.text.find("`", start + 1)
-            inner = self.text[start + 1 : None if end < 0 else end]
+        begin = self.at
+        if self.text[begin] == "`":
+            end = self.text.find("`", begin + 1)
             self.at = len(self.text) if end < 0 else end + 1
+            inner = self.text[begin + 1 : None if end < 0 else end]
         else:
-            self.at = _closing(self.text, start + 2)
-            inner = self.text[start + 2 : self.at - 1]
+            self.at = _find_closing(self.text, begin + 2)
+            inner = self.text[begin + 2 : self.at - 1]
         if not inner.startswith("("):  # `$((…))` is arithmetic
             token.substitutions.append(inner)
-        return self.text[start : self.at]
+        return self.text[begin : self.at]
 
 
-def _closing(text: str, at: int) -> int:
+def _find_closing(text: str, at: int) -> int:
     """Behind the bracket that closes the one before `at`; quotes hide brackets."""
     depth = 1
-    while at < len(text):
-        c = text[at]
-        if c == "\\":
-            at += 1
-        elif c in "'\"":
-            end = at + 1
-            while end < len(text) and text[end] != c:
-                end += 1 + (c == '"' and text[end] == "\\")
-            at = end
-        elif c in "()":
-            depth += 1 if c == "(" else -1
-            if depth == 0:
-                return at + 1
-        at += 1
+    for found in BRACKET.finditer(text, at):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if depth == 0:
+            return found.end()
     return len(text)
 
 
@@ -180,86 +153,80 @@ class _Parser:
     def __init__(self, tokens: list[_Token]) -> None:
         self.tokens, self.at = tokens, 0
 
-    def pipelines(self, until: frozenset[str], depth: int) -> tuple[Pipeline, ...]:
-        """Up to one of the words in `until`, which is read, too."""
+    def pipelines(self, until: str, depth: int) -> list[Pipeline]:
+        """Up to the word or operator `until`, which is read, too."""
         found: list[Pipeline] = []
-        current: list[Command] = []
-        piped = False
+        is_piped = False
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
-            if token.kind != "redirection" and token.text in until:
+            if not token.redirects and token.text == until:
                 self.at += 1
                 break
-            if token.kind == "operator" and token.text != "(":
-                self.at += 1
-                piped = token.text in ("|", "|&")
+            if token.is_operator and token.text != "(":
+                is_piped = token.text in ("|", "|&")
+            elif token.redirects or token.text not in KEYWORDS:
+                command = self._command(depth)
+                if is_piped and found:
+                    found[-1].append(command)
+                else:
+                    found.append([command])
+                is_piped = False
                 continue
-            if token.kind == "word" and token.text in KEYWORDS | ENDS:
-                self.at += 1
-                continue
-            if current and not piped:
-                found.append(tuple(current))
-                current = []
-            current.append(self._command(depth))
-            piped = False
-        return (*found, tuple(current)) if current else tuple(found)
+            self.at += 1
+        return found
 
     def _command(self, depth: int) -> Command:
-        token = self.tokens[self.at]
-        body: tuple[Pipeline, ...] = ()
-        if token.kind != "redirection" and (token.text == "(" or token.text in CLOSERS):
+        command, token = Command(), self.tokens[self.at]
+        if not token.redirects and token.text in CLOSERS:
             self.at += 1
-            closer = frozenset((CLOSERS.get(token.text, ")"),))
-            body = self.pipelines(closer, depth + 1) if depth < DEEPEST else ()
-        words: list[str] = []
-        parts: dict[str, list[str]] = {"reads": [], "writes": [], "inputs": [], "substitutions": []}
-        assigned: list[tuple[str, str]] = []
+            if depth < DEEPEST:
+                command.body = self.pipelines(CLOSERS[token.text], depth + 1)
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
-            if token.kind == "operator":
-                if token.text == "(" and (words or assigned):  # of an array, or a function's name
-                    while self.at < len(self.tokens) and self.tokens[self.at].text != ")":
-                        self.at += 1
-                    self.at += 1
+            if token.is_operator:
+                if token.text == "(" and (command.words or command.assigned):
+                    self._skip_brackets()  # of an array, or behind a function's name
                 break
             self.at += 1
-            if token.kind == "redirection":
-                _add_redirection(token, parts)
-                continue
-            parts["substitutions"] += token.substitutions
-            variable = ASSIGNMENT.fullmatch(token.text) if not words else None
-            if variable:
-                assigned.append((variable[1], variable[2]))
+            command.substitutions += token.substitutions
+            if token.redirects:
+                _add_redirection(command, token)
+            elif not command.words and (variable := ASSIGNMENT.fullmatch(token.text)):
+                command.assigned.append((variable[1], variable[2]))
             else:
-                words.append(token.text)
-        rest = {name: tuple(values) for name, values in parts.items()}
-        return Command(tuple(words), body, **rest, assigned=tuple(assigned))
+                command.words.append(token.text)
+        return command
+
+    def _skip_brackets(self) -> None:
+        while self.at < len(self.tokens) and self.tokens[self.at].text != ")":
+            self.at += 1
+        self.at += 1
 
 
-def _add_redirection(token: _Token, parts: dict[str, list[str]]) -> None:
-    target, *substitutions = token.substitutions
-    parts["substitutions"] += substitutions
-    if token.text in ("<<", "<<-", "<<<"):
-        parts["inputs"].append(target)
-    elif token.text.startswith("<"):
-        parts["reads"].append(target)
-    elif token.text != "2>" and not (token.text == ">&" and (target.isdigit() or target == "-")):
-        parts["writes"].append(target)
+def _add_redirection(command: Command, token: _Token) -> None:
+    if token.redirects in ("<<", "<<-", "<<<"):
+        command.inputs.append(token.text)
+    elif token.redirects.startswith("<"):
+        command.reads.append(token.text)
+    elif token.redirects == ">&" and (token.text.isdigit() or token.text == "-"):
+        pass  # another descriptor
+    elif token.redirects != "2>":
+        command.writes.append(token.text)
 
 
-def skip_options(words: list[str], valued: str) -> list[str]:
+def skip_options(words: list[str], valued: Collection[str]) -> list[str]:
     """Without the options in front. `valued`: those that take a value."""
     at = 0
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in valued.split() else 1
+        at += 2 if words[at] in valued else 1
         if words[at - 1] == "--":
             break
     return words[at:]
 
 
-def operands_of(words: Sequence[str], valued: str | frozenset[str] | set[str] = "") -> list[str]:
+def operands_of(words: Sequence[str], valued: str | Collection[str] = ()) -> list[str]:
     """Words that are no options and no values of those in `valued`."""
-    takes = set(valued.split()) if isinstance(valued, str) else valued
+    takes = valued.split() if isinstance(valued, str) else valued
     found, skip = [], False
     for word in words:
         if skip:
@@ -269,11 +236,3 @@ def operands_of(words: Sequence[str], valued: str | frozenset[str] | set[str] = 
         else:
             found.append(word)
     return found
-
-
-def split_operand(words: list[str], valued: str | frozenset[str]) -> tuple[str, list[str]]:
-    takes = valued.split() if isinstance(valued, str) else valued
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in takes else 1
-    return "".join(words[at : at + 1]), words[at + 1 :]

@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 from aforesaid.model import events
 from aforesaid.model.observations import ANYWHERE, Origin
 from aforesaid.provenance.commands import Downloads
-from aforesaid.provenance.handlers import url_hosts
-from aforesaid.provenance.programs import VENDORED
+from aforesaid.provenance.programs import VENDORED, url_hosts
 
 ORIGINS = {
     events.ToolKind.MEMORY: Origin.RECALLED,
@@ -19,7 +18,6 @@ ORIGINS = {
     events.ToolKind.WEB_SEARCH: Origin.WEB,
     events.ToolKind.QUESTION: Origin.USER,
 }
-KEPT_OUTPUT = "/tool-results/"  # where the client keeps long results
 NOT_THE_REPOSITORY = re.compile(r"(?:^|/)(?:\.venv|venv|\.git)/")
 PROGRAM = r"(?:^|[;&|(`\n]|\s)\s*(?:\S*/)?aforesaid(?:\.exe)?\s+(?:--\S+\s+)*"
 # The rows of `cli/main.py` with `tells`; a test keeps the two equal.
@@ -72,7 +70,7 @@ class Tracker:
                 return Origin.RECALLED
             case events.FileRead(path=path) if self._downloads.is_foreign_path(path):
                 return Origin.WEB
-            case events.FileRead(path=path) if self._any and KEPT_OUTPUT in path:
+            case events.FileRead(is_output=True) if self._any:
                 return Origin.WEB
             case events.FileRead(path=path) | events.FileChanged(path=path):
                 inside = any(map(partial(_is_inside, path), self._roots))

@@ -35,30 +35,17 @@ class Model(Protocol):
 
     def ask(self, request: Request) -> Reply | Failure: ...
 
-    def idle(self) -> None:
-        """Called now and then while nothing is asked: may release what is kept open."""
-
     def close(self) -> None:
         """Idempotent, from any thread. Pending and later requests return `Unavailable`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    drafts: tuple[ObservationDraft, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Summarized:
-    draft: SummaryDraft | SummarySkipped
 
 
 class Writer(Protocol):
     @property
     def author(self) -> Author: ...
 
-    def observe(self, turn: Turn) -> Observed | Failure: ...
+    def observe(self, turn: Turn) -> tuple[ObservationDraft, ...] | Failure: ...
 
-    def summarize(self, turn: Turn) -> Summarized | Failure: ...
+    def summarize(self, turn: Turn) -> SummaryDraft | SummarySkipped | Failure: ...
 
 
 class RedactingModel:
@@ -68,7 +55,7 @@ class RedactingModel:
         self.within, self.redactor = within, redactor
         self.name, self.model = within.name, within.model
         self.longest_seconds = within.longest_seconds
-        self.idle, self.close = within.idle, within.close
+        self.close = within.close
 
     def ask(self, request: Request) -> Reply | Failure:
         message = self.redactor.text(request.message)
@@ -94,7 +81,5 @@ class MisconfiguredModel:
 
     def ask(self, _: Request) -> Misconfigured:
         return Misconfigured(self.why)
-
-    def idle(self) -> None: ...
 
     def close(self) -> None: ...

@@ -223,9 +223,6 @@ class HttpModel(ABC):
             incoming.hang_up()
         return Unavailable(why, incoming.partial)
 
-    def idle(self) -> None:
-        return  # nothing is kept open
-
     def close(self) -> None:
         with self._lock:
             self._closed = True

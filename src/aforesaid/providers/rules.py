@@ -6,8 +6,13 @@ It says only what the events show. Where it repeats what the user or the agent s
 from dataclasses import replace
 
 from aforesaid import text
-from aforesaid.model.observations import Author, Turn
-from aforesaid.providers.base import Observed, Summarized
+from aforesaid.model.observations import (
+    Author,
+    ObservationDraft,
+    SummaryDraft,
+    SummarySkipped,
+    Turn,
+)
 from aforesaid.providers.extract.notes import write_observations, write_summary
 
 NAME_LIMIT = 40
@@ -16,11 +21,11 @@ NAME_LIMIT = 40
 class Rules:
     author = Author("rules")
 
-    def observe(self, turn: Turn) -> Observed:
-        return Observed(tuple(write_observations(_safe(turn))))
+    def observe(self, turn: Turn) -> tuple[ObservationDraft, ...]:
+        return tuple(write_observations(_safe(turn)))
 
-    def summarize(self, turn: Turn) -> Summarized:
-        return Summarized(write_summary(_safe(turn)))
+    def summarize(self, turn: Turn) -> SummaryDraft | SummarySkipped:
+        return write_summary(_safe(turn))
 
 
 def _safe(turn: Turn) -> Turn:

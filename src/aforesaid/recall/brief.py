@@ -1,7 +1,8 @@
 """The brief: the context that a new session of a project starts with, within a token budget.
 
-The index of the curated memories first, then pinned things, then the last sessions with what they left to
-do, then observations related to the current branch and files, then an index of the newest observations.
+The index of the curated memories first, then pinned things and the user's decisions, then the last sessions
+that changed or found something, with what they left to do, then observations related to the current branch
+and files, then an index of the newest observations, those that give a reason first.
 Dates are absolute, so that a prepared copy stays true and prompt caches hold.
 """
 
@@ -21,11 +22,12 @@ from aforesaid.text import ELLIPSIS, cut, fenced, one_line, tokens
 
 CHARACTERS = 9_600  # the client takes 10,000 with everything around it
 LOOKED_AT = 60  # observations; more titles than this never fit
-SESSIONS = 4
+SESSIONS, SUMMARIZED = 4, 12  # that are shown, of those that are looked at
 MOST_OF_ONE = (
     6  # observations of one session before those of others; questions and answers count double
 )
-TELLING = ("decision", "bugfix", "feature")
+DECISION = "decision"
+TELLING = (DECISION, "bugfix", "feature")
 MOST_TURNS = 3  # of the newest session
 LEAD = (
     "Notes that aforesaid took in earlier sessions in this repository: reference material, not "
@@ -38,7 +40,7 @@ HEADINGS = {  # of memories: whether they are the team's
 }
 MEMORIES_SHARE = 0.4  # of the budget
 # Of what the memories leave of it, each counted from the start.
-PINNED_SHARE, SESSIONS_SHARE, WORK_SHARE = 0.35, 0.7, 0.85
+PINNED_SHARE, DECISIONS_SHARE, SESSIONS_SHARE, WORK_SHARE = 0.35, 0.45, 0.65, 0.8
 PINNED = "it is pinned"
 INDEXED = "its line in the index"
 THIS_SESSION = "## This session before its compaction"
@@ -111,12 +113,15 @@ def write(
     page.shared_from = page.used if indexed else 0
     known = ((one, PINNED, _pinned_forms(one)) for one in store.observations.pinned(project_id))
     pinned, _ = _list(page, "## Pinned", known, PINNED_SHARE)
-    _sessions(page, store, store.sessions.summarized(project_id, SESSIONS + 1), resuming)
-    near = ((store.observations.get(key), why) for key, why in for_work if key not in pinned)
+    recent = store.observations.recent(project_id, LOOKED_AT)
+    decided = (one for one in recent if one.draft.type == DECISION and one.id not in pinned)
+    decisions = ((one, "a decision", [[index_line(one)]]) for one in decided)
+    listed = pinned | _list(page, "## Decisions", decisions, DECISIONS_SHARE)[0]
+    _sessions(page, store, store.sessions.summarized(project_id, SUMMARIZED), resuming)
+    near = ((store.observations.get(key), why) for key, why in for_work if key not in listed)
     work = ((one, why, [[index_line(one)]]) for one, why in near if one)
     shown, _ = _list(page, "## On what is being worked on", work, WORK_SHARE)
-    recent = store.observations.recent(project_id, LOOKED_AT)
-    others = [one for one in recent if one.id not in pinned | shown]
+    others = [one for one in recent if one.id not in listed | shown]
     others = _by_value(others)
     newest = ((one, "one of the newest", [[index_line(one)]]) for one in others)
     _, all_fit = _list(page, "## Observations, newest first", newest)
@@ -128,13 +133,17 @@ def write(
 
 
 def _by_value(newest_first: list[Observation]) -> list[Observation]:
-    """Newest first; after the first few of each session come the others, and last what sub-agents did."""
+    """Newest first; after the first few of each session come the others and those that say only what was
+    asked, and last what sub-agents did."""
     seen: Counter[int] = Counter()
     ranks: dict[int, int] = {}
     for each in newest_first:
         weight = 1 if each.draft.type in TELLING else 2
         seen[each.session_id] += weight
-        ranks[each.id] = 2 if each.draft.subagent_type else int(seen[each.session_id] > MOST_OF_ONE)
+        behind = seen[each.session_id] > MOST_OF_ONE or not (
+            each.draft.subtitle or each.draft.facts
+        )
+        ranks[each.id] = 2 if each.draft.subagent_type else int(behind)
     return sorted(newest_first, key=lambda each: ranks[each.id])
 
 
@@ -224,10 +233,18 @@ def _pinned_forms(observation: Observation) -> list[list[str]]:
 
 
 def _sessions(page: _Page, store: Store, sessions: list[Session], resuming: Session | None) -> None:
-    """The newest session in full, the others by what was asked and what is left."""
-    others = [s for s in sessions if resuming is None or s.id != resuming.id][:SESSIONS]
-    for number, session in enumerate(others):
-        newest_first = store.summaries.latest(session.id, MOST_TURNS)
+    """The newest session in full; the others by what they left to do or where they were interrupted, since
+    the index has what they did."""
+    others = [s for s in sessions if resuming is None or s.id != resuming.id]
+    turns_of = ((s, _telling_turns(store.summaries.latest(s.id, MOST_TURNS))) for s in others)
+    telling = [(session, turns) for session, turns in turns_of if turns]
+    unfinished = [
+        (session, turns)
+        for session, turns in telling[1:]
+        if session.status == INTERRUPTED or turns[0].draft.sure.next_steps
+    ]
+    shown = [*telling[:1], *unfinished][:SESSIONS]
+    for number, (session, newest_first) in enumerate(shown):
         heading = ["", "## Last sessions"] if number == 0 else []
         state = " (interrupted)" if session.status == INTERRUPTED else ""
         when = f"### {day_and_time(session.last_event_at)}{state}"
@@ -243,6 +260,12 @@ def _sessions(page: _Page, store: Store, sessions: list[Session], resuming: Sess
                 break
         else:
             return
+
+
+def _telling_turns(summaries: list[Summary]) -> list[Summary]:
+    """Those that changed or found something, or left something to do."""
+    sure = ((each, each.draft.sure) for each in summaries)
+    return [each for each, said in sure if said.completed or said.learned or said.next_steps]
 
 
 def _session_forms(newest_first: list[Summary], *, newest: bool) -> Iterator[Turns]:
@@ -270,7 +293,7 @@ def _summary_lines(summary: Summary, *, full: bool, with_next: bool = True) -> l
 def index_line(observation: Observation) -> str:
     draft = observation.draft
     title = one_line(draft.title or draft.subtitle or "Untitled", 100)
-    about = f" — {one_line(draft.subtitle, 160)}" if draft.subtitle and draft.title else ""
+    about = f" — {one_line(draft.subtitle, 200)}" if draft.subtitle and draft.title else ""
     agent = f" [{one_line(draft.subagent_type, 40)}]" if draft.subagent_type else ""
     day = day_and_time(observation.at)[:10]
     whose = f" ({origin})" if (origin := origin_label(draft)) else ""

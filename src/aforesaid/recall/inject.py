@@ -1,18 +1,21 @@
 """What is injected without being asked for: before a prompt, before a file is opened, and about current work.
 
-A prompt gets what is near to it, above a threshold; mostly nothing. A file gets what it does not show itself
-(a decision, a bug and its fix, a discovery, a reason), once per session and per compaction. The brief of a
-session gets what is near to the branch, to the files that changed lately and to what is left to do.
+A prompt gets what is near to it, above a threshold; mostly nothing. The first one of a session may go on with
+what was done before: it also gets the newest notes on its branch or, if it says little itself, those of the
+last session. A file gets what it does not show itself (a decision, a bug and its fix, a discovery, a reason),
+once per session and per compaction. The brief of a session gets what is near to the branch, to the files that
+changed lately and to what is left to do.
 """
 
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from aforesaid import freshness
+from aforesaid.clock import HOUR
 from aforesaid.model.observations import Observation
 from aforesaid.model.search import OBSERVATION, Filters, Injection
 from aforesaid.model.sessions import Session
@@ -35,9 +38,19 @@ MOST, MOST_FACTS = 3, 3
 PROMPT_CANDIDATES = 12
 BRIEF = "context"
 LEAST_TERMS = 2  # "go on" and "run the tests" need no memory
-NEAR_ENOUGH = 3.8  # of nearness, see `nearness`
-USUAL_TERMS = 16  # more words than that match more by chance
+NEAR_ENOUGH = 3.8  # see `nearness`
+NEAR_AT_FIRST = 3.0  # a first prompt more often needs something
+USUAL_TERMS = 12  # more words than that match more by chance
 BY_MEANING = 0.4
+LAST_NOTES, MOST_CONTINUED = 60, 2
+SOON = 12 * HOUR
+FEWEST_DOCUMENTS = 100
+FEW_WORDS, SOME_WORDS = 3, 5  # rare words that a prompt has, or what is as telling
+REFERENCE = re.compile(
+    r"\b(?:it|this|th[eo]se|them|ones?|first|second|two|above|before|same|still|then|anymore|dies\w*|das"
+    r"|es|cela|ça|esto|eso)\b|[这那它此]|[そこ]れ",
+    re.IGNORECASE,
+)
 
 
 Block = tuple[Observation, str, list[list[str]]]  # the reason, and its forms from the longest
@@ -62,23 +75,70 @@ def _fill(
 
 
 def recall_for_prompt(
-    searcher: Searcher, store: Store, session: Session, prompt: str, budget: int
+    searcher: Searcher,
+    store: Store,
+    session: Session,
+    prompt: str,
+    budget: int,
+    branch: str | None = None,
 ) -> tuple[str, list[Injection]]:
+    """`branch`: that is checked out, unless it is a shared one."""
     project = store.projects.get(session.project_id)
     place = freshness.directory(session.project_dir, project.root)
-    near = choose(searcher, session.project_id, prompt)
-    standing = store.observations.current(found.document.source for found, _ in near)
-    allowed = standing - _known_to_session(store, session)
+    is_first = session.prompts <= 1
+    question, found = _search(searcher, session.project_id, prompt)
+    near = _select(searcher, question, found, NEAR_AT_FIRST if is_first else NEAR_ENOUGH)
+    wanted = {
+        each.document.source: f"near to the prompt ({_shared_words(each, question)})"
+        for each in near
+    }
+    if is_first:
+        order = {each.document.source: rank for rank, each in enumerate(found)}
+        is_vague = _is_vague(store, question, prompt, searcher.how_many(None))
+        wanted = continued(store, session, branch, order, is_vague=is_vague) | wanted
+    allowed = store.observations.current(wanted) - _known_to_session(store, session)
 
     def blocks() -> Iterator[Block]:
-        for found, question in near:
-            key = found.document.source
+        for key, reason in wanted.items():
             observation = store.observations.get(key) if key in allowed else None
             if observation and observation.session_id != session.id:
-                reason = f"near to the prompt ({_shared_words(found, question)})"
-                yield observation, reason, [_prompt_block(observation, question, place)]
+                yield observation, reason, _prompt_forms(observation, question, place)
 
     return _fill(project.name, PROMPT_LEAD, budget, blocks())
+
+
+def continued(
+    store: Store, session: Session, branch: str | None, order: Mapping[int, int], *, is_vague: bool
+) -> dict[int, str]:
+    """Notes that a session goes on with: the newest, and the nearest to its prompt."""
+    recent = store.observations.recent(session.project_id, LAST_NOTES)
+    notes = [one for one in recent if one.session_id != session.id and not one.draft.subagent_type]
+    if on_branch := [one for one in notes if branch in one.draft.concepts]:
+        notes, reason = on_branch, f"the last work on the branch {branch}"
+    elif notes and is_vague and not branch and notes[0].at > session.started_at - SOON:
+        notes = [one for one in notes if one.session_id == notes[0].session_id]
+        reason = "the last session did it"
+    else:
+        return {}
+    standing = store.observations.current(one.id for one in notes)
+    keys = [one.id for one in notes if one.id in standing]
+    nearest = sorted(keys[1:], key=lambda key: order.get(key, LAST_NOTES))
+    return dict.fromkeys([*keys[:1], *nearest][:MOST_CONTINUED], reason)
+
+
+def _is_vague(store: Store, question: Question, prompt: str, documents: int) -> bool:
+    """Whether a prompt has few rare words; one that refers to something may have more of them.
+
+    A word that nothing has counts as one, a word of every document as none; a small store cannot tell. A
+    prompt with unknown words alone, such as "hello", refers to nothing that is known."""
+    refers = REFERENCE.search(prompt) is not None
+    spread = store.index.term_counts(question.terms, documents)
+    if question.terms and not refers and not any(spread.values()):
+        return False
+    total = max(documents, FEWEST_DOCUMENTS)
+    weights = (math.log((total + 1) / (spread.get(term, 0) + 0.5)) for term in question.terms)
+    rare = sum(max(0.0, weight) for weight in weights) / math.log(total)
+    return rare < (SOME_WORDS if refers else FEW_WORDS)
 
 
 def _known_to_session(store: Store, session: Session) -> frozenset[int]:
@@ -92,14 +152,23 @@ def _known_to_session(store: Store, session: Session) -> frozenset[int]:
 
 def choose(searcher: Searcher, project_id: int, prompt: str) -> list[tuple[Found, Question]]:
     """The observations that this prompt needs, best first; mostly none."""
-    filters = Filters(project_id=project_id, kinds=(OBSERVATION,))
-    question, found, _ = searcher.find(prompt, filters)
+    question, found = _search(searcher, project_id, prompt)
+    return [(each, question) for each in _select(searcher, question, found, NEAR_ENOUGH)]
+
+
+def _search(searcher: Searcher, project_id: int, text: str) -> tuple[Question, list[Found]]:
+    return searcher.find(text, Filters(project_id=project_id, kinds=(OBSERVATION,)))[:2]
+
+
+def _select(
+    searcher: Searcher, question: Question, found: list[Found], threshold: float
+) -> list[Found]:
     if len(question.terms) < LEAST_TERMS:
         return []
-    needed = NEAR_ENOUGH * max(1.0, math.sqrt(len(question.terms) / USUAL_TERMS))
+    needed = threshold * max(1.0, math.sqrt(len(question.terms) / USUAL_TERMS))
     total = searcher.how_many(None)
     return [
-        (each, question)
+        each
         for each in found[:PROMPT_CANDIDATES]
         if not (each.document.doubted or each.document.superseded)
         and nearness(each, total) >= needed
@@ -111,13 +180,14 @@ def nearness(found: Found, documents: int) -> float:
     return found.words / math.log(2 + documents) + BY_MEANING * found.meaning
 
 
-def _prompt_block(observation: Observation, question: Question, root: str) -> list[str]:
+def _prompt_forms(observation: Observation, question: Question, root: str) -> list[list[str]]:
     line = index_line(observation)
     if mark := str(freshness.check_files(observation, root)):
         line += f" ({fenced(one_line(mark, 80))})" if mark != freshness.UNCHANGED else ""
     sure = observation.draft.sure_facts
     facts = closest(sure, question.terms) or sure
-    return [line, *(f"  - {fenced(one_line(fact, 160))}" for fact in facts[:MOST_FACTS])]
+    lines = [f"  - {fenced(one_line(fact, 160))}" for fact in facts[:MOST_FACTS]]
+    return [[line, *lines[:count]] for count in range(len(lines), -1, -1)]
 
 
 def _shared_words(found: Found, question: Question) -> str:
@@ -311,7 +381,7 @@ def _questions(store: Store, project_id: int, work: Work) -> Iterator[tuple[str,
 
 
 def _near(searcher: Searcher, store: Store, project_id: int, text: str) -> list[int]:
-    _, candidates, _ = searcher.find(text, Filters(project_id=project_id, kinds=(OBSERVATION,)))
+    _, candidates = _search(searcher, project_id, text)
     total = searcher.how_many(None)
     near = (each for each in candidates[:WORK_CANDIDATES] if nearness(each, total) >= NEAR_TO_WORK)
     best = [each.document.source for each in near]

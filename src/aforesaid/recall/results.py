@@ -31,13 +31,9 @@ SHORT_ID = 8  # letters of a session's id, where they are enough
 
 
 class HitDetails:
-    """Of hits, each session looked up once. `everywhere`: they may be of any project, so each has its name.
-    `terms`: of the query."""
+    """Of hits, each session looked up once. `terms`: of the query."""
 
-    def __init__(
-        self, store: Store, *, everywhere: bool = False, terms: Collection[str] = ()
-    ) -> None:
-        self.everywhere = everywhere
+    def __init__(self, store: Store, *, terms: Collection[str] = ()) -> None:
         self.terms = terms
         self._store = store
         self._short_id = cache(partial(short_id, store))

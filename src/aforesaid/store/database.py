@@ -10,6 +10,7 @@ import os
 import re
 import sqlite3
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -20,6 +21,7 @@ from typing import Any, TypeVar, cast
 from aforesaid.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
 from aforesaid.filesystems import why_shared
 from aforesaid.paths import PRIVATE_FILE, private_dir
+from aforesaid.store.values import read
 from aforesaid.text import sqlite_safe
 
 T = TypeVar("T")
@@ -55,9 +57,40 @@ def newest_version() -> int:
     return migrations()[-1][0]
 
 
-class Connection(sqlite3.Connection):
-    """Runs the statements of `sql/` by topic and name."""
+class Queries(ABC):
+    """Asks the statements of `sql/` by topic and name."""
 
+    @abstractmethod
+    def rows(self, noun: str, name: str, /, **values: Any) -> list[Row]: ...
+
+    def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
+        return next(iter(self.rows(noun, name, **values)), None)
+
+    def only(self, noun: str, name: str, /, **values: Any) -> Row:
+        """The row of a statement that always has one."""
+        return self.rows(noun, name, **values)[0]
+
+    def all(self, kind: type[T], noun: str, name: str, /, **values: Any) -> list[T]:
+        """The rows as values: the columns are the fields."""
+        return [read(kind, row) for row in self.rows(noun, name, **values)]
+
+    def one(self, kind: type[T], noun: str, name: str, /, **values: Any) -> T | None:
+        return next(iter(self.all(kind, noun, name, **values)), None)
+
+    def column(self, _kind: type[T], noun: str, name: str, /, **values: Any) -> list[T]:
+        """The first column of all rows, which is of that type."""
+        return [cast(T, row[0]) for row in self.rows(noun, name, **values)]
+
+    def value(self, kind: type[T], noun: str, name: str, /, **values: Any) -> T | None:
+        """The first column of the first row; None if there is none."""
+        return next(iter(self.column(kind, noun, name, **values)), None)
+
+    def number(self, noun: str, name: str, /, **values: Any) -> int:
+        """Such as a new id or a count."""
+        return self.value(int, noun, name, **values) or 0
+
+
+class Connection(sqlite3.Connection, Queries):
     def run(self, noun: str, name: str, /, **values: Any) -> sqlite3.Cursor:
         safe = {
             key: sqlite_safe(value) if isinstance(value, str) else value
@@ -69,21 +102,8 @@ class Connection(sqlite3.Connection):
         """Also those of a RETURNING. All are fetched: an unfinished statement holds a lock."""
         return self.run(noun, name, **values).fetchall()
 
-    def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
-        return next(iter(self.rows(noun, name, **values)), None)
 
-    def only(self, noun: str, name: str, /, **values: Any) -> Row:
-        """The row of a statement that always has one."""
-        found = self.row(noun, name, **values)
-        assert found is not None, (noun, name)
-        return found
-
-    def number(self, noun: str, name: str, /, **values: Any) -> int:
-        """The first column of that row, such as a new id or a count."""
-        return int(self.only(noun, name, **values)[0] or 0)
-
-
-class Database:
+class Database(Queries):
     def __init__(self, path: Path, *, writer: bool, checked: bool = False) -> None:
         """`checked`: the file was checked already."""
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
@@ -144,29 +164,6 @@ class Database:
         """One at a time: for rows that together may be larger than memory."""
         with self.reading() as connection:
             yield from connection.run(noun, name, **values)
-
-    def row(self, noun: str, name: str, /, **values: Any) -> Row | None:
-        return next(iter(self.rows(noun, name, **values)), None)
-
-    def only(self, noun: str, name: str, /, **values: Any) -> Row:
-        """The row of a query that always has one."""
-        with self.reading() as connection:
-            return connection.only(noun, name, **values)
-
-    def all(self, kind: type[T], noun: str, name: str, /, **values: Any) -> list[T]:
-        """The rows as values: the columns are the fields."""
-        return [kind(**dict(row)) for row in self.rows(noun, name, **values)]
-
-    def one(self, kind: type[T], noun: str, name: str, /, **values: Any) -> T | None:
-        return next(iter(self.all(kind, noun, name, **values)), None)
-
-    def value(self, noun: str, name: str, /, **values: Any) -> Any:
-        """The first column of the first row; None if there is none."""
-        found = self.row(noun, name, **values)
-        return found[0] if found else None
-
-    def number(self, noun: str, name: str, /, **values: Any) -> int:
-        return int(self.value(noun, name, **values) or 0)
 
     def run(self, noun: str, name: str, /, **values: Any) -> int:
         """One statement in a transaction of its own: how many rows it changed."""
@@ -244,6 +241,12 @@ class Database:
                     raise StoreDamaged(_damaged(self.path, quick))
             migrate(connection)
         return connection
+
+
+def open_file(path: Path, mode: str = "ro") -> sqlite3.Connection:
+    """A plain connection to a file that may be damaged, or is no store's."""
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
 
 
 def _connect(place: str | Path, **options: Any) -> Connection:

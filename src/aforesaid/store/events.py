@@ -30,7 +30,7 @@ from aforesaid.model.jobs import OBSERVE, SUMMARIZE
 from aforesaid.model.search import FoundEvent
 from aforesaid.model.sessions import INTERRUPTED, TOP, Cursor, EventRow
 from aforesaid.store.database import Connection, Part, Row
-from aforesaid.store.values import make, pack, read_row, safe, unpack, unpacked
+from aforesaid.store.values import pack, read, safe, unpack, unpacked
 
 Values = dict[str, Any]
 
@@ -52,7 +52,11 @@ NEAR = {
     "session_end": 5 * MINUTE,
     "compact": 5 * MINUTE,
 }
-NUMBERED = ("move_prompt", "move_events", "move_observations", "move_summaries", "move_jobs")
+# A number may be there once only, so rows are moved out of the way first.
+MAKE_ROOM = (
+    *("shift_prompts", "settle_prompts", "shift_summaries", "settle_summaries"),
+    *("shift_events", "shift_observations", "shift_jobs"),
+)
 # Where a page begins: in the order of time, and against it.
 BOTTOM: Cursor = (-1, -1, -1)
 TOP_EVENT: Cursor = (*TOP, TOP[0])
@@ -98,13 +102,11 @@ class Events(Part):
 
     def messages(self, session_id: int, number: int) -> list[StoredEvent]:
         """What the agent wrote between the tool calls of a turn."""
-        turn = {"session_id": session_id, "prompt_number": number}
-        return stored(self._db.each("events", "messages_of_prompt", **turn))
+        return self._stored("messages_of_prompt", session_id=session_id, prompt_number=number)
 
     def last_time(self, session_id: int, number: int) -> int | None:
         turn = {"session_id": session_id, "prompt_number": number}
-        found: int | None = self._db.value("events", "last_time_of_prompt", **turn)
-        return found
+        return self._db.value(int, "events", "last_time_of_prompt", **turn)
 
     def before(self, first: StoredEvent, limit: int) -> list[StoredEvent]:
         """Earlier tool events of the same session, oldest first."""
@@ -126,8 +128,7 @@ class Events(Part):
         return self._db.number("events", "count_healed", first=first, last=last)
 
     def last_compaction(self, session_id: int) -> int | None:
-        found: int | None = self._db.value("events", "last_compaction", session_id=session_id)
-        return found
+        return self._db.value(int, "events", "last_compaction", session_id=session_id)
 
     def count(self, agent: str, ref: str) -> Tally:
         row = self._db.row("tallies", "session", agent=agent, ref=ref)
@@ -137,8 +138,7 @@ class Events(Part):
         self._db.run("erasing", "drop_quarantine", name=name)
 
     def transcript_mark(self, agent: str, ref: str) -> str | None:
-        found: str | None = self._db.value("transcripts", "mark", agent=agent, ref=ref)
-        return found
+        return self._db.value(str, "transcripts", "mark", agent=agent, ref=ref)
 
     def set_transcript_mark(self, agent: str, ref: str, mark: str, now: int) -> None:
         self._db.run("transcripts", "set_mark", agent=agent, ref=ref, mark=mark, now=now)
@@ -154,8 +154,7 @@ class Events(Part):
         self._db.run("transcripts", "look_from", until=until)
 
     def transcript_path(self, agent: str, ref: str) -> str | None:
-        found: str | None = self._db.value("transcripts", "path", agent=agent, ref=ref)
-        return found
+        return self._db.value(str, "transcripts", "path", agent=agent, ref=ref)
 
     def page(
         self, session_id: int, after: Cursor | None, limit: int, *, newest_first: bool = False
@@ -175,17 +174,16 @@ class Events(Part):
         return self._listed("events_of_turn", id=observation_id, limit=limit)
 
     def _listed(self, name: str, **values: object) -> list[EventRow]:
-        return [EventRow(**read_row(row)) for row in self._db.rows("listings", name, **values)]
+        return self._db.all(EventRow, "listings", name, **values)
 
     def body(self, event_id: int) -> bytes | None:
         """The agent's own bytes."""
-        found = self._db.value("listings", "event_body", id=event_id)
+        found = self._db.value(bytes, "listings", "event_body", id=event_id)
         return None if found is None else unpack(found)
 
     def text(self, event_id: int) -> str | None:
         """What it says, as far as it is indexed."""
-        found: str | None = self._db.value("listings", "event_text", id=event_id)
-        return found
+        return self._db.value(str, "listings", "event_text", id=event_id)
 
     def get(self, event_id: int) -> FoundEvent | None:
         return self._db.one(FoundEvent, "lookups", "event", id=event_id)
@@ -258,11 +256,13 @@ def _prompt_number(db: Connection, session: Row, event: Event) -> int:
     """By the prompt's own id: a slow hook may deliver when the next prompt has begun already."""
     if isinstance(event.what, PromptSubmitted) and not event.what.by_machine:
         return int(session["prompts"]) + 1
-    if event.prompt_id:
-        turn = {"session_id": session["id"], "prompt_id": event.prompt_id}
-        if row := db.row("sessions", "prompt_number", **turn):
-            return int(row[0])
-    return int(session["prompts"])
+    return _find_prompt(db, session["id"], event) or int(session["prompts"])
+
+
+def _find_prompt(db: Connection, session_id: int, event: Event) -> int:
+    """The number of its prompt by that one's own id; 0 if it is not known."""
+    turn = {"session_id": session_id, "prompt_id": event.prompt_id}
+    return db.number("sessions", "prompt_number", **turn) if event.prompt_id else 0
 
 
 def insert(db: Connection, session_id: int, number: int, arrival: Arrival) -> bool:
@@ -279,6 +279,7 @@ def insert(db: Connection, session_id: int, number: int, arrival: Arrival) -> bo
         "subagent_type": event.subagent.type if event.subagent else None,
         "boring": arrival.boring,
         "healed": arrival.healed,
+        "job_id": None,
         "size": len(capture.body),
         "body": pack(capture.body),
     }
@@ -317,7 +318,7 @@ def stored(rows: Iterable[Row]) -> list[StoredEvent]:
 
 def stored_event(row: Row, body: bytes) -> StoredEvent:
     capture = Capture(row["capture_id"], "", row["hook"], "", body, row["at"])
-    return make(StoredEvent, read_row(row), capture=capture)
+    return read(StoredEvent, row, capture=capture)
 
 
 def begin_early(db: Connection, session_id: int, number: int, at: int, now: int) -> None:
@@ -377,11 +378,11 @@ class _Healing:
         if not missing:
             return Healed(0, 0)
         asked = sorted((each for each in missing if _is_users(each)), key=_time)
-        numbers = self._add_prompts(asked)
+        numbers = {key_of(each): self._add_prompt(each) for each in asked}
         for number in numbers.values():
             self._grown |= {number - 1, number}
         last = self._session["last_event_at"]
-        late = {numbers[key_of(each)]: each for each in asked if each.capture.at <= last}
+        late = [numbers[key_of(each)] for each in asked if each.capture.at <= last]
         if late:
             self._move_jobs(self._move_events(late))
         for arrival in missing:
@@ -482,56 +483,31 @@ class _Healing:
                 taken.add(rows[number]["id"])
         return found
 
-    def _add_prompts(self, asked: list[Arrival]) -> dict[str, int]:
-        """Their numbers by key. What follows them is renumbered in every table, the highest first."""
-        if not asked:
-            return {}
-        rows = self._db.rows("healing", "prompts", **self._id)
-        places = [
-            max((int(row["number"]) for row in rows if row["at"] <= each.capture.at), default=0)
-            for each in asked
-        ]
-        for row in reversed(rows):
-            old = int(row["number"])
-            new = old + sum(place < old for place in places)
-            for table in NUMBERED if new != old else ():
-                self._db.run("healing", table, **self._id, old=old, new=new)
-        numbers: dict[str, int] = {}
-        for nth, (place, arrival) in enumerate(zip(places, asked, strict=True), 1):
-            event = arrival.event
-            assert isinstance(event.what, PromptSubmitted)
-            numbers[key_of(arrival)] = place + nth
-            prompt = {"number": place + nth, "prompt_id": event.prompt_id, "text": event.what.text}
-            self._db.run("sessions", "add_prompt", **self._id, **prompt, at=arrival.capture.at)
-        self._db.run("healing", "count_prompts", id=self._session["id"])
-        return numbers
+    def _add_prompt(self, arrival: Arrival) -> int:
+        """Its number. What follows it is renumbered in every table."""
+        event, at = arrival.event, arrival.capture.at
+        assert isinstance(event.what, PromptSubmitted)
+        number = 1 + self._db.number("healing", "number_by_time", **self._id, at=at)
+        for step in MAKE_ROOM:
+            self._db.run("healing", step, **self._id, first=number)
+        prompt = {"number": number, "prompt_id": event.prompt_id, "text": event.what.text}
+        self._db.run("sessions", "add_prompt", **self._id, **prompt, at=at)
+        self._db.run("healing", "count_prompts", **self._id)
+        return number
 
-    def _move_events(self, asked: dict[int, Arrival]) -> list[Row]:
+    def _move_events(self, asked: list[int]) -> list[Row]:
         """Moves the events that belong to these prompts. The rows as they were, and the new number."""
-        bases = {}
-        for number in asked:
-            bases[number] = number
-            while bases[number] in asked:
-                bases[number] -= 1
-        steps: list[tuple[str, Values]] = [("misplaced_by_id", {"base": min(bases.values())})]
-        for number in sorted(asked, reverse=True):  # so that each event moves once
-            place = {"number": number, "base": bases[number], "at": asked[number].capture.at}
-            steps.append(("misplaced_by_time", place))
-        moved: list[Row] = []
-        for query, values in steps:
-            rows = self._db.rows("healing", query, **self._id, **values)
-            for row in rows:
-                self._db.run("healing", "place_event", id=row["id"], number=row["number"])
-            moved += rows
+        added = {"numbers": json.dumps(asked), "base": min(asked) - 1}
+        moved = self._db.rows("healing", "misplaced", **self._id, **added)
+        for row in moved:
+            self._db.run("healing", "place_event", id=row["id"], number=row["number"])
         return moved
 
     def _prompt_number(self, arrival: Arrival) -> int:
         """By its prompt's own id, else by time."""
-        if prompt_id := arrival.event.prompt_id:
-            turn = self._id | {"prompt_id": prompt_id}
-            if row := self._db.row("sessions", "prompt_number", **turn):
-                return int(row["number"])
-        return self._db.number("healing", "number_by_time", **self._id, at=arrival.capture.at)
+        found = _find_prompt(self._db, self._id["session_id"], arrival.event)
+        at = arrival.capture.at
+        return found or self._db.number("healing", "number_by_time", **self._id, at=at)
 
     def _move_jobs(self, moved: list[Row]) -> None:
         """A job goes with its events. One that loses some of them is done again without them."""
@@ -579,13 +555,12 @@ class _Healing:
             return 0
         self._db.run("healing", "drop_untouched", **turn)
         self._db.run("jobs", "drop_waiting_summary", **turn)
-        events = [row["id"] for row in self._db.rows("healing", "waiting", **period)]
+        waiting = self._db.only("healing", "worth", **period)["waiting"]
         observed = self._db.row("healing", "observed", **turn)
         says = row["stopped"] and (number in self._stopped or not observed)
-        for first in range(0, max(len(events), 1 if says else 0), BATCH_EVENTS):
+        for _ in range(0, max(waiting, 1 if says else 0), BATCH_EVENTS):
             job = queue_job(self._db, turn, self._now, OBSERVE)
-            for event in events[first : first + BATCH_EVENTS]:
-                self._db.run("healing", "claim", id=event, job_id=job)
+            self._db.run("healing", "claim", **period, job_id=job, limit=BATCH_EVENTS)
         queue_job(self._db, turn, self._now, SUMMARIZE)
         return 1
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aforesaid.errors import StoreDamaged, StoreMissing, StoreTooNew
-from aforesaid.store.database import FAULTS, newest_version, schema_version, translate
+from aforesaid.store.database import FAULTS, newest_version, open_file, schema_version, translate
 from aforesaid.store.salvage import find_bad_row, kept_tables, open_damaged
 from aforesaid.store.store import Store
 
@@ -86,7 +86,7 @@ def copy(source: Path, target: Path, progress: Progress = no_progress) -> Conten
 def check(path: Path) -> Contents:
     """Of a file that is not in use. Raises StoreDamaged unless every page and every reference is sound."""
     try:
-        with closing(_open_read_only(path)) as connection:
+        with closing(open_file(path)) as connection:
             connection.execute("PRAGMA cell_size_check = 1")
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if found != "ok":
@@ -118,7 +118,7 @@ def newest_event(path: Path) -> int:
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        with closing(_open_read_only(path)) as connection:
+        with closing(open_file(path)) as connection:
             yield connection
     except FAULTS as error:
         raise translate(error, path) from error
@@ -137,7 +137,7 @@ def roll_back(path: Path) -> None:
     closing a database that has a log would checkpoint it."""
     if not parts(path)[-1].exists():
         return
-    with suppress(*FAULTS), closing(_open_writable(path)) as connection:
+    with suppress(*FAULTS), closing(open_file(path, "rw")) as connection:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
 
 
@@ -165,7 +165,7 @@ def check_pages(path: Path, seconds: float) -> tuple[str | None, bool]:
     try:
         with (
             closing(open_damaged(path)) as beside,
-            closing(_open_writable(path)) as connection,
+            closing(open_file(path, "rw")) as connection,
         ):
             beside.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             connection.execute("PRAGMA query_only = 1")
@@ -236,17 +236,7 @@ def is_log_lost(database: Path, known: WalReach | None) -> bool:
     log = parts(database)[1]
     if not log.exists() or log.stat().st_size == 0:
         return True
-    with closing(WalIndex(database)) as index, closing(_open_read_only(database)) as connection:
+    with closing(WalIndex(database)) as index, closing(open_file(database)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         now = index.reach()
     return now is None or (now.salt == known.salt and now.frames < known.frames)
-
-
-def _open_read_only(path: Path) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-
-
-def _open_writable(path: Path) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode=rw"
-    return sqlite3.connect(uri, uri=True, isolation_level=None)

@@ -31,11 +31,8 @@ class Jobs(Part):
         values = {"holder": holder, "now": now, "lease_until": lease_until, "lately": now - DAY}
         while True:
             with self._db.transaction() as db:
-                row = db.row("jobs", "claim", **values)
-                if row is None:
-                    return None
-                job = Job(**dict(row))
-                if job.tries <= MAX_TRIES:
+                job = db.one(Job, "jobs", "claim", **values)
+                if job is None or job.tries <= MAX_TRIES:
                     return job
                 why = f"the worker ended {MAX_TRIES} times while it was working on this"
                 db.run("jobs", "skip", **_held(job), now=now, why=why)
@@ -136,8 +133,7 @@ class Jobs(Part):
         return len(self._db.rows("jobs", "again", **columns(again)))
 
     def next_due(self) -> int | None:
-        found: int | None = self._db.value("jobs", "next_due")
-        return found
+        return self._db.value(int, "jobs", "next_due")
 
     def skipped(self) -> list[JobRow]:
         """The latest first, and not all of many."""

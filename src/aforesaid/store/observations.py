@@ -31,14 +31,7 @@ from aforesaid.model.sessions import TOP, Cursor, ObservationRow
 from aforesaid.store.database import Connection, Database, Part, Row
 from aforesaid.store.jobs import add_doubts, add_words
 from aforesaid.store.search_index import Index
-from aforesaid.store.values import (
-    columns,
-    escaped,
-    file_name,
-    make,
-    match_any,
-    read_row,
-)
+from aforesaid.store.values import columns, escaped, file_name, match_any, read
 from aforesaid.terms import query_terms
 from aforesaid.text import sqlite_safe
 
@@ -95,8 +88,8 @@ class Observations(Part):
         )
 
     def titles_for_session(self, session_id: int) -> tuple[str, ...]:
-        rows = self._db.rows("observations", "titles_of_session", session_id=session_id)
-        return tuple(row[0] for row in rows)
+        name = "titles_of_session"
+        return tuple(self._db.column(str, "observations", name, session_id=session_id))
 
     def titles_for_job(self, job: Job) -> frozenset[tuple[str, str | None]]:
         """(type, title) of what other jobs wrote about the same turn."""
@@ -109,8 +102,8 @@ class Observations(Part):
 
     def _observation(self, row: Row) -> Observation:
         parts = self._db.only("observations", "parts", id=row["id"])
-        values = read_row(row) | read_row(parts)
-        return make(Observation, values, draft=make(ObservationDraft, values))
+        values = {**row, **parts}
+        return read(Observation, values, draft=read(ObservationDraft, values))
 
     def page(self, filters: Filters, before: Cursor | None, limit: int) -> list[ObservationRow]:
         """The latest first, without what is folded into another; the cursor is (at, id)."""
@@ -170,12 +163,12 @@ class Observations(Part):
         return set.intersection(*found) if found else None
 
     def _ids(self, of: str, **values: Any) -> set[int]:
-        return {row["id"] for row in self._db.rows("listings", f"ids_of_{of}", **values)}
+        return set(self._db.column(int, "listings", f"ids_of_{of}", **values))
 
     def _observation_rows(self, rows: list[Row]) -> list[ObservationRow]:
         ids = json.dumps([row["id"] for row in rows])
-        doubted = {row["id"] for row in self._db.rows("listings", "doubted", ids=ids)}
-        return [make(ObservationRow, read_row(row), doubted=row["id"] in doubted) for row in rows]
+        doubted = set(self._db.column(int, "listings", "doubted", ids=ids))
+        return [read(ObservationRow, row, doubted=row["id"] in doubted) for row in rows]
 
     def links(self, observation_id: int) -> list[tuple[int, str]]:
         """Who comes `before` in its story, `after`, or says the `same`."""
@@ -214,7 +207,7 @@ class Observations(Part):
     def files_to_recall(self, project_id: int, *, untold_in: int, limit: int) -> list[str]:
         """The files that other sessions may have left something about, newest first."""
         values = {"project_id": project_id, "session_id": untold_in, "limit": limit}
-        return [row["path"] for row in self._db.rows("opened_files", "worth_asking", **values)]
+        return self._db.column(str, "opened_files", "worth_asking", **values)
 
     def for_opened_file(
         self, project_id: int, path: str, *, untold_in: int, since: int = 0, limit: int
@@ -222,14 +215,13 @@ class Observations(Part):
         """What changed a file, and the decisions, bugfixes and discoveries for which it was read; pinned and
         newest first, without what that session did, or was given after `since`."""
         place = {"project_id": project_id, "session_id": untold_in, "since": since, "limit": limit}
-        rows = self._db.rows("opened_files", "speaking_of", **place, **_path_values(path))
-        found = [self.get(row["id"]) for row in rows]
+        query = ("opened_files", "speaking_of")
+        found = map(self.get, self._db.column(int, *query, **place, **_path_values(path)))
         return [observation for observation in found if observation is not None]
 
     def current(self, ids: Iterable[int]) -> frozenset[int]:
         """Those that nothing speaks against: not doubted, not carried on by a later one, not folded."""
-        rows = self._db.rows("search", "standing", ids=json.dumps(list(ids)))
-        return frozenset(row[0] for row in rows)
+        return frozenset(self._db.column(int, "search", "standing", ids=json.dumps(list(ids))))
 
     def edit(self, observation_id: int, draft: ObservationDraft) -> bool:
         """Replaces its words; it is no longer doubted nor folded. False: there is none."""
@@ -399,7 +391,7 @@ def settle(db: Connection, keys: Iterable[int]) -> Mapping[int, State]:
 
 def with_folded(db: Connection, ids: Iterable[int]) -> set[int]:
     """Them, and what is folded into them or would be without merges; hidden ones, too."""
-    return {row["id"] for row in db.rows("hidden", "with_folded", ids=json.dumps(sorted(ids)))}
+    return set(db.column(int, "hidden", "with_folded", ids=json.dumps(sorted(ids))))
 
 
 def _fold(own: Sequence[State], merges: Sequence[Row]) -> tuple[dict[int, State], list[Row]]:
@@ -447,8 +439,7 @@ def _root(states: Mapping[int, State], key: int) -> int:
 
 def _states(db: Connection, keys: Iterable[int]) -> dict[int, Row]:
     """The visible ones of all that a merge may change or depends on, and of `keys`."""
-    involved = db.rows("merges", "involved", ids=json.dumps(sorted(keys)))
-    ids = json.dumps([row["id"] for row in involved])
+    ids = json.dumps(db.column(int, "merges", "involved", ids=json.dumps(sorted(keys))))
     return {row["id"]: row for row in db.rows("merges", "states", ids=ids)}
 
 

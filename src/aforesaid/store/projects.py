@@ -109,17 +109,16 @@ class Projects(Part):
         return _grouped(self._db.rows("projects", "all_identities"))
 
     def get(self, project_id: int) -> Project:
-        return Project(**dict(self._db.only("projects", "project", id=project_id)))
+        return self._db.all(Project, "projects", "project", id=project_id)[0]
 
     def all(self) -> list[Project]:
         return self._db.all(Project, "projects", "projects")
 
     def find_by_dir(self, directory: str) -> int | None:
-        found: int | None = self._db.value("projects", "dir", dir=directory)
-        return found
+        return self._db.value(int, "projects", "dir", dir=directory)
 
     def dirs(self, project_id: int) -> list[str]:
-        return [row[0] for row in self._db.rows("projects", "dirs", project_id=project_id)]
+        return self._db.column(str, "projects", "dirs", project_id=project_id)
 
     def totals(self) -> list[ProjectTotals]:
         """The one that was worked on last comes first."""
@@ -158,7 +157,7 @@ def _resolve(
     *,
     moved: bool,
 ) -> int:
-    values = {"name": repository.name, "root": repository.root, "now": now}
+    values = {"name": repository.name, "root": repository.root, "created_at": now}
     if owner is None:
         owner = Known((db.number("projects", "add_project", **values), 0), frozenset())
     project_id = owner.key[0]

@@ -134,8 +134,7 @@ class Purge(Part):
 
     def purged_until(self, agent: str, ref: str) -> int | None:
         """The session was purged: what happened in it up to this time must not come back."""
-        row = self._db.row("erasing", "buried", session=_session_hash(agent, ref))
-        return int(row["until"]) if row else None
+        return self._db.value(int, "erasing", "buried", session=_session_hash(agent, ref))
 
     def _delete_session(self, session_id: int, now: int) -> None:
         with self._db.transaction() as db:
@@ -160,7 +159,7 @@ class Purge(Part):
         return replace(rows, observations=observations, summaries=summaries)
 
     def _keys(self, name: str, topic: str = "erasing", /, **values: object) -> frozenset[int]:
-        return frozenset(int(row[0]) for row in self._db.rows(topic, name, **values))
+        return frozenset(self._db.column(int, topic, name, **values))
 
     def _found(self, name: str, **values: object) -> frozenset[int]:
         return self._keys(name, "traces", **values)

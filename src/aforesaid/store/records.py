@@ -17,7 +17,6 @@ from aforesaid.ids import digest
 from aforesaid.model.observations import stored_type
 from aforesaid.model.records import (
     NAMES,
-    BlobRecord,
     Counts,
     DirRecord,
     EventRecord,
@@ -40,7 +39,7 @@ from aforesaid.store.database import Connection, Part, Row, translate
 from aforesaid.store.jobs import add_doubts, add_files, add_parts
 from aforesaid.store.projects import known_in
 from aforesaid.store.requests import pack_reply, unpack_reply
-from aforesaid.store.values import columns, make, pack, read_row, unpack
+from aforesaid.store.values import columns, pack, read, unpack
 from aforesaid.text import sqlite_safe
 
 Values = dict[str, Any]
@@ -106,15 +105,9 @@ def _export(db: Connection, only: int | None) -> Iterator[Record]:
             yield _read_request(row)
     for number, row in enumerate(db.rows("transfer", "projects", project_id=only), 1):
         name, owner = f"p{number}", {"project_id": row["id"], "id": row["id"]}
-        identities = db.rows("transfer", "identities", **owner)
-        dirs = db.rows("transfer", "dirs", **owner)
-        yield make(
-            ProjectRecord,
-            dict(row),
-            project=name,
-            identities=tuple(IdentityRecord(**dict(found)) for found in identities),
-            dirs=tuple(DirRecord(**dict(found)) for found in dirs),
-        )
+        identities = tuple(db.all(IdentityRecord, "transfer", "identities", **owner))
+        dirs = tuple(db.all(DirRecord, "transfer", "dirs", **owner))
+        yield read(ProjectRecord, row, project=name, identities=identities, dirs=dirs)
         for found in db.run("transfer", "loose_requests", **owner):
             yield _read_request(found, project=name)
         for session in db.rows("transfer", "sessions", **owner):
@@ -123,38 +116,35 @@ def _export(db: Connection, only: int | None) -> Iterator[Record]:
 
 def _export_session(db: Connection, row: Row, project: str) -> Iterator[Record]:
     name, owner = session_name(row["agent"], row["ref"]), {"session_id": row["id"]}
-    yield make(SessionRecord, dict(row), session=name, project=project)
+    yield read(SessionRecord, row, session=name, project=project)
     for found in db.run("transfer", "prompts", **owner):
-        yield make(PromptRecord, dict(found), session=name)
+        yield read(PromptRecord, found, session=name)
     jobs: dict[int | None, int] = {}
     for number, found in enumerate(db.run("transfer", "jobs", **owner), 1):
         jobs[found["id"]] = number
-        yield make(JobRecord, dict(found), session=name, job=number)
+        yield read(JobRecord, found, session=name, job=number)
     for found in db.run("transfer", "events", **owner):
-        values = read_row(found) | {"body": unpack(found["body"])}
-        yield make(EventRecord, values, session=name, job=jobs.get(found["job_id"]))
+        job, body = jobs.get(found["job_id"]), unpack(found["body"])
+        yield read(EventRecord, found, session=name, job=job, body=body)
     for number, found in enumerate(db.run("transfer", "observations", **owner), 1):
         yield _read_observation(found, name, number, jobs.get(found["job_id"]))
     for found in db.run("transfer", "summaries", **owner):
-        yield make(SummaryRecord, read_row(found), session=name)
+        yield read(SummaryRecord, found, session=name)
     for found in db.run("transfer", "requests", **owner):
         yield _read_request(found, name, project, jobs.get(found["job_id"]))
 
 
 def _read_observation(row: Row, session: str, place: int, job: int | None) -> ObservationRecord:
-    values = read_row(row)
-    values |= {"repeats": values["repeated"], "follows": values["followed"]}
-    values["blobs"] = tuple(BlobRecord(*pair) for pair in values["blobs"])
+    values = {**row, "repeats": row["repeated"], "follows": row["followed"]}
     name = f"{session}#{place}"
-    return make(ObservationRecord, values, session=session, observation=name, job=job)
+    return read(ObservationRecord, values, session=session, observation=name, job=job)
 
 
 def _read_request(
     row: Row, session: str | None = None, project: str | None = None, job: int | None = None
 ) -> RequestRecord:
     reply = None if row["reply"] is None else unpack_reply(row["reply"])
-    values = read_row(row) | {"reply": reply}
-    return make(RequestRecord, values, session=session, project=project, job=job)
+    return read(RequestRecord, row, reply=reply, session=session, project=project, job=job)
 
 
 def _prepare(record: Record) -> tuple[Record, Values]:
@@ -235,7 +225,7 @@ class _Import:
         self._session_id, self._project_id = row["id"], row["project_id"]
         self._move_home(row, values["project_dir"])
         owner = {"session_id": row["id"]}
-        self._prompts = self._db.rows("transfer", "numbers", **owner)
+        self._prompts = self._db.rows("transfer", "prompts", **owner)
         self._taken_numbers = {each["number"] for each in self._prompts}
         for job in self._db.rows("transfer", "jobs_here", **owner):
             self._unmatched_jobs[job["kind"], job["prompt_number"]].append(job["id"])
@@ -277,9 +267,10 @@ class _Import:
         self._count("projects", found is None)
         if found is not None:  # it takes neither identities nor directories from a file
             return found
-        project_id = self._db.number("transfer", "add_project", **columns(record))
+        project_id = self._db.number("projects", "add_project", **columns(record))
         for identity in dict.fromkeys(record.identities):
-            self._db.run("transfer", "add_identity", **columns(identity), project_id=project_id)
+            whose = {"project_id": project_id, "link": 0}
+            self._db.run("projects", "add_identity", **columns(identity), **whose)
         for directory in record.dirs:
             self._db.run("transfer", "add_dir", **columns(directory), project_id=project_id)
         return project_id
@@ -297,7 +288,7 @@ class _Import:
             number = max(self._taken_numbers) + 1
         self._taken_numbers.add(number)
         self._numbers[record.number] = number
-        self._db.run("transfer", "add_prompt", **(values | {"number": number}))
+        self._db.run("sessions", "add_prompt", **(values | {"number": number}))
         return True
 
     def _add_job(self, record: JobRecord, values: Values) -> bool:
@@ -311,7 +302,7 @@ class _Import:
 
     def _add_event(self, record: EventRecord, values: Values) -> bool:
         values["prompt_number"] = self._number(record.prompt_number)
-        if self._db.run("transfer", "add_event", **values).rowcount == 1:
+        if self._db.row("events", "add", **values):
             return True
         if values["job_id"] is not None and values["job_id"] not in self._older_jobs:
             self._db.run("transfer", "adopt_event", **values)
@@ -340,7 +331,7 @@ class _Import:
 
     def _add_summary(self, record: SummaryRecord, values: Values) -> bool:
         values["prompt_number"] = self._number(record.prompt_number)
-        row = self._db.row("transfer", "add_summary", **values)
+        row = self._db.row("summaries", "add", **values, origins=None)
         if row is None:
             return False
         files = {"read": record.files_read, "edited": record.files_edited}

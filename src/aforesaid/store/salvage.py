@@ -6,16 +6,24 @@ such a table has any gap, all its rows in the backup are added. A row whose owne
 keeps no checksums, so altered content that still looks valid is not noticed.
 """
 
+import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from aforesaid.errors import StoreDamaged
 from aforesaid.paths import PRIVATE_FILE
-from aforesaid.store.database import FAULTS, migrate, newest_version, schema_version, translate
+from aforesaid.store.database import (
+    FAULTS,
+    migrate,
+    newest_version,
+    open_file,
+    schema_version,
+    translate,
+)
 from aforesaid.store.values import unpack
 from aforesaid.text import words
 
@@ -31,7 +39,6 @@ BROKEN = object()  # in the place of a text that is not UTF-8
 HIGHEST_ID = 2**53  # a higher id is damage
 TYPES: dict[str, type] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
 COMPRESSED = {("events", "body"), ("requests", "reply")}
-BATCH = 500
 MOST_FAULTS = 1_000_000  # unreadable ids in a row, then the rest is given up
 
 
@@ -140,14 +147,12 @@ class Table(NamedTuple):
     def ids(self, connection: sqlite3.Connection) -> set[int]:
         return {row[0] for row in connection.execute(f'SELECT rowid FROM "{self.name}"')}
 
-    def rows_in(self, connection: sqlite3.Connection, gaps: set[int]) -> Iterator[Values]:
-        """Of a backup, what is missing; of a table without ids, all if anything is."""
-        if not self.has_rowid:
-            yield from connection.execute(self.ordered("ASC")) if gaps else ()
-            return
-        for key in sorted(gaps):
-            query = f'SELECT {self.listed} FROM "{self.name}" WHERE rowid = ?'
-            yield from connection.execute(query, (key,))
+    def fill(self, connection: sqlite3.Connection, gaps: set[int]) -> int:
+        """From the attached `older`, what is missing; of a table without ids, all if anything is."""
+        query = f'INSERT OR IGNORE INTO main."{self.name}" ({self.listed}) SELECT {self.listed}'
+        where = "WHERE rowid IN (SELECT value FROM json_each(:ids))" if self.has_rowid else ""
+        ids = {"ids": json.dumps(sorted(gaps))}
+        return connection.execute(f'{query} FROM older."{self.name}" {where}', ids).rowcount
 
 
 @dataclass(slots=True)
@@ -166,18 +171,23 @@ class Salvaged:
 
 def open_damaged(path: Path) -> sqlite3.Connection:
     """Read-only. Lines of the schema that cannot be parsed are skipped."""
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection = open_file(path)
     connection.text_factory = _decode
     for pragma in ("query_only", "writable_schema", "cell_size_check"):
         connection.execute(f"PRAGMA {pragma} = 1")
     return connection
 
 
-def create_blank(path: Path, version: int) -> sqlite3.Connection:
-    """A new database of that schema version. Not durable: the caller syncs the file."""
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+def create(path: Path, version: int, contents: Path | None = None) -> sqlite3.Connection:
+    """A new database of that schema version, blank or with the rows of an older one. Not durable: the caller
+    syncs the file."""
+    path.unlink(missing_ok=True)  # left by a killed process
+    path.touch(PRIVATE_FILE)
+    connection = open_file(path, "rw")
     try:
+        if contents is not None:
+            with closing(open_file(contents)) as source:
+                source.backup(connection)
         connection.execute("PRAGMA journal_mode = MEMORY")
         connection.execute("PRAGMA synchronous = OFF")
         migrate(connection, version)
@@ -214,14 +224,12 @@ def salvage(damaged: Path, backup: Path | None, target: Path) -> Salvaged | None
             version = schema_version(source)
             if not 0 < version <= newest_version():
                 return None
-            with closing(create_blank(target, version)) as connection:
-                connection.execute("BEGIN")
+            with closing(create(target, version)) as connection:
                 found = _merge(source, backup, connection, target)
-                if not any(found.read.values()):
-                    return None
-                connection.execute("COMMIT")
-                migrate(connection)
-                return found
+                if any(found.read.values()):
+                    migrate(connection)
+                    return found
+                return None
     except FAULTS as error:
         if "full" in str(error):  # the disk: there will be another try
             raise translate(error, target) from error
@@ -232,20 +240,24 @@ def _merge(
     source: sqlite3.Connection, backup: Path | None, target: sqlite3.Connection, path: Path
 ) -> Salvaged:
     tables, found = kept_tables(target), Salvaged()
+    target.execute("BEGIN")
     gaps = {table.name: _copy_table(source, target, table, found) for table in tables}
-    found.torn = {name for name, ids in gaps.items() if ids}
-    if backup is not None and found.torn and any(found.read.values()):
-        with _open_backup(backup, schema_version(target), path) as older:
-            older.text_factory = _decode
-            for table in tables:
-                rows = table.rows_in(older, gaps[table.name])
-                added = sum(target.execute(table.insert, row).rowcount for row in rows)
-                if added:
-                    found.filled[table.name] = added
-    for table in tables:
+    target.execute("COMMIT")
+    torn = [table for table in tables if gaps[table.name]]
+    found.torn = {table.name for table in torn}
+    if backup is not None and torn and any(found.read.values()):
+        # A copy on the disk, which may be larger than memory.
+        copy = path.with_name(f"{path.name}-older")
+        create(copy, schema_version(target), backup).close()
+        target.execute("ATTACH ? AS older", (str(copy),))
+        filled = {table.name: table.fill(target, gaps[table.name]) for table in torn}
+        found.filled = {name: count for name, count in filled.items() if count}
+        target.execute("DETACH older")
+        copy.unlink()
+    for table in torn:
         if table.has_rowid and (lost := gaps[table.name] - table.ids(target)):
             found.lost[table.name] = len(lost)
-    found.orphans = _drop_orphans(target)
+    found.orphans = _drop_orphans(target, tables)
     return found
 
 
@@ -272,42 +284,19 @@ def _copy_table(
     return (gaps | table.indexed_ids(source)) - table.ids(target)
 
 
-@contextmanager
-def _open_backup(backup: Path, version: int, target: Path) -> Iterator[sqlite3.Connection]:
-    """A copy on the disk, which may be larger than memory, of that version."""
-    copy = target.with_name(f"{target.name}-older")
-    copy.unlink(missing_ok=True)  # left by a killed process
-    copy.touch(PRIVATE_FILE)
-    try:
-        with (
-            closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro", uri=True)) as source,
-            closing(sqlite3.connect(copy, isolation_level=None)) as copied,
-        ):
-            source.backup(copied)
-            copied.execute("PRAGMA journal_mode = MEMORY")
-            migrate(copied, version)
-            yield copied
-    finally:
-        copy.unlink()
-
-
-def _drop_orphans(target: sqlite3.Connection) -> int:
+def _drop_orphans(target: sqlite3.Connection, tables: Iterable[Table]) -> int:
     """Deletes rows whose owner is lost; where the reference is optional, clears it."""
-    dropped = 0
-    while broken := target.execute("PRAGMA foreign_key_check").fetchmany(BATCH):
-        for name, rowid, _, number in broken:
+    dropped, more = 0, True
+    while more:  # a row that goes may have been an owner
+        more = False
+        for name in (table.name for table in tables):
             links = target.execute(f'PRAGMA foreign_key_list("{name}")').fetchall()
-            _, _, owner, column, key, _, on_delete, _ = next(x for x in links if x[0] == number)
-            key = key or "id"
-            if rowid is None:  # the table has no ids: all such rows at once
-                where = f'"{column}" NOT IN (SELECT "{key}" FROM "{owner}")'
-                dropped += target.execute(f'DELETE FROM "{name}" WHERE {where}').rowcount
-                break
-            if on_delete == "SET NULL":
-                target.execute(f'UPDATE "{name}" SET "{column}" = NULL WHERE rowid = ?', (rowid,))
-            else:
-                gone = target.execute(f'DELETE FROM "{name}" WHERE rowid = ?', (rowid,))
-                dropped += gone.rowcount
+            for _, _, owner, column, key, _, on_delete, _ in links:
+                where = f'WHERE "{column}" NOT IN (SELECT "{key or "id"}" FROM "{owner}")'
+                if on_delete == "SET NULL":
+                    target.execute(f'UPDATE "{name}" SET "{column}" = NULL {where}')
+                elif count := target.execute(f'DELETE FROM "{name}" {where}').rowcount:
+                    dropped, more = dropped + count, True
     return dropped
 
 

@@ -269,8 +269,8 @@ class Index(Part):
         clauses = _clauses(filters)
         if not clauses:
             return None
-        found = self._db.rows("search", "matching_ids", match=" AND ".join(clauses), limit=limit)
-        return [row["id"] for row in found]
+        wanted = {"match": " AND ".join(clauses), "limit": limit}
+        return self._db.column(int, "search", "matching_ids", **wanted)
 
     def term_counts(self, terms: Iterable[str], limit: int) -> dict[str, int]:
         """In how many documents each term occurs, counted up to a limit."""
@@ -306,7 +306,7 @@ class Index(Part):
         """The newest first."""
         name = "of_period_anywhere" if project_id is None else "of_period"
         period = {"project_id": project_id, "since": since, "until": until, "limit": limit}
-        return [row[0] for row in self._db.rows("search", name, **period)]
+        return self._db.column(int, "search", name, **period)
 
     def document_words(self, ids: Iterable[int]) -> dict[int, str]:
         return {row["id"]: row["words"] for row in self._db.rows("search", "texts", ids=_json(ids))}
@@ -336,8 +336,7 @@ class Index(Part):
         return found
 
     def find_document(self, kind: str, source: int) -> int | None:
-        found: int | None = self._db.value("search", "document_of", kind=kind, source=source)
-        return found
+        return self._db.value(int, "search", "document_of", kind=kind, source=source)
 
     def vectors(self, encoder: str, after: int) -> Iterator[StoredVector]:
         for row in self._db.rows("search", "vectors", encoder=encoder, after=after):
@@ -359,8 +358,8 @@ class Index(Part):
         """What comes before and after, in the order of time. No kind: around a moment."""
         rank = ORDER.index(kind) if kind in ORDER else len(ORDER) if kind else -1
         place = {"project_id": project_id, "at": at, "rank": rank, "source": source}
-        earlier = [row["id"] for row in self._db.rows("lookups", "earlier", **place, limit=before)]
-        later = [row["id"] for row in self._db.rows("lookups", "later", **place, limit=after)]
+        earlier = self._db.column(int, "lookups", "earlier", **place, limit=before)
+        later = self._db.column(int, "lookups", "later", **place, limit=after)
         found = {document.id: document for document in self.documents([*earlier, *later])}
         return (
             [found[key] for key in reversed(earlier) if key in found],

@@ -26,7 +26,7 @@ from aforesaid.model.sessions import (
 )
 from aforesaid.store.database import Connection, Part, Row
 from aforesaid.store.events import close_turn
-from aforesaid.store.values import columns, escaped, make, read_row
+from aforesaid.store.values import columns, escaped, read
 
 HAPPENINGS = ("events", "observations", "sessions")
 # A transcript may date what began a pause a little earlier than the hook that reported it.
@@ -35,28 +35,25 @@ EARLIER = 5_000
 
 class Sessions(Part):
     def get(self, session_id: int) -> Session | None:
-        return next(iter(self._sessions("sessions", "one", id=session_id)), None)
+        return self._db.one(Session, "sessions", "one", id=session_id)
 
     def find(self, agent: str, ref: str) -> Session | None:
-        return next(iter(self._sessions("sessions", "by_ref", agent=agent, ref=ref)), None)
-
-    def _sessions(self, topic: str, name: str, /, **values: Any) -> list[Session]:
-        return [make(Session, dict(row)) for row in self._db.rows(topic, name, **values)]
+        return self._db.one(Session, "sessions", "by_ref", agent=agent, ref=ref)
 
     def recent(self, project_id: int | None, limit: int) -> list[Session]:
         """Newest first."""
-        return self._sessions("sessions", "newest", project_id=project_id, limit=limit)
+        return self._db.all(Session, "sessions", "newest", project_id=project_id, limit=limit)
 
     def find_by_prefix(self, prefix: str) -> list[Session]:
-        return self._sessions("sessions", "by_prefix", prefix=escaped(prefix))
+        return self._db.all(Session, "sessions", "by_prefix", prefix=escaped(prefix))
 
     def stale(self, before: int) -> list[Session]:
         """Those that `interrupt_stale` would take."""
-        return self._sessions("sessions", "stale", before=before)
+        return self._db.all(Session, "sessions", "stale", before=before)
 
     def summarized(self, project_id: int, limit: int) -> list[Session]:
         """Sessions with a summary, newest first."""
-        return self._sessions("sessions", "summarized", project_id=project_id, limit=limit)
+        return self._db.all(Session, "sessions", "summarized", project_id=project_id, limit=limit)
 
     def count_since(self, project_id: int, at: int) -> int:
         """How many have had work in them since."""
@@ -127,7 +124,7 @@ class Sessions(Part):
 
     def _sessions_behind(self, name: str, before: Cursor | None, **values: Any) -> list[Session]:
         at, key = before or TOP
-        return self._sessions("listings", name, at=at, id=key, **values)
+        return self._db.all(Session, "listings", name, at=at, id=key, **values)
 
     def prompt_by_id(self, prompt_id: int) -> Prompt | None:
         return self._db.one(Prompt, "lookups", "prompt", id=prompt_id)
@@ -162,7 +159,7 @@ class Sessions(Part):
             key = db.number("pauses", "add", **values, **of, place=None)
             if project_id is not None:
                 keep_place(db, project_id)
-            return Pause(**dict(db.only("pauses", "one", id=key)))
+            return db.all(Pause, "pauses", "one", id=key)[0]
 
     def end_pauses(self, ids: list[int], at: int) -> None:
         with self._db.transaction() as db:
@@ -210,8 +207,8 @@ class Summaries(Part):
 
     def _summary(self, row: Row) -> Summary:
         parts = self._db.only("summaries", "parts", id=row["id"])
-        values = read_row(row) | read_row(parts)
-        return make(Summary, values, draft=make(SummaryDraft, values))
+        values = {**row, **parts}
+        return read(Summary, values, draft=read(SummaryDraft, values))
 
 
 class Injections(Part):

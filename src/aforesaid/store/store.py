@@ -70,7 +70,7 @@ class Store:
         return Transfer(self.database)
 
     def health(self) -> Health:
-        return Health(**dict(self.database.only("jobs", "counts")))
+        return self.database.all(Health, "jobs", "counts")[0]
 
     def check(self) -> None:
         """Raises StoreDamaged unless every page and every index is sound."""

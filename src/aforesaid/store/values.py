@@ -7,17 +7,17 @@ of it.
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from io import BytesIO
-from typing import Any, TypeVar, cast
+from sqlite3 import Row
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from aforesaid.errors import StoreDamaged
-from aforesaid.model.observations import Doubt, Origin
+from aforesaid.model.observations import Origin
 from aforesaid.payload.limits import NotJson
 from aforesaid.payload.shorten import cut
-from aforesaid.store.database import Row
 from aforesaid.text import sqlite_safe
 
 T = TypeVar("T")
@@ -29,43 +29,51 @@ TOGETHER = 64 * 1024 * 1024  # bytes of the uncut ones of one reading
 LITTLE = 64 * 1024  # what may be read uncut beyond that
 LONG = "it is long, and read among others"
 ADVICE = "Run `aforesaid doctor`."
-LISTS = ("facts", "concepts", "files_read", "files_modified", "files_edited", "evidence")
-FLAGS = ("pinned", "edited", "confirmed", "doubted", "boring", "healed", "estimated", "stored")
 
 
 def columns(value: Any) -> dict[str, Any]:
     """The fields of a draft, a record or the like by name: its columns."""
-    return {name: getattr(value, name) for name in _field_names(cast(Any, type(value)))}
+    return {name: getattr(value, name) for name, _ in _readers(cast(Any, type(value)))}
 
 
-def read_row(row: Row) -> dict[str, Any]:
-    """A row by column. Lists come as JSON, flags as numbers."""
-    values = dict(row)
-    values |= {name: tuple(json.loads(values[name])) for name in LISTS if name in values}
-    values |= {name: bool(values[name]) for name in FLAGS if name in values}
-    if "doubts" in values:
-        values["doubts"] = tuple(Doubt(*pair) for pair in json.loads(values["doubts"]))
-    if "origins" in values:
-        named = values["origins"]
-        values["origins"] = None if named is None else tuple(map(Origin, named.split()))
-    if "sources" in values:
-        values["sources"] = tuple((values["sources"] or "").split())
-    if "blobs" in values:
-        values["blobs"] = tuple(map(tuple, json.loads(values["blobs"])))
-    return values
-
-
-def make(kind: type[T], values: dict[str, Any], **more: Any) -> T:
-    """From the columns that are its fields."""
-    return kind(
-        **{name: values[name] for name in _field_names(cast(Any, kind)) & values.keys()}, **more
-    )
+def read(kind: type[T], row: Row | Mapping[str, Any], **more: Any) -> T:
+    """From the columns that are its fields. Lists come as JSON, flags as numbers, names as words."""
+    given = row.keys() - more.keys()
+    found = {
+        name: convert(row[name]) if convert else row[name]
+        for name, convert in _readers(cast(Any, kind))
+        if name in given
+    }
+    return kind(**found, **more)
 
 
 @cache
-def _field_names(kind: Any) -> frozenset[str]:
-    names = getattr(kind, "_fields", None) or (part.name for part in fields(kind))
-    return frozenset(names)
+def _readers(kind: Any) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+    """Its fields, and what makes their value of a column's; None: the value is the column's."""
+    hints = get_type_hints(kind)
+    return tuple((name, _reader(name, hints[name])) for name in _field_names(kind))
+
+
+def _field_names(kind: Any) -> Iterable[str]:
+    return getattr(kind, "_fields", None) or (part.name for part in fields(kind))
+
+
+def _reader(name: str, hint: Any) -> Callable[[Any], Any] | None:
+    if hint is bool:
+        return bool
+    if hint == str | None:
+        return None
+    if name == "origins":
+        return lambda names: None if names is None else tuple(map(Origin, names.split()))
+    if name == "sources":
+        return lambda names: tuple((names or "").split())
+    if get_origin(hint) is not tuple:
+        return None
+    item = get_args(hint)[0]
+    if item in (str, int):
+        return lambda text: tuple(json.loads(text))
+    make = tuple if get_origin(item) is tuple else lambda pair: item(*pair)
+    return lambda text: tuple(map(make, json.loads(text)))
 
 
 def safe(text: str | None) -> str | None:

@@ -16,6 +16,7 @@ from aforesaid.ids import digest
 from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Job
 from aforesaid.model.observations import (
     Author,
+    ObservationDraft,
     SummaryDraft,
     SummarySkipped,
     Turn,
@@ -36,7 +37,7 @@ from aforesaid.model.requests import (
     Written,
     usage_of,
 )
-from aforesaid.providers.base import Model, Observed, Summarized, Writer
+from aforesaid.providers.base import Model, Writer
 from aforesaid.store.store import Store
 from aforesaid.synthesis import prompt
 from aforesaid.synthesis.cost import Budget, Prices, largest_usage
@@ -157,27 +158,27 @@ class ModelWriter:
     style: prompt.Style
     budget: int
 
-    def observe(self, turn: Turn) -> Observed | Failure:
+    def observe(self, turn: Turn) -> tuple[ObservationDraft, ...] | Failure:
         request = build_request(turn, OBSERVE, self.style, self.budget)
         if request is None:
-            return Observed(())
+            return ()
         lacking = prompt.EMPTY if prompt.changed_files(turn) else None
         parsed = self._read(request, OBSERVE, parse_observations, lacking)
         if not isinstance(parsed, tuple):
             return parsed
         examples = prompt.example_fields()
         grounded = (ground_observation(shape_draft(draft), turn, examples) for draft in parsed)
-        return Observed(tuple(map(add_path_to_facts, grounded)))
+        return tuple(map(add_path_to_facts, grounded))
 
-    def summarize(self, turn: Turn) -> Summarized | Failure:
+    def summarize(self, turn: Turn) -> SummaryDraft | SummarySkipped | Failure:
         request = build_request(turn, SUMMARIZE, self.style, self.budget)
         if request is None:
-            return Summarized(SummarySkipped("nothing was done"))
+            return SummarySkipped("nothing was done")
         parsed: SummaryDraft | SummarySkipped | Failure
         parsed = self._read(request, SUMMARIZE, parse_summary)
         if isinstance(parsed, SummaryDraft):
-            return Summarized(ground_summary(parsed, turn, prompt.example_fields()))
-        return Summarized(parsed) if isinstance(parsed, SummarySkipped) else parsed
+            return ground_summary(parsed, turn, prompt.example_fields())
+        return parsed
 
     def _read(
         self,
@@ -259,7 +260,7 @@ def estimate_requests(
             turn = build_turn(store, agents, job, session)
             if job.kind == OBSERVE and store.jobs.is_last_part(job):
                 written = rules.observe(build_turn(store, agents, job, session, whole=True))
-                found += scale * len(written.drafts) if isinstance(written, Observed) else 0
+                found += scale * len(written) if isinstance(written, tuple) else 0
             request = build_request(turn, job.kind, style, budget)
             if request is not None:
                 requests[kind] += scale

@@ -11,10 +11,10 @@ from aforesaid import freshness
 from aforesaid.agents.base import Agent
 from aforesaid.clock import MINUTE, SECOND, Clock
 from aforesaid.model.jobs import OBSERVE, Done, Fenced, Job, Outcome, Postponed, Retry
-from aforesaid.model.observations import ObservationDraft, SummaryDraft, Turn
+from aforesaid.model.observations import ObservationDraft, SummaryDraft, SummarySkipped, Turn
 from aforesaid.model.requests import Failure, Refused
 from aforesaid.model.sessions import Session, SessionTitle
-from aforesaid.providers.base import Observed, Summarized, Writer
+from aforesaid.providers.base import Writer
 from aforesaid.repository import revision
 from aforesaid.store.store import Store
 from aforesaid.synthesis import duplicates
@@ -58,12 +58,12 @@ def _observe(
     composed = writer.author.provider == RULES
     # Without a model a turn is one note, written when it is over: only then it is known what held.
     early = composed and not store.jobs.is_last_part(job)
-    written = Observed(()) if early else writer.observe(turn)
-    if not isinstance(written, Observed):
+    written = () if early else writer.observe(turn)
+    if not isinstance(written, tuple):
         return failed(written)
     # A long turn is processed in parts; the decision of its prompt must be recorded once.
     recorded = frozenset() if composed else store.observations.titles_for_job(job)
-    fresh = [d for d in written.drafts if d.title is None or (d.type, d.title) not in recorded]
+    fresh = [d for d in written if d.title is None or (d.type, d.title) not in recorded]
     marked = [add_provenance(stamp.on(d), turn, composed=composed) for d in fresh]
     placed = [_placed(store, job, session, each) for each in marked]
     whole = composed and not early
@@ -85,13 +85,13 @@ def _summarize(
     store: Store, writer: Writer, job: Job, turn: Turn, clock: Clock, *, draft: bool
 ) -> Outcome:
     written = writer.summarize(turn)
-    if not isinstance(written, Summarized):
-        return failed(written)
     summary, done = None, None
-    if isinstance(written.draft, SummaryDraft):
+    if isinstance(written, SummaryDraft):
         composed = writer.author.provider == RULES
-        summary = add_summary_provenance(written.draft, turn, composed=composed)
+        summary = add_summary_provenance(written, turn, composed=composed)
         done = summary.sure.completed or summary.sure.learned
+    elif not isinstance(written, SummarySkipped):
+        return failed(written)
     title = SessionTitle(_line(turn.prompt, TITLE_LENGTH), _line(done, SUBTITLE_LENGTH))
     stored = store.jobs.finish_summary(
         job, writer.author, summary, turn.at, clock(), title=title, draft_only=draft

@@ -65,6 +65,7 @@ def build_turn(
     written = store.observations.for_prompt(*turn)
     ends = _parse_events(agent, session.project_dir, store.events.stops(*turn))
     last = [e.event.what.last_message for e in ends if isinstance(e.event.what, TurnEnded)]
+    said = _parse_events(agent, session.project_dir, store.events.messages(*turn))
     latest = store.events.last_time(*turn)
     return Turn(
         project=project.name,
@@ -83,13 +84,14 @@ def build_turn(
         goal=strip_injected(first.text) if first else None,
         top=project.root,
         injected=tuple(_injected_texts(store, agent, session)),
-        messages=tuple(_messages(store, agent, session, turn)),
+        messages=tuple(_messages(said)),
+        branch=next((item.event.branch for item in (*said, *ends) if item.event.branch), ""),
     )
 
 
-def _messages(store: Store, agent: Agent, session: Session, turn: tuple[int, int]) -> Iterator[str]:
+def _messages(said: list[TurnEvent]) -> Iterator[str]:
     """What the main agent wrote between its tool calls."""
-    for item in _parse_events(agent, session.project_dir, store.events.messages(*turn)):
+    for item in said:
         if isinstance(item.event.what, AgentMessage) and item.event.subagent is None:
             yield strip_injected(item.event.what.text)
 

@@ -308,10 +308,10 @@ def default_path(env: Mapping[str, str]) -> Path:
 
 def open_copy(path: Path) -> sqlite3.Connection:
     """Rows by name; text that is not UTF-8 is read as far as it goes."""
-    _check_header(path)
+    header = _read_header(path)
     copy = sqlite3.connect("", check_same_thread=False)
     try:
-        _fill(copy, path)
+        _fill(copy, path, in_wal_mode=header[18:] == bytes((WAL_VERSION, WAL_VERSION)))
         faults = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
         if faults != "ok":
             raise sqlite3.DatabaseError(faults)
@@ -351,21 +351,22 @@ def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-def _check_header(path: Path) -> None:
+def _read_header(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            is_sqlite = file.read(len(MAGIC)) == MAGIC
+            header = file.read(20)
     except FileNotFoundError:
         raise TransferError(
             f"There is no {path}. Give the path of claude-mem's database, or set {FOLDER_VARIABLE}."
         ) from None
     except OSError as error:
         raise TransferError(f"{path} cannot be read: {error.strerror}.") from None
-    if not is_sqlite:
+    if not header.startswith(MAGIC):
         raise TransferError(f"{path} is not an SQLite database. Claude-mem's is called {FILE}.")
+    return header
 
 
-def _fill(copy: sqlite3.Connection, path: Path) -> None:
+def _fill(copy: sqlite3.Connection, path: Path, *, in_wal_mode: bool) -> None:
     log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
     if log.exists() and not shared.exists():
         # Nobody has it open, and opening it would make files there.
@@ -374,8 +375,6 @@ def _fill(copy: sqlite3.Connection, path: Path) -> None:
                 shutil.copyfile(file, Path(folder, file.name))
             _back_up(Path(folder, path.name), "mode=rw", copy)
         return
-    with path.open("rb") as opened:
-        in_wal_mode = opened.read(20)[18:] == bytes((WAL_VERSION, WAL_VERSION))
     # In that mode, without a log, it is closed and complete.
     _back_up(path, "immutable=1" if in_wal_mode and not log.exists() else "mode=ro", copy)
 

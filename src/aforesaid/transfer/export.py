@@ -3,7 +3,7 @@
 import gzip
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
@@ -45,17 +45,14 @@ def write(
     at: int,
     project: str | None = None,
     replies: bool = False,
-    ascii_only: bool = False,
-    on_record: Callable[[], None] = lambda: None,
 ) -> Counts:
     """What was written."""
     written: Counter[str] = Counter()
     header = Header(FORMAT, VERSION, at, __version__, project, replies)
-    out.write(encoded(header, ascii_only=ascii_only))
+    out.write(encoded(header))
     for record in records:
-        out.write(encoded(record, ascii_only=ascii_only))
+        out.write(encoded(record))
         written[NAMES[type(record)][1]] += 1
-        on_record()
     out.write(encoded(End(written.total() + 2)))
     return Counts(**written)
 

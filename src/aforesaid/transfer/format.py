@@ -58,11 +58,11 @@ LINE_NAMES: Mapping[type[Line], str] = {
 TYPES = {name: kind for kind, name in LINE_NAMES.items()}
 
 
-def encoded(line: Line, *, ascii_only: bool = False) -> bytes:
-    """With its newline. `ascii_only`: for a terminal, which captured text must not steer."""
+def encoded(line: Line) -> bytes:
+    """With its newline."""
     values = {"record": LINE_NAMES[type(line)]} | _plain(line)
     try:
-        text = json.dumps(values, ensure_ascii=ascii_only, separators=(",", ":"))
+        text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
         return text.encode() + b"\n"
     except UnicodeEncodeError:  # half a surrogate pair, in a reply
         return json.dumps(values, separators=(",", ":")).encode() + b"\n"

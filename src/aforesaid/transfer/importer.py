@@ -1,11 +1,12 @@
 """Imports a source into the store, a block at a time, so that everything else gets its turn in between.
 
-A block is taken whole or not at all. What others exported, or another program kept, was not redacted by us:
-`Redacted` wraps such a source.
+A block is taken whole or not at all. What others exported, or another program kept, was not redacted by us,
+so a `redactor` goes over it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from aforesaid.english import count
@@ -65,14 +66,23 @@ class Progress(NamedTuple):
 
 
 def run(
-    store: Store, source: Source, memories: MemoryImport | None = None, *, undo: bool
-) -> Iterator[Progress]:
+    store: Store,
+    source: Source,
+    memories: MemoryImport | None = None,
+    *,
+    redactor: Redactor | None = None,
+    undo: bool,
+) -> Generator[Progress, None, None]:
     """A step for each block. It can be left at any time, and begun again: nothing is taken twice."""
     progress = Progress()
     counted: set[str | None] = set()
     store.transfer.begin()
     try:
         for block in source.blocks():
+            if redactor is not None:
+                records = map(partial(_redact, redactor), block.records)
+                incoming = map(partial(_redact, redactor), block.memories)
+                block = replace(block, records=records, memories=incoming)  # noqa: PLW2901
             taken = store.transfer.import_records(block.records, into=block.into, undo=undo)
             new, known, touched = taken.new, taken.known, {taken.project_id}
             name = block.project.project if block.project else None
@@ -112,23 +122,6 @@ def _describe(new: Counts, *, undo: bool) -> str:
     return f"What stands before that was taken: {what} {again}"
 
 
-class Redacted:
-    def __init__(self, source: Source, redactor: Redactor) -> None:
-        self.source, self.redactor = source, redactor
-        self.done, self.total = source.done, source.total
-
-    def blocks(self) -> Iterator[Block]:
-        for block in self.source.blocks():
-            self.done = self.source.done
-            records = (self._redact(each) for each in block.records)
-            memories = (self._redact(each) for each in block.memories)
-            yield replace(block, records=records, memories=memories)
-
-    def close(self) -> None:
-        self.source.close()
-
-    def _redact(self, record: R) -> R:
-        redacted: R = map_texts(
-            record, self.redactor.text, lambda body: payloads.redacted(self.redactor, body)
-        )
-        return redacted
+def _redact(redactor: Redactor, record: R) -> R:
+    redacted: R = map_texts(record, redactor.text, lambda body: payloads.redacted(redactor, body))
+    return redacted

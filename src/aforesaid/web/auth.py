@@ -20,12 +20,12 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from urllib.parse import quote
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -34,8 +34,8 @@ from aforesaid.web.endpoint import ApiError, error_response
 BODY_SECONDS = 10.0
 MAX_HEAD_BYTES = 16 * 1024  # of request line and headers
 SINGLE_HEADERS = (  # another program may use the other of two
-    *(b"host", b"origin", b"authorization", b"cookie"),
-    *(b"content-type", b"content-length", b"sec-fetch-site"),
+    *("host", "origin", "authorization", "cookie"),
+    *("content-type", "content-length", "sec-fetch-site"),
 )
 OUR_HEADER = "x-aforesaid"  # a foreign page cannot add it
 JSON_TYPES = tuple(f"application/json{each}" for each in ("", ";charset=utf-8", ';charset="utf-8"'))
@@ -116,7 +116,7 @@ class Guard:
                 await send({"type": "websocket.close", "code": 1008})
             return
         send = _with_headers(send, head=scope["method"] == "HEAD")
-        headers = decode_headers(scope)
+        headers = Headers(scope=scope)
         try:
             self._check_origin(scope, headers)
             is_get = scope["method"] in ("GET", "HEAD")
@@ -131,15 +131,14 @@ class Guard:
                 response = HTMLResponse(PAGE, 401, headers=error.headers)
             await response(scope, receive, send)
 
-    def _check_origin(self, scope: Scope, headers: Mapping[str, str]) -> None:
-        names = [name for name, _ in scope["headers"]]
+    def _check_origin(self, scope: Scope, headers: Headers) -> None:
         size = sum(len(name) + len(value) for name, value in scope["headers"])
         if size + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEAD_BYTES:
             raise ApiError(
                 431, "too_large", f"At most {MAX_HEAD_BYTES} bytes of headers are accepted."
             )
-        if doubled := next((name for name in SINGLE_HEADERS if names.count(name) > 1), None):
-            message = f"The header {doubled.decode()} is there twice. Send it once."
+        if doubled := next((n for n in SINGLE_HEADERS if len(headers.getlist(n)) > 1), None):
+            message = f"The header {doubled} is there twice. Send it once."
             raise ApiError(403, "doubled_header", message)
         if headers.get("host", "").lower() not in self._authenticator.hosts:
             raise ApiError(403, "foreign_host", "Unknown host name. Use 127.0.0.1 and our port.")
@@ -150,7 +149,7 @@ class Guard:
         if foreign or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise ApiError(403, "foreign_origin", "Only the viewer's own pages may request this.")
 
-    def _check_token(self, headers: Mapping[str, str]) -> bool:
+    def _check_token(self, headers: Headers) -> bool:
         """Whether it is a browser, authenticated by its cookie."""
         scheme, _, given = headers.get("authorization", "").partition(" ")
         token = given.strip().encode("latin-1", "replace")
@@ -167,7 +166,7 @@ class Guard:
 
 async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     """The request's body, after checks of type and length. A GET has none."""
-    headers, is_get = decode_headers(scope), scope["method"] in ("GET", "HEAD")
+    headers, is_get = Headers(scope=scope), scope["method"] in ("GET", "HEAD")
     max_bytes = 0 if is_get else max_bytes
     close = {"Connection": "close"}  # the rest of the body is not waited for
     too_large = f"At most {max_bytes} bytes are accepted here."
@@ -200,12 +199,8 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     return b"".join(parts)
 
 
-def decode_headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-
-
 def wants_page(scope: Scope) -> bool:
-    accepted = decode_headers(scope).get("accept", "")
+    accepted = Headers(scope=scope).get("accept", "")
     return "text/html" in accepted and scope["method"] in ("GET", "HEAD")
 
 

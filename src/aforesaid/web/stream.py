@@ -1,25 +1,25 @@
 """Notifications as server-sent events, resumed with Last-Event-ID.
 
-A client that does not read is dropped when it is too far behind; it reconnects by itself. Where notifications
-are no longer kept, the client learns that it missed some and reloads.
+A client that does not read is dropped after a while; it reconnects by itself. Where notifications are no
+longer kept, the client learns that it missed some and reloads.
 """
 
 import asyncio
 import json
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 
+from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from aforesaid.web.auth import decode_headers
 from aforesaid.web.backend import EventBus, Json
 from aforesaid.web.endpoint import ApiError, Endpoint
 from aforesaid.web.openapi import STREAM
 
 MAX_STREAMS = 50
 HEARTBEAT_SECONDS = 15.0
-BEHIND = 256  # notifications that a client may be behind
+SEND_SECONDS = 20.0  # for a client to read
 BATCH = 64
 DEBOUNCE_SECONDS = 0.02  # a batch of captures is one write
 HEADERS = [
@@ -30,125 +30,96 @@ HEADERS = [
 
 
 class Stream:
-    """ASGI, one instance for all clients: a publisher wakes one loop."""
+    """ASGI, one instance for all clients."""
 
-    def __init__(self, event_bus: EventBus, *, heartbeat: float = HEARTBEAT_SECONDS) -> None:
-        self.event_bus, self.heartbeat = event_bus, heartbeat
+    def __init__(self, event_bus: EventBus) -> None:
+        self.event_bus = event_bus
+        self.heartbeat, self.send_seconds = HEARTBEAT_SECONDS, SEND_SECONDS
         self.boot = os.urandom(4).hex()  # numbers restart with each worker
-        self._clients: set[_Client] = set()
-        self._stop: Callable[[], None] = lambda: None
-        self._woken = False
+        self._writing: set[asyncio.Task[None]] = set()  # one per client
 
     @property
     def clients(self) -> int:
-        return len(self._clients)
+        return len(self._writing)
 
     def close(self) -> None:
-        for client in list(self._clients):
-            client.drop()
+        for task in self._writing:
+            task.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if len(self._clients) >= MAX_STREAMS:
+        if self.clients >= MAX_STREAMS:
             message = f"{MAX_STREAMS} viewers are open already. Close one."
             raise ApiError(429, "too_many_streams", message)
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})
             return
-        client = _Client(self, send)
-        if not self._clients:
-            self._stop = self._subscribe(asyncio.get_running_loop())
-        self._clients.add(client)
+        last_id = Headers(scope=scope).get("last-event-id", "")
+        writing = asyncio.create_task(self._write(send, last_id))
+        gone = asyncio.create_task(_wait_for_disconnect(receive))
+        self._writing.add(writing)
         try:
-            await client.serve(receive, decode_headers(scope).get("last-event-id", ""))
+            await asyncio.wait((writing, gone), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._clients.discard(client)
-            if not self._clients:
-                self._stop()
-
-    def _subscribe(self, loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
-        def wake() -> None:
-            if not self._woken:
-                self._woken = True
-                with suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(loop.call_later, DEBOUNCE_SECONDS, self._notify)
-
-        self._woken = False
-        return self.event_bus.subscribe(wake)
-
-    def _notify(self) -> None:
-        self._woken = False
-        for client in list(self._clients):
-            client.notify()
-
-
-class _Client:
-    def __init__(self, stream: Stream, send: Send) -> None:
-        self._stream, self._event_bus, self._send = stream, stream.event_bus, send
-        self._wake = asyncio.Event()
-        self._sent = self._event_bus.last
-        self._blocked_at: int | None = None  # the last number when a send began to block
-        self._writing: asyncio.Task[None] | None = None
-
-    async def serve(self, receive: Receive, last_id: str) -> None:
-        async def wait_for_disconnect() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-
-        self._writing = asyncio.create_task(self._write(last_id))
-        gone = asyncio.create_task(wait_for_disconnect())
-        try:
-            await asyncio.wait((self._writing, gone), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (self._writing, gone):
+            self._writing.discard(writing)
+            for task in (writing, gone):
                 task.cancel()
                 with suppress(asyncio.CancelledError, OSError):
                     await task
 
-    def drop(self) -> None:
-        if self._writing is not None:
-            self._writing.cancel()
+    async def _write(self, send: Send, last_id: str) -> None:
+        """Until cancelled; TimeoutError where the client does not read."""
+        loop, published = asyncio.get_running_loop(), asyncio.Event()
 
-    def notify(self) -> None:
-        if self._blocked_at is not None and self._event_bus.last - self._blocked_at > BEHIND:
-            self.drop()
-        self._wake.set()
+        def wake() -> None:
+            if not published.is_set():
+                with suppress(RuntimeError):  # the loop is closed
+                    loop.call_soon_threadsafe(published.set)
 
-    async def _write(self, last_id: str) -> None:
-        # Resume where the client was, if that is still kept; else from here on.
+        unsubscribe = self.event_bus.subscribe(wake)
+        try:
+            async for text in self._events(published, last_id):
+                message = {"type": "http.response.body", "body": text.encode(), "more_body": True}
+                async with asyncio.timeout(self.send_seconds):
+                    await send(message)
+        finally:
+            unsubscribe()
+
+    async def _events(self, published: asyncio.Event, last_id: str) -> AsyncIterator[str]:
+        """From where the client was, if that is still kept; else from here on."""
+        bus, sent = self.event_bus, self.event_bus.last
         boot, _, number = last_id.strip().rpartition("-")
-        known = boot == self._stream.boot and number.isdecimal() and len(number) < 18
-        resumed = known and self._event_bus.after(int(number)) is not None
+        known = boot == self.boot and number.isdecimal() and len(number) < 18
+        resumed = known and bus.after(int(number)) is not None
         if resumed:
-            self._sent = int(number)
-        await self._send_text(self._encode("hello", {"missed": bool(last_id) and not resumed}))
+            sent = int(number)
+        yield self._encode(sent, "hello", {"missed": bool(last_id) and not resumed})
         while True:
-            self._wake.clear()
-            found = self._event_bus.after(self._sent)
+            published.clear()
+            found = bus.after(sent)
             if found is None:  # more than the bus keeps
-                await self._send_text(self._encode("hello", {"missed": True}))
-                self._sent = self._event_bus.last
+                sent = bus.last
+                yield self._encode(sent, "hello", {"missed": True})
             elif found:
-                texts = []
-                for each in found[:BATCH]:
-                    self._sent = each.number
-                    texts.append(self._encode(each.kind, {"at": each.at} | each.data))
-                await self._send_text("".join(texts))
+                batch, sent = found[:BATCH], found[:BATCH][-1].number
+                data = ((each, {"at": each.at} | each.data) for each in batch)
+                yield "".join(self._encode(each.number, each.kind, more) for each, more in data)
             else:
                 try:
-                    async with asyncio.timeout(self._stream.heartbeat):
-                        await self._wake.wait()
+                    async with asyncio.timeout(self.heartbeat):
+                        await published.wait()
+                    await asyncio.sleep(DEBOUNCE_SECONDS)
                 except TimeoutError:
-                    await self._send_text(": still here\n\n")
+                    yield ": still here\n\n"
 
-    def _encode(self, kind: str, data: Json) -> str:
+    def _encode(self, number: int, kind: str, data: Json) -> str:
         text = json.dumps(data, separators=(",", ":"))
-        return f"id: {self._stream.boot}-{self._sent}\nevent: {kind}\ndata: {text}\n\n"
+        return f"id: {self.boot}-{number}\nevent: {kind}\ndata: {text}\n\n"
 
-    async def _send_text(self, text: str) -> None:
-        self._blocked_at = self._event_bus.last
-        await self._send({"type": "http.response.body", "body": text.encode(), "more_body": True})
-        self._blocked_at = None
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 ENDPOINT = Endpoint(

@@ -1,15 +1,15 @@
 """The viewer's static files. Only listed names are served: no path is built from a request."""
 
 import gzip
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from aforesaid.web.auth import decode_headers
 from aforesaid.web.endpoint import not_found
 
 FOLDER = Path(__file__).parent / "viewer"
@@ -27,17 +27,17 @@ MEDIA_TYPES = {
 MIN_GZIP_BYTES = 1_000
 
 
-class CachedFile(NamedTuple):
-    mark: tuple[int, int]  # modification time and size when it was read
-    body: bytes
-    packed: bytes | None
-    etag: str
+@lru_cache
+def _load(file: Path, _changed: int) -> tuple[bytes, bytes, str]:
+    """The file's content, the same compressed where that helps, and its ETag."""
+    body = file.read_bytes()
+    packed = gzip.compress(body, 6, mtime=0) if len(body) > MIN_GZIP_BYTES else body
+    return body, packed, f'"{sha256(body).hexdigest()[:20]}"'
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ViewerFiles:
     folder: Path = FOLDER
-    _cache: dict[str, CachedFile] = field(default_factory=dict)
 
     def names(self) -> frozenset[str]:
         known = (f for f in self.folder.rglob("*") if f.suffix in MEDIA_TYPES)
@@ -55,30 +55,15 @@ class ViewerFiles:
         await self._respond(name, scope, 200)(scope, receive, send)
 
     def _respond(self, name: str, scope: Scope, status: int) -> Response:
-        if name not in self._cache and name not in self.names():
+        if name not in self.names():
             raise not_found("The viewer has no such file.")
-        kept, asked = self._read(name), decode_headers(scope)
-        headers = {"ETag": kept.etag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
-        if status == 200 and kept.etag in asked.get("if-none-match", ""):
+        file, asked = self.folder / name, Headers(scope=scope)
+        body, packed, etag = _load(file, file.stat().st_mtime_ns)
+        headers = {"ETag": etag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+        if status == 200 and etag in asked.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        body = kept.body
-        if kept.packed is not None and "gzip" in asked.get("accept-encoding", ""):
-            body = kept.packed
+        if packed is not body and "gzip" in asked.get("accept-encoding", ""):
+            body = packed
             headers["Content-Encoding"] = "gzip"
-        headers["Content-Type"] = MEDIA_TYPES[Path(name).suffix]
+        headers["Content-Type"] = MEDIA_TYPES[file.suffix]
         return Response(body, status, headers=headers)
-
-    def _read(self, name: str) -> CachedFile:
-        """Cached until the file changes."""
-        file = self.folder / name
-        status = file.stat()
-        mark = (status.st_mtime_ns, status.st_size)
-        kept = self._cache.get(name)
-        if kept is None or kept.mark != mark:
-            body = file.read_bytes()
-            packed = gzip.compress(body, 6, mtime=0) if len(body) > MIN_GZIP_BYTES else None
-            if packed is not None and len(packed) > len(body) * 0.9:
-                packed = None
-            kept = CachedFile(mark, body, packed, f'"{sha256(body).hexdigest()[:20]}"')
-            self._cache[name] = kept
-        return kept

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from aforesaid.providers.base import Model
 
 UNUSABLE_REPLIES, UNUSABLE_PAUSE = 3, 3600 * SECOND
-FIRST_PAUSE = 5 * SECOND
-LONGEST_PAUSE = 600 * SECOND
+PAUSES = (30 * SECOND, 300 * SECOND, 600 * SECOND)
+LONGEST_PAUSE = PAUSES[-1]
 Absence = requests.Unavailable | requests.RateLimited | requests.Misconfigured
 
 
@@ -32,9 +32,9 @@ class Outage:
 
 
 def pause(failures: int, luck: float) -> int:
-    """Exponential backoff; `luck` in 0..1 spreads it by half either way, so that retries do not align."""
-    doublings = min(failures - 1, 10)
-    return round(min(LONGEST_PAUSE, FIRST_PAUSE << doublings) * (0.5 + luck))
+    """Half a minute, then minutes: notes are there without the model, so nobody waits for it. `luck` in 0..1
+    spreads it by half either way, so that retries do not align."""
+    return round(PAUSES[min(failures, len(PAUSES)) - 1] * (0.5 + luck))
 
 
 @dataclass(slots=True)
@@ -102,7 +102,7 @@ class MonitoredModel:
         self.within, self.breaker = within, breaker
         self.name, self.model = within.name, within.model
         self.longest_seconds = within.longest_seconds
-        self.idle, self.close = within.idle, within.close
+        self.close = within.close
 
     def ask(self, request: requests.Request) -> requests.Reply | requests.Failure:
         answer = self.within.ask(request)

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from aforesaid.worker.indexing import IndexingThread
 from aforesaid.worker.memory import MemoryWork
 from aforesaid.worker.purge import Purger
 from aforesaid.worker.reconcile import Backfill, TranscriptThread
+from aforesaid.worker.rpc import Parts
 
 Json = dict[str, Any]
 Command = Callable[[Json], Json]
@@ -168,13 +170,15 @@ class Commands:
             "remember": self._remember,
             "memories-changed": self._memories_changed,
             "dream": self._dream,
-            "import-begin": self.imports.begin,
-            "import-step": self.imports.step,
-            "import-cancel": self.imports.cancel,
             "backfill-begin": self.backfill.begin,
             "backfill-progress": self.backfill.progress,
         }
         return {name: as_json(command) for name, command in commands.items()}
+
+    def run_import(self, request: bytes) -> Parts:
+        with closing(self.imports.run(json.loads(request))) as answers:
+            for answer in answers:
+                yield json.dumps(answer).encode() + b"\n"
 
     def _remember(self, request: Json) -> Json:
         from aforesaid.worker.extraction import MemoryCommands  # takes long to load

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aforesaid import log
 from aforesaid.agents.base import Agent
-from aforesaid.briefing import ANSWERING, Briefing
+from aforesaid.briefing import ANSWERING, write_brief
 from aforesaid.clock import MINUTE, Clock
 from aforesaid.errors import AforesaidError
 from aforesaid.hook.capture import brief_head, brief_name
@@ -28,6 +28,7 @@ from aforesaid.model.sessions import Session
 from aforesaid.paths import Paths, private_dir, write_private
 from aforesaid.payload.limits import KEPT_BYTES
 from aforesaid.recall import inject
+from aforesaid.repository import current_branch
 from aforesaid.store.store import Store
 from aforesaid.text import one_line
 from aforesaid.wiring import Home, memories
@@ -176,7 +177,7 @@ class HookAnswers:
     ) -> None:
         self.context, self.memories = context, memories
         self._problem, self._expect_question = problem, expect_question
-        self._briefing = Briefing(context.store, context.searcher, memories.memories)
+        self._write_brief = partial(write_brief, context.store, context.searcher, memories.memories)
         self._lists = FileLists(context.paths, context.store)
         self.sharing = Sharing(context.home, context.clock, context.env)
         self._notes: list[Note] = []
@@ -248,7 +249,7 @@ class HookAnswers:
         root = project.root if self.context.projects.find(project.root) == project_id else dirs[0]
         self.sharing.settle(root)
         tokens = self.context.settings.number("brief.tokens")
-        text = self._briefing.write(project_id, root, tokens).text
+        text = self._write_brief(project_id, root, tokens).text
         for directory in dirs:
             for agent in (each for each in self.context.agents.values() if each.has_hooks):
                 head = brief_head(directory) + b"\0\n"
@@ -295,7 +296,7 @@ class HookAnswers:
         project_id = self.context.projects.of(directory)
         current = self.context.store.sessions.find(event.agent, event.session)
         resuming = current if source == COMPACT else None
-        written = self._briefing.write(
+        written = self._write_brief(
             project_id,
             directory,
             self.context.settings.number("brief.tokens"),
@@ -337,7 +338,12 @@ class HookAnswers:
                 log.warning("recall.without_memories", error=log.cause(error))
             if budget:
                 context, told = inject.recall_for_prompt(
-                    self.context.searcher, self.context.store, session, text, budget
+                    self.context.searcher,
+                    self.context.store,
+                    session,
+                    text,
+                    budget,
+                    current_branch(session.project_dir),
                 )
         context = "\n".join(filter(None, (memories, context)))
         if told or chosen:

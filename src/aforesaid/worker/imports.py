@@ -1,13 +1,12 @@
-"""Imports: the worker reads the source itself, a step for each request of the client.
+"""Imports: the worker reads the source itself and reports after each step.
 
 Between two steps everything else gets its turn. The client may go away and the worker may be killed: what was
 imported is sound, and the next run continues because nothing is imported twice.
 """
 
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,30 +21,8 @@ if TYPE_CHECKING:  # loaded by the first import
 
 Json = dict[str, Any]
 STEP_SECONDS = 0.25
-GONE_SECONDS = 5.0  # a client asks for the next step without a pause
-
-
-@dataclass(slots=True)
-class _Running:
-    name: str
-    source: "Source"
-    steps: "Iterator[Progress]"
-    undo: bool
-    progress: "Progress"
-    seen: float = field(default_factory=time.monotonic)
-
-    def describe(self) -> Json:
-        found: Json = {
-            "done": self.source.done,
-            "total": self.source.total,
-            "new": asdict(self.progress.new),
-            "known": asdict(self.progress.known),
-        }
-        taken, homes = self.progress.memories, getattr(self.source, "homes", None)
-        if homes is None:
-            names = ("renamed", "refused", "reasons")
-            return found | {"memories": {name: getattr(taken, name) for name in names}}
-        return found | {"projects": {name: home.record.root for name, home in homes.items()}}
+BUSY_SECONDS = 8.0  # longer than it takes to notice that the client of another import is gone
+BUSY = "Another import is running. Try again when it has finished."
 
 
 @dataclass(slots=True)
@@ -55,84 +32,50 @@ class Imports:
     context: Context
     on_imported: Callable[[frozenset[int]], None]
     memories: "Callable[[], MemoryImport]"
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _running: _Running | None = None
+    _running: threading.Lock = field(default_factory=threading.Lock)
 
     def at_work(self) -> bool:
-        return self._lock.locked() or self._is_waited_for()
+        return self._running.locked()
 
-    def begin(self, request: Json) -> Json:
-        """`what`, `path`, `dry_run`, and what the source needs. The name to ask for steps with."""
+    def run(self, request: Json) -> Generator[Json, None, None]:
+        """`what`, `path`, `dry_run`, and what the source needs. Yields the progress; the last answer has
+        `over` or `error`, unless the worker stops before that."""
+        if not self._running.acquire(timeout=BUSY_SECONDS):
+            yield {"error": BUSY}
+            return
+        try:
+            yield from self._steps(request)
+        except AforesaidError as error:
+            yield {"error": str(error)}
+        except Exception as error:
+            log.warning("import.failed", error=log.cause(error))
+            what = type(error).__name__
+            yield {"error": f"It could not be imported ({what}). See `aforesaid worker logs`."}
+        finally:
+            self._running.release()
+
+    def _steps(self, request: Json) -> Generator[Json, None, None]:
         from aforesaid.transfer import importer
 
-        with self._lock:
-            if self._is_waited_for():
-                return {"busy": True}
-            self._drop()
-            try:
-                source = self._source(request)
-            except AforesaidError as error:
-                return {"error": str(error)}
-            undo = bool(request["dry_run"])
-            redacted = importer.Redacted(source, self.context.redactor)
-            steps = importer.run(self.context.store, redacted, self.memories(), undo=undo)
-            self._running = _Running(os.urandom(8).hex(), source, steps, undo, importer.Progress())
-            log.action("import.began", what=request["what"], dry_run=undo)
-            return {"name": self._running.name}
-
-    def step(self, request: Json) -> Json:
-        """As much as a moment allows. `lost`: the worker was replaced meanwhile; begin again."""
-        with self._lock:
-            running = self._running
-            if running is None or running.name != request["name"]:
-                return {"lost": True}
-            try:
-                over = self._go_on(running)
-            except AforesaidError as error:
-                self._finish(running)
-                return {"error": str(error)}
-            except Exception as error:
-                self._drop()
-                log.warning("import.failed", error=log.cause(error))
-                what = type(error).__name__
-                return {"error": f"It could not be taken ({what}). See `aforesaid worker logs`."}
-            running.seen = time.monotonic()
-            answer = running.describe() | {"over": over}
-            if over:
-                self._finish(running)
-            return answer
-
-    def cancel(self, request: Json) -> Json:
-        with self._lock:
-            if self._running is not None and self._running.name == request["name"]:
-                self._finish(self._running)
-        return {}
-
-    def _is_waited_for(self) -> bool:
-        running = self._running
-        return running is not None and time.monotonic() - running.seen < GONE_SECONDS
-
-    def _go_on(self, running: _Running) -> bool:
-        end = time.monotonic() + STEP_SECONDS
-        for progress in running.steps:
-            running.progress = progress
-            if time.monotonic() >= end:
-                return False
-        return True
-
-    def _finish(self, running: _Running) -> None:
-        new = {noun: number for noun, number in asdict(running.progress.new).items() if number}
-        log.action("import.ended", dry_run=running.undo, **new)
-        self._drop()
-        if not running.undo and running.progress.projects:
-            self.on_imported(running.progress.projects)
-
-    def _drop(self) -> None:
-        if self._running is not None:
-            steps, self._running = self._running.steps, None
-            close = getattr(steps, "close", None)
-            if close is not None:
-                close()
+        undo, source = bool(request["dry_run"]), self._source(request)
+        store, redactor = self.context.store, self.context.redactor
+        steps = importer.run(store, source, self.memories(), redactor=redactor, undo=undo)
+        log.action("import.began", what=request["what"], dry_run=undo)
+        progress, end = importer.Progress(), time.monotonic() + STEP_SECONDS
+        try:
+            for progress in steps:
+                if time.monotonic() >= end:
+                    yield _describe(source, progress) | {"over": False}
+                    end = time.monotonic() + STEP_SECONDS
+                if not self.context.go_on():
+                    return
+        finally:
+            steps.close()
+            new = {noun: number for noun, number in asdict(progress.new).items() if number}
+            log.action("import.ended", dry_run=undo, **new)
+            if not undo and progress.projects:
+                self.on_imported(progress.projects)
+        yield _describe(source, progress) | {"over": True}
 
     def _source(self, request: Json) -> "Source":
         from aforesaid.transfer.claude_mem import ClaudeMem
@@ -148,3 +91,17 @@ class Imports:
             known=self.context.store.projects.all(),
             now=self.context.clock(),
         )
+
+
+def _describe(source: "Source", progress: "Progress") -> Json:
+    found: Json = {
+        "done": source.done,
+        "total": source.total,
+        "new": asdict(progress.new),
+        "known": asdict(progress.known),
+    }
+    homes = getattr(source, "homes", None)
+    if homes is None:
+        names = ("renamed", "refused", "reasons")
+        return found | {"memories": {name: getattr(progress.memories, name) for name in names}}
+    return found | {"projects": {name: home.record.root for name, home in homes.items()}}

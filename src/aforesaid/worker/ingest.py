@@ -10,6 +10,7 @@ the store puts it into its turn as it does with events from transcripts, even if
 import errno
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
 from aforesaid import log
@@ -49,20 +50,20 @@ class Ingest:
 
     def drain(self, go_on: Callable[[], bool] = lambda: True) -> events.Ingested:
         """Store all captures that wait, while `go_on` says so before each batch."""
-        folder, stored = self.context.paths.spool_new, list[events.Ingested]()
-        page, before = spool.list_page(folder), None
-        while page != before:  # files that cannot be removed wait for the next time
+        folder, total, before = self.context.paths.spool_new, events.Ingested(), None
+        while True:
+            page = spool.list_page(folder)
+            if page.extent == before:
+                return total  # files that cannot be removed wait for the next time
+            before = page.extent
             large = page.large[:LARGE_AT_ONCE] if page.is_last else []
-            batches = [(batch, False) for batch in _batches(folder, page.small)]
-            batches += [(batch, True) for batch in _batches(folder, large, most_files=1)]
-            for batch, late in batches:
-                if not go_on():
-                    return _sum(stored)
-                stored.append(self._keep(batch, late=late))
+            for late, files, most in ((False, page.small, BATCH_FILES), (True, large, 1)):
+                for batch in _batches(folder, files, most):
+                    if not go_on():
+                        return total
+                    total = total.plus(self._keep(batch, late=late))
             if page.is_last and len(page.large) <= LARGE_AT_ONCE:
-                break
-            page, before = spool.list_page(folder), page
-        return _sum(stored)
+                return total
 
     def _keep(self, batch: list[SpoolFile], *, late: bool = False) -> events.Ingested:
         arrivals = [a for file in batch if (a := self._read(file)) is not None]
@@ -72,9 +73,10 @@ class Ingest:
             raise  # nothing was unlinked: the batch waits
         except Exception as error:
             if len(batch) > 1:  # one of them is poison: find it without holding up the others
-                return _sum([self._keep([file], late=late) for file in batch])
+                parts = (self._keep([file], late=late) for file in batch)
+                return reduce(events.Ingested.plus, parts)
             self._quarantine(batch[0], f"it cannot be stored: {log.cause(error)}")
-            return _sum([])
+            return events.Ingested()
         for file in batch:
             file.path.unlink(missing_ok=True)
         for arrival in arrivals:  # the capture's id leads from the hook's file to the stored row
@@ -180,9 +182,7 @@ def is_boring(tool: str, patterns: tuple[str, ...]) -> bool:
     return any(tool.startswith(p[:-1]) if p.endswith("*") else tool == p for p in patterns)
 
 
-def _batches(
-    folder: Path, files: list[Entry], most_files: int = BATCH_FILES
-) -> Iterator[list[SpoolFile]]:
+def _batches(folder: Path, files: list[Entry], most_files: int) -> Iterator[list[SpoolFile]]:
     batch: list[SpoolFile] = []
     total = 0
     for at_ns, name, size, owner in files:
@@ -193,14 +193,3 @@ def _batches(
         total += size
     if batch:
         yield batch
-
-
-def _sum(parts: list[events.Ingested]) -> events.Ingested:
-    return events.Ingested(
-        sum(p.added for p in parts),
-        sum(p.duplicates for p in parts),
-        sum(p.closed_turns for p in parts),
-        frozenset().union(*(p.projects for p in parts)),
-        frozenset().union(*(p.begun for p in parts)),
-        frozenset().union(*(p.ended for p in parts)),
-    )

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 BEHIND = SECOND  # a job that found no model comes after the others that wait
 BLAMED_PAUSE = 300 * SECOND  # time for others to show that it is the model after all
 LEAST_WAIT = 0.05  # seconds
-MODEL_CHECK_SECONDS, MODEL_CHECK_FOR_SECONDS = 30.0, 600.0
 HEAL_FIRST_SECONDS = 10.0  # how long jobs wait for the first look at the transcripts
 
 
@@ -271,15 +270,10 @@ class JobsLoop(Loop):
         return self.context.go_on()
 
     def _seconds_until_next(self) -> float:
-        """A model that was asked a while ago is told: it may close what it keeps open."""
         wait = max(LEAST_WAIT, self.idleness.seconds_left())
-        due, model = self.context.store.jobs.next_due(), self.context.choice.model
+        due = self.context.store.jobs.next_due()
         if due is not None:
             outage = self.runner.blocked()
             until = max(due, outage.until if outage else 0)
             wait = max(0.01, (until - self.context.clock()) / SECOND)
-        if model is not None:
-            model.idle()
-            if self.idleness.seconds() < MODEL_CHECK_FOR_SECONDS:
-                wait = min(wait, MODEL_CHECK_SECONDS)
         return wait

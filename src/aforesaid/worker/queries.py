@@ -135,10 +135,10 @@ def search(
             f"Leave out --{option} or --level."
         )
     if filters.backwards:
-        raise Misused("--since is later than --until. Exchange them, or leave one out.")
+        raise Misused("--since is later than --until. Swap them, or leave one out.")
     result = reader.searcher.search(query)
     memories = _matching_memories(reader, query)
-    details = HitDetails(store, everywhere=where is None, terms=query_terms(text))
+    details = HitDetails(store, terms=query_terms(text))
     nothing = not result.hits and not memories
     return {
         "hits": [

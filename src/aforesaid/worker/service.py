@@ -163,6 +163,7 @@ class Service:
             "query": as_json(self._query),
             "stop": self._stop_on_request,
             "web": as_json(self.web.open),
+            "import": self._commands.run_import,
             **self._commands.all(),
         }
 

@@ -25,7 +25,7 @@ from aforesaid.privacy.redactor import Redactor
 NO_ROOM = "there is no room for more (`limits.home_mb`, `limits.free_mb`)"
 LITTLE = Keep(head=512, tail=256, out=4096)
 LONGEST_HEADER = 1024 * 1024  # bytes: the agent, the hook and a directory
-PAGE = 50_000  # files: 20 MB of names and times
+PAGE = 20_000  # files: 8 MB of names and times; each page lists the whole folder
 LARGE = 256 * 1024  # bytes; to redact more can take a second
 MOST_LARGE = 1_000  # per page
 TOOL_HOOK = b"save"
@@ -54,6 +54,11 @@ class Page:
     small: list[Entry]
     large: list[Entry]
     is_last: bool
+
+    @property
+    def extent(self) -> tuple[list[Entry], list[Entry], int, list[Entry]]:
+        """Equal for two pages if nothing was removed in between."""
+        return self.small[:1], self.small[-1:], len(self.small), self.large
 
 
 def list_page(folder: Path) -> Page:

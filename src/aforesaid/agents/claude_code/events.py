@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from aforesaid import clock
-from aforesaid.agents.base import Agent, Variables
+from aforesaid.agents.base import Agent, Variables, as_object, text_of
 from aforesaid.agents.claude_code import conversation, tools, transcript
-from aforesaid.agents.fields import as_object, text_of
 from aforesaid.ids import digest
 from aforesaid.model import events
 from aforesaid.payload.limits import NotJson, json_object
@@ -23,14 +22,11 @@ NAME = "claude-code"
 REPLY_LIMIT = 10_000  # characters; above it the client shows the model a preview and a path
 EVENT_NAMES = {"context": "SessionStart", "new": "UserPromptSubmit", "file": "PreToolUse"}
 COMPACT = "compact"
-MACHINE_PROMPTS = (
-    "<task-notification>",
-    "<local-command-",
-    "<command-name>",
-    "<command-message>",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<system-reminder>",
+# What the client puts into a prompt beside what the user wrote.
+ADDED = re.compile(
+    r"<(system-reminder|local-command-[a-z]+|command-message|bash-std[a-z]+|task-notification|ide_[a-z_]+)\b[^>]*>"
+    r".*?(?:</\1>|\Z)",
+    re.DOTALL,
 )
 EXIT_CODE = re.compile(r"\AExit code (\d{1,9})\b")
 
@@ -60,12 +56,13 @@ class ClaudeCode(Agent):
         return events.Event(
             agent=NAME,
             session=session,
-            key=_key(what, prompt_id, agent_id, text_of(payload, "message_id")),
+            key=_key(what, payload),
             what=what,
             prompt_id=prompt_id,
             subagent=events.Subagent(agent_id, agent_type) if agent_id and agent_type else None,
             cwd=text_of(payload, "cwd") or capture.project_dir,
             transcript=text_of(payload, "transcript_path") or None,
+            branch=text_of(payload, "git_branch"),
         )
 
     def file_wanted(self, capture: events.Capture) -> events.FileWanted | None:
@@ -117,7 +114,9 @@ def _happening(payload: dict[str, Any]) -> events.Happening | None:
             return events.SessionStarted(source or "startup", model or None)
         case "UserPromptSubmit":
             text = text_of(payload, "prompt")
-            return events.PromptSubmitted(text, text.lstrip().startswith(MACHINE_PROMPTS))
+            if text.lstrip().startswith(conversation.BY_CLIENT):
+                return events.PromptSubmitted(text, by_machine=True)
+            return events.PromptSubmitted(ADDED.sub("\n", text), by_machine=False)
         case "PostToolUse" | "PostToolUseFailure":
             return _tool(payload)
         case conversation.MESSAGE_EVENT:
@@ -152,17 +151,17 @@ def _tool(payload: dict[str, Any]) -> events.ToolUsed:
     )
 
 
-def _key(
-    what: events.Happening, prompt_id: str | None, agent_id: str, message_id: str
-) -> str | None:
+def _key(what: events.Happening, payload: dict[str, Any]) -> str | None:
     """The same happening has the same key, whether a hook or the transcript tells of it."""
+    prompt_id, agent_id = text_of(payload, "prompt_id"), text_of(payload, "agent_id")
     match what:
         case events.ToolUsed(use_id=use_id):
             return f"tool:{use_id}" if use_id else None
-        case events.PromptSubmitted(text=text):
+        case events.PromptSubmitted():
+            text = text_of(payload, "prompt")
             return f"prompt:{prompt_id}:{digest(text)}" if prompt_id else None
         case events.AgentMessage(text=text):
-            return f"message:{message_id}:{digest(text)}"
+            return f"message:{text_of(payload, 'message_id')}:{digest(text)}"
         case events.TurnEnded(last_message=text):
             return f"stop:{prompt_id}:{digest(text)}" if prompt_id else None
         case events.SubagentEnded():

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from aforesaid.agents.base import as_list
 from aforesaid.agents.claude_code.hooks import HOOK_EVENTS, hook_command, hook_group, is_our_command
-from aforesaid.agents.fields import as_list
 from aforesaid.agents.settings_file import (
     Change,
     Json,

@@ -9,7 +9,7 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from aforesaid.agents.fields import as_list, as_object
+from aforesaid.agents.base import as_list, as_object
 from aforesaid.model.events import Answered
 from aforesaid.text import one_line
 

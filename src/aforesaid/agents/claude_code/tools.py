@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any
 
+from aforesaid.agents.base import as_list, as_object, number_of, text_of
 from aforesaid.agents.claude_code import questions
-from aforesaid.agents.fields import as_list, as_object, number_of, text_of
 from aforesaid.model.events import (
     OUR_TOOLS,
     Action,
@@ -50,6 +50,7 @@ SUBJECTS = {
 TASK_NUMBER = re.compile(r"#(\d+)")
 PATHS = ("path", "file_path", "notebook_path", "glob")
 COMMANDS = ("Bash", "PowerShell")
+KEPT_OUTPUT = "/tool-results/"  # where the client keeps long results
 
 
 def action(name: str, given: object, result: object) -> Action:
@@ -142,12 +143,14 @@ def _path(args: dict[str, Any]) -> str:
 
 def _read(args: dict[str, Any], out: dict[str, Any]) -> FileRead:
     file = as_object(out.get("file"))
+    path = text_of(file, "filePath") or _path(args)
     return FileRead(
-        path=text_of(file, "filePath") or _path(args),
+        path=path,
         first_line=number_of(file, "startLine") or number_of(args, "offset") or 1,
         lines=number_of(file, "numLines"),
         total_lines=number_of(file, "totalLines"),
         content=text_of(file, "content"),
+        is_output=KEPT_OUTPUT in path,
     )
 
 

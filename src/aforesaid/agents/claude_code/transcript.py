@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aforesaid import log
+from aforesaid.agents.base import Json, as_object, text_of
 from aforesaid.agents.claude_code.conversation import (
     MESSAGE_EVENT,
     Conversation,
@@ -27,7 +28,6 @@ from aforesaid.agents.claude_code.conversation import (
     time_of,
 )
 from aforesaid.agents.claude_code.hooks import HOOK_EVENTS
-from aforesaid.agents.fields import Json, as_object, text_of
 from aforesaid.clock import DAY
 from aforesaid.ids import digest
 from aforesaid.model.events import Capture, Event, TranscriptEvent, TranscriptFile, Unreadable

@@ -1,7 +1,6 @@
 """The changes that a dream plans, and those that a model proposes.
 
-Operations that touch the same memory belong together: if its file was edited meanwhile, all of them are
-dropped, and the others still hold. A reply is read leniently; `checks.py` judges the content.
+A reply is read leniently; `checks.py` judges the content.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -118,37 +117,13 @@ class Plan:
         self._remove(name, why, replaced_by)
         self.operations.append(Operation(RETIRE, (name,), why, replaced_by, dropped))
 
-    def rewrite(self, memory: Memory, why: str, others: Iterable[str] = ()) -> None:
-        """`others`: the memories that cause the rewrite."""
+    def rewrite(self, memory: Memory, why: str) -> None:
         if memory != self.standing[memory.name]:
             self.standing[memory.name] = memory
-            self.operations.append(Operation(REWRITE, (memory.name, *others), why))
+            self.operations.append(Operation(REWRITE, (memory.name,), why))
 
     def notice(self, pinned: Memory, what: str) -> None:
         self.noticed.append(f"{pinned.name} is pinned and stays as it is: {what}")
-
-    def tied(self) -> list[frozenset[str]]:
-        """Groups of memories that change together or not at all."""
-        groups: list[frozenset[str]] = []
-        for one in self.operations:
-            near = [group for group in groups if group & one.touched]
-            groups = [group for group in groups if group not in near]
-            groups.append(one.touched.union(*near))
-        return groups
-
-    def without(self, names: Collection[str]) -> "Plan":
-        """The plan without these memories and all that change together with them."""
-        left = {name for group in self.tied() if group & set(names) for name in group}
-        kept = Plan(self.read, refused=list(self.refused), noticed=list(self.noticed))
-        kept.gone = {name: gone for name, gone in self.gone.items() if name not in left}
-        old = {name: stored.memory for name, stored in self.read.items() if name in left}
-        kept.standing = self.standing | old
-        for one in self.operations:
-            if one.touched & left:
-                kept.refused.append(Refusal(str(one), "a file was edited meanwhile"))
-            else:
-                kept.operations.append(one)
-        return kept
 
     def _remove(self, name: str, why: str, replaced_by: str | None) -> None:
         """An earlier rewrite of a retired memory is no longer reported."""

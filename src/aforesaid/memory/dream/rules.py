@@ -19,7 +19,14 @@ from aforesaid.memory.curation import MEMORY_LINK, dead_links, files_freshness, 
 from aforesaid.memory.dream.plan import Plan
 from aforesaid.memory.format import SUFFIX, fold_name, slugify
 from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, OF_USER, Memory, StoredMemory
-from aforesaid.similarity import Relation, compare, contradict, parse_claim, parse_sentences
+from aforesaid.similarity import (
+    Relation,
+    compare,
+    contradict,
+    parse_claim,
+    parse_sentences,
+    say_same,
+)
 from aforesaid.text import one_line, words
 from aforesaid.times import DAY, MONTH, WEEK, containing, shifted
 
@@ -34,13 +41,15 @@ MAX_QUOTED = 120  # characters of a sentence, in a reason
 
 
 class _Parsed(NamedTuple):
-    """`core`: the sentences of the statement; `rest`: why, and how to apply it. `keys`: of all words."""
+    """`core`: the sentences of the statement; `rest`: why, and how to apply it. `keys`: of all words.
+    `numbers`: those of the statement."""
 
     body: str
     description: tuple[str, ...]
     core: tuple[str, ...]
     rest: tuple[str, ...]
     keys: frozenset[str]
+    numbers: frozenset[str]
 
     def describes(self, other: "_Parsed") -> bool:
         """Where texts say little (`See the wiki`), the descriptions may be the whole difference."""
@@ -56,7 +65,8 @@ def _parse(memory: Memory) -> _Parsed:
     description = _sentences(memory.description)
     core = _sentences(statement) or description
     rest = tuple(each for _, text in labelled for each in _sentences(text))
-    return _Parsed(body, description, core, rest, _keys((*description, *core, *rest)))
+    numbers = frozenset(filter(str.isdigit, _keys(core)))
+    return _Parsed(body, description, core, rest, _keys((*description, *core, *rest)), numbers)
 
 
 def _sentences(text: str) -> tuple[str, ...]:
@@ -96,6 +106,9 @@ def find_duplicates(memories: Sequence[StoredMemory]) -> dict[str, list[str]]:
 
 
 def _say_same(one: _Parsed, other: _Parsed) -> bool:
+    # First what is cheap: among hundreds of similar memories every pair comes here.
+    if not (one.numbers <= other.numbers or other.numbers <= one.numbers):
+        return False
     if one.keys.isdisjoint(other.keys) or not (one.describes(other) and other.describes(one)):
         return False
     if normalize_text(one.body) == normalize_text(other.body):
@@ -110,8 +123,7 @@ def _say_same(one: _Parsed, other: _Parsed) -> bool:
 
 
 def _contains_all(ones: Sequence[str], others: Sequence[str]) -> bool:
-    same = Relation.SAME
-    return all(any(compare(one, other) is same for other in others) for one in ones)
+    return all(any(say_same(one, other) for other in others) for one in ones)
 
 
 def retire_replaced(plan: Plan) -> None:
@@ -236,7 +248,7 @@ def _merge_bodies(kept: Memory, other: Memory) -> str:
     known = _sentences(f"{kept.description}\n{mine}")
     for label, text in _split_parts(theirs):
         for new in _sentences(text):
-            twins = [old for old in known if compare(old, new) is Relation.SAME]
+            twins = [old for old in known if say_same(old, new)]
             if any(_length(new) <= _length(twin) for twin in twins):
                 continue
             key = label.strip("*: \t").lower()
@@ -315,8 +327,7 @@ def fix_links(plan: Plan, memories: Memories) -> None:
             plan.notice(memory, f"it links to what is no longer there: {', '.join(dead)}")
         elif dead:
             body = fix_dead_links(memory.body, dead)
-            tied = [each for each in dead if each in plan.gone]
-            plan.rewrite(replace(memory, body=body), f"no longer there: {', '.join(dead)}", tied)
+            plan.rewrite(replace(memory, body=body), f"no longer there: {', '.join(dead)}")
 
 
 def fix_dead_links(body: str, dead: Mapping[str, str | None]) -> str:

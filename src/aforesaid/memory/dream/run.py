@@ -2,10 +2,10 @@
 once or none.
 
 A dream costs a model request and rewrites memories, so it runs seldom: each of several conditions can prevent
-it. The plan is checked against the files again before it is written. The request has all memories that fit,
-and what was done lately. Similar memories come first and next to each other: they can be merged, and small
-models forget what they read a page ago. What does not fit is not shown, and what was not shown cannot be
-changed.
+it. If a memory is edited meanwhile, the dream is planned anew, with the same answer. The request has all
+memories that fit, and what was done lately. Similar memories come first and next to each other: they can be
+merged, and small models forget what they read a page ago. What does not fit is not shown, and what was not
+shown cannot be changed.
 """
 
 import os
@@ -19,7 +19,7 @@ from aforesaid import clock, locks, log
 from aforesaid.clock import DAY, MINUTE, age
 from aforesaid.english import count
 from aforesaid.errors import Edited, MemoryRefused, NotFound
-from aforesaid.memory.changes import Change, Memories, UndoResult, undo_change
+from aforesaid.memory.changes import Memories, UndoResult, undo_change
 from aforesaid.memory.curation import files_freshness
 from aforesaid.memory.dream.checks import apply_proposal
 from aforesaid.memory.dream.plan import (
@@ -28,6 +28,7 @@ from aforesaid.memory.dream.plan import (
     REWRITE,
     Operation,
     Plan,
+    Proposal,
     Refusal,
     describe_operations,
     read_proposal,
@@ -45,7 +46,7 @@ from aforesaid.memory.folders import Places
 from aforesaid.memory.history import unified_diff
 from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable
-from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, Memory
+from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, Memory, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, StoredReply
 from aforesaid.paths import PRIVATE_FILE, private_dir
 from aforesaid.similarity import parse_sentences, word_overlap
@@ -193,7 +194,6 @@ class DreamResult:
     unanswered: str | None = None
     noticed: tuple[str, ...] = ()
     entry: str | None = None
-    kept_by_hand: tuple[str, ...] = ()
     completed: bool = True
 
     @property
@@ -224,16 +224,29 @@ def run_dream(
             if result.completed and not dry_run:
                 mine.done(memories.clock())
             return result
-    # The team's memories and the client's are not ours to change.
-    plan = Plan({each.memory.name: each for each in memories.all().memories if each.is_ours})
-    fix_dates(plan)
-    merge_duplicates(plan)
-    retire_replaced(plan)
-    unanswered, retry = _ask_model(plan, around)
-    fix_links(plan, memories)
-    mark_stale(plan, around.root, f"{clock.local(memories.clock()):%Y-%m-%d}")
-    set_updated(plan, memories.clock())
-    result = _apply_plan(plan, memories, dry_run=dry_run)
+    answer: _Answer | None = None
+    result = DreamResult(given_up="memories were edited again and again", completed=False)
+    for _ in range(WRITE_ATTEMPTS):
+        # The team's memories and the client's are not ours to change.
+        plan = Plan({each.memory.name: each for each in memories.all().memories if each.is_ours})
+        fix_dates(plan)
+        merge_duplicates(plan)
+        retire_replaced(plan)
+        answer = answer or _ask_model(plan, around)
+        apply_proposal(plan, answer.of_unchanged(plan))
+        fix_links(plan, memories)
+        mark_stale(plan, around.root, f"{clock.local(memories.clock()):%Y-%m-%d}")
+        set_updated(plan, memories.clock())
+        dropped = [Refusal(str(one), "the whole dream was given up") for one in plan.operations]
+        result = replace(result, refused=(*plan.refused, *dropped))
+        try:
+            result = _apply_plan(plan, memories, dry_run=dry_run)
+        except Edited:
+            continue
+        except MemoryRefused as refused:
+            result = replace(result, given_up=str(refused))
+        break
+    assert answer is not None
     log.action(
         "memory.dreamed",
         memories=len(plan.read),
@@ -241,7 +254,8 @@ def run_dream(
         refused=len(result.refused),
         given_up=result.given_up is not None,
     )
-    result = replace(result, unanswered=unanswered, completed=result.completed and not retry)
+    completed = result.completed and not answer.retry
+    result = replace(result, unanswered=answer.unanswered, completed=completed)
     if result.completed and not dry_run:
         record_project_dream(memories.places, memories.clock())
     return result
@@ -265,10 +279,29 @@ def undo_last_dream(memories: Memories, *, force: bool = False) -> UndoResult:
     raise NotFound("There is no dream to undo. See `aforesaid memory log`.")
 
 
-def _ask_model(plan: Plan, around: DreamContext) -> tuple[str | None, bool]:
-    """Why the model's answer was not used, and whether the dream should be retried soon."""
+class _Answer(NamedTuple):
+    """What the model proposed for the memories in `read`. `unanswered`: why nothing. `retry`: soon."""
+
+    read: Mapping[str, StoredMemory]
+    proposal: Proposal = Proposal()
+    unanswered: str | None = None
+    retry: bool = False
+
+    def of_unchanged(self, plan: Plan) -> Proposal:
+        """Without the operations on memories that were edited since."""
+        same = {n for n in plan.standing if n in self.read and self.read[n] == plan.read[n]}
+        kept = tuple(one for one in self.proposal.operations if one.touched <= same)
+        edited = (
+            Refusal(str(one), "a file was edited meanwhile")
+            for one in self.proposal.operations
+            if one not in kept
+        )
+        return Proposal(kept, (*self.proposal.ignored, *edited))
+
+
+def _ask_model(plan: Plan, around: DreamContext) -> _Answer:
     if around.ask is None:
-        return None, False
+        return _Answer(plan.read)
     stale = {
         name: str(files_freshness(stored.memory, around.root))
         for name, stored in plan.stored.items()
@@ -276,64 +309,37 @@ def _ask_model(plan: Plan, around: DreamContext) -> tuple[str | None, bool]:
     }
     asked = build_dream_request(list(plan.standing.values()), around.signals, stale, around.room)
     if len(asked.names) < 2:
-        return None, False
+        return _Answer(plan.read)
     answer = around.ask(asked.request)
     if not isinstance(answer, Reply | StoredReply):
-        return answer.why, not isinstance(answer, Refused)
+        return _Answer(plan.read, unanswered=answer.why, retry=not isinstance(answer, Refused))
     proposal = read_proposal(answer.text, asked.names)
     if isinstance(proposal, Unusable):
-        return proposal.why, False
-    apply_proposal(plan, proposal)
-    return None, False
+        return _Answer(plan.read, unanswered=proposal.why)
+    return _Answer(plan.read, proposal)
 
 
 def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool) -> DreamResult:
-    given_up = "memories were edited again and again"
-    for _ in range(WRITE_ATTEMPTS):
-        # Memories that take part, also as a replacement, and were changed since they were read.
-        names = {name for one in plan.operations for name in one.touched}
-        now = {name: memories.get(name, plan.read[name].scope) for name in names}
-        same = {
-            n for n, stored in now.items() if stored and stored.checksum == plan.read[n].checksum
-        }
-        plan = plan.without(names - same)
-        message, preview = _change_message(plan), dry_run or not plan.operations
-        try:
-            opened = memories.trial() if preview else memories.change(message, forgiving=True)
-            with opened as change:
-                _stage_plan(change, plan)
-        except Edited:
-            continue
-        except MemoryRefused as refused:
-            given_up = str(refused)
-            break
-        return _build_result(plan, memories, change)
-    dropped = (Refusal(str(one), "the whole dream was given up") for one in plan.operations)
-    return DreamResult(refused=(*plan.refused, *dropped), given_up=given_up, completed=False)
-
-
-def _stage_plan(change: Change, plan: Plan) -> None:
-    # Half a merge would lose text.
-    groups = {name: f"{CHANGE_REASON} {min(tied)}" for tied in plan.tied() for name in tied}
-    for name, memory in plan.changed.items():
-        change.write(memory, plan.read[name].checksum, group=groups[name])
-    for name, gone in plan.gone.items():
-        by, expected = plan.successor(name), plan.read[name].checksum
-        change.retire(name, gone.why, by, expected, group=groups[name])
-
-
-def _build_result(plan: Plan, memories: Memories, change: Change) -> DreamResult:
-    names = tuple(n for n, stored in plan.read.items() if stored.path in change.kept_by_hand)
-    done = plan.without(names)
-    paths = {done.read[name].path for name in {*done.changed, *done.gone}}
+    """Raises Edited if a memory that takes part, also as a replacement, was changed since it was read."""
+    message, preview = _change_message(plan), dry_run or not plan.operations
+    with memories.trial() if preview else memories.change(message) as change:
+        for name in {name for one in plan.operations for name in one.touched}:
+            now = change.get(name, plan.read[name].scope)
+            if now is None or now.checksum != plan.read[name].checksum:
+                raise Edited
+        for name, memory in plan.changed.items():
+            change.write(memory, plan.read[name].checksum)
+        for name, gone in plan.gone.items():
+            change.retire(name, gone.why, plan.successor(name), plan.read[name].checksum)
+    paths = {stored.path for stored in plan.read.values()}
     files = {
         each.path.relative_to(memories.places.root).as_posix(): each
         for each in change.changed_files()
         if each.path in paths
     }
     return DreamResult(
-        operations=tuple(done.operations),
-        refused=tuple(done.refused),
+        operations=tuple(plan.operations),
+        refused=tuple(plan.refused),
         before={
             path: (each.before or b"").decode("utf-8", "replace") for path, each in files.items()
         },
@@ -341,9 +347,8 @@ def _build_result(plan: Plan, memories: Memories, change: Change) -> DreamResult
             path: None if each.after is None else each.after.decode("utf-8", "replace")
             for path, each in files.items()
         },
-        noticed=tuple(done.noticed),
+        noticed=tuple(plan.noticed),
         entry=change.entry,
-        kept_by_hand=names,
     )
 
 

@@ -187,7 +187,7 @@ class _Application:
             self._write(memory, old)
         else:
             memory = replace(memory, replaces=(*former.replaces, former.name))
-            self.change.retire(former.name, "corrected", name, old.checksum, group=name)
+            self.change.retire(former.name, "corrected", name, old.checksum)
             self._write(memory, None)
             self.known.remove(old)
         self.paths[name] = (*self.paths[name], old.path)

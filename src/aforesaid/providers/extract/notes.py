@@ -35,6 +35,7 @@ from aforesaid.providers.extract.passages import (
 from aforesaid.providers.extract.patches import Patch, Symbol
 from aforesaid.providers.extract.prompts import Decision, read_decisions
 from aforesaid.providers.extract.work import Check, Run, Work, read_work
+from aforesaid.repository import is_shared_branch
 from aforesaid.similarity import COMMON_STEMS, WIDE, content_words
 
 TITLE, SUBTITLE, FACT, REQUEST, NARRATIVE = 90, 240, 320, 300, 900  # characters
@@ -370,7 +371,7 @@ def _type(work: Work, title: str) -> str:
 
 
 def _concepts(work: Work, title: str, chosen: list[Chosen]) -> tuple[str, ...]:
-    """Words that recur in the note, and the folder of the file that changed most."""
+    """The branch, words that recur in the note, and the folder of the file that changed most."""
     said = " ".join([title, *(each.text for each in chosen[:6])])
     counts = Counter(
         word.lower()
@@ -379,7 +380,8 @@ def _concepts(work: Work, title: str, chosen: list[Chosen]) -> tuple[str, ...]:
     )
     folders = [PurePosixPath(path).parent.name for path in work.modified[:1]]
     common = [word for word, count in counts.most_common(CONCEPTS) if count > 1]
-    return tuple(dict.fromkeys(filter(None, (*folders, *common))))[:CONCEPTS]
+    branch = "" if is_shared_branch(work.turn.branch) else text.one_line(work.turn.branch, 100)
+    return tuple(dict.fromkeys(filter(None, (branch, *folders, *common))))[:CONCEPTS]
 
 
 def _decision(decision: Decision, work: Work) -> ObservationDraft:

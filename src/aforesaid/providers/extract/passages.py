@@ -18,13 +18,7 @@ TRACE = re.compile(
     r"|[ \t]+[│|].*|[ \t]{4,}\S.*|(?:FAILED|PASSED|ERROR) \S+.*|\[?\d{4}-\d\d-\d\d[T ]\d\d:.*)$",
     re.MULTILINE,
 )
-MACHINE = re.compile(
-    r"<(system-reminder|local-command-[a-z]+|command-message|bash-std[a-z]+|task-notification"
-    r"|ide_[a-z_]+|aforesaid[\w-]*)\b[^>]*>.*?(?:</\1>|\Z)",
-    re.DOTALL,
-)
-SLASH = re.compile(r"<command-name>\s{0,20}(/?[^\s<]{1,100})\s{0,20}</command-name>")
-ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+INJECTED = re.compile(r"<(aforesaid[\w-]*)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
 LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^)\s]{0,500}\)")
 EMPHASIS = re.compile(r"\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^\s*#{1,6}\s+(.+?)\s*#*$")
@@ -68,15 +62,8 @@ PLAIN_LABEL = re.compile(
 
 
 def plain_prompt(prompt: str) -> str:
-    """What the user wrote, without pasted code and traces and without what the client added."""
-    raw = text.clean(prompt[:LOOKED_AT])
-    if raw.lstrip().startswith("<task-notification>"):
-        return ""
-    called = SLASH.search(raw)
-    if called:
-        said = ARGUMENTS.search(raw)
-        raw = f"{called[1]} {said[1] if said else ''}"
-    raw = MACHINE.sub("\n", raw)
+    """What the user wrote, without pasted code and traces and without what was injected."""
+    raw = INJECTED.sub("\n", text.clean(prompt[:LOOKED_AT]))
     lines = TRACE.sub("", FENCE.sub("\n", raw)).splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith(">")).strip()
 

@@ -5,9 +5,9 @@ WHERE session_id = :session_id AND content_hash = :content_hash AND kind = :kind
 
 -- name: add
 INSERT INTO events (session_id, key, kind, tool, hook, capture_id, at, prompt_number, subagent_type,
-                    boring, content_hash, size, body, healed, prompt_id)
+                    boring, job_id, content_hash, size, body, healed, prompt_id)
 VALUES (:session_id, :key, :kind, :tool, :hook, :capture_id, :at, :prompt_number, :subagent_type,
-        :boring, :content_hash, :size, :body, :healed, :prompt_id)
+        :boring, :job_id, :content_hash, :size, :body, :healed, :prompt_id)
 ON CONFLICT (session_id, key) DO NOTHING
 RETURNING id;
 

@@ -21,22 +21,35 @@ SELECT 1 FROM events
 WHERE session_id = :session_id AND kind = :kind AND healed AND at BETWEEN :at - :window AND :at + :window
   AND (prompt_id IS NULL OR :prompt_id IS NULL OR prompt_id = :prompt_id);
 
--- Prompt numbers. Highest first, so that the place is free.
+-- Prompt numbers. Room for one more: where a number is unique, in two steps.
 
--- name: prompts
-SELECT number, at, prompt_id FROM prompts WHERE session_id = :session_id ORDER BY number;
+-- name: shift_prompts
+UPDATE prompts SET number = -number - 1 WHERE session_id = :session_id AND number >= :first;
 
--- name: move_prompt
-UPDATE prompts SET number = :new WHERE session_id = :session_id AND number = :old;
+-- name: settle_prompts
+UPDATE prompts SET number = -number WHERE session_id = :session_id AND number < 0;
 
--- name: move_events
-UPDATE events SET prompt_number = :new WHERE session_id = :session_id AND prompt_number = :old;
+-- name: shift_summaries
+UPDATE summaries SET prompt_number = -prompt_number - 1
+WHERE session_id = :session_id AND prompt_number >= :first;
+
+-- name: settle_summaries
+UPDATE summaries SET prompt_number = -prompt_number WHERE session_id = :session_id AND prompt_number < 0;
+
+-- name: shift_events
+UPDATE events SET prompt_number = prompt_number + 1
+WHERE session_id = :session_id AND prompt_number >= :first;
+
+-- name: shift_observations
+UPDATE observations SET prompt_number = prompt_number + 1
+WHERE session_id = :session_id AND prompt_number >= :first;
+
+-- name: shift_jobs
+UPDATE jobs SET prompt_number = prompt_number + 1
+WHERE session_id = :session_id AND prompt_number >= :first;
 
 -- name: move_observations
 UPDATE observations SET prompt_number = :new WHERE session_id = :session_id AND prompt_number = :old;
-
--- name: move_summaries
-UPDATE summaries SET prompt_number = :new WHERE session_id = :session_id AND prompt_number = :old;
 
 -- name: move_jobs
 UPDATE jobs SET prompt_number = :new WHERE session_id = :session_id AND prompt_number = :old;
@@ -44,14 +57,14 @@ UPDATE jobs SET prompt_number = :new WHERE session_id = :session_id AND prompt_n
 -- name: count_prompts
 UPDATE sessions
 SET prompts = (SELECT count(*) FROM prompts WHERE session_id = sessions.id)
-WHERE id = :id;
+WHERE id = :session_id;
 
 -- name: number_by_time
 SELECT max(number) FROM prompts WHERE session_id = :session_id AND at <= :at;
 
 -- Events whose prompt was not known when they came. They were put down to the last prompt before them that
 -- was, so they are found from there on. Of prompts of one id, the first has the events.
--- name: misplaced_by_id
+-- name: misplaced
 SELECT e.id, e.job_id, e.kind, e.prompt_number, p.number
 FROM events AS e CROSS JOIN prompts AS p ON p.session_id = e.session_id AND p.prompt_id = e.prompt_id
 WHERE e.session_id = :session_id AND e.prompt_number >= :base AND e.prompt_number <> p.number
@@ -64,15 +77,23 @@ WHERE e.session_id = :session_id AND e.prompt_number >= :base AND e.prompt_numbe
     SELECT 1 FROM prompts AS own
     WHERE e.kind = 'prompt' AND own.session_id = e.session_id AND own.number = e.prompt_number
       AND own.at = e.at
-  );
-
--- The same for events whose prompt nobody knows by an id.
--- name: misplaced_by_time
-SELECT id, job_id, kind, prompt_number, :number AS number FROM events AS e
-WHERE session_id = :session_id AND prompt_number = :base AND at > :at
+  )
+-- Those whose prompt nobody knows by an id: to the last of the new prompts before them, if there is no other
+-- prompt between.
+UNION ALL
+SELECT e.id, e.job_id, e.kind, e.prompt_number, max(p.number) AS number
+FROM events AS e CROSS JOIN prompts AS p ON p.session_id = e.session_id
+WHERE e.session_id = :session_id AND e.prompt_number >= :base
+  AND p.number IN (SELECT value FROM json_each(:numbers)) AND p.number > e.prompt_number AND p.at < e.at
   AND NOT EXISTS (
-    SELECT 1 FROM prompts AS p WHERE p.session_id = e.session_id AND p.prompt_id = e.prompt_id
-  );
+    SELECT 1 FROM prompts AS other
+    WHERE other.session_id = e.session_id AND other.number > e.prompt_number AND other.number < p.number
+      AND other.number NOT IN (SELECT value FROM json_each(:numbers))
+  )
+  AND NOT EXISTS (
+    SELECT 1 FROM prompts AS own WHERE own.session_id = e.session_id AND own.prompt_id = e.prompt_id
+  )
+GROUP BY e.id;
 
 -- name: place_event
 UPDATE events SET prompt_number = :number WHERE id = :id;
@@ -93,14 +114,14 @@ SELECT count(*) AS worth, count(*) FILTER (WHERE job_id IS NULL) AS waiting FROM
 WHERE session_id = :session_id AND prompt_number = :prompt_number
   AND kind IN ('tool', 'subagent_stop') AND NOT boring AND (:until IS NULL OR at <= :until);
 
--- name: waiting
-SELECT id FROM events
-WHERE session_id = :session_id AND prompt_number = :prompt_number AND job_id IS NULL
-  AND kind IN ('tool', 'subagent_stop') AND NOT boring AND (:until IS NULL OR at <= :until)
-ORDER BY at, id;
-
 -- name: claim
-UPDATE events SET job_id = :job_id WHERE id = :id;
+UPDATE events SET job_id = :job_id
+WHERE id IN (
+  SELECT id FROM events
+  WHERE session_id = :session_id AND prompt_number = :prompt_number AND job_id IS NULL
+    AND kind IN ('tool', 'subagent_stop') AND NOT boring AND (:until IS NULL OR at <= :until)
+  ORDER BY at, id LIMIT :limit
+);
 
 -- Nobody has begun them and nothing has come of them: they can be made anew, with more in them.
 -- name: drop_untouched

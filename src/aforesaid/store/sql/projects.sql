@@ -2,7 +2,7 @@
 SELECT project_id, link, kind, identity FROM project_identities ORDER BY project_id, link;
 
 -- name: add_project
-INSERT INTO projects (name, root, created_at) VALUES (:name, :root, :now) RETURNING id;
+INSERT INTO projects (name, root, created_at) VALUES (:name, :root, :created_at) RETURNING id;
 
 -- name: move_project
 UPDATE projects SET name = :name, root = :root WHERE id = :id;

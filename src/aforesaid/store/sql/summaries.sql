@@ -6,6 +6,7 @@ INSERT INTO summaries (session_id, project_id, prompt_number, at, provider, mode
                        learned, completed, next_steps, notes, origins)
 SELECT id, project_id, :prompt_number, :at, :provider, :model, :request, :investigated,
        :learned, :completed, :next_steps, :notes, :origins FROM sessions WHERE id = :session_id
+ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: add_file

@@ -117,12 +117,6 @@ WHERE id IN (SELECT id FROM temp.moved WHERE follows IS NOT NULL) AND follows IS
 SELECT id FROM projects AS p WHERE name = :name AND root = :root
   AND NOT EXISTS (SELECT 1 FROM project_identities WHERE project_id = p.id);
 
--- name: add_project
-INSERT INTO projects (name, root, created_at) VALUES (:name, :root, :created_at) RETURNING id;
-
--- name: add_identity
-INSERT INTO project_identities (identity, kind, project_id) VALUES (:identity, :kind, :project_id);
-
 -- name: add_dir
 INSERT INTO project_dirs (dir, project_id, seen_at) VALUES (:dir, :project_id, :seen_at)
 ON CONFLICT DO NOTHING;
@@ -159,13 +153,6 @@ UPDATE summaries SET project_id = :project_id WHERE session_id = :id;
 -- name: is_placeholder
 SELECT 1 FROM project_identities WHERE project_id = :project_id AND identity LIKE 'claude-mem:%';
 
--- name: numbers
-SELECT number, prompt_id, at, text FROM prompts WHERE session_id = :session_id;
-
--- name: add_prompt
-INSERT INTO prompts (session_id, number, prompt_id, at, text)
-VALUES (:session_id, :number, :prompt_id, :at, :text);
-
 -- name: jobs_here
 SELECT id, kind, prompt_number, state FROM jobs WHERE session_id = :session_id ORDER BY id;
 
@@ -175,13 +162,6 @@ INSERT INTO jobs (kind, session_id, prompt_number, state, tries, due_at, last_er
 VALUES (:kind, :session_id, :prompt_number, :state, :tries, :due_at, :last_error, :created_at,
         :finished_at, :written_by)
 RETURNING id;
-
--- name: add_event
-INSERT INTO events (session_id, key, kind, tool, hook, capture_id, at, prompt_number, subagent_type,
-                    boring, job_id, content_hash, size, body, healed, prompt_id)
-VALUES (:session_id, :key, :kind, :tool, :hook, :capture_id, :at, :prompt_number, :subagent_type,
-        :boring, :job_id, :content_hash, :size, :body, :healed, :prompt_id)
-ON CONFLICT (session_id, key) DO NOTHING;
 
 -- An event that nobody has taken up here was taken up there.
 -- name: adopt_event
@@ -205,15 +185,6 @@ RETURNING id;
 INSERT INTO observation_events (observation_id, event_id)
 SELECT :observation_id, id FROM events WHERE session_id = :session_id AND key = :key
 ON CONFLICT DO NOTHING;
-
--- name: add_summary
-INSERT INTO summaries (session_id, project_id, prompt_number, at, provider, model, request, investigated,
-                       learned, completed, next_steps, notes)
-SELECT id, project_id, :prompt_number, :at, :provider, :model, :request, :investigated,
-       :learned, :completed, :next_steps, :notes
-FROM sessions WHERE id = :session_id
-ON CONFLICT DO NOTHING
-RETURNING id;
 
 -- name: same_requests
 SELECT count(*) FROM requests

@@ -25,9 +25,15 @@ SINCE = Parameter("since", "Start: milliseconds, or a date such as `last week`."
 UNTIL = Parameter("until", "End, included: milliseconds, or a date such as `5 October`.", most=200)
 FILTERS = (
     PROJECT,
-    Parameter("type", "Only observations of this type; can be repeated.", "names", choices=TYPES),
-    Parameter("concept", "Only with this concept; can be repeated.", "names", most=500),
-    Parameter("file", "Only about this file; can be repeated.", "names", most=4096),
+    Parameter(
+        "type",
+        "Only observations of this type; can be repeated.",
+        "names",
+        choices=TYPES,
+        default=(),
+    ),
+    Parameter("concept", "Only with this concept; can be repeated.", "names", most=500, default=()),
+    Parameter("file", "Only about this file; can be repeated.", "names", most=4096, default=()),
     Parameter("agent", "Only from this agent.", most=100),
     Parameter("session", "Only from the session with this id.", "number", most=MAX_ID),
     SINCE,

@@ -21,7 +21,7 @@ from aforesaid.web.markdown import parse_markdown
 LONGEST = 300_000  # characters of a file
 NAME = Parameter("name", "Its file's name without the extension.", required=True, most=300)
 ONE_PROJECT = replace(PROJECT, required=True)
-RETIRED = Parameter("retired", "Retired memories instead.", "switch")
+RETIRED = Parameter("retired", "Retired memories instead.", "flag", default=False)
 CHANGE_ID = Parameter("id", "A change's id, or its beginning.", required=True, most=100)
 MEMORY_PATH = "/api/memories/{name}"
 CHANGE_PATH = "/api/memories-log/{id}"
@@ -71,7 +71,7 @@ def list_memories(backend: Backend, *, project: int | None, retired: bool) -> Js
     Parameter("text", "What to remember.", required=True, most=LONGEST_SAID),
     Parameter("type", "Default: chosen by its wording.", choices=TYPES),
     Parameter("name", "Write or replace the memory with this name.", most=300),
-    Parameter("pin", "Always in the brief, never changed by a dream.", "switch"),
+    Parameter("pin", "Always in the brief, never changed by a dream.", "flag", default=False),
     query=(ONE_PROJECT,),
     response=shape("name:str scope:str known:bool"),
 )
@@ -188,7 +188,7 @@ def read_change(backend: Backend, *, id: str, project: int | None) -> Json:
     "POST",
     f"{CHANGE_PATH}/undo",
     CHANGE_ID,
-    Parameter("force", "Even if a file has changed since.", "switch"),
+    Parameter("force", "Even if a file has changed since.", "flag", default=False),
     query=(PROJECT,),
     response=shape("undone:str entry:str? files:[str] kept_by_hand:[str]"),
 )
@@ -208,16 +208,15 @@ def undo_memory_change(backend: Backend, *, id: str, project: int | None, force:
 @endpoint(
     "POST",
     "/api/dream",
-    Parameter("dry_run", "Only show the changes. Default: true.", "flag"),
+    Parameter("dry_run", "Only show the changes.", "flag", default=True),
     query=(ONE_PROJECT,),
     response=shape("completed:bool lines:[str] diff:str entry:str? dry_run:bool"),
     slow=True,
 )
-def run_dream(backend: Backend, *, project: int, dry_run: bool | None) -> Json:
+def run_dream(backend: Backend, *, project: int, dry_run: bool) -> Json:
     """Consolidate memories: duplicates, contradictions, dead links, relative dates. A model, if any, is asked
     once, also in a dry run."""
     folder = directory(common.find_project(backend, project))
-    dry_run = dry_run is not False
     answer = backend.order("dream", dir=folder, project=project, dry_run=dry_run)
     if why := answer.get("refused"):
         raise MemoryRefused(why)

@@ -119,8 +119,8 @@ def read_observation(backend: Backend, *, id: int) -> Json:
     Parameter("title", "A few words."),
     Parameter("subtitle", "One sentence."),
     Parameter("narrative", "The details."),
-    Parameter("facts", "All facts.", "texts"),
-    Parameter("concepts", "All concepts.", "texts"),
+    Parameter("facts", "All facts.", "names"),
+    Parameter("concepts", "All concepts.", "names"),
     Parameter(
         "version",
         "The version that was read: if it has changed since, the edit is refused.",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from aforesaid.briefing import Briefing
+from aforesaid.briefing import write_brief
 from aforesaid.memory.ranking import likely_matches
 from aforesaid.model.search import EVENT, LEVELS, OBSERVATION, Document, Hit, Query
 from aforesaid.parameters import Parameter
@@ -119,8 +119,8 @@ BRIEF_SETTINGS = (
     "/api/brief",
     replace(PROJECT, required=True),
     Parameter("tokens", "The budget.", "number", least=0, most=MOST_TOKENS),
-    Parameter("memories", "Include the index of memories. Default: true.", "flag"),
-    Parameter("work", "Include the current work. Default: true.", "flag"),
+    Parameter("memories", "Include the index of memories.", "flag", default=True),
+    Parameter("work", "Include the current work.", "flag", default=True),
     response=shape(
         "text:str tokens:int",
         parts=many(shape("kind:str id:int? name:str? title:str tokens:int reason:str")),
@@ -128,7 +128,7 @@ BRIEF_SETTINGS = (
     ),
 )
 def preview_brief(
-    backend: Backend, *, project: int, tokens: int | None, memories: bool | None, work: bool | None
+    backend: Backend, *, project: int, tokens: int | None, memories: bool, work: bool
 ) -> Json:
     """Preview the brief of the project's next session, with the tokens of each part. Nothing is recorded as
     injected."""
@@ -136,12 +136,14 @@ def preview_brief(
     budget = settings.number("brief.tokens") if tokens is None else tokens
     root = common.find_project(backend, project)
     assert root is not None
-    written = Briefing(backend.store, backend.searcher, backend.memories).write(
+    written = write_brief(
+        backend.store,
+        backend.searcher,
+        backend.memories if memories else None,
         project,
         root.root,
         budget,
-        with_memories=memories is not False,
-        with_work=work is not False,
+        with_work=work,
     )
     parts, total = list(_parts(backend.store, written)), count_tokens(written.text)
     rest = max(0, total - sum(each["tokens"] for each in parts))
@@ -152,8 +154,8 @@ def preview_brief(
         "parts": [*parts, frame] if written.text else [],
         "knobs": {
             "tokens": budget,
-            "memories": memories is not False,
-            "work": work is not False,
+            "memories": memories,
+            "work": work,
             "settings": {name: settings.values[name] for name in BRIEF_SETTINGS},
         },
     }

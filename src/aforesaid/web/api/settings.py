@@ -40,10 +40,7 @@ def change_setting(backend: Backend, *, key: str, value: Any) -> Json:
     """Change a setting. It takes effect at once or, if `restart` is true, when the worker restarts."""
     row = _find(key)
     try:
-        if isinstance(value, str) and not isinstance(row.default, str):
-            configuring.set_text(key, value, WHERE)
-        else:
-            configuring.set_value(key, value, WHERE)
+        configuring.set_value(key, value, WHERE)
     except ConfigError as error:
         why = str(error).removeprefix(f"{WHERE}: ")
         raise ApiError(400, "bad_setting", why, "value") from None

@@ -162,7 +162,7 @@ def resume(backend: Backend, *, scope: str, project: int | None, session: int | 
     Parameter("what", "What to erase.", choices=ERASED, required=True),
     Parameter("id", "Its id.", "number", most=MAX_ID),
     Parameter("text", "Erase everything that contains this text.", most=10_000),
-    Parameter("dry_run", "Only count.", "switch"),
+    Parameter("dry_run", "Only count.", "flag", default=False),
     response=shape("name:str"),
     slow=True,
 )
