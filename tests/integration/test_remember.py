@@ -199,8 +199,8 @@ def test_an_agent_cannot_vouch_for_anything(project: Path, variable: str) -> Non
     shown = json.loads(aforesaid("show", "1", "--json", cwd=project).stdout)
     assert not any(shown[flag] for flag in ("pinned", "confirmed", "edited"))
     assert [each["pinned"] for each in listed(project)] == [False]
-    for command in (("verify", "1", "--off"), ("pin", "1", "--off"), ("pin", NAME, "--off")):
-        assert aforesaid(*command, cwd=project, env=env).returncode == 0, command
+    for undo in (("verify", "1", "--off"), ("pin", "1", "--off"), ("pin", NAME, "--off")):
+        assert aforesaid(*undo, cwd=project, env=env).returncode == 0, undo
 
 
 def test_a_forgotten_memory_is_gone_and_comes_back(project: Path) -> None:
