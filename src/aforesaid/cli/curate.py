@@ -180,7 +180,7 @@ def merge(key: int, into: str | None, undo: bool) -> None:
     if refused := answer.get("refused"):
         raise click.UsageError(refused)
     text = f"#{key} is merged into #{answer['into']}.\n`aforesaid merge {key} --undo` undoes that."
-    out.report({"id": key, "into": answer["into"], "moved": answer["moved"]}, text)
+    out.report({"id": key, "into": answer["into"]}, text)
 
 
 @click.command()
