@@ -39,9 +39,9 @@ def main(*, plugin: bool = False) -> None:
     disable_core_dumps()
     with_tools = True
     if plugin:
-        from aforesaid.agents.registry import installer
+        from aforesaid.agents.registry import DEFAULT
 
-        with_tools = not installer.is_server_registered(os.environ)
+        with_tools = not DEFAULT.connection.is_server_registered(os.environ)
     out, sys.stdout = sys.stdout.buffer, sys.stderr
     with suppress(KeyboardInterrupt, BrokenPipeError):  # the client has gone
         Server(sys.stdin.buffer, out, with_tools=with_tools).run()
