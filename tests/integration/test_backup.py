@@ -18,12 +18,11 @@ from aforesaid.backups.repository import (
     BY_HAND,
     DAILY,
     DATABASE,
-    DREAM,
     MEMORIES,
     MIGRATION,
     BackupRepository,
 )
-from aforesaid.clock import DAY, HOUR
+from aforesaid.clock import DAY
 from aforesaid.errors import BackupError
 from aforesaid.paths import Paths
 from aforesaid.settings import Settings
@@ -327,26 +326,13 @@ def test_backups_are_due_once_a_day_while_there_is_work(
     keeping, time, store = keeper
     with closing(store):
         assert keeping.is_due()
-        keeping._make(DAILY)
+        keeping.turn()
         assert not keeping.is_due()
         time.now += DAY
         assert not keeping.is_due(), "nothing was written since"
         os.utime(store.database.path, (time.now / 1000, time.now / 1000))
         assert keeping.is_due()
     assert [each.manifest.reason for each in backups.all()] == [DAILY]
-
-
-def test_before_a_dream_there_is_a_backup_unless_one_is_fresh(
-    keeper: "tuple[BackupThread, Time, Store]", backups: BackupRepository
-) -> None:
-    keeping, time, store = keeper
-    with closing(store):
-        for _ in range(2):
-            keeping.make_before_dream()
-        assert [each.manifest.reason for each in backups.all()] == [DREAM]
-        time.now += HOUR
-        keeping.make_before_dream()
-    assert len(backups.all()) == 2
 
 
 def test_backups_can_be_turned_off(home: Paths) -> None:
@@ -356,7 +342,7 @@ def test_backups_can_be_turned_off(home: Paths) -> None:
     with closing(Store(home.database, writer=True)) as store:
         keeping = BackupThread(Context(wiring.Home(home, off), store, clock.now))
         assert not keeping.is_due()
-        keeping.make_before_dream()
+        keeping.turn()
     assert not home.backups.exists()
 
 
