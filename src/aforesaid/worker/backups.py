@@ -10,7 +10,7 @@ from aforesaid.errors import NoRoom, StoreDamaged
 from aforesaid.store import files
 from aforesaid.worker.context import Context, Loop
 
-FRESH = HOUR  # how old the first work to back up is
+FRESH = HOUR  # how old the first work to back up is, and a backup that is enough before a dream
 
 
 class BackupStopped(Exception):
@@ -62,9 +62,16 @@ class BackupThread(Loop):
         self.context.wake_ingest.set()
 
     def turn(self) -> None:
-        """A failure is logged, and `doctor` reports how old the last backup is."""
+        self.make_if_older(self._settings.number("backup.every_hours") * HOUR)
+
+    def make_before_dream(self) -> None:
+        self.make_if_older(FRESH)
+
+    def make_if_older(self, age: int) -> None:
+        """If the last one is, and something was written since. A failure is logged, and `doctor` reports how
+        old the last backup is."""
         try:
-            if self.is_due():
+            if self._settings.number("backup.every_hours") and self._is_older(age):
                 self._make()
         except BackupStopped:
             log.action("backup.stopped")
@@ -73,11 +80,7 @@ class BackupThread(Loop):
         except Exception as error:  # a file that was deleted under us, most likely
             log.warning("backup.skipped", error=log.cause(error))
 
-    def is_due(self) -> bool:
-        """By the last one's age, and only if something was written since."""
-        every = self._settings.number("backup.every_hours") * HOUR
-        if every == 0:
-            return False
+    def _is_older(self, age: int) -> bool:
         newest = next(iter(self._backups.all()), None)
         if newest is None:
             first_start = self._paths.lock_file.stat().st_mtime_ns // 1_000_000
@@ -86,7 +89,7 @@ class BackupThread(Loop):
         # Readers touch what else belongs to the database.
         written = [path for path in files.parts(self._paths.database)[:2] if path.exists()]
         written_at = max((path.stat().st_mtime_ns for path in written), default=0) // 1_000_000
-        return self._clock() - made_at >= every and written_at > made_at
+        return self._clock() - made_at >= age and written_at > made_at
 
     def make_replacement(self) -> str | None:
         """Makes a backup that replaces all others. Returns its name; None without space, or if they are off.

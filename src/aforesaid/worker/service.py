@@ -98,7 +98,7 @@ class Service:
             context, boring, on_stored=context.notifier.captured, thrift=self._disk.thrift
         )
         self._indexing = IndexingThread(context)
-        self._memories = MemoryWork(context)
+        self._memories = MemoryWork(context, self.backups.make_before_dream)
         self._answers = HookAnswers(
             context,
             self._memories.recall,
