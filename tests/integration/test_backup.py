@@ -22,7 +22,7 @@ from aforesaid.backups.repository import (
     MIGRATION,
     BackupRepository,
 )
-from aforesaid.clock import DAY
+from aforesaid.clock import DAY, HOUR
 from aforesaid.errors import BackupError
 from aforesaid.paths import Paths
 from aforesaid.settings import Settings
