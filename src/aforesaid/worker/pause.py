@@ -115,8 +115,9 @@ class Pauses:
 
     def note(self, capture: Capture) -> None:
         """A hook reports that recording is off for its session."""
-        with suppress(ValueError, KeyError, TypeError):
-            if session := str(json.loads(capture.body)["session_id"]):
+        with suppress(ValueError, AttributeError):
+            (session,) = map(str, json.loads(capture.body).values())  # whatever the agent calls it
+            if session:
                 self._mark_seen((capture.agent, session), capture.at)
 
     def _mark_seen(self, session: SessionRef, at: int) -> None:
