@@ -101,7 +101,7 @@ class ObservationCommands:
         if isinstance(done, Unmergeable):
             return {"refused": done.why}
         self._notify("merged", done.id, done.into)
-        return {"into": done.into, "moved": list(done.moved)}
+        return {"into": done.into}
 
     def unmerge(self, request: Json) -> Json:
         done = self.rows.unmerge(request["id"])

@@ -112,8 +112,8 @@ class Pauses:
     def note(self, capture: Capture) -> None:
         """A hook reports that recording is off for its session."""
         try:
-            session = str(json.loads(capture.body)["session_id"])
-        except (ValueError, KeyError, TypeError):
+            (session,) = map(str, json.loads(capture.body).values())  # whatever the agent calls it
+        except (ValueError, AttributeError):
             return
         if session:
             self._mark_seen((capture.agent, session), capture.at)
