@@ -20,6 +20,7 @@ from aforesaid.briefing import ANSWERING, write_brief
 from aforesaid.clock import MINUTE
 from aforesaid.errors import AforesaidError
 from aforesaid.hook.capture import brief_head, brief_name
+from aforesaid.memory import claude_memory
 from aforesaid.model import events
 from aforesaid.model.search import Injection, MemoryInjection
 from aforesaid.model.sessions import Session
@@ -213,24 +214,37 @@ class HookAnswers:
         if not dirs:
             return
         root = project.root if self.context.projects.find(project.root) == project_id else dirs[0]
+        self._sync_shared(root)
         tokens = self.context.settings.number("brief.tokens")
         text = self._write_brief(project_id, root, tokens).text
         for directory in dirs:
-            for agent in (each for each in self.context.agents.values() if each.has_hooks):
+            for agent in self._agents():
                 head = brief_head(directory) + b"\0\n"
-                write_private(self._brief_file(directory), head + agent.reply("context", text))
+                file = self._brief_file(agent, directory)
+                write_private(file, head + agent.reply("context", text))
         log.action("brief.prepared", project=project_id, size=len(text))
+
+    def _sync_shared(self, directory: str) -> None:
+        setting = self.context.settings.text("memory.client")
+        found = self.memories.memories(directory)
+        claude_memory.sync_shared(setting, found, directory, self.context.env)
 
     def prepare_missing_briefs(self, project_ids: frozenset[int]) -> None:
         for project_id in project_ids:
-            if not all(self._brief_file(each).exists() for each in self._directories(project_id)):
+            directories = self._directories(project_id)
+            files = (self._brief_file(a, each) for each in directories for a in self._agents())
+            if not all(each.exists() for each in files):
                 self.prepare_brief(project_id)
 
     def drop_brief(self, directory: str) -> None:
-        self._brief_file(directory).unlink(missing_ok=True)
+        for agent in self._agents():
+            self._brief_file(agent, directory).unlink(missing_ok=True)
 
-    def _brief_file(self, directory: str) -> Path:
-        return self.context.paths.briefs / brief_name(directory)
+    def _agents(self) -> list[Agent]:
+        return [each for each in self.context.agents.values() if each.connection is not None]
+
+    def _brief_file(self, agent: Agent, directory: str) -> Path:
+        return self.context.paths.briefs / brief_name(agent.name, directory)
 
     def _directories(self, project_id: int) -> list[str]:
         known = self.context.store.projects.dirs(project_id)
@@ -249,6 +263,7 @@ class HookAnswers:
                     silent = self.context.settings.number("recall.file_tokens") == 0
                     self._lists.write(session, empty=silent)
                     if note.hook == "context":
+                        self._sync_shared(session.project_dir)
                         self.memories.prepare(session.project_dir)
                 if session is not None or note.at < self.context.clock() - NOTE_EXPIRES:
                     self._notes.remove(note)
