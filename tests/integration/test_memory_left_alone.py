@@ -73,10 +73,16 @@ def saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]
 
 
 @pytest.mark.parametrize(
-    "command", [("pin", "api-port"), ("retire", "api-port"), ("restore", "old-one"), ("undo",)]
+    "command",
+    [
+        ("pin", "api-port"),
+        ("forget", "api-port"),
+        ("forget", "old-one", "--undo"),
+        ("memory", "undo"),
+    ],
 )
 def test_a_command_says_so_and_what_to_do(saved: list[Path], command: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(cli, ["memory", *command])
+    done = CliRunner().invoke(cli, command)
     assert isinstance(done.exception, Edited)
     assert "ry again" in str(done.exception)
     assert str(saved[0]) in str(done.exception)
@@ -87,9 +93,9 @@ def test_what_was_typed_into_the_editor_is_kept(saved: list[Path], tmp_path: Pat
     script = tmp_path / "editor.py"
     script.write_text("import sys; open(sys.argv[1], 'a').write('Typed.')")
     editor = shlex.join([sys.executable, str(script)])
-    done = CliRunner().invoke(cli, ["memory", "edit", "api-port"], env={"EDITOR": editor})
+    done = CliRunner().invoke(cli, ["edit", "api-port"], env={"EDITOR": editor})
     assert isinstance(done.exception, Edited)
-    found = re.search(r"Your text is kept: (\S+)", str(done.exception))
+    found = re.search(r"Your text is kept: (\S+)\. Fix", str(done.exception))
     assert found is not None
     kept = Path(found[1])
     assert kept.read_text().endswith("Typed.")

@@ -241,7 +241,7 @@ def test_what_was_paused_or_erased_does_not_come_back_from_transcripts_by_accide
     os.utime(home.lock_file, ((clock.now() - 2 * HOUR) / 1_000,) * 2)
     if backup == "before":
         back_up(home)
-    database_state.record_purge(home, clock.now())
+    database_state.record_exclusion(home)
     if backup == "after":
         back_up(home)
     garble(home)
@@ -252,19 +252,6 @@ def test_what_was_paused_or_erased_does_not_come_back_from_transcripts_by_accide
     assert ("not read by themselves" in (recovery_log.unseen_message(home) or "")) is (
         backup != "after"
     )
-
-
-def test_a_pause_is_noted_once_and_an_erasure_each_time(home: Paths) -> None:
-    database_state.record_pauses(home, [], 1)
-    assert database_state.last_exclusion(home) is None
-    database_state.record_pauses(home, ["one"], 2)
-    database_state.record_pauses(home, ["one"], 3)
-    assert database_state.last_exclusion(home) == 2
-    database_state.record_purge(home, 4)
-    database_state.record_pauses(home, ["one"], 5)
-    assert database_state.last_exclusion(home) == 4
-    home.exclusions_file.write_bytes(b"{half")
-    assert (database_state.last_exclusion(home) or 0) > clock.now()
 
 
 @pytest.mark.quick

@@ -321,7 +321,7 @@ class _Files:
         if stored and stored.memory.pinned:
             raise ToolError(
                 f"Error: The user has pinned {target.display}. Ask the user, who can run "
-                f"`aforesaid memory unpin {target.memory}`."
+                f"`aforesaid pin {target.memory} --off`."
             )
         return stored
 

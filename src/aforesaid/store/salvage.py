@@ -54,7 +54,8 @@ class Table(NamedTuple):
     def valid(self, values: Values) -> Values | None:
         """None: they were never written."""
         for (name, kind), value in zip(self.columns, values, strict=True):
-            if value is not None and type(value) is not TYPES.get(kind, type(value)):
+            allowed = TYPES.get(kind)
+            if value is not None and allowed and type(value) is not allowed:
                 return None
             if value is not None and (self.name, name) in COMPRESSED:
                 try:

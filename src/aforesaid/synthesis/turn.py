@@ -113,7 +113,7 @@ def _injected_texts(store: Store, agent: Agent, session: Session) -> Iterator[st
     for observation in filter(None, map(store.observations.get, injected)):
         draft = observation.draft
         yield "\n".join(filter(None, (draft.title, draft.subtitle, *draft.facts)))
-    for row in store.events.own_tool_calls(session.id, RECALLED_EVENTS):
+    for row in store.events.calls_of(session.id, agent.own_tools, RECALLED_EVENTS):
         event = agent.parse(replace(row.capture, project_dir=session.project_dir))
         if isinstance(event, Event) and isinstance(event.what, ToolUsed):
             action = event.what.action

@@ -27,7 +27,9 @@ def open_database(home: Home, clock: Clock) -> Store:
     if paths.damaged.exists():
         _recovery(home, clock).resume()
     if any(paths.memory.parent.glob(".memory.*")):
-        _recovery(home, clock).put_back_memories()
+        from aforesaid.backups.recovery import put_back_memories
+
+        put_back_memories(wiring.backup_repository(home, clock))
     known = database_state.load(paths)
     if why := _damage(home, clock, known):
         _recovery(home, clock).recover(why)

@@ -216,21 +216,28 @@ class HookAnswers:
         tokens = self.context.settings.number("brief.tokens")
         text = self._write_brief(project_id, root, tokens).text
         for directory in dirs:
-            for agent in (each for each in self.context.agents.values() if each.has_hooks):
+            for agent in self._agents():
                 head = brief_head(directory) + b"\0\n"
-                write_private(self._brief_file(directory), head + agent.reply("context", text))
+                file = self._brief_file(agent, directory)
+                write_private(file, head + agent.reply("context", text))
         log.action("brief.prepared", project=project_id, size=len(text))
 
     def prepare_missing_briefs(self, project_ids: frozenset[int]) -> None:
         for project_id in project_ids:
-            if not all(self._brief_file(each).exists() for each in self._directories(project_id)):
+            directories = self._directories(project_id)
+            files = (self._brief_file(a, each) for each in directories for a in self._agents())
+            if not all(each.exists() for each in files):
                 self.prepare_brief(project_id)
 
     def drop_brief(self, directory: str) -> None:
-        self._brief_file(directory).unlink(missing_ok=True)
+        for agent in self._agents():
+            self._brief_file(agent, directory).unlink(missing_ok=True)
 
-    def _brief_file(self, directory: str) -> Path:
-        return self.context.paths.briefs / brief_name(directory)
+    def _agents(self) -> list[Agent]:
+        return [each for each in self.context.agents.values() if each.connection is not None]
+
+    def _brief_file(self, agent: Agent, directory: str) -> Path:
+        return self.context.paths.briefs / brief_name(agent.name, directory)
 
     def _directories(self, project_id: int) -> list[str]:
         known = self.context.store.projects.dirs(project_id)

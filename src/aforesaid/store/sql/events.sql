@@ -78,8 +78,8 @@ WHERE session_id = :session_id AND kind = 'compact' AND kind <> 'tool' AND kind 
 -- name: count_healed
 SELECT count(*) FROM events WHERE healed AND at BETWEEN :first AND :last;
 
--- name: recalling
+-- name: calls_of_tools
 SELECT * FROM events
 WHERE session_id = :session_id AND kind = 'tool'
-  AND (substr(tool, 1, length(:ours)) = :ours OR substr(tool, 1, length(:plugins)) = :plugins)
+  AND EXISTS (SELECT 1 FROM json_each(:prefixes) WHERE substr(tool, 1, length(value)) = value)
 ORDER BY at DESC, id DESC LIMIT :limit;
