@@ -315,7 +315,7 @@ class Service:
             self._transcripts.after(ingested)
             self._indexing.wake()
         self._answers.record_notes()
-        self.backups.record_log_position()
+        self.backups.record_newest_event()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._wake_jobs()
 
