@@ -9,13 +9,18 @@ from aforesaid.recall.inject import MOST, choose
 from aforesaid.recall.search import Searcher
 from aforesaid.text import one_line
 from benchmarks import table
-from benchmarks.recall import asking, beam, coding, locomo, prompts
+from benchmarks.recall import asking, beam, coding, locomo, prompts, sessions
 from benchmarks.recall.asking import Moment, Result, Run
 from benchmarks.recall.loading import Loaded, Show
 from benchmarks.recall.metrics import CUT, Figures
 from benchmarks.recall.sets import DataSet, Prompt
 
-READERS = {"locomo": locomo.read, "beam": beam.read}
+READERS = {
+    "locomo": locomo.read,
+    "beam": beam.read,
+    "sessions": sessions.read,
+    "pieces": sessions.read_pieces,
+}
 EXPLAINED = 4  # findings, and of each the best reasons
 COLUMNS = ("", "questions", "all@10", "mean@10", "NDCG@10")
 
