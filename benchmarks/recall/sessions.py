@@ -1,4 +1,5 @@
-"""Real coding sessions: what the product stores of them, or their transcripts in long pieces.
+"""Real coding sessions: what the product stores of them, or their transcripts in long pieces, of which those
+with the closing message of a turn answer.
 
 Questions with the turns that answer them are in `recall_set/sessions.txt`. The transcripts are not ours: a
 folder of them is named, or a store that `benchmarks.prompts --keep` left.
@@ -9,7 +10,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,12 @@ def read_pieces(folder: Path) -> DataSet:
         ref = transcript.stem[:8]
         parts: list[Part] = []
         for number, turn in enumerate(_turns(transcript), 1):
-            for place, piece in enumerate(_pieces(turn)):
+            pieces = list(_pieces(turn))
+            closing = len(pieces) - len(list(_pieces(turn[-1:])))
+            for place, piece in enumerate(pieces):
                 at = LATEST - 10_000_000 + len(parts)
-                parts.append(turn_record(ref, f"{ref}/{number}#{place}", at, piece, ()))
+                name = f"{ref}/{number}{'#' if place >= closing else '~'}{place}"
+                parts.append(turn_record(ref, name, at, piece, ()))
         sessions.append(session_block(PROJECT, ref, LATEST - 10_000_000, parts))
     return DataSet("pieces", (Memory("pieces", tuple(sessions), tuple(_questions())),), ANSWERABLE)
 
@@ -65,8 +69,8 @@ def _questions() -> Iterator[Question]:
         yield Question(f"s{number}", text, category, tuple(answers), LATEST, half=half)
 
 
-def _turns(transcript: Path) -> Iterator[str]:
-    """What was said and done, by prompts. Numbered as the product numbers them."""
+def _turns(transcript: Path) -> Iterator[list[str]]:
+    """What was said and done, by prompts, which are numbered as the product numbers them."""
     said: list[str] = []
     begun = False
     for line in transcript.read_text("utf-8").strip().split("\n"):
@@ -79,12 +83,12 @@ def _turns(transcript: Path) -> Iterator[str]:
             continue
         if prompt := _prompt(entry, content):
             if begun:
-                yield "\n".join(said)
+                yield said
             said, begun = [prompt], True
         elif entry.get("type") == "assistant" and isinstance(content, list):
             said += filter(None, map(_part, content))
     if begun:
-        yield "\n".join(said)
+        yield said
 
 
 def _prompt(entry: dict[str, Any], content: Any) -> str:
@@ -104,9 +108,9 @@ def _part(part: dict[str, Any]) -> str:
     return str(part.get("text", ""))
 
 
-def _pieces(turn: str) -> Iterator[str]:
+def _pieces(turn: Sequence[str]) -> Iterator[str]:
     piece = ""
-    for paragraph in turn.split("\n"):
+    for paragraph in "\n".join(turn).split("\n"):
         if piece and len(piece) + len(paragraph) > LONGEST:
             yield piece
             piece = ""
