@@ -89,8 +89,8 @@ def _turns(store: Store) -> dict[tuple[str, int], str]:
             names[SUMMARY, summary.id] = f"{ref}/{summary.prompt_number}"
     for key in range(1, MOST_PROMPTS):
         if prompt := store.sessions.prompt_by_id(key):
-            session = store.sessions.get(prompt.session_id)
-            names[PROMPT, key] = f"{session.ref[:8] if session else ''}/{prompt.number}"
+            owner = store.sessions.get(prompt.session_id)
+            names[PROMPT, key] = f"{owner.ref[:8] if owner else ''}/{prompt.number}"
     return names
 
 
