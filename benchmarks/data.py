@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from aforesaid.agents.claude_code.events import ClaudeCode
+from aforesaid.agents.claude_code.install import AGENT
 from aforesaid.hook.capture import header
 from aforesaid.model.events import Arrival, Capture, Event
 from aforesaid.model.jobs import OBSERVE, Fenced
@@ -81,7 +82,7 @@ def prompt_submitted(session: str, prompt: str) -> bytes:
 
 def spool(home: Home, count: int, size: int, sessions: int = 20) -> None:
     """Captures as the hooks leave them."""
-    head = header("save", str(home.project))
+    head = header(AGENT, "save", str(home.project))
     for number in range(count):
         body = tool_used(size, f"bench-{number % sessions}", number % 50)
         (home.paths.spool_new / f"capture-{number:06}").write_bytes(head + body)

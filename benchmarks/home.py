@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aforesaid.hook
-from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.agents.claude_code.install import AGENT, CONNECTION
 from aforesaid.errors import WorkerError
 from aforesaid.git import create_repository
 from aforesaid.paths import Paths
@@ -39,12 +39,12 @@ class Home:
 
     def hook(self, hook: str) -> Command:
         """As the client runs it: the line of its settings file, given to the shell."""
-        line = hook_command(hook, HOOK_DIR, Path(sys.executable))
+        line = CONNECTION.hook_command(hook, HOOK_DIR, Path(sys.executable))
         return Command(("/bin/sh", "-c", line), self.env)
 
     def python_writer(self, hook: str) -> Command:
         """As it runs where there is no `sh`."""
-        argv = (sys.executable, "-I", "-S", str(HOOK_DIR / "capture.py"), hook)
+        argv = (sys.executable, "-I", "-S", str(HOOK_DIR / "capture.py"), AGENT, hook)
         return Command(argv, self.env)
 
     def pretend_starting(self) -> None:

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from aforesaid import clock, wiring
+from aforesaid.agents.claude_code.install import AGENT
 from aforesaid.hook.capture import header
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
@@ -64,7 +65,7 @@ def _latency(*, quick: bool) -> table.Table:
 
 def _until_stored(home: Home) -> float:
     written, spooled = home.paths.spool_tmp / "one", home.paths.spool_new / "one"
-    written.write_bytes(header("save", str(home.project)) + data.tool_used(SIZE))
+    written.write_bytes(header(AGENT, "save", str(home.project)) + data.tool_used(SIZE))
     began = time.perf_counter()
     written.rename(spooled)
     while spooled.exists():

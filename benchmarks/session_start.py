@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from aforesaid import clock, settings, wiring
+from aforesaid.agents.claude_code.install import AGENT
 from aforesaid.hook.capture import brief_head, brief_name, header
 from aforesaid.worker import rpc
 from benchmarks import data, rounds, table
@@ -77,7 +78,7 @@ def _answers(live: Home, prompts: Prompts, observations: int, quick: bool) -> ta
 
 
 def _ask(home: Home, hook: str, body: Callable[[], bytes]) -> float:
-    request = b"ask " + header(hook, str(home.project)) + body()
+    request = b"ask " + header(AGENT, hook, str(home.project)) + body()
     began = time.perf_counter()
     answer = rpc.ask(home.paths, request)
     took = (time.perf_counter() - began) * 1000
@@ -137,8 +138,9 @@ def _prepared(live: Home) -> Iterator[Home]:
     """A home without a worker that has the live one's brief."""
     with temporary() as home:
         answer = rpc.ask(
-            live.paths, b"ask " + header("context", str(live.project)) + data.session_started()
+            live.paths,
+            b"ask " + header(AGENT, "context", str(live.project)) + data.session_started(),
         )
-        brief = home.paths.briefs / brief_name(str(home.project))
+        brief = home.paths.briefs / brief_name(AGENT, str(home.project))
         brief.write_bytes(brief_head(str(home.project)) + b"\0\n" + answer.partition(b"\n")[2])
         yield home

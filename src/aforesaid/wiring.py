@@ -4,7 +4,7 @@ none, and would wait for them."""
 import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,8 +57,11 @@ def make_redactor(
     env: Mapping[str, str] | None = None,
     on_found: Callable[[str], None] = lambda _: None,
 ) -> "Redactor":
+    from aforesaid.agents.registry import FIELDS
+
     env = os.environ if env is None else env
-    return settings_module.build_redactor(home.paths, home.settings, env, on_found)
+    redactor = settings_module.build_redactor(home.paths, home.settings, env, on_found)
+    return replace(redactor, fields=FIELDS)
 
 
 def open_for_reading(paths: Paths) -> Store:

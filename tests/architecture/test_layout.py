@@ -53,7 +53,7 @@ def modules_loaded_by(hook: str, home: Path) -> set[str]:
     program = (
         "import sys; before = set(sys.modules); names = {'__name__': 'capture'}\n"
         f"exec(compile(open({str(CAPTURE)!r}).read(), 'capture', 'exec'), names)\n"
-        f"names['main']({hook!r})\n"
+        f"names['main']('claude-code', {hook!r})\n"
         "print(sorted(set(sys.modules) - before), file=sys.stderr)"
     )
     done = subprocess.run(
@@ -141,10 +141,9 @@ PARTS_OF_ONE_AGENT = re.compile(
 MAY_NAME_AN_AGENT = (
     "agents/claude_code/",
     "agents/registry.py",  # the list of agents
+    "agents/hook_agent.py",  # a payload that several agents share
     "agents/api.py",  # reads tools shaped as Claude Code's
-    "hook/",
     "providers/claude",  # a model behind the client's own login
-    "privacy/payloads.py",  # redaction comes before parsing, so it knows the fields of all payloads
     "transfer/claude_mem",  # whose sessions are of one agent
     "memory/claude_memory.py",  # the client's own memory folder
     "memory/conversation.py",  # an agent loop of one's own may carry the tags of any client
@@ -174,3 +173,4 @@ def test_nothing_but_its_own_folder_names_an_agent() -> None:
         and (names := _names_of_one_agent(path))
     }
     assert found == {}
+    assert not re.search("claude", (package / "hook" / "capture.sh").read_text(), re.IGNORECASE)

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import aforesaid
-from aforesaid.agents.claude_code.hooks import HOOK_EVENTS, plugin_hooks
-from aforesaid.agents.claude_code.install import plugin_entry
+from aforesaid.agents.claude_code.install import CONNECTION, HOOK_EVENTS
 from aforesaid.mcp.tools import TOOLS
 from aforesaid.model.events import HOOKS
 
@@ -29,13 +28,25 @@ def read(name: str) -> dict[str, Any]:
 
 
 def test_the_plugins_hooks_are_the_ones_we_declare() -> None:
-    expected = json.dumps(plugin_hooks(), indent=2) + "\n"
-    assert (ROOT / "src/aforesaid/hook/plugin.json").read_text() == expected
+    """The plugin is the package itself: the client copies a plugin's folder, and the checkout around it may
+    hold a virtual environment of half a gigabyte."""
+    folder = '"${CLAUDE_PLUGIN_ROOT}/hook"'
+    groups = {
+        row.event: [CONNECTION.hook_group(row, CONNECTION.shell_line(row.hook, folder, "''"))]
+        for row in HOOK_EVENTS
+    }
+    assert read("src/aforesaid/hook/plugin.json")["hooks"] == groups
 
 
 def test_the_plugin_declares_the_server_and_the_script_that_starts_it() -> None:
     plugin = read("src/aforesaid/.claude-plugin/plugin.json")
-    assert plugin["mcpServers"] == {"aforesaid": plugin_entry()}
+    assert plugin["mcpServers"] == {
+        "aforesaid": {
+            "command": "/bin/sh",
+            "args": ["${CLAUDE_PLUGIN_ROOT}/mcp/mcp.sh"],  # which finds its interpreter itself
+            "alwaysLoad": True,
+        }
+    }
     assert (ROOT / "src/aforesaid/mcp/mcp.sh").is_file()
 
 
@@ -57,8 +68,9 @@ def test_the_plugins_lines_point_at_the_script_in_this_checkout() -> None:
         (group,) = read("src/aforesaid/hook/plugin.json")["hooks"][row.event]
         (entry,) = group["hooks"]
         assert entry["command"] == (
-            f'set -- {row.hook} "${{CLAUDE_PLUGIN_ROOT}}/hook"; '
-            '[ ! -r "$2/capture.sh" ] || . "$2/capture.sh"'
+            f"""set -- claude-code {row.hook} "${{CLAUDE_PLUGIN_ROOT}}/hook" '' """
+            '"${CLAUDE_PROJECT_DIR-}" "${CLAUDE_CODE_SESSION_ID-}"; '
+            '[ ! -r "$3/capture.sh" ] || . "$3/capture.sh"'
         )
 
 

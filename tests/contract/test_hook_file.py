@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.agents.claude_code.install import CONNECTION
 from tests.support.writers import (
     BARE_PYTHON,
     HOOK_DIR,
@@ -43,7 +43,7 @@ ANSWER = b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalCon
 
 
 def asking(*shell: str) -> Writer:
-    return Writer(shell[0], (*shell, "-c", hook_command("file", HOOK_DIR, BARE_PYTHON)))
+    return Writer(shell[0], (*shell, "-c", CONNECTION.hook_command("file", HOOK_DIR, BARE_PYTHON)))
 
 
 @pytest.fixture(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aforesaid.agents.claude_code.hooks import HOOK_EVENTS
+from aforesaid.agents.claude_code.install import HOOK_EVENTS
 from tests.support.writers import (
     Writer,
     environment,
@@ -249,5 +249,5 @@ def test_a_system_without_proc_is_served_by_mktemp(state: Path, spool_exists: bo
 @pytest.mark.parametrize("hook", ["context", "new", "file", "compact"])
 def test_a_hook_line_that_lost_its_script_is_silent(tmp_path: Path, hook: str) -> None:
     moved = tmp_path / "was here"
-    line = f"set -- {hook} '{moved}'; " + '[ ! -r "$2/capture.sh" ] || . "$2/capture.sh"'
+    line = f"set -- a {hook} '{moved}'; " + '[ ! -r "$3/capture.sh" ] || . "$3/capture.sh"'
     silent(run(Writer("sh", ("/bin/sh", "-c", line)), PAYLOAD, environment()))

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aforesaid.agents.claude_code.tools import OUR_TOOLS
 from aforesaid.clock import DAY, SECOND
-from aforesaid.model.events import OUR_TOOLS, Arrival, ToolUsed
+from aforesaid.model.events import Arrival, ToolUsed
 from aforesaid.model.jobs import OBSERVE, SUMMARIZE, Job
 from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told, again
@@ -209,7 +210,7 @@ def test_what_a_session_has_asked_aforesaid_is_found_by_our_tools_names(
     add(store, *other, *ours, told.tool("t2", name="mcp__aforesaidors__search"))
     session = store.sessions.find("claude-code", "session-1")
     assert session is not None
-    bodies = [event.capture.body for event in store.events.own_tool_calls(session.id, 9)]
+    bodies = [event.capture.body for event in store.events.calls_of(session.id, OUR_TOOLS, 9)]
     assert bodies == [each.capture.body for each in reversed(ours)]
 
 

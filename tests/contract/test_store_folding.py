@@ -1,7 +1,5 @@
-"""Merging, forgetting and what is folded by itself, in any order: nothing is stranded, and without what
-people said everything is as it was."""
+"""Merging, hiding, editing and what is folded by itself, in any order: nothing is stranded."""
 
-import random
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -25,7 +23,6 @@ LATER = START + 10**9
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # durable commits, but quick ones
 MOST = 7
 WHICH = st.integers(0, MOST - 1)
-Own = tuple[int | None, int | None, bool]  # repeats, follows, pinned
 
 
 class Folding(RuleBasedStateMachine):
@@ -34,7 +31,7 @@ class Folding(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(dir=MEMORY))
         self.store = Store(laid(self.folder / "aforesaid.db"), writer=True)
         self.memory = Memory.of(self.store, "shop")
-        self.own: dict[int, Own] = {}  # what each was when it was written
+        self.own: list[int] = []
 
     def teardown(self) -> None:
         self.store.close()
@@ -50,7 +47,7 @@ class Folding(RuleBasedStateMachine):
         (found,) = self.store.observations.for_session(session.id)
         if pinned:
             self.store.observations.pin(found.id, pinned=True)
-        self.own[found.id] = (found.draft.repeats, found.draft.follows, pinned)
+        self.own.append(found.id)
 
     @precondition(lambda self: self.own)
     @rule(one=WHICH, other=WHICH)
@@ -82,71 +79,37 @@ class Folding(RuleBasedStateMachine):
     def unedit(self, one: int) -> None:
         self.store.observations.undo_edit(self._some(one))
 
-    @precondition(lambda self: self.own)
-    @rule(one=WHICH)
-    def edit_and_think_better_of_it(self, one: int) -> None:
-        key = self._some(one)
-        before = list(self._there()), self.store.observations.get_merge(key), self._documents()
-        if self.store.observations.edit(key, ObservationDraft("change", "Mine")):
-            assert self.store.observations.undo_edit(key)
-        assert (
-            list(self._there()),
-            self.store.observations.get_merge(key),
-            self._documents(),
-        ) == before
-
-    @rule(order=st.randoms(use_true_random=False))
-    def take_everything_back(self, order: random.Random) -> None:
-        self._the_index_is_what_a_new_one_would_be()
-        while forgotten := self.store.observations.hidden(self.memory.project_id):
-            assert self.store.observations.restore(order.choice(forgotten).observation_id)
-        for key in order.sample(sorted(self.own), len(self.own)):
-            while self.store.observations.undo_edit(key):
-                self.nothing_is_folded_into_what_is_folded()
-            self.store.observations.unmerge(key)
-            self.nothing_is_folded_into_what_is_folded()
-        now = {o.id: (o.draft.repeats, o.draft.follows, o.pinned) for o in self._there()}
-        assert now == {key: (self._root(key), *self.own[key][1:]) for key in self.own}
-        assert not any(each.edited for each in self._there())
-
-    @invariant()
-    def nothing_is_folded_into_what_is_folded(self) -> None:
-        standing = {each.id for each in self._there() if each.draft.repeats is None}
-        assert {each.draft.repeats for each in self._there()} - {None} <= standing
-
-    @invariant()
-    def who_was_merged_is_folded_and_who_is_folded_has_a_reason(self) -> None:
-        for each in self._there():
-            folded, merged = (
-                each.draft.repeats is not None,
-                self.store.observations.get_merge(each.id),
-            )
-            assert folded or not merged
-            assert merged or not folded or self.own[each.id][0] is not None
-
-    @invariant()
-    def no_story_leads_back(self) -> None:
-        follows = {each.id: each.draft.follows for each in self._there()}
-        for key in follows:
-            seen = {key}
-            at: int | None = key
-            while at is not None and (at := follows[at]) is not None:
-                assert at not in seen
-                seen.add(at)
-
-    @invariant()
-    def the_index_follows(self) -> None:
-        found = {row[1] for row in self._documents() if row[0] == "observation"}
-        assert found == {each.id for each in self._there() if each.draft.repeats is None}
-        assert self.store.index.health().waiting == 0
-
-    def _the_index_is_what_a_new_one_would_be(self) -> None:
+    @rule()
+    def rebuild(self) -> None:
         assert_index_is_sound(self.store)
         before = self._documents()
         self.store.index.reset()
         while self.store.index.update(100):
             pass
         assert self._documents() == before
+
+    @invariant()
+    def what_is_folded_leads_to_one_that_stands(self) -> None:
+        repeats = {each.id: each.draft.repeats for each in self._there()}
+        for key in repeats:
+            seen: set[int] = set()
+            at: int | None = key
+            while at is not None:
+                assert at not in seen
+                seen.add(at)
+                at = repeats[at]
+
+    @invariant()
+    def who_was_merged_is_folded(self) -> None:
+        for each in self._there():
+            merged = self.store.observations.get_merge(each.id)
+            assert merged is None or each.draft.repeats == merged.into
+
+    @invariant()
+    def the_index_follows(self) -> None:
+        found = {row[1] for row in self._documents() if row[0] == "observation"}
+        assert found == {each.id for each in self._there() if each.draft.repeats is None}
+        assert self.store.index.health().waiting == 0
 
     def _documents(self) -> list[tuple[Any, ...]]:
         return index_of(self.store)["documents"]
@@ -159,13 +122,6 @@ class Folding(RuleBasedStateMachine):
 
     def _id(self, which: int | None) -> int | None:
         return None if which is None or not self.own else self._some(which)
-
-    def _root(self, key: int) -> int | None:
-        """What it was folded into by itself, and that in turn."""
-        root = self.own[key][0]
-        while root is not None and self.own[root][0] is not None:
-            root = self.own[root][0]
-        return root
 
 
 TestFolding = Folding.TestCase

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.agents.claude_code.install import CONNECTION
 from aforesaid.paths import Paths
 from aforesaid.settings import ROWS
 from aforesaid.web.server import LOOPBACK
@@ -206,7 +206,7 @@ def _session(folder: Path) -> str:
     lines = [f"trap '{command} worker stop' EXIT"]
     for number, (hook, payload) in enumerate(told):
         (folder / f"{number}.json").write_bytes(payload)
-        line = hook_command(hook, HOOK_DIR, Path(sys.executable))
+        line = CONNECTION.hook_command(hook, HOOK_DIR, Path(sys.executable))
         (folder / f"{number}.hook").write_text(line)
         lines.append(f"/bin/sh {number}.hook < {number}.json")
     lines += [f"until {command} search greeting; do sleep 0.2; done"]  # once it is taken in

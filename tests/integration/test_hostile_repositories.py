@@ -14,7 +14,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.agents.claude_code.install import CONNECTION
 from aforesaid.cli.main import COMMANDS
 from aforesaid.mcp.tools import TOOLS
 from aforesaid.paths import Paths
@@ -129,7 +129,11 @@ def play_session(directory: Path, env: dict[str, str], session: str) -> str:
     for event, payload in events:
         body = common | {"hook_event_name": event} | payload
         done = subprocess.run(
-            ["/bin/sh", "-c", hook_command(HOOK_OF[event], HOOK_DIR, Path(sys.executable))],
+            [
+                "/bin/sh",
+                "-c",
+                CONNECTION.hook_command(HOOK_OF[event], HOOK_DIR, Path(sys.executable)),
+            ],
             input=json.dumps(body).encode(),
             cwd=directory,
             env=os.environ | env,

@@ -396,11 +396,11 @@ def test_a_prepared_brief_is_for_the_repository_that_it_was_made_for(tmp_path: P
     state, data = tmp_path / "state", b"\0\n{}"
     (state / "briefs").mkdir(parents=True)
     for folder in (shop, shop / "src"):
-        copied = state / "briefs" / capture.brief_name(str(folder))
+        copied = state / "briefs" / capture.brief_name("claude-code", str(folder))
         copied.write_bytes(capture.brief_head(str(folder)) + b"\0\n{brief}")
 
     def told(folder: Path) -> bytes:
-        return capture.prepared(str(state), str(folder), data, False)
+        return capture.prepared(str(state), "claude-code", str(folder), data, False)
 
     git(shop, "commit", "--allow-empty", "--message", "second")
     git(shop, "checkout", "-b", "feature")

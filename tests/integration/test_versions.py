@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import aforesaid
-from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.agents.claude_code.install import CONNECTION
 from aforesaid.errors import WorkerHung
 from aforesaid.paths import Paths
 from aforesaid.worker import rpc
@@ -47,7 +47,7 @@ def old_worker(earlier: Path, home: Paths) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def hook(folder: Path, name: str, payload: bytes) -> int:
-    command = hook_command(name, folder, Path(sys.executable))
+    command = CONNECTION.hook_command(name, folder, Path(sys.executable))
     done = subprocess.run(
         ["/bin/sh", "-c", command], input=payload, capture_output=True, check=False, timeout=60
     )

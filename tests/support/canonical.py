@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 # Of this machine alone; what is merged or edited is told as it is now, and how to take that back is not.
-LEFT_OUT = ("injections", "quarantine", "transcript_marks", "merges", "own_links", "edits")
+LEFT_OUT = ("injections", "quarantine", "transcript_marks", "merges", "edits")
 # The search index: `aforesaid rebuild` makes it again.
 DERIVED = ("documents", "document_vectors", "event_texts", "unindexed", "index_state")
 DERIVED_WORDS = ("document_words", "fact_words", "event_words")

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.agents.claude_code.install import CONNECTION
 
 AUTHOR = ("-c", "user.name=dev", "-c", "user.email=dev@example.org")
 BRANCH = "refs/heads/fix/login"
@@ -307,7 +307,7 @@ def _agent_settings(repo: Path, canary: Canary) -> None:
     program = canary.program("doctor")
     (repo / ".claude").mkdir()
     (repo / "capture.sh").write_text(f'echo sourced >>"{canary.trace}"\n')
-    entry = {"type": "command", "command": hook_command("save", repo, Path(program))}
+    entry = {"type": "command", "command": CONNECTION.hook_command("save", repo, Path(program))}
     settings = {
         "hooks": {"PostToolUse": [{"hooks": [entry]}]},
         "autoMemoryDirectory": str(repo.parent / "private"),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aforesaid import wiring
-from aforesaid.agents.claude_code.hooks import HOOK_EVENTS, hook_command
+from aforesaid.agents.claude_code.install import CONNECTION, HOOK_EVENTS
 from aforesaid.errors import AforesaidError
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
@@ -70,7 +70,7 @@ def fire(
     """One hook event through the line that `install` writes."""
     body = {"hook_event_name": event, "cwd": str(project)} | dict(payload)
     return subprocess.run(
-        ["/bin/sh", "-c", hook_command(HOOK_OF[event], HOOK_DIR, python)],
+        ["/bin/sh", "-c", CONNECTION.hook_command(HOOK_OF[event], HOOK_DIR, python)],
         input=json.dumps(body).encode(),
         env=os.environ | {"CLAUDE_PROJECT_DIR": str(project)} | dict(env or {}),
         capture_output=True,

@@ -1,6 +1,7 @@
 """The two writers of the spool, as the agent runs them: a shell line, and Python where there is no sh."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aforesaid.hook
-from aforesaid.agents.claude_code.hooks import hook_command
+from aforesaid.agents.claude_code.install import AGENT, CONNECTION
 from aforesaid.model.events import Capture, parse_capture
 
 HOOK_DIR = Path(aforesaid.hook.__file__).parent
@@ -26,12 +27,15 @@ class Writer:
 
 
 def shell_writer(name: str, *shell: str, hook: str = "save") -> Writer:
-    return Writer(name, (*shell, "-c", hook_command(hook, HOOK_DIR, NO_PYTHON)))
+    return Writer(name, (*shell, "-c", CONNECTION.hook_command(hook, HOOK_DIR, NO_PYTHON)))
 
 
 def python_writer(hook: str = "save") -> Writer:
     script = str(HOOK_DIR / "capture.py")
-    return Writer("python", (str(BARE_PYTHON), "-I", "-S", script, hook))
+    variables = CONNECTION.variables
+    named = f'"${{{variables.project}-}}" "${{{variables.session}-}}"'
+    line = f"exec {shlex.join([str(BARE_PYTHON), '-I', '-S', script, AGENT, hook])} {named}"
+    return Writer("python", ("/bin/sh", "-c", line))
 
 
 def writers() -> list[Writer]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aforesaid.agents.claude_code.events import REPLY_LIMIT
+from aforesaid.agents.claude_code.events import ClaudeCode
 from aforesaid.clock import DAY
 from aforesaid.model.observations import TYPES, ObservationDraft, SummaryDraft
 from aforesaid.recall import brief
@@ -53,7 +53,7 @@ def test_the_budget_the_limit_and_the_envelope_are_always_kept(
     assert tokens(text) <= budget
     assert bool(written.injections) == bool(text)
     assert sum(told.tokens for told in written.injections) <= budget
-    assert len(text) <= REPLY_LIMIT
+    assert len(text) <= ClaudeCode.context_limit
     assert text.count(CLOSING) == (1 if text else 0)
     assert text == "" or text.endswith(CLOSING)
 

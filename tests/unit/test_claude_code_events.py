@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aforesaid.agents.claude_code.events import REPLY_LIMIT, ClaudeCode
+from aforesaid.agents.claude_code.events import ClaudeCode
 from aforesaid.model.events import (
     Capture,
     CommandRun,
@@ -280,5 +280,5 @@ def test_a_reply_is_one_line_of_ascii_json(context: str, note: str | None) -> No
 
 def test_a_reply_never_exceeds_what_the_client_shows() -> None:
     output = json.loads(ClaudeCode().reply("new", "x" * 20_000))
-    assert len(output["hookSpecificOutput"]["additionalContext"]) == REPLY_LIMIT
+    assert len(output["hookSpecificOutput"]["additionalContext"]) == ClaudeCode.context_limit
     assert output["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"

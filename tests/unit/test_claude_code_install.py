@@ -14,15 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid.agents import settings_file
-from aforesaid.agents.claude_code.hooks import HOOK_EVENTS, hook_command, is_our_command
-from aforesaid.agents.claude_code.install import (
-    add_hooks,
-    hooks_file,
-    hooks_path,
-    installed_commands,
-    remove_hooks,
-    replaces_former,
-)
+from aforesaid.agents.claude_code.install import CONNECTION, HOOK_EVENTS
+from aforesaid.agents.connection import is_our_command
 from aforesaid.agents.settings_file import Change
 from aforesaid.errors import InstallError
 from aforesaid.model.events import HOOKS
@@ -56,12 +49,12 @@ texts = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 
 
 def plan_install(text: str, hook_dir: Path, python: Path | None) -> str:
-    edit = partial(add_hooks, hook_dir=hook_dir, python=python)
+    edit = partial(CONNECTION.add_hooks, hook_dir=hook_dir, python=python)
     return settings_file._edited(text.encode(), edit).decode()
 
 
 def plan_uninstall(text: str) -> str:
-    return settings_file._edited(text.encode(), partial(remove_hooks, keep=())).decode()
+    return settings_file._edited(text.encode(), partial(CONNECTION.remove_hooks, keep=())).decode()
 
 
 def planned(text: str) -> str:
@@ -89,10 +82,14 @@ class Place:
         return data
 
     def install(self, hook_dir: Path = HOOK_DIR, *, dry_run: bool = False) -> Change:
-        return hooks_file(self.path, self.records, hook_dir, PYTHON).install(dry_run=dry_run)
+        return CONNECTION.hooks_file(self.path, self.records, hook_dir, PYTHON).install(
+            dry_run=dry_run
+        )
 
     def uninstall(self, *, dry_run: bool = False) -> Change:
-        return hooks_file(self.path, self.records, HOOK_DIR, PYTHON).uninstall(dry_run=dry_run)
+        return CONNECTION.hooks_file(self.path, self.records, HOOK_DIR, PYTHON).uninstall(
+            dry_run=dry_run
+        )
 
     def edit(self, change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         data = parsed(self.path.read_text())
@@ -149,8 +146,8 @@ def test_hooks_of_the_former_name_are_replaced_and_noticed(place: Place) -> None
     place.install(Path("/opt/venv/lib/recollect/hook"))
     change = place.install()
     none = Change(place.path, None, None)
-    assert replaces_former(change, none)
-    assert not replaces_former(Change(place.path, change.after, None), none)
+    assert CONNECTION.replaces_former(change, none)
+    assert not CONNECTION.replaces_former(Change(place.path, change.after, None), none)
     assert parsed(place.path.read_text()) == parsed(planned(""))
 
 
@@ -210,16 +207,18 @@ def test_a_hook_has_a_type_a_command_and_a_timeout_and_nothing_else() -> None:
         assert set(group) == ({"matcher", "hooks"} if row.matcher else {"hooks"})
         assert entry == {
             "type": "command",
-            "command": hook_command(row.hook, HOOK_DIR, PYTHON),
+            "command": CONNECTION.hook_command(row.hook, HOOK_DIR, PYTHON),
             "timeout": 5 if row.hook in {"context", "new", "file", "compact"} else 10,
         }
 
 
 def test_the_doctor_is_told_our_commands_by_event() -> None:
-    commands = installed_commands(planned(TEXTS["tabs"]))
-    assert commands == {r.event: [hook_command(r.hook, HOOK_DIR, PYTHON)] for r in HOOK_EVENTS}
-    assert installed_commands(TEXTS["tabs"]) == {}
-    assert installed_commands("") == {}
+    commands = CONNECTION.installed_commands(planned(TEXTS["tabs"]))
+    assert commands == {
+        r.event: [CONNECTION.hook_command(r.hook, HOOK_DIR, PYTHON)] for r in HOOK_EVENTS
+    }
+    assert CONNECTION.installed_commands(TEXTS["tabs"]) == {}
+    assert CONNECTION.installed_commands("") == {}
 
 
 # The shell line.
@@ -235,19 +234,23 @@ def test_the_line_sources_the_script_with_its_arguments(name: str, tmp_path: Pat
     hook_dir.mkdir()
     (hook_dir / "capture.sh").write_text("""printf '%s|' "$@"\n""")
     python = tmp_path / "a b" / "python"
-    assert run_line(hook_command("save", hook_dir, python)).stdout == f"save|{hook_dir}|{python}|"
-    assert run_line(hook_command("end", hook_dir, None)).stdout == f"end|{hook_dir}|"
+    assert run_line(CONNECTION.hook_command("save", hook_dir, python)).stdout == (
+        f"claude-code|save|{hook_dir}|{python}|||"
+    )
+    assert run_line(CONNECTION.hook_command("end", hook_dir, None)).stdout == (
+        f"claude-code|end|{hook_dir}||||"
+    )
 
 
 def test_the_line_is_silent_and_succeeds_when_the_script_is_gone(tmp_path: Path) -> None:
-    done = run_line(hook_command("new", tmp_path / "gone", PYTHON))
+    done = run_line(CONNECTION.hook_command("new", tmp_path / "gone", PYTHON))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @given(st.sampled_from(HOOKS), st.text("a é'\"$`;\\\n/", min_size=1))
 def test_every_line_we_write_is_recognised_as_ours(hook: str, folder: str) -> None:
-    assert is_our_command(hook_command(hook, Path("/") / folder, None))
-    assert is_our_command(hook_command(hook, HOOK_DIR, Path(folder)))
+    assert is_our_command(CONNECTION.hook_command(hook, Path("/") / folder, None))
+    assert is_our_command(CONNECTION.hook_command(hook, HOOK_DIR, Path(folder)))
 
 
 @loop_over("line", ["", "set -- save x", "sh capture.sh", "offset -- saved", None, 3])
@@ -260,10 +263,10 @@ def test_lines_of_others_are_not_ours(line: object) -> None:
 
 def test_the_settings_of_a_scope_are_where_claude_code_reads_them() -> None:
     at, moved = Path("/h/.claude/settings.json"), Path("/c/settings.json")
-    assert hooks_path("user", {"HOME": "/h"}) == at
-    assert hooks_path("user", {"HOME": "/h", "CLAUDE_CONFIG_DIR": ""}) == at
-    assert hooks_path("user", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"}) == moved
-    local = hooks_path("project", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"})
+    assert CONNECTION.hooks_path("user", {"HOME": "/h"}) == at
+    assert CONNECTION.hooks_path("user", {"HOME": "/h", "CLAUDE_CONFIG_DIR": ""}) == at
+    assert CONNECTION.hooks_path("user", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"}) == moved
+    local = CONNECTION.hooks_path("project", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"})
     assert local == Path.cwd() / ".claude/settings.json"
 
 
@@ -409,7 +412,7 @@ def test_a_linked_file_is_written_at_its_target(
     place.path.symlink_to(target)
     place.install()
     assert place.path.is_symlink()
-    assert installed_commands(target.read_text())
+    assert CONNECTION.installed_commands(target.read_text())
     place.uninstall()
     assert place.path.is_symlink()
     assert settings_file.read(target) == original

@@ -13,15 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aforesaid.agents import settings_file
-from aforesaid.agents.claude_code.install import (
-    add_server,
-    installed_server,
-    is_server_registered,
-    remove_server,
-    server_entry,
-    server_file,
-    server_path,
-)
+from aforesaid.agents.claude_code.install import CONNECTION
 from aforesaid.agents.settings_file import Change
 from aforesaid.errors import InstallError
 
@@ -54,11 +46,13 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def plan_install(text: str, python: Path) -> str:
-    return settings_file._edited(text.encode(), partial(add_server, python=python)).decode()
+    return settings_file._edited(
+        text.encode(), partial(CONNECTION.add_server, python=python)
+    ).decode()
 
 
 def plan_uninstall(text: str) -> str:
-    return settings_file._edited(text.encode(), partial(remove_server, keep=())).decode()
+    return settings_file._edited(text.encode(), partial(CONNECTION.remove_server, keep=())).decode()
 
 
 # Any JSON, with any white space between any two tokens, written by hand or by a serialiser.
@@ -116,10 +110,10 @@ class Place:
         self.path.parent.mkdir(parents=True)
 
     def install(self, python: Path = PYTHON, *, dry_run: bool = False) -> Change:
-        return server_file(self.path, self.records, python).install(dry_run=dry_run)
+        return CONNECTION.server_file(self.path, self.records, python).install(dry_run=dry_run)
 
     def uninstall(self, *, dry_run: bool = False) -> Change:
-        return server_file(self.path, self.records, PYTHON).uninstall(dry_run=dry_run)
+        return CONNECTION.server_file(self.path, self.records, PYTHON).uninstall(dry_run=dry_run)
 
 
 @pytest.fixture
@@ -128,17 +122,17 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_the_server_of_the_former_name_is_replaced() -> None:
-    former = server_entry(PYTHON) | {"args": ["-I", "-m", "recollect.server.mcp"]}
+    former = CONNECTION.server_entry(PYTHON) | {"args": ["-I", "-m", "recollect.server.mcp"]}
     other = json.dumps({"mcpServers": {"recollect": THEIRS}})
     text = plan_install(json.dumps({"mcpServers": {"recollect": former}}), PYTHON)
-    assert parsed(text)["mcpServers"] == {"aforesaid": server_entry(PYTHON)}
+    assert parsed(text)["mcpServers"] == {"aforesaid": CONNECTION.server_entry(PYTHON)}
     assert parsed(plan_install(other, PYTHON))["mcpServers"]["recollect"] == THEIRS
 
 
 @texts
 def test_the_server_is_added_and_everything_else_stays(text: str) -> None:
     after = parsed(plan_install(text, PYTHON))
-    assert after["mcpServers"].pop("aforesaid") == server_entry(PYTHON)
+    assert after["mcpServers"].pop("aforesaid") == CONNECTION.server_entry(PYTHON)
     before = parsed(text)
     before.setdefault("mcpServers", {})
     assert after == before
@@ -153,7 +147,7 @@ def test_installing_twice_equals_installing_once(text: str) -> None:
 @texts
 def test_a_moved_environment_is_replaced_not_doubled(text: str) -> None:
     moved = plan_install(plan_install(text, Path("/old/python")), PYTHON)
-    assert parsed(moved)["mcpServers"]["aforesaid"] == server_entry(PYTHON)
+    assert parsed(moved)["mcpServers"]["aforesaid"] == CONNECTION.server_entry(PYTHON)
     assert moved.count("aforesaid.mcp.server") == 1
 
 
@@ -180,7 +174,9 @@ def test_any_configuration_is_restored_or_left_alone(
     except InstallError as error:
         assert str(place.path) in str(error)  # noqa: PT017 - the other way is fine too
     else:
-        assert installed_server(place.path.read_text("utf-8")) == server_entry(PYTHON)
+        assert CONNECTION.installed_server(
+            place.path.read_text("utf-8")
+        ) == CONNECTION.server_entry(PYTHON)
         kept = b"".join(path.read_bytes() for path in place.records.iterdir())
         assert b'"original": null' in kept or not parsed(text or "{}"), "it holds credentials"
         place.install(Path("/moved/python"))
@@ -205,7 +201,9 @@ def test_other_servers_survive_in_any_mixture(
 
 def test_a_missing_file_comes_for_its_owner_only_and_goes(place: Place) -> None:
     place.install()
-    assert parsed(place.path.read_text()) == {"mcpServers": {"aforesaid": server_entry(PYTHON)}}
+    assert parsed(place.path.read_text()) == {
+        "mcpServers": {"aforesaid": CONNECTION.server_entry(PYTHON)}
+    }
     assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
     place.uninstall()
     assert not place.path.exists()
@@ -257,7 +255,7 @@ def test_one_that_was_added_by_hand_is_enough(place: Place) -> None:
     place.path.write_text(json.dumps({"mcpServers": {"aforesaid": by_hand}}))
     assert not place.install().changed
     assert not place.uninstall().changed
-    assert installed_server(place.path.read_text()) == by_hand
+    assert CONNECTION.installed_server(place.path.read_text()) == by_hand
 
 
 @pytest.mark.parametrize("text", ["[]", '{"mcpServers": []}', "{", "\x00", '{"mcpServers": 7}'])
@@ -269,18 +267,20 @@ def test_a_file_we_cannot_understand_is_left_alone(place: Place, text: str) -> N
 
 
 def test_the_configuration_is_where_claude_code_reads_it() -> None:
-    assert server_path("user", {"HOME": "/home/dev"}) == Path("/home/dev/.claude.json")
-    assert server_path("user", {"CLAUDE_CONFIG_DIR": "/cfg"}) == Path("/cfg/.claude.json")
-    assert server_path("project", {}) == Path.cwd() / ".mcp.json"
+    assert CONNECTION.server_path("user", {"HOME": "/home/dev"}) == Path("/home/dev/.claude.json")
+    assert CONNECTION.server_path("user", {"CLAUDE_CONFIG_DIR": "/cfg"}) == Path(
+        "/cfg/.claude.json"
+    )
+    assert CONNECTION.server_path("project", {}) == Path.cwd() / ".mcp.json"
 
 
 def test_the_plugin_knows_whether_the_settings_name_us(place: Place) -> None:
     env = {"HOME": str(place.path.parent)}
-    assert not is_server_registered(env)
+    assert not CONNECTION.is_server_registered(env)
     place.install()
-    assert is_server_registered(env)
-    assert not is_server_registered(
+    assert CONNECTION.is_server_registered(env)
+    assert not CONNECTION.is_server_registered(
         {"HOME": str(place.path.parent), "CLAUDE_CONFIG_DIR": "/nowhere"}
     )
     place.path.write_text("{")
-    assert not is_server_registered(env)
+    assert not CONNECTION.is_server_registered(env)

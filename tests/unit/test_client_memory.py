@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,8 @@ from aforesaid import wiring
 from aforesaid.memory import claude_memory
 from aforesaid.memory.claude_memory import client_directory_path, client_slug
 from aforesaid.memory.folders import Folder
-from aforesaid.model.memories import OF_PROJECT, OF_TEAM, OF_USER, Memory, StoredMemory
+from aforesaid.model.memories import OF_PROJECT, OF_USER, Memory, StoredMemory
 from aforesaid.paths import Paths
-from aforesaid.worker.hook_answers import Sharing
 from tests.support.client import git_repo
 from tests.support.stub_model import FakeClock
 from tests.support.tables import loop_over
@@ -262,7 +260,7 @@ def test_a_folder_that_is_not_there_is_empty(project: Path, env: dict[str, str])
     assert found is not None
     assert found.list().memories == ()
     assert claude_memory.client_loaded_names(found.path) == frozenset()
-    assert claude_memory.share_memories((), found.path) == claude_memory.ShareResult()
+    assert claude_memory.share_memories((), found.path) == set()
     assert not found.path.exists()
 
 
@@ -274,97 +272,71 @@ def test_ours_are_put_there_in_the_clients_form_and_taken_away_again(place: Path
     (place / "MEMORY.md").write_text("# Mine\n\n- [pump](pump.md) — The pump\n")
     before = contents(place)
     tabs = ours("prefers-tabs", "Tabs: not spaces")
-    done = claude_memory.share_memories(
-        [tabs, ours("deploy", scope=OF_PROJECT), ours("x", scope=OF_TEAM)], place
-    )
-    assert done == claude_memory.ShareResult(written=("prefers-tabs", "deploy"))
+    claude_memory.share_memories([tabs, ours("deploy", scope=OF_PROJECT)], place)
     text = (place / "prefers-tabs.md").read_text()
     assert text.startswith(HEAD)
     assert text.endswith("---\n\nBody of prefers-tabs.\n")
     index = (place / "MEMORY.md").read_text()
-    assert index.startswith("# Mine\n\n- [pump](pump.md) — The pump\n<!-- aforesaid")
+    assert index.startswith("# Mine\n\n- [pump](pump.md) — The pump\n\n<!-- aforesaid")
     assert "- [prefers-tabs](prefers-tabs.md) — Tabs: not spaces\n" in index
     assert claude_memory.client_loaded_names(place) == {"prefers-tabs", "deploy"}
     assert {"pump.md": before["pump.md"]}.items() <= contents(place).items()
-    assert claude_memory.share_memories((), place).removed == ("deploy", "prefers-tabs")
+    claude_memory.share_memories((), place)
     assert contents(place) == before
 
 
 def test_what_is_shared_already_is_not_written_again(place: Path) -> None:
+    (place / "MEMORY.md").write_text("# Mine\n")
     shared = [ours("a"), ours("b", created=2)]
     claude_memory.share_memories(shared, place)
     before = {path: path.stat() for path in place.iterdir()}
-    assert claude_memory.share_memories(shared, place) == claude_memory.ShareResult()
+    assert claude_memory.share_memories(shared, place) == {"a", "b"}
     assert {path: path.stat() for path in place.iterdir()} == before
 
 
 def test_what_changed_or_went_follows(place: Path) -> None:
+    (place / "MEMORY.md").write_text("# Mine\n")
     claude_memory.share_memories([ours("a", "Old"), ours("b")], place)
-    done = claude_memory.share_memories([ours("a", "New"), ours("c")], place)
-    assert done == claude_memory.ShareResult(written=("a", "c"), removed=("b",))
+    claude_memory.share_memories([ours("a", "New"), ours("c")], place)
     index = (place / "MEMORY.md").read_text()
     assert "New" in index
     assert "Old" not in index
     assert "b.md" not in index
     assert claude_memory.client_loaded_names(place) == {"a", "c"}
-    assert claude_memory.share_memories([], place).removed == ("a", "c")
-    assert contents(place) == {}
+    claude_memory.share_memories([], place)
+    assert contents(place) == {"MEMORY.md": b"# Mine\n"}
 
 
 def test_a_file_that_was_edited_there_is_theirs(place: Path) -> None:
+    (place / "MEMORY.md").write_text("# Mine\n")
     claude_memory.share_memories([ours("a"), ours("b")], place)
     edited = (place / "a.md").read_text().replace("Body of a", "No, it is otherwise")
     (place / "a.md").write_text(edited)
-    done = claude_memory.share_memories([ours("a", "Newer"), ours("b")], place)
-    assert done == claude_memory.ShareResult(edited=("a",))
+    claude_memory.share_memories([ours("a", "Newer"), ours("b")], place)
     assert (place / "a.md").read_text() == edited
     assert "a" in claude_memory.client_loaded_names(place), (
         "the client shows it: ours would be told beside it"
     )
     listed = claude_memory.ClientFolder(place, "client", writable=False).list().memories
     assert [each.memory.body for each in listed] == ["No, it is otherwise."]
-    assert claude_memory.share_memories((), place) == claude_memory.ShareResult(
-        removed=("b",), edited=("a",)
-    )
-    assert (place / "a.md").read_text() == edited
-    assert not (place / "MEMORY.md").exists(), "the client makes one of what is there"
-
-
-@pytest.mark.parametrize("step", ["share", "unshare"])
-def test_a_file_that_is_edited_there_in_that_moment_is_theirs(
-    place: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    claude_memory.share_memories([ours("a"), ours("b"), ours("c")], place)
-    marked = claude_memory._shared_files
-
-    def edited_then(folder: Path) -> dict[str, bool]:
-        found = marked(folder)
-        (place / "b.md").write_text("theirs")
-        (place / "c.md").unlink(missing_ok=True)
-        return found
-
-    monkeypatch.setattr(claude_memory, "_shared_files", edited_then)
-    done = (
-        claude_memory.share_memories([], place)
-        if step == "share"
-        else claude_memory.share_memories((), place)
-    )
-    assert (done.removed, done.edited) == (("a", "c"), ("b",))
-    assert (place / "b.md").read_text() == "theirs"
+    claude_memory.share_memories((), place)
+    assert contents(place) == {
+        "a.md": edited.encode(),
+        "MEMORY.md": "# Mine\n- [a](a.md) — About a\n".encode(),
+    }
 
 
 def test_a_file_that_was_deleted_there_is_not_put_back(place: Path) -> None:
-    claude_memory.share_memories([ours("a"), ours("b")], place)
+    (place / "MEMORY.md").write_text("# Mine\n")
+    known = claude_memory.share_memories([ours("a"), ours("b")], place)
     (place / "a.md").unlink()
-    index = (place / "MEMORY.md").read_text()
-    # As the client's model does it: the line goes with the file.
-    (place / "MEMORY.md").write_text(index.replace("- [a](a.md) — About a\n", ""))
     for _ in range(2):
-        assert claude_memory.share_memories([ours("a"), ours("b")], place).deleted == ("a",)
+        known = claude_memory.share_memories([ours("a"), ours("b")], place, known)
+        assert known == {"a", "b"}
         assert sorted(contents(place)) == ["MEMORY.md", "b.md"]
     assert claude_memory.client_loaded_names(place) == {"b"}
     claude_memory.share_memories((), place)
-    assert contents(place) == {}
+    assert contents(place) == {"MEMORY.md": b"# Mine\n"}
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])
@@ -380,16 +352,15 @@ def test_a_name_that_is_taken_is_left_alone(place: Path, kind: str, tmp_path: Pa
             target.symlink_to(tmp_path / "elsewhere.md")
         case _:
             target.mkdir()
-    done = claude_memory.share_memories([ours("pump"), ours("b")], place)
-    assert done == claude_memory.ShareResult(written=("b",), taken=("pump",))
-    assert "b" in claude_memory.client_loaded_names(place)
-    assert "pump" not in claude_memory.client_loaded_names(place)
+    assert claude_memory.share_memories([ours("pump"), ours("b")], place) == {"b"}
+    assert claude_memory.client_loaded_names(place) == {"b"}
     claude_memory.share_memories((), place)
     assert target.exists()
     assert (tmp_path / "elsewhere.md").exists() == (kind == "link")
 
 
 def test_lines_that_somebody_else_wrote_between_ours_stay(place: Path) -> None:
+    (place / "MEMORY.md").write_text("# Mine")
     claude_memory.share_memories([ours("a")], place)
     (place / "pump.md").write_text(THEIRS)
     index = (place / "MEMORY.md").read_text()
@@ -397,7 +368,7 @@ def test_lines_that_somebody_else_wrote_between_ours_stay(place: Path) -> None:
     claude_memory.share_memories([ours("a"), ours("b")], place)
     assert (place / "MEMORY.md").read_text().count("- [Pump](pump.md) — hook\n") == 1
     claude_memory.share_memories((), place)
-    assert (place / "MEMORY.md").read_text() == "- [Pump](pump.md) — hook\n"
+    assert (place / "MEMORY.md").read_text() == "# Mine\n- [Pump](pump.md) — hook\n"
 
 
 def test_a_line_of_theirs_to_a_memory_of_ours_is_not_doubled_and_goes_with_it(place: Path) -> None:
@@ -409,14 +380,13 @@ def test_a_line_of_theirs_to_a_memory_of_ours_is_not_doubled_and_goes_with_it(pl
     assert (place / "MEMORY.md").read_text() == "- keep this\n"
 
 
-def test_without_an_index_theirs_are_listed_too_as_the_client_would(place: Path) -> None:
+def test_without_an_index_the_client_makes_its_own(place: Path) -> None:
     (place / "pump.md").write_text(THEIRS)
-    (place / "odd.md").write_text("no front matter\n")
     claude_memory.share_memories([ours("a")], place)
-    lines = (place / "MEMORY.md").read_text().splitlines()
-    assert lines[:2] == ["- [pump](pump.md) — The pump is in the cellar", "- [odd](odd.md)"]
+    assert sorted(contents(place)) == ["a.md", "pump.md"]
+    assert claude_memory.client_loaded_names(place) == {"a"}
     claude_memory.share_memories((), place)
-    assert sorted(contents(place)) == ["odd.md", "pump.md"], "the client makes its own again"
+    assert sorted(contents(place)) == ["pump.md"]
 
 
 @pytest.mark.parametrize("text", ["", "# Mine", "# Mine\r\n- x\r\n", "caf\udce9\n", "\n\n"])
@@ -440,7 +410,6 @@ def test_an_index_that_is_a_link_is_left_alone(place: Path, tmp_path: Path) -> N
     claude_memory.share_memories([ours("a")], place)
     assert real.read_text() == "- mine\n"
     assert (place / "MEMORY.md").is_symlink()
-    assert claude_memory.client_loaded_names(place) == frozenset()
 
 
 def test_only_what_the_client_loads_counts_as_loaded(place: Path) -> None:
@@ -448,19 +417,20 @@ def test_only_what_the_client_loads_counts_as_loaded(place: Path) -> None:
     claude_memory.share_memories([ours(f"m{n:02}", created=n) for n in range(20)], place)
     index = (place / "MEMORY.md").read_text()
     assert len(index.splitlines()) == 200
-    assert "13 more memories" in index
-    assert len(claude_memory.client_loaded_names(place)) == 7
+    assert "14 more memories" in index
+    assert len(claude_memory.client_loaded_names(place)) == 6
     assert "m19" in claude_memory.client_loaded_names(place), "the newest"
 
 
 def test_a_hostile_description_makes_no_line_of_its_own(place: Path) -> None:
+    (place / "MEMORY.md").touch()
     claude_memory.share_memories(
         [ours("a", "x\n- [evil](evil.md) — <!-- aforesaid: so far -->")], place
     )
-    assert len((place / "MEMORY.md").read_text().splitlines()) == 3
+    assert len((place / "MEMORY.md").read_text().splitlines()) == 4
     assert claude_memory.client_loaded_names(place) == {"a"}
     claude_memory.share_memories((), place)
-    assert contents(place) == {}
+    assert contents(place) == {"MEMORY.md": b""}
 
 
 def test_files_are_for_the_owner_and_their_folder_keeps_its_rights(place: Path) -> None:
@@ -468,69 +438,62 @@ def test_files_are_for_the_owner_and_their_folder_keeps_its_rights(place: Path) 
     claude_memory.share_memories([ours("a")], place)
     assert place.stat().st_mode & 0o777 == 0o755
     assert (place / "a.md").stat().st_mode & 0o077 == 0
-    assert sorted(contents(place)) == ["MEMORY.md", "a.md"]
+    assert sorted(contents(place)) == ["a.md"]
 
 
 # As the settings say
 
 
-@pytest.fixture
-def sharing(home: Paths, env: dict[str, str]) -> Callable[[str], Sharing]:
-    def make(setting: str) -> Sharing:
-        chosen = {"AFORESAID_HOME": str(home.data), "AFORESAID_MEMORY_CLIENT": setting}
-        return Sharing(wiring.home(chosen), FakeClock(1_800_000_000_000), env)
-
-    return make
-
-
-def remember(sharing: Sharing, directory: Path, *kinds: str) -> None:
-    memories = wiring.memories(sharing.home, str(directory), sharing.clock, sharing.env)
+def shared(home: Paths, env: dict[str, str], directory: Path, setting: str, *kinds: str) -> None:
+    chosen = wiring.home({"AFORESAID_HOME": str(home.data), "AFORESAID_MEMORY_CLIENT": setting})
+    memories = wiring.memories(chosen, str(directory), FakeClock(1_800_000_000_000), env)
     with memories.change("test") as change:
         for kind in kinds:
             change.write(Memory(f"of-{kind}", f"About {kind}", kind, "Body."))
+    claude_memory.sync_shared(setting, memories, str(directory), env)
 
 
 def test_what_is_remembered_is_shared_and_withdrawn_as_the_settings_say(
-    sharing: Callable[[str], Sharing], project: Path, env: dict[str, str], tmp_path: Path
+    home: Paths, project: Path, env: dict[str, str], tmp_path: Path
 ) -> None:
     other = git_repo(tmp_path / "other")
     place, elsewhere = usual(env, project), usual(env, other)
-    remember(sharing("share"), project, "user", "project")
-    sharing("share").settle(str(project))
+    shared(home, env, project, "share", "user", "project")
     assert not place.exists(), "the client does not work there"
     for path in (place, elsewhere):
         path.mkdir(parents=True)
     (place / "pump.md").write_text(THEIRS)
     before = contents(place)
-    sharing("adopt").settle(str(project))
+    shared(home, env, project, "adopt")
     assert contents(place) == before
 
-    sharing("share").settle(str(project))
-    sharing("share").settle(str(other))
+    shared(home, env, project, "share")
+    shared(home, env, other, "share")
     assert claude_memory.client_loaded_names(place) == {"of-user", "of-project"}
     assert claude_memory.client_loaded_names(elsewhere) == {"of-user"}
+    (place / "of-user.md").unlink()
+    shared(home, env, project, "share")
+    assert not (place / "of-user.md").exists(), "it was deleted there"
 
-    sharing("off").settle(str(project))
+    shared(home, env, project, "off")
     assert contents(place) == before
     assert contents(elsewhere) == {}, "wherever it was put"
 
 
 def test_into_one_folder_for_all_projects_goes_what_is_for_all(
-    sharing: Callable[[str], Sharing], project: Path, env: dict[str, str], tmp_path: Path
+    home: Paths, project: Path, env: dict[str, str], tmp_path: Path
 ) -> None:
     moved = str(tmp_path / "mine")
     settings(Path(env["HOME"], ".claude/settings.json"), autoMemoryDirectory=moved)
-    remember(sharing("share"), project, "user", "project")
-    sharing("share").settle(str(project))
+    shared(home, env, project, "share", "user", "project")
     assert claude_memory.client_loaded_names(tmp_path / "mine") == {"of-user"}
 
 
 def test_a_folder_that_cannot_be_written_is_no_fault_of_the_work(
-    sharing: Callable[[str], Sharing], project: Path, env: dict[str, str]
+    home: Paths, project: Path, env: dict[str, str]
 ) -> None:
     place = usual(env, project)
     place.parent.mkdir(parents=True)
     place.write_text("in the way")
-    remember(sharing("share"), project, "user")
-    sharing("share").settle(str(project))
+    shared(home, env, project, "share", "user")
     assert place.read_text() == "in the way"

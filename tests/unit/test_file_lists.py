@@ -197,7 +197,6 @@ def test_the_hook_finds_a_listed_file_in_its_payload(
     briefs.record_notes()
     home.socket.touch()
     asked: list[bytes] = []
-    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "new")
 
     def answer(_run: str, request: bytes, _seconds: float) -> bytes:
         asked.append(request)
@@ -206,7 +205,7 @@ def test_the_hook_finds_a_listed_file_in_its_payload(
     monkeypatch.setattr(capture, "ask", answer)
     for path in (f"{DIRECTORY}/{name}", UNKNOWN, f"{DIRECTORY}/{name}c"):
         body = json.dumps({"tool_input": {"file_path": path}}, ensure_ascii=False).encode()
-        assert capture.about_file(str(home.state), body) == b""
+        assert capture.about_file(str(home.state), "new", body) == b""
     assert len(asked) == 1
 
 

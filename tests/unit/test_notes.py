@@ -35,7 +35,7 @@ def test_a_note_has_the_agents_cause_in_its_own_words() -> None:
     )
     assert "because `RATE` is a share of the total.”" in (draft.subtitle or "")
     assert "`pytest -q` passed (12 tests)" in draft.facts
-    assert "Changed `orders/pricing.py` (`apply_discount`)" in draft.facts
+    assert "`orders/pricing.py`: changed `apply_discount`" in draft.facts
     assert "Perfect" not in told(draft)
     assert "all tests pass" not in told(draft)
 
@@ -162,3 +162,49 @@ def test_a_summary_says_what_was_learned_and_what_is_open() -> None:
     assert "because `RATE` is a share" in (summary.learned or "")
     assert summary.next_steps == "“Document the bulk rate”"
     assert summary.request == "can you do the fix?"
+
+
+@loop_over(
+    ("asked", "answered", "title"),
+    [
+        (
+            "are there git hooks that would let us notice a `git restore`?",
+            "Unfortunately, git has no hooks for `git restore`, because it only touches files.",
+            "Git has no hooks for `git restore`, because it only touches files",
+        ),
+        (
+            "how do we handle unstaged changes when the commit is made?",
+            "Hashes are stored in the tree because blobs are never read again by the walker of the trees.",
+            "How do we handle unstaged changes when the commit is made",
+        ),
+        (
+            "can you write the summary again?",
+            "# Isolation of shadow branches\n\n## Problem\nFiles stay because nothing removes them.",
+            "Isolation of shadow branches",
+        ),
+        (
+            "/team:plan can you compare the parsers of both clients?",
+            "Both parsers split at the first colon because the older client wrote no escapes.",
+            "Compare the parsers of both clients",
+        ),
+    ],
+)
+def test_an_answer_is_titled_by_what_was_found_or_asked(
+    asked: str, answered: str, title: str
+) -> None:
+    draft = the_only(turn(asked, read("a.py"), said=answered))
+    assert draft.title == title
+
+
+def test_plans_of_an_answer_are_not_reported_as_completed() -> None:
+    said = (
+        "Unfortunately no hook exists, because git only touches files.\n- Added aliases could help."
+    )
+    assert summarize("is there a hook for restore?", read("a.py"), said=said).completed is None
+
+
+def test_words_that_only_tie_a_sentence_to_the_one_before_are_cut() -> None:
+    said = "But `replace` is missing in the list of tools, so no changed file was ever seen by the hook."
+    draft = the_only(turn("why is there no checkpoint?", read("a.py"), said=said))
+    assert "But" not in told(draft)
+    assert "`replace` is missing in the list" in told(draft)

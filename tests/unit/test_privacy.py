@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid import settings
+from aforesaid.agents.registry import FIELDS
 from aforesaid.errors import ConfigError
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.folders import find_places
@@ -31,7 +32,9 @@ OTHER = SECRET[:4] + SECRET[:3:-1]
 
 @pytest.fixture
 def redactor(home: Paths) -> Redactor:
-    return settings.build_redactor(home, settings.load(home.config_file, {}), {})
+    return replace(
+        settings.build_redactor(home, settings.load(home.config_file, {}), {}), fields=FIELDS
+    )
 
 
 def test_equal_secrets_have_equal_marks_and_others_have_others(
@@ -162,7 +165,7 @@ def test_a_payload_without_a_secret_keeps_its_bytes() -> None:
 
 def test_only_texts_of_a_payload_change() -> None:
     event = {"n": 1.5, "flag": True, "none": None, "list": [1, SECRET], SECRET: {"deep": [SECRET]}}
-    shown = payloads.value(Redactor(), event)
+    shown = payloads.value(Redactor(fields=FIELDS), event)
     mark = "[secret:github]"
     assert shown == {
         "n": 1.5,
@@ -247,7 +250,7 @@ def test_of_a_guarded_file_only_the_path_is_kept() -> None:
         "tool_input": {"file_path": "/a/.env", "content": "COLOUR=mauve"},
         "tool_response": {"filePath": "/a/.env", "structuredPatch": [{"lines": ["+COLOUR=mauve"]}]},
     }
-    shown = payloads.value(Redactor(), event)
+    shown = payloads.value(Redactor(fields=FIELDS), event)
     assert "mauve" not in json.dumps(shown)
     assert shown["tool_input"]["file_path"] == "/a/.env"
 
@@ -257,7 +260,7 @@ def test_of_a_guarded_file_only_the_path_is_kept() -> None:
 )
 def test_a_command_that_names_a_guarded_file_keeps_its_first_line(command: str) -> None:
     event = {"tool_input": {"command": command}, "tool_response": {"stdout": "COLOUR=mauve"}}
-    shown = payloads.value(Redactor(), event)
+    shown = payloads.value(Redactor(fields=FIELDS), event)
     assert "mauve" not in json.dumps(shown)
     assert shown["tool_input"]["command"].startswith(command.partition("\n")[0])
 
@@ -438,7 +441,7 @@ def test_a_private_key_in_a_patch_is_replaced_in_every_line() -> None:
             "structuredPatch": [{"lines": [" a", *(f"+{line}" for line in LINES), " z"]}]
         },
     }
-    shown = payloads.value(Redactor(), event)
+    shown = payloads.value(Redactor(fields=FIELDS), event)
     assert not [line for line in LINES[1:-1] if line in json.dumps(shown)]
     lines = shown["tool_response"]["structuredPatch"][0]["lines"]
     assert (len(lines), lines[0], lines[-1]) == (len(LINES) + 2, " a", " z")
@@ -447,7 +450,7 @@ def test_a_private_key_in_a_patch_is_replaced_in_every_line() -> None:
 def test_what_is_secret_in_one_text_of_a_payload_is_replaced_in_the_others() -> None:
     value = expand("{A14}")
     event = {"old": f"x {value} y", "new": f"DB_PASSWORD={value}", "list": [value]}
-    assert value not in json.dumps(payloads.value(Redactor(), event))
+    assert value not in json.dumps(payloads.value(Redactor(fields=FIELDS), event))
     assert value not in json.dumps(
         payloads.value(Redactor(), {"password": value, "said": f"it: {value}"})
     )

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aforesaid.agents.registry import FIELDS
 from aforesaid.hook.capture import without_private
 from aforesaid.privacy import payloads, private
 from aforesaid.privacy.redactor import Redactor
 from tests.support.tables import loop_over
 
 HIDDEN = "mulberry bush"
-REDACTOR = Redactor()
+REDACTOR = Redactor(fields=FIELDS)
 FORMS = {
     "plain": ("a <private>{}</private> z", "a [private] z"),
     "any letter case": ("a <PRIVATE>{}</Private> z", "a [private] z"),

@@ -40,13 +40,11 @@ WHOLE = {
     "mark_prompts": {"prompts"},
     "mark_sessions": {"sessions"},
     "projects": {"p"},
-    "all": {"merges"},  # people say little
-    "involved": {"merges", "own_links"},
     "worth_asking": {"o"},  # the newest, which were chosen by an index
     "old_quarantine": {"quarantine"},  # asked once an hour, and what keeps it small
     "trim_quarantine": {"quarantine"},
 }
-SMALL = {"mine", "about", "later", "named", "found", "CONSTANT"}  # what was chosen before
+SMALL = {"mine", "above", "about", "later", "named", "found", "CONSTANT"}  # what was chosen before
 # How SQLite says of a virtual table that it is asked by words, or is a list that was handed over.
 ASKED = re.compile(r"VIRTUAL TABLE INDEX \d+:\S*M|json_each|wanted")
 

@@ -11,6 +11,8 @@ import pytest
 
 from aforesaid import log
 from aforesaid.agents.base import Agent, Variables
+from aforesaid.agents.claude_code.install import CONNECTION
+from aforesaid.agents.connection import Connection
 from aforesaid.clock import DAY, HOUR, MINUTE, SECOND
 from aforesaid.errors import StoreError
 from aforesaid.model.events import (
@@ -43,10 +45,10 @@ class Stub(Agent):
 
     name: str = "claude-code"
     variables: Variables = Variables()  # noqa: RUF009 - frozen
+    connection: Connection | None = CONNECTION
     files: dict[str, TranscriptFile] = field(default_factory=dict)
     told: dict[str, list[Arrival]] = field(default_factory=dict)
     read: list[tuple[str, str | None]] = field(default_factory=list)
-    has_hooks: bool = True
     broken: set[str] = field(default_factory=set)
 
     def add(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid import wiring
-from aforesaid.agents.claude_code.events import REPLY_LIMIT
+from aforesaid.agents.claude_code.events import ClaudeCode
 from aforesaid.agents.registry import AGENTS
 from aforesaid.clock import DAY, MINUTE
 from aforesaid.memory.ranking import MemoryRanker
@@ -477,7 +477,7 @@ def test_after_a_compaction_it_is_handed_back_whole_where_it_serves(
     assert "Refunds" in own
     assert "Something else" in behind
     assert told.count(CLOSING) == 1
-    assert len(told) <= REPLY_LIMIT
+    assert len(told) <= ClaudeCode.context_limit
     briefs.record_notes()
     reasons = {one.reason for one in memory.store.injections.for_session(memory.session(REF).id)}
     assert PAGE_REASON in reasons
@@ -494,7 +494,7 @@ def test_the_page_and_the_brief_stay_within_the_clients_limit(memory: Memory) ->
     handed = render_page(memory_of(**dict.fromkeys(PARTS, long)), level=3)
     assert len(handed.text) > 0.9 * MAX_PAGE_CHARACTERS
     text = brief.write(memory.store, memory.project_id, 2400, session_memory=handed).text
-    assert len(text) <= REPLY_LIMIT
+    assert len(text) <= ClaudeCode.context_limit
     assert "## Last sessions" in text
     assert text.endswith(CLOSING)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from aforesaid import log
+from aforesaid.agents import jsonl
 from aforesaid.agents.claude_code import conversation
 from aforesaid.agents.claude_code.events import ClaudeCode
 from aforesaid.model.events import (
@@ -116,7 +117,7 @@ def test_a_result_before_its_call_is_the_calls(tmp_path: Path) -> None:
 def test_a_line_beyond_all_measure_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversation, "LARGEST", 2_000)
+    monkeypatch.setattr(jsonl, "LARGEST", 2_000)
     w = Written()
     w.prompt("First")
     w.prompt("x" * 9_000)

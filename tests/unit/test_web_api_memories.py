@@ -204,7 +204,7 @@ def test_the_brief_follows_also_where_sessions_were_in_a_folder_below(site: Fill
     with site.store.database.transaction() as connection:
         connection.execute("DELETE FROM project_dirs")
     site.store.projects.resolve(identify(str(site.folder)), str(below), START)
-    copy = site.web.service.context.paths.briefs / brief_name(str(below))
+    copy = site.web.service.context.paths.briefs / brief_name("claude-code", str(below))
     seen = site.get(of(site))["checksum"]
     site.sent("PUT", of(site), {"description": "Deploys", "checksum": seen})
     assert f"{NAME} (project): Deploys" in copy.read_text("utf-8")

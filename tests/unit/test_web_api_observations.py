@@ -266,7 +266,7 @@ def test_a_merge_folds_one_into_another_and_can_be_taken_back(site: Filled) -> N
     session = site.store.observations.get(one)
     assert session is not None
     answer = site.sent("POST", f"/api/observations/{one}/merge", {"into": other})
-    assert answer == {"id": one, "into": other, "moved": [], "undo": True}
+    assert answer == {"id": one, "into": other, "undo": True}
     found = site.get(f"/api/observations/{one}")
     assert found["repeats"] == found["merged"]["into"] == other
     assert site.get(f"/api/observations/{other}")["folded"] == [one]

@@ -12,6 +12,7 @@ from aforesaid.agents.claude_code import tools
 from aforesaid.agents.claude_code.events import EXIT_CODE
 from aforesaid.model import events
 from aforesaid.payload.limits import NotJson, json_object
+from aforesaid.privacy.files import Fields
 
 NAME = "api"
 FAILED_TESTS = re.compile(r"^\W*[1-9]\d* (?:failed|failures?|errors?)\b", re.MULTILINE)
@@ -19,6 +20,7 @@ FAILED_TESTS = re.compile(r"^\W*[1-9]\d* (?:failed|failures?|errors?)\b", re.MUL
 
 class ApiAgent(Agent):
     name = NAME
+    fields = Fields.of(place="session kind id")
 
     def parse(self, capture: events.Capture) -> events.Event | events.Unreadable | None:
         try:

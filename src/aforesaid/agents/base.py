@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aforesaid.model.events import (
     Capture,
@@ -13,11 +13,15 @@ from aforesaid.model.events import (
     TranscriptFile,
     Unreadable,
 )
+from aforesaid.privacy.files import Fields
+
+if TYPE_CHECKING:
+    from aforesaid.agents.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """Environment variables by which a client tells its children about itself. Empty: it has none.
+    """Environment variables by which an agent tells its children about itself. Empty: it has none.
 
     `project`: the directory it was started in; `session`: the id of the session; `inside`: one of them is set
     in every process that the agent starts.
@@ -29,12 +33,19 @@ class Variables:
 
 
 class Agent:
-    """An agent without hooks and transcripts; others override what they have. `has_hooks`: whether it runs
-    hooks of ours, which print what is prepared for them."""
+    """An agent without hooks and transcripts; others override what they have.
+
+    `connection`: how it is configured to run our hooks and our MCP server; None if it cannot be. `fields`:
+    names in its payloads that redaction has to know. `own_tools`: what names of tools of our MCP server begin
+    with. `context_limit`: characters that a hook may add to the conversation.
+    """
 
     name = ""
+    connection: "Connection | None" = None
     variables = Variables()
-    has_hooks = False
+    fields = Fields()
+    own_tools: tuple[str, ...] = ()
+    context_limit = 10_000
 
     def parse(self, capture: Capture) -> Event | Unreadable | None:
         """An event, None for a capture we deliberately do not keep, or why it cannot be read."""

@@ -1,26 +1,18 @@
 """The coding agents we know, and what the environment says about the one that runs us."""
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 from aforesaid.agents.api import ApiAgent
 from aforesaid.agents.base import Agent
-from aforesaid.agents.claude_code import install as installer
 from aforesaid.agents.claude_code.events import ClaudeCode
-from aforesaid.agents.claude_code.hooks import hook_command
 
-__all__ = [
-    "AGENTS",
-    "DEFAULT",
-    "current_session",
-    "hook_command",
-    "installer",
-    "is_inside_agent",
-    "project_directory",
-]
-
-DEFAULT: Agent = ClaudeCode()  # the one that `installer` connects
+DEFAULT = ClaudeCode()  # the one that commands mean where none is named
 AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in (DEFAULT, ApiAgent())}
+CONNECTIONS = tuple(each.connection for each in AGENTS.values() if each.connection is not None)
+FIELDS = reduce(or_, (each.fields for each in AGENTS.values()))
 
 
 def project_directory(env: Mapping[str, str], here: Path | None = None) -> str:

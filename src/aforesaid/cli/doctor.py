@@ -20,7 +20,8 @@ from pathlib import Path
 import click
 
 from aforesaid import __version__, clock, extras, wiring
-from aforesaid.agents.registry import DEFAULT, installer
+from aforesaid.agents.connection import MODULE, is_our_server
+from aforesaid.agents.registry import DEFAULT
 from aforesaid.backups import recovery_log
 from aforesaid.cli.output import NEEDS_ATTENTION, json_option, print_json, say, styled, wants_json
 from aforesaid.cli.setup import run_hook
@@ -46,7 +47,7 @@ LATE = 3  # times the interval between backups
 REPORTED_FOR = 7 * DAY  # a recovery
 LISTED = 5
 WAIT_SECONDS = 20.0
-AGENT = DEFAULT.name
+AGENT, CLIENT = DEFAULT.name, DEFAULT.connection
 
 
 @click.command()
@@ -289,25 +290,25 @@ def check_search() -> Iterator[Finding]:
 def check_server() -> Iterator[Finding]:
     """The MCP server: does the program that the client runs exist, and does it start?"""
     found = False
-    places = {installer.server_path(scope, os.environ): scope for scope in ("project", "user")}
+    places = {CLIENT.server_path(scope, os.environ): scope for scope in ("project", "user")}
     for file, scope in places.items():
         try:
-            entry = installer.installed_server(read_settings(file) or "")
+            entry = CLIENT.installed_server(read_settings(file) or "")
         except (AforesaidError, ValueError) as error:
             yield Finding("fault", "MCP server", f"{file}: {error}", "correct the file's JSON")
             continue
         if entry is not None:
             found = True
-            if installer.is_our_server(entry):
+            if is_our_server(entry):
                 yield _check_server(file, scope, Path(str(entry.get("command"))))
             else:
                 yield Finding("ok", "MCP server", f"added to {file} by hand")
     if found:
         return
-    if installer.is_plugin_enabled(os.environ):
-        yield Finding("ok", "MCP server", f"the {installer.TITLE} plugin has it")
+    if CLIENT.is_plugin_enabled(os.environ):
+        yield Finding("ok", "MCP server", f"the {CLIENT.title} plugin has it")
     elif any(f.level != "warning" for f in overview.check_hooks(os.environ, Path.cwd())):
-        unknown = f"{installer.TITLE} does not know it"
+        unknown = f"{CLIENT.title} does not know it"
         yield Finding("warning", "MCP server", unknown, "aforesaid install")
 
 
@@ -319,11 +320,11 @@ def _check_server(file: Path, scope: str, command: Path) -> Finding:
         return Finding(
             "ok", "MCP server", f"installed in {file}; {overview.UNTRIED.format(command)}"
         )
-    starts = overview.can_import(command, installer.MODULE)
+    starts = overview.can_import(command, MODULE)
     if starts is None:
         slow = overview.SLOW.format(command, overview.START_SECONDS)
         fix = "try again when the machine is less busy, or start the client with MCP_TIMEOUT=60000"
-        return Finding("warning", "MCP server", f"{slow}, longer than {installer.TITLE} waits", fix)
+        return Finding("warning", "MCP server", f"{slow}, longer than {CLIENT.title} waits", fix)
     if not starts:
         return Finding("fault", "MCP server", f"it does not start with {command}", fix)
     return Finding("ok", "MCP server", f"installed in {file}")
@@ -361,7 +362,7 @@ def check_whole_path() -> Iterator[Finding]:
         create_repository(Path(scratch, ".git"))
         try:
             began = time.monotonic()
-            for hook, payload in installer.probe_session(reference, scratch):
+            for hook, payload in CLIENT.probe_session(reference, scratch):
                 done = run_hook(hook, payload, scratch)
                 if done.returncode or done.stderr:
                     detail = done.stderr.decode("utf-8", "replace")[:300]

@@ -17,6 +17,7 @@ from aforesaid.errors import AforesaidError
 
 
 def _run(hook: str, body: bytes | None = None) -> NoReturn:
+    from aforesaid.agents.registry import DEFAULT
     from aforesaid.hook import capture
 
     if body is None and sys.stdin.isatty():
@@ -25,7 +26,9 @@ def _run(hook: str, body: bytes | None = None) -> NoReturn:
         )
     sys.stdout.flush()
     # The hook ends its process itself, as it does under the agent.
-    os._exit(capture.main(hook, body))
+    project = os.environ.get(DEFAULT.variables.project, "")
+    session = os.environ.get(DEFAULT.variables.session, "")
+    os._exit(capture.main(DEFAULT.name, hook, project, session, body=body))
 
 
 @click.command()

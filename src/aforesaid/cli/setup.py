@@ -14,7 +14,8 @@ from click.shell_completion import CompletionItem, get_completion_class
 import aforesaid
 from aforesaid import settings as settings_module
 from aforesaid import wiring
-from aforesaid.agents.registry import DEFAULT, hook_command, installer
+from aforesaid.agents.connection import FORMER_NAME
+from aforesaid.agents.registry import DEFAULT
 from aforesaid.cli import output as out
 from aforesaid.paths import Paths, write_private
 from aforesaid.settings import Row, Value
@@ -40,12 +41,12 @@ COMPLETION_HINTS = {
 
 def settings_files(scope: str, records: Path) -> "tuple[SettingsFile, SettingsFile]":
     """Where the client reads its hooks, and where its MCP servers."""
-    python = Path(sys.executable)
-    hooks = installer.hooks_path(scope, os.environ)
-    server = installer.server_path(scope, os.environ)
+    python, connection = Path(sys.executable), DEFAULT.connection
+    hooks = connection.hooks_path(scope, os.environ)
+    server = connection.server_path(scope, os.environ)
     return (
-        installer.hooks_file(hooks, records, hook_dir(), python),
-        installer.server_file(server, records, python),
+        connection.hooks_file(hooks, records, hook_dir(), python),
+        connection.server_file(server, records, python),
     )
 
 
@@ -56,7 +57,7 @@ def hook_dir() -> Path:
 def run_hook(hook: str, payload: object, project: Path | str) -> subprocess.CompletedProcess[bytes]:
     """Runs the line that `install` writes, as the client runs it."""
     return subprocess.run(
-        ["/bin/sh", "-c", hook_command(hook, hook_dir(), Path(sys.executable))],
+        ["/bin/sh", "-c", DEFAULT.connection.hook_command(hook, hook_dir(), Path(sys.executable))],
         input=json.dumps(payload).encode(),
         env=os.environ | {DEFAULT.variables.project: str(project)},
         capture_output=True,
@@ -104,8 +105,8 @@ def install(scope: str, dry_run: bool) -> None:
         paths.make()
         write_private(paths.python_file, os.fsencode(sys.executable) + b"\n")
     hooks, server = changes
-    former = installer.replaces_former(hooks, server)
-    note = f"Replaced the hooks and the server of {installer.FORMER_NAME}, the former name.\n"
+    former = DEFAULT.connection.replaces_former(hooks, server)
+    note = f"Replaced the hooks and the server of {FORMER_NAME}, the former name.\n"
     _report(
         changes,
         dry_run=dry_run,

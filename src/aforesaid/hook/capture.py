@@ -1,9 +1,10 @@
 """Capture one hook event into the spool, then print what the worker answers to it.
 
-Run as `<python> -I -S capture.py <hook>` by capture.sh, for the events that want an answer, and for
-every event where there is no `sh`. It is the hot path: os, sys and time at module level, nothing of the
-package, ever. The event is in the spool before anybody is asked for anything, so a worker that is dead,
-hung or old costs the answer and never the event. The hook `file` is a question only: nothing is kept.
+Run as `<python> -I -S capture.py <agent> <hook> [<project> [<session>]]` by capture.sh, for the events that
+want an answer, and for every event where there is no `sh`. It is the hot path: os, sys and time at module
+level, nothing of the package, ever. The event is in the spool before anybody is asked for anything, so a
+worker that is dead, hung or old costs the answer and never the event. The hook `file` is a question only:
+nothing is kept.
 
 Exit status: 0 once our input is read, whatever happened then; 1 before, and capture.sh takes over.
 """
@@ -20,25 +21,28 @@ OFF = "/.aforesaid/off"
 STALE_START = 10  # seconds after which a start that came to nothing is forgotten
 
 
-def main(hook: str, body: bytes | None = None) -> int:
+def main(
+    agent: str, hook: str, project: str = "", session: str = "", *, body: bytes | None = None
+) -> int:
+    """`project`, `session`: as the agent names them; empty if it does not."""
     if os.environ.get("AFORESAID_INSIDE"):
         return 0
     os.umask(0o077)
     state = state_dir()
-    project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
+    project = project or os.getcwd()
     given = read_all(0) if body is None else body
     # The user wants nothing recorded here: the same rule as in capture.sh.
     if os.environ.get("AFORESAID_PAUSED", "0") not in ("", "0") or os.path.exists(project + OFF):
         sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
         hook, given = __import__("paused").instead(hook, given)
-    data = header(hook, project) + (without_private(given) if hook == "new" else given)
+    data = header(agent, hook, project) + (without_private(given) if hook == "new" else given)
     try:
         if hook == "file":
-            show(about_file(state, data))
+            show(about_file(state, session, data))
             return 0
         keep(state, hook, data)
         if hook in DEADLINE:
-            show(answer(state, hook, project, data))
+            show(answer(state, agent, hook, project, data))
         else:
             start_if_down(state)
     except Exception:  # fail open: whatever went wrong here must not reach the agent
@@ -59,8 +63,8 @@ def state_dir() -> str:
     return base + "/aforesaid"
 
 
-def header(hook: str, project: str) -> bytes:
-    return b"aforesaid/1 claude-code %s %s\0\n" % (os.fsencode(hook), os.fsencode(project))
+def header(agent: str, hook: str, project: str) -> bytes:
+    return b"aforesaid/1 %s %s %s\0\n" % tuple(map(os.fsencode, (agent, hook, project)))
 
 
 def read_all(descriptor: int) -> bytes:
@@ -128,7 +132,7 @@ def publish(path: str, target: str) -> None:
         os.rename(path, target)
 
 
-def answer(state: str, hook: str, project: str, data: bytes) -> bytes:
+def answer(state: str, agent: str, hook: str, project: str, data: bytes) -> bytes:
     """The bytes to print. Two installations at once ask twice; only the first is answered."""
     if not first_to_ask(state, data):
         return b""
@@ -140,13 +144,13 @@ def answer(state: str, hook: str, project: str, data: bytes) -> bytes:
         return text
     except (OSError, ValueError):
         in_vain = start_if_down(state)
-        return prepared(state, project, data, in_vain) if hook == "context" else b""
+        return prepared(state, agent, project, data, in_vain) if hook == "context" else b""
 
 
-def about_file(state: str, data: bytes) -> bytes:
+def about_file(state: str, session: str, data: bytes) -> bytes:
     """Of the files in the worker's list, if it left one. Nobody is started for this: the capture that
     follows does that."""
-    files = state + "/run/files/" + (os.environ.get("CLAUDE_CODE_SESSION_ID") or ".")
+    files = state + "/run/files/" + (session or ".")
     if not os.path.exists(state + "/run/worker.sock"):
         return b""
     if os.path.isfile(files) and not any(name in data for name in read_file(files).splitlines()):
@@ -200,7 +204,7 @@ def ask(run: str, request: bytes, seconds: float) -> bytes:
     return b"".join(parts)
 
 
-def prepared(state: str, project: str, data: bytes, in_vain: bool) -> bytes:
+def prepared(state: str, agent: str, project: str, data: bytes, in_vain: bool) -> bytes:
     """The copy that the worker left for this directory, with what is wrong put in front."""
     body = data.partition(b"\0\n")[2].replace(b'": "', b'":"')
     if b'"source":"resume"' in body or b'"source":"fork"' in body:
@@ -210,7 +214,7 @@ def prepared(state: str, project: str, data: bytes, in_vain: bool) -> bytes:
         # It died before it could say why: its Python has no aforesaid, perhaps.
         note = b'"aforesaid is not recording: its worker does not start. Run `aforesaid doctor`."'
     copy = b""
-    found, _, text = read_file(state + "/briefs/" + brief_name(project)).partition(b"\0\n")
+    found, _, text = read_file(state + "/briefs/" + brief_name(agent, project)).partition(b"\0\n")
     if found == brief_head(project):  # names are cut and may collide; the content decides
         copy = text
     if not note:
@@ -218,11 +222,11 @@ def prepared(state: str, project: str, data: bytes, in_vain: bool) -> bytes:
     return b'{"systemMessage":' + note + (b"," + copy[1:] if copy.startswith(b"{") else b"}")
 
 
-def brief_name(project: str) -> str:
+def brief_name(agent: str, project: str) -> str:
     from binascii import crc32
 
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in project[-60:])
-    return f"{readable}-{crc32(os.fsencode(project)):08x}"
+    return f"{agent}-{readable}-{crc32(os.fsencode(project)):08x}"
 
 
 def brief_head(project: str) -> bytes:
@@ -324,7 +328,7 @@ def show(text: bytes) -> None:
 
 if __name__ == "__main__":
     try:
-        status = main(sys.argv[1])
+        status = main(*sys.argv[1:])
     except BaseException:  # our input is unread: capture.sh can still keep the event
         status = 1
     os._exit(status)

@@ -1,5 +1,6 @@
 # Capture one hook event into the spool. Sourced by the hook line, which has set
-#   $1 hook (context, new, file, compact, save, summary, end)   $2 this directory   $3 python, may be missing
+#   $1 agent   $2 hook (context, new, file, compact, save, summary, end)   $3 this directory   $4 python, may be empty
+#   $5 the directory and $6 the session that the agent names, may be empty
 #
 # The agent waits for this, so it starts two processes (cat, mv) and no more. It parses nothing,
 # needs no worker and no database, and always exits 0: exit 2 would block the user's prompt. The
@@ -31,27 +32,30 @@ esac
       ;;
   esac
   # A plugin does not know its interpreter: the one that ran last, else the checkout's own.
-  python=${3-}
-  [ -n "$python" ] || read -r python <"$state/python" || python=$2/../../../.venv/bin/python
+  python=${4-}
+  [ -n "$python" ] || read -r python <"$state/python" || python=$3/../../../.venv/bin/python
 } 2>/dev/null
+project=${5:-$PWD}
+
+capture() { "$python" -I -S "$3/capture.py" "$1" "$2" "${5-}" "${6-}"; }
 
 # The user wants nothing recorded here. Then only that is noted, for whoever reads transcripts later.
 paused=
-case ${AFORESAID_PAUSED:-0} in 0) [ ! -e "${CLAUDE_PROJECT_DIR:-$PWD}/.aforesaid/off" ] || paused=paused ;; *) paused=paused ;; esac
-[ -z "$paused" ] || [ "$1" != file ] || exit 0
+case ${AFORESAID_PAUSED:-0} in 0) [ ! -e "$project/.aforesaid/off" ] || paused=paused ;; *) paused=paused ;; esac
+[ -z "$paused" ] || [ "$2" != file ] || exit 0
 
 # A file is about to be read or changed: is anything known about it? Nothing is kept and nobody is started,
 # as the capture that follows does both. The worker leaves a list of the files that are worth a question;
 # where it leaves none, everything is.
-if [ "$1" = file ]; then
+if [ "$2" = file ]; then
   {
-    list=$state/run/files/${CLAUDE_CODE_SESSION_ID:-.}
+    list=$state/run/files/${6:-.}
     if [ ! -S "$state/run/worker.sock" ] || [ ! -x "$python" ]; then
       :
     elif [ ! -f "$list" ]; then
-      "$python" -I -S "$2/capture.py" file
+      capture "$@"
     elif [ -s "$list" ] && named=$(LC_ALL=C grep -F -f "$list"); then
-      printf '%s\n' "$named" | "$python" -I -S "$2/capture.py" file
+      printf '%s\n' "$named" | capture "$@"
     fi
   } 2>/dev/null
   exit 0
@@ -59,11 +63,11 @@ fi
 
 # Session start, prompt and compaction want an answer, and Python can ask the worker for it. Where it
 # cannot run, nothing has read our input yet: keep the event at least.
-case $1 in
+case $2 in
   context | new | compact)
     if [ -x "$python" ]; then
-      "$python" -I -S "$2/capture.py" "$1" && exit 0
-    elif [ "$1" = context ]; then
+      capture "$@" && exit 0
+    elif [ "$2" = context ]; then
       echo '{"systemMessage":"aforesaid is not set up: its Python is missing. Run make setup in its checkout, or pip install aforesaid and then aforesaid install. Until then events wait in its spool."}'
     fi
     ;;
@@ -75,8 +79,8 @@ alive() {
   read -r pid </proc/"$pid"/stat || return 0
   case $pid in *') Z '*) return 1 ;; esac
 }
-write() { { printf 'aforesaid/1 claude-code %s %s\0\n' "${paused:-$1}" "${CLAUDE_PROJECT_DIR:-$PWD}" && body; } >"$file"; }
-body() { if [ -z "$paused" ]; then cat; else LC_ALL=C grep -ao '"session_id" *: *"[^"]*"' | { read -r id; printf '{%s}' "$id"; cat >/dev/null; }; fi; }
+write() { { printf 'aforesaid/1 %s %s %s\0\n' "$1" "${paused:-$2}" "$project" && body; } >"$file"; }
+body() { if [ -z "$paused" ]; then cat; else LC_ALL=C grep -ao '"session_*[iI][dD]" *: *"[^"]*"' | { read -r id; printf '{%s}' "$id"; cat >/dev/null; }; fi; }
 publish() { mv "$file" "$state/spool/new/${file##*/}"; }
 {
   file=$state/spool/tmp/
@@ -84,13 +88,13 @@ publish() { mv "$file" "$state/spool/new/${file##*/}"; }
     file=$(mktemp "$file"XXXXXXXXXXXX || { mkdir -p "$file" && mktemp "$file"XXXXXXXXXXXX; })
   # A first failure is a missing spool: nothing was read, so the second try has it all. A file that
   # exists was cut off (a full disk) and must not look whole.
-  { write "$1" || { [ ! -e "$file" ] && mkdir -p "$state/spool/tmp" "$state/spool/new" && write "$1"; }; } &&
+  { write "$@" || { [ ! -e "$file" ] && mkdir -p "$state/spool/tmp" "$state/spool/new" && write "$@"; }; } &&
     { publish || { mkdir -p "$state/spool/new" && publish; }; } ||
     {
       # Why? Only then is there time to ask, and only while the cut-off file still takes the room.
-      case $(LC_ALL=C cp "$2/capture.sh" "$file.why" 2>&1) in *' space '* | *quota*) why=full ;; *) why=other ;; esac
+      case $(LC_ALL=C cp "$3/capture.sh" "$file.why" 2>&1) in *' space '* | *quota*) why=full ;; *) why=other ;; esac
       rm -f "$file" "$file.why"
-      echo "$1 $(date +%s) $why" >>"$state/capture-failures"
+      echo "$2 $(date +%s) $why" >>"$state/capture-failures"
     }
 
   # Without a worker, start one; whoever creates `starting` does it. read and kill are built in.

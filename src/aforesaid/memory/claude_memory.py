@@ -1,50 +1,41 @@
-"""Claude Code's own memories: reads them, and shares ours with them if the settings say so.
+"""Claude Code's own memories: finds their folder, and shares ours with them if the settings say so.
 
 A shared file carries a digest of itself. Only a file whose digest is right is ever changed or removed; one
-that was edited in the client's folder belongs to the client from then on, and one that was deleted there is
-not written again. Our lines in the client's index stand between two comments.
+that was edited in the client's folder is the client's from then on, and one that was deleted there is not
+written again. Our lines in the client's index stand between two comments.
 """
 
 import json
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
+from aforesaid import log
+from aforesaid.errors import AforesaidError
 from aforesaid.git import Checkout, find_checkout
 from aforesaid.ids import digest
-from aforesaid.memory.files import (
-    UnreadableFile,
-    read_file,
-    read_or_none,
-    read_with_stat,
-    remove_file,
-    write_file,
-)
-from aforesaid.memory.folders import Folder, Listing, index_line, render_index
+from aforesaid.memory.changes import Memories
+from aforesaid.memory.files import read_or_none, remove_file, write_file
+from aforesaid.memory.folders import Folder, Listing, render_index
 from aforesaid.memory.format import INDEX_FILE, SUFFIX, dump_front_matter, normalize
-from aforesaid.model.memories import OF_CLIENT, Memory, StoredMemory
+from aforesaid.model.memories import OF_CLIENT, OF_PROJECT, OF_USER, Memory, StoredMemory
 from aforesaid.paths import read_regular
 
+Env = Mapping[str, str]
 SHARE_SETTING, OFF_SETTING = "share", "off"
-SHARED_FILE = ".shared"  # in the folder of all memories: lists the folders that we have shared to
+SHARED_FILE = (
+    ".shared"  # in the folder of all memories: by client's folder, the names of what was shared
+)
 MARK = re.compile(rb"^  aforesaid: v([0-9a-f]{16})\n", re.MULTILINE)
-
-
-class ShareResult(NamedTuple):
-    """Names of memories. `edited`, `deleted`: in the client's folder, after they were shared. `taken`: the
-    client has another memory of that name."""
-
-    written: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-    taken: tuple[str, ...] = ()
+BEGIN, END = "\n<!-- aforesaid keeps these lines -->\n", "<!-- aforesaid: so far -->\n"
+BLOCK = re.compile(f"{BEGIN}(?P<lines>.*?){END}", re.DOTALL)
+LINK = re.compile(r"\s*[-*]\s+\[[^\n]*?\]\((?:\./)?(?P<name>[^()\s]+)\.md\)")
+MORE_LINE = re.compile(r"- \d+ more memor\w+ (?:is|are) in this folder, not listed here\.\s*")
+MAX_LOADED_LINES, MAX_LOADED_BYTES = 200, 25_000  # that the client loads of its index
 
 
 class ClientFolder(Folder):
@@ -53,74 +44,108 @@ class ClientFolder(Folder):
     __slots__ = ()
 
     def _paths(self) -> Sequence[Path]:
-        return [path for path in super()._paths() if not _has_valid_mark(read_or_none(path))]
+        return [path for path in super()._paths() if not _is_shared(path)]
 
 
-def client_folder(directory: str, env: Mapping[str, str], setting: str) -> Folder | None:
+def client_folder(directory: str, env: Env, setting: str) -> Folder | None:
     """None if the client's memories are not to be read, or it keeps none."""
     found = client_directory_path(directory, env) if setting != OFF_SETTING else None
     return ClientFolder(found, OF_CLIENT, writable=False) if found else None
 
 
-def share_memories(memories: Iterable[StoredMemory], place: Path) -> ShareResult:
-    """Makes the shared files equal to the user's and the project's memories; without any, exactly what was
-    shared is removed. Idempotent."""
-    # What only an agent has noted would lose that mark in the client's form.
-    ours = (each for each in memories if each.is_ours and not each.memory.by_agent)
-    wanted = {each.memory.name: each for each in ours}
-    marked = _shared_files(place)
-    known = _ClientIndex.read(_decode(read_or_none(place / INDEX_FILE)) or "").names
-    written, taken, deleted = [], [], []
-    for name, stored in wanted.items():
-        path, data = place / f"{name}{SUFFIX}", render_shared(stored.memory)
-        found = read_or_none(path)
-        if found == data:
-            continue
-        if found is None and name in known and not os.path.lexists(path):
-            deleted.append(name)
-        elif _has_valid_mark(found) or not os.path.lexists(path):
-            write_file(path, data)
-            written.append(name)
-        elif name not in marked:
-            taken.append(name)
-    removed = []
-    for name in marked.keys() - wanted.keys():
-        # Checked again: time has passed since it was read.
-        path = place / f"{name}{SUFFIX}"
-        marked[name] = _has_valid_mark(read_or_none(path)) or not os.path.lexists(path)
-        if marked[name]:
-            remove_file(path)
-            removed.append(name)
-    intact = [name for name, is_ours in _shared_files(place).items() if is_ours]
-    shared = [wanted[name] for name in intact if name in wanted]
-    _update_index(place, shared, removed={*removed}, deleted={*deleted})
-    edited = tuple(name for name, is_ours in marked.items() if not is_ours)
-    return ShareResult(tuple(written), tuple(sorted(removed)), edited, tuple(deleted), tuple(taken))
+def sync_shared(setting: str, memories: Memories, directory: str, env: Env) -> None:
+    """Shares memories with the client or removes them, as the setting says. A failure is retried later."""
+    root = memories.places.root
+    try:
+        if setting != SHARE_SETTING:
+            unshare_all(root)
+            return
+        found = find_client_directory(directory, env)
+        # A folder that the client has not made is of a directory that it does not work in.
+        if found is None or not found.path.parent.is_dir():
+            return
+        scopes = (OF_USER,) if found.for_all else (OF_USER, OF_PROJECT)
+        ours = [each for each in memories.all().memories if each.scope in scopes]
+        place, recorded = str(found.path), _recorded_names(root)
+        known = frozenset(recorded.setdefault(place, []))
+        _record_names(root, recorded)  # first, so that it can be undone whatever happens
+        _record_names(root, recorded | {place: sorted(share_memories(ours, found.path, known))})
+    except (OSError, AforesaidError) as error:
+        log.warning("memory.not_shared", error=log.cause(error))
 
 
-def record_shared(root: Path, place: Path) -> None:
-    """Call before sharing, so that it can be undone whatever happens."""
-    known = _recorded_folders(root)
-    if str(place) not in known:
-        write_file(root / SHARED_FILE, json.dumps([*known, str(place)], indent=1).encode())
-
-
-def unshare_all(root: Path) -> int:
-    """Removes what was shared from all folders. Returns how many there were."""
-    recorded = _recorded_folders(root)
-    for place in recorded:
+def unshare_all(root: Path) -> None:
+    """Removes what was shared from all folders."""
+    for place in (recorded := _recorded_names(root)):
         share_memories((), Path(place))
     if recorded:
         remove_file(root / SHARED_FILE)
-    return len(recorded)
+        log.action("memory.withdrawn", folders=len(recorded))
+
+
+def share_memories(
+    memories: Iterable[StoredMemory], place: Path, known: Set[str] = frozenset()
+) -> set[str]:
+    """Makes the shared files, and their lines in the client's index, equal to these memories; without any,
+    exactly what was shared is removed. Idempotent. `known`: names that were shared before, as returned."""
+    # What only an agent has noted would lose that mark in the client's form.
+    wanted = {each.memory.name: each for each in memories if not each.memory.by_agent}
+    for name, stored in wanted.items():
+        path, data = place / f"{name}{SUFFIX}", render_shared(stored.memory)
+        is_new = name not in known and not os.path.lexists(path)
+        if is_new or (_is_shared(path) and read_or_none(path) != data):
+            write_file(path, data)
+    removed = {path.stem for path in place.glob(f"*{SUFFIX}") if _is_shared(path)} - wanted.keys()
+    for name in removed:
+        remove_file(place / f"{name}{SUFFIX}")
+    shared = {name: each for name, each in wanted.items() if _is_shared(place / f"{name}{SUFFIX}")}
+    path = place / INDEX_FILE
+    before = read_or_none(path)
+    if before is not None:  # else the client makes an index of all files itself
+        text = _update_index(before.decode("utf-8", "surrogateescape"), place, shared, removed)
+        data = text.encode("utf-8", "surrogateescape")
+        # If the client has just written it, the next call changes that version.
+        if data != before and read_or_none(path) == before:
+            write_file(path, data, private=not path.stat().st_mode & 0o077)
+    return shared.keys() | (known & wanted.keys())
+
+
+def _update_index(
+    index: str, place: Path, shared: Mapping[str, StoredMemory], removed: Set[str]
+) -> str:
+    def is_theirs(line: str) -> bool:
+        name = _line_target(line)
+        if name is None:
+            return MORE_LINE.fullmatch(line) is None
+        return name not in shared and os.path.lexists(place / f"{name}{SUFFIX}")
+
+    if block := BLOCK.search(index):
+        kept = "".join(filter(is_theirs, block["lines"].splitlines(keepends=True)))
+        start = index[: block.start()]
+        if kept and start and not start.endswith("\n"):
+            start += "\n"
+        index = start + kept + index[block.end() :]
+    lines = [line for line in index.splitlines(keepends=True) if _line_target(line) not in removed]
+    linked = set(map(_line_target, lines))
+    index = "".join(lines)
+    unlisted = tuple(each for name, each in shared.items() if name not in linked)
+    room = MAX_LOADED_LINES - 3 - len(lines)
+    if not unlisted or room < 1:
+        return index
+    size = MAX_LOADED_BYTES - len(f"{index}{BEGIN}{END}".encode("utf-8", "surrogateescape"))
+    return f"{index}{BEGIN}{render_index(Listing(unlisted), lines=room, size=size)}{END}"
 
 
 def client_loaded_names(place: Path) -> frozenset[str]:
-    """Shared memories that the client itself injects: its index loads their lines."""
-    text = COMMENT.sub("", _decode(read_or_none(place / INDEX_FILE)) or "")
-    cut = text.encode("utf-8", "surrogateescape")[:MAX_LOADED_BYTES].decode("utf-8", "ignore")
-    loaded = {_line_target(line) for line in cut.splitlines()[:MAX_LOADED_LINES]}
-    return frozenset(name for name in _shared_files(place) if name in loaded)
+    """Shared memories that the client itself injects: it loads their lines."""
+    found = {
+        path.stem for path in place.glob(f"*{SUFFIX}") if MARK.search(read_or_none(path) or b"")
+    }
+    data = read_or_none(place / INDEX_FILE)
+    if data is not None:
+        loaded = data[:MAX_LOADED_BYTES].decode("utf-8", "ignore").splitlines()[:MAX_LOADED_LINES]
+        found.intersection_update(filter(None, map(_line_target, loaded)))
+    return frozenset(found)
 
 
 def render_shared(memory: Memory) -> bytes:
@@ -133,30 +158,33 @@ def render_shared(memory: Memory) -> bytes:
     return f"{block}{mark}{body}".encode()
 
 
-def _shared_files(place: Path) -> dict[str, bool]:
-    """The names of files with a mark, and whether they are unchanged."""
-    found: dict[str, bool] = {}
-    with suppress(OSError):
-        for path in sorted(place.glob(f"*{SUFFIX}")):
-            data = read_or_none(path)
-            if data is not None and MARK.search(data):
-                found[path.name.removesuffix(SUFFIX)] = _has_valid_mark(data)
-    return found
+def _is_shared(path: Path) -> bool:
+    """Whether we have written it and it is unchanged."""
+    data = read_or_none(path) or b""
+    mark = MARK.search(data)
+    return (
+        mark is not None and digest(data[: mark.start()] + data[mark.end() :]).encode() == mark[1]
+    )
 
 
-def _has_valid_mark(data: bytes | None) -> bool:
-    mark = MARK.search(data) if data else None
-    if data is None or mark is None:
-        return False
-    return digest(data[: mark.start()] + data[mark.end() :]).encode() == mark[1]
+def _line_target(line: str) -> str | None:
+    """The name of the memory that a line of the index links to."""
+    link = LINK.match(line)
+    return unquote(link["name"]) if link else None
 
 
-def _recorded_folders(root: Path) -> list[str]:
+def _recorded_names(root: Path) -> dict[str, list[str]]:
     try:
-        found = json.loads(read_or_none(root / SHARED_FILE) or b"[]")
+        found = json.loads(read_or_none(root / SHARED_FILE) or b"{}")
     except ValueError:
-        return []
-    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _record_names(root: Path, names: Mapping[str, list[str]]) -> None:
+    data = json.dumps(names, indent=1).encode()
+    if read_or_none(root / SHARED_FILE) != data:
+        write_file(root / SHARED_FILE, data)
 
 
 Json = dict[str, Any]
@@ -180,13 +208,13 @@ class ClientDirectory(NamedTuple):
     for_all: bool = False
 
 
-def client_directory_path(directory: str, env: Mapping[str, str]) -> Path | None:
+def client_directory_path(directory: str, env: Env) -> Path | None:
     """It may not exist. None if the client's memory is turned off."""
     found = find_client_directory(directory, env)
     return found.path if found else None
 
 
-def find_client_directory(directory: str, env: Mapping[str, str]) -> ClientDirectory | None:
+def find_client_directory(directory: str, env: Env) -> ClientDirectory | None:
     here = Path(os.path.realpath(directory))
     home = env.get("HOME", "")
     config = Path(home, ".claude")
@@ -262,7 +290,7 @@ def _first_setting(settings: list[Json], key: str, kind: type) -> Any:
     return next((each[key] for each in settings if isinstance(each.get(key), kind)), None)
 
 
-def _is_disabled(settings: list[Json], env: Mapping[str, str]) -> bool:
+def _is_disabled(settings: list[Json], env: Env) -> bool:
     """An environment variable in the settings wins over one of the process; both over the setting."""
     variables = (each.get("env") for each in settings)
     set_there = (
@@ -283,124 +311,3 @@ def _accepted_directory(chosen: str, home: str) -> Path | None:
         chosen = f"{home}/{below}"
     path = Path(os.path.normpath(chosen))
     return path if path.is_absolute() and len(str(path)) >= 3 else None
-
-
-BLOCK_BEGIN = re.compile(r"<!-- aforesaid keeps these lines(?P<how>[^:>]*):(?P<names>[^>]*)-->\s*")
-BLOCK_END = "<!-- aforesaid: so far -->"
-OWN_FILE, OPEN_LINE = ", in a file of its own", ", behind an open line"
-COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\s*[-*]\s+\[[^\n]*?\]\((?P<file>[^()\s]+)\)")
-MORE_LINE = re.compile(r"- \d+ more memor\w+ (?:is|are) in this folder, not listed here\.\s*")
-MAX_LOADED_LINES, MAX_LOADED_BYTES = 200, 25_000  # that the client loads of its index
-WRITE_ATTEMPTS = 5  # if the client writes its index at the same time
-
-
-@dataclass(slots=True)
-class _ClientIndex:
-    """`lines`: those that are not ours, with their ends. `names`: of all memories that were shared, whatever
-    became of them."""
-
-    lines: list[str] = field(default_factory=list)
-    how: str = ""
-    names: frozenset[str] = frozenset()
-    found: bool = False
-
-    @classmethod
-    def read(cls, text: str, theirs: Callable[[str], bool] = lambda _: False) -> "_ClientIndex":
-        """`theirs`: whether a memory that was shared belongs to the client now."""
-        self, inside = cls(), False
-        for line in text.splitlines(keepends=True):
-            if begin := BLOCK_BEGIN.fullmatch(line):
-                self.how, self.found, inside = begin["how"], True, True
-                self.names |= frozenset(map(unquote, begin["names"].split()))
-            elif inside and line.strip() == BLOCK_END:
-                inside = False
-            elif inside and (name := _line_target(line)) in self.names:
-                self.lines += [line] if name and theirs(name) else []
-            elif not inside or not MORE_LINE.fullmatch(line):
-                self.lines.append(line)
-        return self
-
-    def rest(self) -> str:
-        """The index as it would be without us."""
-        text = "".join(self.lines)
-        return text.removesuffix("\n") if OPEN_LINE in self.how else text
-
-    def text(self, ours: str, names: Iterable[str]) -> str:
-        listed = "".join(f" {quote(name, safe='')}" for name in sorted(names))
-        begin = f"<!-- aforesaid keeps these lines{self.how}:{listed} -->\n"
-        return f"{''.join(self.lines)}{begin}{ours}{BLOCK_END}\n"
-
-
-def _update_index(
-    place: Path, ours: list[StoredMemory], *, removed: set[str], deleted: Set[str] = frozenset()
-) -> None:
-    """`ours`: the shared memories; without any, our lines and comments go, and the file if we have created
-    it. `removed`: by us. `deleted`: in the client's folder."""
-    names = {each.memory.name for each in ours} | deleted
-
-    def theirs(name: str) -> bool:
-        return bool(names) and name not in names and (place / f"{name}{SUFFIX}").exists()
-
-    def change(before: str | None) -> str | None:
-        if before is None and not names:
-            return None
-        index = _ClientIndex.read(_generated_index(place) if before is None else before, theirs)
-        index.lines = [line for line in index.lines if _line_target(line) not in removed]
-        if not names:
-            rest = index.rest()
-            unused = not rest.strip() or rest == _generated_index(place)
-            return None if OWN_FILE in index.how and unused else rest
-        if not index.found:
-            index.how = OWN_FILE if before is None else ""
-            if index.lines and not index.lines[-1].endswith("\n"):
-                index.lines[-1] += "\n"
-                index.how = OPEN_LINE
-        linked = {_line_target(line) for line in index.lines}
-        unlisted = tuple(each for each in ours if each.memory.name not in linked)
-        room = MAX_LOADED_LINES - 2 - len(index.lines)
-        used = len(index.text("", names).encode("utf-8", "surrogateescape"))
-        added = ""
-        if room > 0:
-            added = render_index(Listing(unlisted), lines=room, size=MAX_LOADED_BYTES - used)
-        return index.text(added, names)
-
-    _rewrite_index(place, change)
-
-
-def _generated_index(place: Path) -> str:
-    """As the client makes it: a line each, newest first."""
-    listing = ClientFolder(place, OF_CLIENT, writable=False).list()
-    unreadable = (f"- [{each.path.stem}]({quote(each.path.name)})\n" for each in listing.broken)
-    return "".join([*map(index_line, listing.memories), *unreadable])
-
-
-def _line_target(line: str) -> str | None:
-    """The name of the memory that a line of the index links to."""
-    link = LINK.match(line)
-    if link is None or not link["file"].endswith(SUFFIX):
-        return None
-    return unquote(link["file"]).removeprefix("./").removesuffix(SUFFIX)
-
-
-def _decode(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "surrogateescape")
-
-
-def _rewrite_index(place: Path, change: Callable[[str | None], str | None]) -> None:
-    """None stands for no file. If the client writes it at the same time, its version is changed instead."""
-    path = place / INDEX_FILE
-    with suppress(UnreadableFile):  # such as a link: left alone
-        for _ in range(WRITE_ATTEMPTS):
-            before, found = read_with_stat(path)
-            after = change(_decode(before))
-            data = None if after is None else after.encode("utf-8", "surrogateescape")
-            if data == before:
-                return
-            if read_file(path) != before:
-                continue
-            if data is None:
-                remove_file(path)
-            else:
-                write_file(path, data, private=found is None or not found.st_mode & 0o077)
-            return

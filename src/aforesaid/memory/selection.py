@@ -68,7 +68,7 @@ def memories_for_brief(memories: Memories) -> list[StoredMemory]:
     known = client_loaded_names(theirs.path) if theirs is not None else frozenset()
     found = memories.all().memories
     return sort_for_catalog(
-        [m for m in found if m.scope != OF_CLIENT and m.memory.name not in known]
+        [each for each in found if each.scope != OF_CLIENT and each.memory.name not in known]
     )
 
 

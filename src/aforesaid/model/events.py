@@ -107,8 +107,6 @@ class ToolKind(StrEnum):
     OTHER = "other"
 
 
-# Names of the tools of our MCP server, installed in the settings or with the plugin.
-OUR_TOOLS = ("mcp__aforesaid__", "mcp__plugin_aforesaid_aforesaid__")
 SEARCH_KINDS = (ToolKind.SEARCH, ToolKind.WEB_SEARCH, ToolKind.WEB_FETCH)
 
 

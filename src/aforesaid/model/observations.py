@@ -253,14 +253,6 @@ def cited_events(text: str) -> frozenset[int]:
     return frozenset(map(int, EVENT_CITATION.findall(text)))
 
 
-class Merged(NamedTuple):
-    """`into`: what stands for both. `moved`: what was folded into the first, and is now into that."""
-
-    id: int
-    into: int
-    moved: tuple[int, ...] = ()
-
-
 class Unmergeable(NamedTuple):
     """Why the two are left as they are, and what to do instead."""
 
@@ -268,7 +260,7 @@ class Unmergeable(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """One that can be taken back."""
+    """`into`: what stands for both."""
 
     id: int
     into: int

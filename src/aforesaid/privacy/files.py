@@ -5,7 +5,7 @@ Checked for a path, the words of a command, the lines of `grep` and the parts of
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fnmatch import translate
 
 from aforesaid.privacy.rules import Places
@@ -28,6 +28,28 @@ def _matcher(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 _LISTED, _HARMLESS, _NOTHING = map(_matcher, (PATTERNS, HARMLESS, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Names of fields in an agent's payload. `given`: what a tool was asked to do, `results`: what came of it. In
+    `given`, `files` name the file that a tool is about, and `paths` other ones. `kept`: what is kept of an event
+    that touches a guarded file. `place`: where an event belongs; what is private elsewhere is not searched for
+    there."""
+
+    given: frozenset[str] = frozenset()
+    results: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    place: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, **names: str) -> "Fields":
+        return cls(**{role: frozenset(each.split()) for role, each in names.items()})
+
+    def __or__(self, other: "Fields") -> "Fields":
+        return Fields(*(getattr(self, f.name) | getattr(other, f.name) for f in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)

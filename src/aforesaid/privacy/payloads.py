@@ -7,24 +7,13 @@ an edit carries the same lines several times, and only some of them show what th
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any
 
 from aforesaid.privacy import assignments, files, own_rules, private
 from aforesaid.privacy.redactor import KEY, PRIVATE, Redactor, is_worth_repeating
 
 Json = Any
-# What is kept of an event that touches a guarded file.
-KEPT = frozenset(
-    "file_path notebook_path path filePath type description edit_mode cell_type output_mode command subagent_type".split()
-)
-PATHS = ("file_path", "notebook_path", "filePath", "path", "filename")
-RESULTS = ("tool_response", "error")
-# Fields that say where an event belongs. What is private elsewhere is not searched for in them.
-PLACE = frozenset(
-    "session_id hook_event_name transcript_path cwd tool_use_id prompt_id agent_id agent_type tool_name permission_mode source "
-    "session kind id".split()
-)
 SHAPE = frozenset(("type", "role", "id"))  # of a block in a list: what it is, not what it says
 LEAST = 6  # characters of a private line that is searched for elsewhere
 _JOINT = "\n\0\n"  # no pattern goes across it
@@ -51,7 +40,7 @@ def value(redactor: Redactor, before: Json, *, may_be_private: bool = True) -> J
     """The same object if there is nothing to replace."""
     after = _without_files(redactor, before)
     if may_be_private:
-        after = hide_private(after)
+        after = hide_private(after, redactor.fields.place)
     # One look at all texts together is faster than one at each, and most payloads are clean. A pattern of the user's
     # own may depend on where a text begins.
     texts = list(_texts(after))
@@ -163,7 +152,8 @@ def _unescape(match: re.Match[str]) -> str:
 def _without_files(redactor: Redactor, payload: Json) -> Json:
     """A tool's event without what it says of a guarded file. Of a command the first line is kept: what follows may be
     the file."""
-    given = payload.get("tool_input") if isinstance(payload, dict) else None
+    names, about = redactor.fields, next(iter(redactor.fields.given & _keys(payload)), "")
+    given = payload[about] if about else None
     if not isinstance(given, dict):
         return payload
     command = given.get("command")
@@ -171,21 +161,27 @@ def _without_files(redactor: Redactor, payload: Json) -> Json:
         first, _, rest = command.partition("\n")
         given = given | {"command": f"{first}\n{files.MARK}" if rest else first}
     else:
-        paths = (path for name in PATHS if isinstance(path := given.get(name), str))
-        if isinstance(command, str) or not any(map(redactor.guarded.holds, paths)):
+        paths = names.files | names.paths
+        touched = (each for name, each in given.items() if name in paths and isinstance(each, str))
+        if isinstance(command, str) or not any(map(redactor.guarded.holds, touched)):
             return payload
-    bare = {name: _without_texts(each) for name, each in payload.items() if name in RESULTS}
-    return payload | bare | {"tool_input": _without_texts(given)}
+    kept = names.kept | names.files | names.paths
+    bare = {name: payload[name] for name in names.results & _keys(payload)} | {about: given}
+    return payload | {name: _without_texts(each, kept) for name, each in bare.items()}
 
 
-def _without_texts(value: Json, name: str = "") -> Json:
+def _keys(value: Json) -> Set[str]:
+    return value.keys() if isinstance(value, dict) else set()
+
+
+def _without_texts(value: Json, kept: Set[str], name: str = "") -> Json:
     """Numbers and flags stay."""
     if isinstance(value, str):
-        return value if name in KEPT or not value else files.MARK
-    return _map(value, lambda key, each: _without_texts(each, key))
+        return value if name in kept or not value else files.MARK
+    return _map(value, lambda key, each: _without_texts(each, kept, key))
 
 
-def hide_private(value: Json) -> Json:
+def hide_private(value: Json, place: Set[str] = frozenset()) -> Json:
     """Without what stands between `<private>` tags. The texts of a list are parts of one: a tag that one of them
     opens another may close. The same object if nothing is private."""
     lines: set[str] = set()
@@ -195,7 +191,7 @@ def hide_private(value: Json) -> Json:
     longest = sorted(lines, key=lambda line: (-len(line), line))
 
     def change(name: str, each: Json) -> Json:
-        if name in PLACE:
+        if name in place:
             return each
         return change_texts(each, lambda text: _without_lines(text, longest))
 

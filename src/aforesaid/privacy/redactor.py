@@ -26,7 +26,7 @@ from aforesaid.privacy import (
     values,
     view,
 )
-from aforesaid.privacy.files import HINTS, Guarded
+from aforesaid.privacy.files import HINTS, Fields, Guarded
 from aforesaid.privacy.marking import Mark
 from aforesaid.privacy.rules import CONTEXT, TOKENS, Places, Rule
 
@@ -126,13 +126,14 @@ def find_places(text: str) -> Places:
 @dataclass(frozen=True, slots=True)
 class Redactor:
     """`values`: secrets that are known literally. `on_found`: called with the kind of each secret that is replaced,
-    never with the secret."""
+    never with the secret. `fields`: of the payloads of all agents."""
 
     mark: Mark = marking.plain
     values: tuple[str, ...] = ()
     own: tuple[Rule, ...] = ()
     guarded: Guarded = field(default_factory=Guarded)
     on_found: Callable[[str], None] = lambda _: None
+    fields: Fields = field(default_factory=Fields)
 
     @classmethod
     def made(

@@ -9,7 +9,6 @@ from typing import Any
 from aforesaid.clock import MINUTE, SECOND
 from aforesaid.ids import digest
 from aforesaid.model.events import (
-    OUR_TOOLS,
     AgentMessage,
     Arrival,
     Capture,
@@ -113,14 +112,13 @@ class Events(Part):
         values = {"session_id": first.session_id, "at": first.at, "id": first.id, "limit": limit}
         return self._stored("before", **values)[::-1]
 
-    def own_tool_calls(self, session_id: int, limit: int) -> list[StoredEvent]:
-        """What the session has asked aforesaid itself, newest first."""
-        ours, plugins = OUR_TOOLS
-        whose = {"session_id": session_id, "ours": ours, "plugins": plugins}
-        return self._stored("recalling", **whose, limit=limit)
+    def calls_of(self, session_id: int, prefixes: tuple[str, ...], limit: int) -> list[StoredEvent]:
+        """Calls of tools whose names begin so, newest first."""
+        whose = {"session_id": session_id, "prefixes": json.dumps(prefixes)}
+        return self._stored("calls_of_tools", **whose, limit=limit)
 
     def newest_id(self) -> int:
-        """Its id; 0 if there is none."""
+        """The highest id that was given out; 0 if there was no event."""
         return self._db.number("events", "newest")
 
     def count_healed(self, first: int, last: int) -> int:

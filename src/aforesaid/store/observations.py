@@ -3,16 +3,12 @@
 One that repeats another is folded into it: it is found by its id and in its session only. What is injected
 leaves out more: what a later one carries on, and what is doubted.
 
-All that people do can be undone. A merge is stored as a statement ("one says what the other says"), and
-hiding as a column. What follows from all of them together is computed by `_fold` and written into `repeats`,
-`follows` and `pinned`; `own_links` keeps what an observation would have without merges and hidden targets. So
-undoing anything in any order leaves what would be there without it. Files and evidence are never edited: they
-are what happened.
+All that people do can be undone: an edit keeps the words before it, a merge what the observation was folded
+into before it, and hiding is a column. Files and evidence are never edited: they are what happened.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aforesaid.model.jobs import Job
@@ -20,7 +16,6 @@ from aforesaid.model.observations import (
     Doubt,
     HiddenObservation,
     Merge,
-    Merged,
     Observation,
     ObservationDraft,
     Unmergeable,
@@ -44,7 +39,6 @@ COMMON = 1_000  # beyond that it is not counted
 Json = dict[str, Any]
 TEXTS = ("type", "title", "subtitle", "narrative", "edited")
 PARTS = ("facts", "concepts", "doubts")
-LINKS = ("repeats", "follows", "pinned")
 
 
 class Observations(Part):
@@ -226,21 +220,24 @@ class Observations(Part):
     def edit(self, observation_id: int, draft: ObservationDraft) -> bool:
         """Replaces its words; it is no longer doubted nor folded. False: there is none."""
         with self._db.transaction() as db:
-            row = _read(db, observation_id)
+            row = db.row("observations", "one", id=observation_id)
             if row is None:
                 return False
-            before = json.dumps(_before_edit(db, row))
-            db.run("observations", "add_edit", id=observation_id, before=before)
-            db.run("merges", "drop", id=observation_id)
-            _set_own(db, observation_id, repeats=None)
+            words = db.only("observations", "words", id=observation_id)
+            merge = db.row("merges", "one", id=observation_id)
+            before = {part: json.loads(words[part]) for part in PARTS} | {
+                "texts": {name: row[name] for name in TEXTS},
+                "repeats": merge["was"] if merge else row["repeats"],
+            }
+            db.run("observations", "add_edit", id=observation_id, before=json.dumps(before))
+            _stand_alone(db, observation_id)
             kind = stored_type(draft.type)
             _set_words(db, observation_id, columns(draft) | {"type": kind, "edited": 1})
             add_words(db, observation_id, draft.facts, draft.concepts)
-            settle(db, (observation_id,))
             return True
 
     def undo_edit(self, observation_id: int) -> bool:
-        """Merged again only if it was not merged since. False: there is no edit to undo."""
+        """It is not merged again. False: there is no edit to undo."""
         with self._db.transaction() as db:
             edit = db.row("observations", "last_edit", id=observation_id)
             if edit is None:
@@ -250,38 +247,37 @@ class Observations(Part):
             add_words(db, observation_id, before["facts"], before["concepts"])
             doubts = (Doubt(*each) for each in before["doubts"])
             add_doubts(db, "observations", observation_id, doubts)
-            target = db.row("merges", "existing", id=before["repeats"])
-            _set_own(db, observation_id, repeats=target["id"] if target else None)
-            if before["merge"]:
-                db.run("merges", "put_back", **before["merge"])
+            if db.row("merges", "one", id=observation_id) is None:
+                _fold_again(db, observation_id, before["repeats"])
             db.run("observations", "drop_edit", id=edit["id"])
-            settle(db, (observation_id,))
             return True
 
     def count_edits(self, observation_id: int) -> int:
         return self._db.number("observations", "how_many_edits", id=observation_id)
 
     def pin(self, observation_id: int, *, pinned: bool) -> bool:
-        """Unpinning also unpins what was merged into it. False: there is no such observation."""
+        """Or what it is folded into. False: there is no such observation."""
+        return self._mark("pin", observation_id, pinned=pinned) is not None
+
+    def confirm(self, observation_id: int, *, confirmed: bool) -> int | None:
+        """Which one is confirmed: what it is folded into, if it is folded. None: there is none."""
+        return self._mark("confirm", observation_id, confirmed=confirmed)
+
+    def _mark(self, name: str, observation_id: int, **values: bool) -> int | None:
         with self._db.transaction() as db:
-            if _read(db, observation_id) is None:
-                return False
-            states = _states(db, (observation_id,)).values()
-            merged = [each for each in states if each["repeats"] == observation_id]
-            through = [each["id"] for each in merged if each["own_pinned"] and not each["pinned"]]
-            for key in (observation_id, *(() if pinned else through)):
-                _set_own(db, key, pinned=int(pinned))
-            settle(db, (observation_id,))
-            return True
+            root = db.value(int, "merges", "root", id=observation_id)
+            if root is not None:
+                db.run("observations", name, id=root, **values)
+            return root
 
     def get_merge(self, observation_id: int) -> Merge | None:
-        row = self._db.row("merges", "one", id=observation_id)
-        return Merge(row["observation_id"], row["into_id"], row["at"]) if row else None
+        return self._db.one(Merge, "merges", "one", id=observation_id)
 
-    def merge(self, observation_id: int, into: int, at: int) -> Merged | Unmergeable:
-        """Folds one into another, with all that was folded into it. A second time changes nothing."""
+    def merge(self, observation_id: int, into: int, at: int) -> Merge | Unmergeable:
+        """Folds one into another, or into what that is folded into. Its pin goes over to that one. A second
+        time changes nothing."""
         with self._db.transaction() as db:
-            one, other = (_read(db, key) for key in (observation_id, into))
+            one, other = (db.row("observations", "one", id=key) for key in (observation_id, into))
             if one is None or other is None:
                 missing = observation_id if one is None else into
                 return Unmergeable(f"There is no observation #{missing}.")
@@ -291,30 +287,29 @@ class Observations(Part):
             if one["project_id"] != other["project_id"]:
                 of_two = f"#{one['id']} and #{other['id']} are of two projects"
                 return Unmergeable(f"{of_two}. Only what one project remembers is merged.")
-            known = db.row("merges", "one", id=observation_id)
-            if known is not None and known["into_id"] == one["repeats"] in (into, other["repeats"]):
-                return Merged(observation_id, known["into_id"])
-            db.run("merges", "drop", id=observation_id)
-            states = settle(db, (observation_id, into))
-            if _root(states, into) == observation_id:  # they change places
-                db.run("merges", "drop", id=into)
-                states = settle(db, (observation_id, into))
-            root = _root(states, into)
-            root = into if root == observation_id else root
-            db.run("merges", "add", observation_id=observation_id, into_id=root, at=at)
-            settle(db, (observation_id, root))
-        moved = {each.id for each in states.values() if each.repeats == observation_id}
-        return Merged(observation_id, root, tuple(sorted(moved - {root})))
+            root = db.number("merges", "root", id=into)
+            if root == observation_id:  # they change places
+                _stand_alone(db, into)
+                root = into
+            known = db.one(Merge, "merges", "one", id=observation_id)
+            if known is not None and known.into == root:
+                return known
+            db.run("merges", "add", id=observation_id, into=root, at=at)
+            db.run("merges", "fold", id=observation_id, into=root)
+            if one["pinned"]:
+                db.run("observations", "pin", id=root, pinned=True)
+                db.run("observations", "pin", id=observation_id, pinned=False)
+            return Merge(observation_id, root, at)
 
-    def unmerge(self, observation_id: int) -> Merged | None:
-        """None: it was not merged."""
+    def unmerge(self, observation_id: int) -> Merge | None:
+        """It is folded as it was before. None: it was not merged."""
         with self._db.transaction() as db:
             row = db.row("merges", "one", id=observation_id)
             if row is None:
                 return None
             db.run("merges", "drop", id=observation_id)
-            settle(db, (observation_id, row["into_id"]))
-            return Merged(observation_id, row["into_id"])
+            _fold_again(db, observation_id, row["was"])
+            return read(Merge, row)
 
     def hidden(self, project_id: int) -> list[HiddenObservation]:
         """The latest first."""
@@ -336,142 +331,33 @@ class Observations(Part):
     def hide(self, observation_id: int, at: int) -> int | None:
         """Soft-deletes it and what is folded into it. How many; None: there is none."""
         with self._db.transaction() as db:
-            if _read(db, observation_id) is None:
+            if db.row("observations", "one", id=observation_id) is None:
                 return None
-            ids = with_folded(db, {observation_id})
-            chosen = json.dumps(sorted(ids))
-            count = db.run("hidden", "hide", ids=chosen, at=at, id=observation_id).rowcount
-            settle(db, ids)
-            return count
+            ids = json.dumps(sorted(with_folded(db, {observation_id})))
+            return db.run("hidden", "hide", ids=ids, at=at, id=observation_id).rowcount
 
     def restore(self, observation_id: int) -> bool:
-        """With what was hidden with it."""
+        """With what was hidden with it. It is no longer folded into one that stays hidden."""
         with self._db.transaction() as db:
-            rows = db.rows("hidden", "restore", id=observation_id)
-            settle(db, [row["id"] for row in rows])
-            return bool(rows)
-
-    def confirm(self, observation_id: int, *, confirmed: bool) -> int | None:
-        """Which one is confirmed: what it is folded into, if it is folded. None: there is none."""
-        with self._db.transaction() as db:
-            row = db.row("weights", "confirm", id=observation_id, confirmed=int(confirmed))
-            return int(row["id"]) if row else None
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What a merge may change of an observation; `at` and `id` say which comes first in a story."""
-
-    id: int
-    at: int
-    repeats: int | None
-    follows: int | None
-    pinned: bool
-
-
-def settle(db: Connection, keys: Iterable[int]) -> Mapping[int, State]:
-    """Applies all merges to the visible observations. `keys`: those that something has happened to."""
-    rows = _states(db, keys)
-    merges = db.rows("merges", "all")
-    states, overruled = _fold([_own_state(row) for row in rows.values()], merges)
-    for merge in overruled:
-        db.run("merges", "drop", id=merge["observation_id"])
-    for key, row in rows.items():
-        state = states[key]
-        now = {"repeats": state.repeats, "follows": state.follows, "pinned": int(state.pinned)}
-        own = {name: row[f"own_{name}"] for name in LINKS}
-        if now != {name: row[name] for name in LINKS}:
-            db.run("merges", "set", **now, id=key)
-        if now != own:
-            db.run("merges", "note_own", **own, id=key)
-        elif row["noted"]:
-            db.run("merges", "drop_own", id=key)
-    return states
+            for step in ("unmerge", "unfold", "restore"):
+                count = db.run("hidden", step, id=observation_id).rowcount
+            return count > 0
 
 
 def with_folded(db: Connection, ids: Iterable[int]) -> set[int]:
-    """Them, and what is folded into them or would be without merges; hidden ones, too."""
+    """Them, and what is folded into them; hidden ones, too."""
     return set(db.column(int, "hidden", "with_folded", ids=json.dumps(sorted(ids))))
 
 
-def _fold(own: Sequence[State], merges: Sequence[Row]) -> tuple[dict[int, State], list[Row]]:
-    """From the states without merges. Also the merges that a later one overrules: no cycles."""
-    alone = {each.id: each for each in own}
-    states = {}
-    for key, state in alone.items():
-        root = _root(alone, key)
-        states[key] = replace(state, repeats=None if root == key else root)
-    done: dict[int, Row] = {}
-    for merge in merges:
-        key, into = merge["observation_id"], merge["into_id"]
-        if key not in alone or into not in alone:
-            continue
-        root = _root(states, into)
-        if root == key and into in done:
-            rest, overruled = _fold(own, [each for each in merges if each is not done[into]])
-            return rest, [*overruled, done[into]]
-        if root == key:  # they change places
-            root = into
-            states[root] = replace(states[root], repeats=None)
-        one, other = states[key], states[root]
-        for each in list(states.values()):
-            if each.repeats == key:
-                states[each.id] = replace(each, repeats=root)
-            # No story leads back to itself.
-            if each.follows == key and each.id != root and (each.at, each.id) > (other.at, root):
-                states[each.id] = replace(states[each.id], follows=root)
-        states[key] = replace(states[key], repeats=root, pinned=False)
-        if one.pinned:
-            states[root] = replace(states[root], pinned=True)
-        done[key] = merge
-    return states, []
+def _stand_alone(db: Connection, key: int) -> None:
+    db.run("merges", "drop", id=key)
+    db.run("merges", "fold", id=key, into=None)
 
 
-def _root(states: Mapping[int, State], key: int) -> int:
-    """What stands for it; itself, if it is not folded."""
-    seen: set[int] = set()
-    while key not in seen:
-        seen.add(key)
-        above = states[key].repeats
-        key = above if above is not None and above in states else key
-    return key
-
-
-def _states(db: Connection, keys: Iterable[int]) -> dict[int, Row]:
-    """The visible ones of all that a merge may change or depends on, and of `keys`."""
-    ids = json.dumps(db.column(int, "merges", "involved", ids=json.dumps(sorted(keys))))
-    return {row["id"]: row for row in db.rows("merges", "states", ids=ids)}
-
-
-def _own_state(row: Row) -> State:
-    links = {"repeats": row["own_repeats"], "follows": row["visible_follows"]}
-    return State(id=row["id"], at=row["at"], **links, pinned=bool(row["own_pinned"]))
-
-
-def _own(db: Connection, key: int) -> Row:
-    return db.only("merges", "states", ids=json.dumps([key]))
-
-
-def _set_own(db: Connection, key: int, **values: int | None) -> None:
-    """The caller settles it."""
-    row = _own(db, key)
-    changed = {name: row[f"own_{name}"] for name in LINKS} | values
-    db.run("merges", "note_own" if row["noted"] else "set", **changed, id=key)
-
-
-def _read(db: Connection, key: int) -> Row | None:
-    return db.row("observations", "one", id=key)
-
-
-def _before_edit(db: Connection, row: Row) -> Json:
-    """All that an edit replaces."""
-    words = db.only("observations", "words", id=row["id"])
-    merge = db.row("merges", "one", id=row["id"])
-    return {part: json.loads(words[part]) for part in PARTS} | {
-        "texts": {name: row[name] for name in TEXTS},
-        "repeats": _own(db, row["id"])["own_repeats"],
-        "merge": dict(merge) if merge else None,
-    }
+def _fold_again(db: Connection, key: int, target: int | None) -> None:
+    """Where it was folded before, unless that is gone, or folded into this one by now."""
+    root = db.value(int, "merges", "root", id=target)
+    db.run("merges", "fold", id=key, into=None if root in (None, key) else target)
 
 
 def _set_words(db: Connection, observation_id: int, words: Json) -> None:

@@ -18,7 +18,7 @@ from aforesaid.errors import StoreDamaged, StoreError
 from aforesaid.ids import digest
 from aforesaid.model.purge import ERASED, Changing, Erasure, Freed, Matching, Progress, Reach, Rows
 from aforesaid.store.database import Connection, Part, Row, load_queries
-from aforesaid.store.observations import settle, with_folded
+from aforesaid.store.observations import with_folded
 from aforesaid.store.sessions import keep_place
 from aforesaid.store.values import pack, unpack
 from aforesaid.terms import index_text
@@ -102,8 +102,6 @@ class Purge(Part):
                 with self._db.transaction() as db:
                     for name in names:
                         db.run("erasing", name, **values)
-                    if ids is rows.observations:
-                        settle(db, ())
                 yield len(part)
         for session_id in sorted(rows.sessions):
             self._delete_session(session_id, now)
@@ -146,7 +144,6 @@ class Purge(Part):
             steps = ("bury_session", "forget_replies_of_session", "drop_pauses", "drop_session")
             for step in steps:
                 db.run("erasing", step, id=session_id, session=hashed, until=until, **name)
-            settle(db, ())
 
     def _with_derived(self, rows: Rows) -> Rows:
         events = rows.events | self._keys("events_of_prompts", ids=_listed(rows.prompts))

@@ -68,7 +68,7 @@ CREATE VIRTUAL TABLE event_words USING fts5 (
 );
 
 CREATE TABLE events (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
   key TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -141,10 +141,10 @@ CREATE TABLE memory_injections (
 );
 
 CREATE TABLE merges (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  observation_id INTEGER NOT NULL UNIQUE REFERENCES observations ON DELETE CASCADE,
+  observation_id INTEGER PRIMARY KEY REFERENCES observations ON DELETE CASCADE,
   into_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
-  at INTEGER NOT NULL
+  at INTEGER NOT NULL,
+  was INTEGER REFERENCES observations ON DELETE SET NULL
 );
 
 CREATE TABLE observation_concepts (
@@ -220,13 +220,6 @@ CREATE TABLE observations (
   hidden_at INTEGER,
   hidden_with INTEGER REFERENCES observations ON DELETE CASCADE,
   UNIQUE (job_id, ordinal)
-);
-
-CREATE TABLE own_links (
-  observation_id INTEGER PRIMARY KEY REFERENCES observations ON DELETE CASCADE,
-  repeats INTEGER REFERENCES observations ON DELETE SET NULL,
-  follows INTEGER REFERENCES observations ON DELETE SET NULL,
-  pinned INTEGER NOT NULL
 );
 
 CREATE TABLE pauses (
@@ -367,6 +360,14 @@ CREATE TABLE unindexed (
   PRIMARY KEY (kind, source)
 ) WITHOUT ROWID;
 
+CREATE VIEW carried_on AS
+  SELECT follows AS id, id AS next FROM visible_observations WHERE follows IS NOT NULL
+  UNION ALL
+  SELECT one.id, next.id FROM merges AS m
+  JOIN visible_observations AS next ON next.follows = m.observation_id
+  JOIN observations AS one ON one.id = m.into_id
+  WHERE next.at > one.at OR next.at = one.at AND next.id > one.id;
+
 CREATE VIEW doubted_facts AS
   SELECT id, observation_id FROM observation_facts AS f
   WHERE EXISTS (
@@ -425,7 +426,8 @@ CREATE VIEW observation_parts AS
 
 CREATE VIEW passed_over AS
   SELECT id, follows FROM visible_observations AS o
-  WHERE repeats IS NOT NULL OR EXISTS (SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id);
+  WHERE repeats IS NOT NULL OR EXISTS (SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id)
+  UNION ALL SELECT observation_id, into_id FROM merges;
 
 CREATE VIEW standing_doubts AS
   SELECT observation_id, ordinal, part, reason FROM observation_doubts AS d
@@ -446,10 +448,10 @@ CREATE VIEW summary_parts AS
   FROM summaries AS s;
 
 CREATE VIEW superseded_observations AS
-  SELECT follows AS id FROM visible_observations AS next
-  WHERE follows IS NOT NULL AND EXISTS (
+  SELECT link.id FROM carried_on AS link
+  WHERE EXISTS (
     WITH RECURSIVE later (id, repeats) AS (
-      SELECT next.id, next.repeats
+      SELECT o.id, o.repeats FROM visible_observations AS o WHERE o.id = link.next
       UNION
       SELECT o.id, o.repeats FROM visible_observations AS o JOIN later ON o.follows = later.id
     )
@@ -506,6 +508,8 @@ CREATE INDEX jobs_waiting ON jobs (session_id, id) WHERE state = 'pending';
 
 CREATE INDEX merges_by_into ON merges (into_id);
 
+CREATE INDEX merges_by_was ON merges (was) WHERE was IS NOT NULL;
+
 CREATE INDEX observation_concepts_by_concept ON observation_concepts (concept);
 
 CREATE INDEX observation_events_by_event ON observation_events (event_id);
@@ -533,10 +537,6 @@ CREATE INDEX observations_hidden ON observations (hidden_at, id) WHERE hidden_wi
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned AND hidden_at IS NULL;
 
 CREATE INDEX observations_unweighed ON observations (id) WHERE origins IS NULL;
-
-CREATE INDEX own_links_by_follows ON own_links (follows) WHERE follows IS NOT NULL;
-
-CREATE INDEX own_links_by_repeats ON own_links (repeats) WHERE repeats IS NOT NULL;
 
 CREATE INDEX pauses_by_project ON pauses (project_id) WHERE project_id IS NOT NULL;
 
@@ -612,12 +612,6 @@ CREATE TRIGGER facts_unindexed AFTER DELETE ON observation_facts BEGIN
   INSERT INTO fact_words (fact_words, rowid, words) VALUES ('delete', old.id, old.words);
 END;
 
-CREATE TRIGGER newest_event_removed AFTER DELETE ON events
-WHEN old.id > coalesce((SELECT max(id) FROM events), 0) BEGIN
-  UPDATE index_state SET value = coalesce((SELECT max(id) FROM events), 0)
-  WHERE name = 'events' AND CAST(value AS INTEGER) >= old.id;
-END;
-
 CREATE TRIGGER observation_doubts_added AFTER INSERT ON observation_doubts BEGIN
   INSERT INTO unindexed VALUES ('observation', new.observation_id) ON CONFLICT DO NOTHING;
   INSERT INTO unindexed
@@ -679,7 +673,7 @@ AFTER UPDATE OF type, title, subtitle, narrative, pinned, repeats, follows, hidd
   INSERT INTO unindexed
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
-      SELECT new.follows UNION SELECT old.follows
+      SELECT new.follows UNION SELECT old.follows UNION SELECT new.repeats UNION SELECT old.repeats
       UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;
@@ -707,7 +701,7 @@ CREATE TRIGGER observations_removed AFTER DELETE ON observations BEGIN
   INSERT INTO unindexed
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
-      SELECT old.follows
+      SELECT old.follows UNION SELECT old.repeats
       UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;

@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from aforesaid import log
 from aforesaid.agents.base import Agent
 from aforesaid.briefing import ANSWERING, write_brief
-from aforesaid.clock import MINUTE, Clock
+from aforesaid.clock import MINUTE
 from aforesaid.errors import AforesaidError
 from aforesaid.hook.capture import brief_head, brief_name
 from aforesaid.memory import claude_memory
 from aforesaid.model import events
-from aforesaid.model.memories import OF_USER
 from aforesaid.model.search import Injection, MemoryInjection
 from aforesaid.model.sessions import Session
 from aforesaid.paths import Paths, private_dir, write_private
@@ -31,7 +30,6 @@ from aforesaid.recall import inject
 from aforesaid.repository import current_branch
 from aforesaid.store.store import Store
 from aforesaid.text import one_line
-from aforesaid.wiring import Home, memories
 from aforesaid.worker import health
 from aforesaid.worker.context import Context
 from aforesaid.worker.memory import MemoryRecall
@@ -133,36 +131,6 @@ class FileLists:
         write_private(private_dir(self.paths.file_lists) / session.ref, text)
 
 
-@dataclass(frozen=True, slots=True)
-class Sharing:
-    home: Home
-    clock: Clock
-    env: Mapping[str, str]
-
-    def settle(self, directory: str) -> None:
-        """Shares memories with the client or removes them, as the settings say. A failure is retried."""
-        try:
-            if self.home.settings.text("memory.client") == claude_memory.SHARE_SETTING:
-                self._share(directory)
-            elif folders := claude_memory.unshare_all(self.home.paths.memory):
-                log.action("memory.withdrawn", folders=folders)
-        except (OSError, AforesaidError) as error:
-            log.warning("memory.not_shared", error=log.cause(error))
-
-    def _share(self, directory: str) -> None:
-        found = claude_memory.find_client_directory(directory, self.env)
-        # A folder that the client has not made is of a directory that it does not work in.
-        if found is None or not found.path.parent.is_dir():
-            return
-        known = memories(self.home, directory, self.clock, self.env).all().memories
-        if found.for_all:
-            known = tuple(each for each in known if each.scope == OF_USER)
-        claude_memory.record_shared(self.home.paths.memory, found.path)
-        done = claude_memory.share_memories(known, found.path)
-        if done.written or done.removed:
-            log.action("memory.shared", written=len(done.written), removed=len(done.removed))
-
-
 class HookAnswers:
     """`problem`: what the user should know at the start of a session. `expect_question`: a session has begun,
     so its first prompt will want to search."""
@@ -179,7 +147,6 @@ class HookAnswers:
         self._problem, self._expect_question = problem, expect_question
         self._write_brief = partial(write_brief, context.store, context.searcher, memories.memories)
         self._lists = FileLists(context.paths, context.store)
-        self.sharing = Sharing(context.home, context.clock, context.env)
         self._notes: list[Note] = []
         self._recording = threading.Lock()
 
@@ -247,25 +214,37 @@ class HookAnswers:
         if not dirs:
             return
         root = project.root if self.context.projects.find(project.root) == project_id else dirs[0]
-        self.sharing.settle(root)
+        self._sync_shared(root)
         tokens = self.context.settings.number("brief.tokens")
         text = self._write_brief(project_id, root, tokens).text
         for directory in dirs:
-            for agent in (each for each in self.context.agents.values() if each.has_hooks):
+            for agent in self._agents():
                 head = brief_head(directory) + b"\0\n"
-                write_private(self._brief_file(directory), head + agent.reply("context", text))
+                file = self._brief_file(agent, directory)
+                write_private(file, head + agent.reply("context", text))
         log.action("brief.prepared", project=project_id, size=len(text))
+
+    def _sync_shared(self, directory: str) -> None:
+        setting = self.context.settings.text("memory.client")
+        found = self.memories.memories(directory)
+        claude_memory.sync_shared(setting, found, directory, self.context.env)
 
     def prepare_missing_briefs(self, project_ids: frozenset[int]) -> None:
         for project_id in project_ids:
-            if not all(self._brief_file(each).exists() for each in self._directories(project_id)):
+            directories = self._directories(project_id)
+            files = (self._brief_file(a, each) for each in directories for a in self._agents())
+            if not all(each.exists() for each in files):
                 self.prepare_brief(project_id)
 
     def drop_brief(self, directory: str) -> None:
-        self._brief_file(directory).unlink(missing_ok=True)
+        for agent in self._agents():
+            self._brief_file(agent, directory).unlink(missing_ok=True)
 
-    def _brief_file(self, directory: str) -> Path:
-        return self.context.paths.briefs / brief_name(directory)
+    def _agents(self) -> list[Agent]:
+        return [each for each in self.context.agents.values() if each.connection is not None]
+
+    def _brief_file(self, agent: Agent, directory: str) -> Path:
+        return self.context.paths.briefs / brief_name(agent.name, directory)
 
     def _directories(self, project_id: int) -> list[str]:
         known = self.context.store.projects.dirs(project_id)
@@ -284,7 +263,7 @@ class HookAnswers:
                     silent = self.context.settings.number("recall.file_tokens") == 0
                     self._lists.write(session, empty=silent)
                     if note.hook == "context":
-                        self.sharing.settle(session.project_dir)
+                        self._sync_shared(session.project_dir)
                         self.memories.prepare(session.project_dir)
                 if session is not None or note.at < self.context.clock() - NOTE_EXPIRES:
                     self._notes.remove(note)

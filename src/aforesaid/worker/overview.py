@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aforesaid import clock, switches, wiring
-from aforesaid.agents.registry import installer, project_directory
+from aforesaid.agents.connection import Connection
+from aforesaid.agents.registry import CONNECTIONS, project_directory
 from aforesaid.backups import recovery_log
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, ConfigError, StoreError, StoreMissing, WorkerError
@@ -63,38 +64,38 @@ class Problem(NamedTuple):
         return f"{self.what[:1].upper()}{self.what[1:]}. Fix: {self.fix}"
 
 
-# Hooks
-
-
 def check_hooks(env: Mapping[str, str], here: Path) -> Iterator[Finding]:
     """Checks every installed hook line: does what it names exist, and does it work?"""
-    found = False
+    found = [finding for each in CONNECTIONS for finding in _check_connection(each, env, here)]
+    titles = " and ".join(each.title for each in CONNECTIONS)
+    nothing = Finding("warning", "hooks", f"{titles} is not connected", "aforesaid install")
+    yield from found or [nothing]
+
+
+def _check_connection(
+    connection: Connection, env: Mapping[str, str], here: Path
+) -> Iterator[Finding]:
     # In HOME they are one file.
-    files = {installer.hooks_path(scope, env, here): scope for scope in ("project", "user")}
+    files = {connection.hooks_path(scope, env, here): scope for scope in ("project", "user")}
     for file, scope in files.items():
         try:
             if (text := read_settings(file)) is None:
                 continue
-            commands = installer.installed_commands(text)
+            commands = connection.installed_commands(text)
         except (AforesaidError, ValueError) as error:
             yield Finding("fault", "hooks", f"{file}: {error}", "correct the file's JSON")
             continue
         if not commands:
             continue
-        found = True
         fix = f"aforesaid install --scope {scope}"
-        if missing := installer.missing_hooks(commands):
+        if missing := connection.missing_hooks(commands):
             lacking = f"{file} lacks {', '.join(sorted(missing))}"
             yield Finding("fault", "hooks", lacking, fix)
         lines = {line for event in commands.values() for line in event}
-        for place in {place for line in lines if (place := installer.paths_in_command(line))}:
+        for place in {place for line in lines if (place := connection.paths_in_command(line))}:
             yield _check_hook(file, place, scope, fix)
-    if installer.is_plugin_enabled(env):
-        found = True
-        yield Finding("ok", "hooks", f"the {installer.TITLE} plugin is enabled")
-    if not found:
-        unconnected = f"{installer.TITLE} is not connected"
-        yield Finding("warning", "hooks", unconnected, "aforesaid install")
+    if connection.is_plugin_enabled(env):
+        yield Finding("ok", "hooks", f"the {connection.title} plugin is enabled")
 
 
 def _check_hook(file: Path, place: tuple[str, ...], scope: str, fix: str) -> Finding:
@@ -138,9 +139,6 @@ def can_import(python: Path, module: str) -> bool | None:
     except OSError:
         return False
     return done.returncode == 0
-
-
-# Index, backups, pauses
 
 
 def index_health(settings: Settings, store: Store) -> IndexHealth:
@@ -205,9 +203,6 @@ def _switched_off(home: Home, env: Mapping[str, str], here: Path) -> list[str]:
     skipped = home.settings.names("capture.skip_dirs")
     off = switches.off_reason(project_directory(env, here), skipped)
     return [why for why in (off, switches.off_reason_in_env(env)) if why]
-
-
-# All of it
 
 
 def collect(

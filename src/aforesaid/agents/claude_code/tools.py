@@ -7,7 +7,6 @@ from typing import Any
 from aforesaid.agents.base import as_list, as_object, number_of, text_of
 from aforesaid.agents.claude_code import questions
 from aforesaid.model.events import (
-    OUR_TOOLS,
     Action,
     CommandRun,
     FileChanged,
@@ -38,6 +37,8 @@ PLANS = """
 """
 KINDS |= dict.fromkeys(PLANS.split(), ToolKind.PLAN)
 MCP = "mcp__"
+# Of our MCP server, installed in the settings or with the plugin.
+OUR_TOOLS = ("mcp__aforesaid__", "mcp__plugin_aforesaid_aforesaid__")
 SUBJECTS = {
     "Grep": "pattern",
     "Glob": "pattern",

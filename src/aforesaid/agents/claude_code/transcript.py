@@ -16,18 +16,15 @@ from typing import Any
 from aforesaid import log
 from aforesaid.agents.base import Json, as_object, text_of
 from aforesaid.agents.claude_code.conversation import (
-    MESSAGE_EVENT,
+    BOOKKEEPING,
     Conversation,
     Occurrence,
     State,
-    fingerprint,
-    is_line_start,
-    lines,
     prompt_in,
-    size_of,
-    time_of,
 )
-from aforesaid.agents.claude_code.hooks import HOOK_EVENTS
+from aforesaid.agents.claude_code.install import AGENT, CONFIG_DIR, HOOK_EVENTS
+from aforesaid.agents.hook_agent import MESSAGE_EVENT
+from aforesaid.agents.jsonl import fingerprint, is_line_start, lines, size_of, time_of
 from aforesaid.clock import DAY
 from aforesaid.ids import digest
 from aforesaid.model.events import Capture, Event, TranscriptEvent, TranscriptFile, Unreadable
@@ -43,7 +40,7 @@ def find_own_start(path: str, session: str) -> int:
     show that everything before the second is a copy.
     """
     first, begins = "", 0
-    for line in lines(path, 0):
+    for line in lines(path, 0, BOOKKEEPING):
         entry = line.entry or {}
         if entry.get("type") != "user" or "forkedFrom" in entry:
             continue
@@ -121,7 +118,7 @@ class Agents:
         talk = Conversation(path, main.session, main.transcript, main.outputs, place, name, kind)
         if talk.state.offset >= size_of(path):
             return None
-        first = next(lines(path, talk.state.offset), None)
+        first = next(lines(path, talk.state.offset, BOOKKEEPING), None)
         talk.began = (time_of(first.entry or {}) if first else None) or 0
         return talk
 
@@ -164,7 +161,7 @@ def files(env: Mapping[str, str]) -> Iterator[TranscriptFile]:
 
 def folder(env: Mapping[str, str]) -> Path:
     """Where the client keeps them, one folder for each directory it was started in."""
-    moved = env.get("CLAUDE_CONFIG_DIR")
+    moved = env.get(CONFIG_DIR)
     return (Path(moved) if moved else Path(env.get("HOME", ""), ".claude")) / "projects"
 
 
@@ -173,7 +170,7 @@ def describe(path: str) -> TranscriptFile:
     status, stem = Path(path).stat(), Path(path).stem
     session, cwd = stem, ""
     read = passed_over = 0
-    for line in islice(lines(path, 0), HEAD_LINES):
+    for line in islice(lines(path, 0, BOOKKEEPING), HEAD_LINES):
         read, passed_over = read + 1, passed_over + (line.entry is None)
         if cwd := text_of(line.entry or {}, "cwd"):
             # A file under another name, such as a copy, is still of the session that it says.
@@ -231,7 +228,7 @@ def _as_capture(
 ) -> tuple[Capture, Event] | None:
     name = occurrence.payload["hook_event_name"]
     body = fit_payload(json.dumps(occurrence.payload).encode())
-    capture = Capture("", "claude-code", HOOK_OF[name], file.cwd, body, occurrence.at)
+    capture = Capture("", AGENT, HOOK_OF[name], file.cwd, body, occurrence.at)
     event = parse(capture)
     if event is None or isinstance(event, Unreadable):
         return None

@@ -7,7 +7,7 @@ neighbours to be understood is left out.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aforesaid.providers.extract.passages import LONGEST, Passage, read_passages
@@ -53,16 +53,27 @@ WHY_LABEL, CAVEAT_LABEL, CHANGE_LABEL, NEXT_LABEL = (
 )
 NEXT_LEAD = re.compile(rf"(?:{NEXT_LABEL.pattern})\s*(?::|[–—-]\s|,)\s*(?=\S)", re.IGNORECASE)
 POINTING = CUES["pointing"]  # such a sentence needs the one before it
+SUBJECTLESS, PRAISE = CUES["subjectless"], CUES["praise"]
+LINK = re.compile(  # `no` and `right` only as an answer: `No hooks fire` says something else
+    r"(?:(?:(?:but|and|also|so(?! far\b| that\b| long\b| much\b| many\b)|unfortunately|actually|however|then"
+    r"|finally|additionally)\b,?|(?:yes|no|right|exactly|absolutely|correct|indeed|ok(?:ay)?|you'?re right"
+    r"|(?:so )?to answer your question)(?:, absolutely)?(?:[,.:!]| [–—-](?=\s))"
+    r"|i(?:'ve| have)? (?:can )?(?:now )?(?:found|see|noticed|confirmed|verified|discovered)"
+    r"(?: it| the (?:\w+ )?\w+)?(?::| [–—-]| that))\s+)+",
+    re.IGNORECASE,
+)
+SELF = re.compile(r"\b(?:I|[Ll]et me|[Ll]et's)\b")
+DEFINITION = re.compile(r"`[^`]+`(?:\s\([^)]*\))?\s*(?:[–—:-]|→)\s")  # `name` - what it is
 CODE = re.compile(
     r"`[^`]+`|\b\w+(?:[._/]\w+)+\b|\b[a-z]+[A-Z]\w+|\b[A-Z]\w*[a-z]\w*[A-Z]\w*|\w+\(\)"
 )
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w])")
 SAME = 0.6  # of the words of the shorter one
-LEAST_WORDS = 4
+LEAST_WORDS, LEAST_ITEM = 4, 7  # of a sentence, and of a list's item that names no code
 MAX_SENTENCE = 2_000  # characters: what is longer is no sentence
 LEAST, LEAST_WIDE = 25, 10  # characters, and in scripts without spaces
 PLACES = {CLOSING: 1.0, COMMIT: 1.2, BETWEEN: 0.0}
-WORTH, WORTH_BETWEEN = 1.5, 2.6  # scores from which a passage is kept
+WORTH, WORTH_BETWEEN = 1.5, 2.4  # scores from which a passage is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,13 @@ class Chosen:
     order: int
     place: str = CLOSING
     did: bool = False  # says that something was changed
+
+
+def without_link(passage: Passage) -> Passage:
+    """Without the words that only tie it to the sentence before, such as `But`."""
+    link = LINK.match(passage.text)
+    bare = passage.text[link.end() :] if link else ""
+    return replace(passage, text=bare[0].upper() + bare[1:]) if len(bare) >= LEAST else passage
 
 
 def is_chat(sentence: str) -> bool:
@@ -103,6 +121,8 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
     words = [word for word in said.split() if word[0] not in "`(" or " " in word]
     if said.endswith(":") or said[0] == "/" or (not wide and len(words) < LEAST_WORDS):
         return 0.0, False
+    if passage.item and (_is_heading(words) or _is_fragment(said, words)) and not DID.match(said):
+        return 0.0, False
     cause, constraint = bool(CAUSE.search(said)), bool(CONSTRAINT.search(said))
     finding, decision = bool(FINDING.search(said)), bool(DECISION.search(said))
     labelled = WHY_LABEL.match(passage.label) or CAVEAT_LABEL.match(passage.label)
@@ -113,6 +133,10 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
     points += PLACES[place]
     if POINTING.match(said) and not passage.joined:
         points -= 1.2
+    if (place == BETWEEN and SELF.search(said)) or PRAISE.search(said):
+        points -= 2.0  # of the work in progress, or an opinion of it
+    if (DEFINITION.match(said) or SUBJECTLESS.match(said)) and not (cause or constraint):
+        points -= 1.0
     if VERIFIED.search(said) and not cause:
         points, constraint = points - 1.5, False  # outcomes are told by exit codes
     if len(said) > LONGEST:
@@ -121,12 +145,22 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
     return points, why
 
 
+def _is_heading(words: list[str]) -> bool:
+    """Most words begin with a capital, as in a title."""
+    plain = [word for word in words if word.isalpha() and len(word) > 3]
+    return len(words) <= 12 and len(plain) > 1 and all(map(str.istitle, plain))
+
+
+def _is_fragment(said: str, words: list[str]) -> bool:
+    return len(words) < LEAST_ITEM and not CODE.search(said) and not WIDE.search(said)
+
+
 def choose(texts: Iterable[tuple[str, str]]) -> list[Chosen]:
     """The passages of some texts with their places, best first, each thing once."""
     found: list[Chosen] = []
     order = 0
     for place, source in texts:
-        for passage in read_passages(source):
+        for passage in map(without_link, read_passages(source)):
             order += 1
             if is_open(passage) and place != COMMIT:
                 continue

@@ -25,22 +25,27 @@ from aforesaid.providers.extract.choose import (
 )
 from aforesaid.providers.extract.commands import CHECKS
 from aforesaid.providers.extract.passages import (
-    PLAIN_LABEL,
-    parse_heading,
     plain_line,
     plain_prompt,
-    read_passages,
     read_sentences,
 )
 from aforesaid.providers.extract.patches import Patch, Symbol
 from aforesaid.providers.extract.prompts import Decision, read_decisions
+from aforesaid.providers.extract.titles import (
+    DOES,
+    TITLE,
+    cut_clause,
+    describe_failure,
+    is_specific,
+    list_paths,
+    write_title,
+)
 from aforesaid.providers.extract.work import Check, Run, Work, read_work
 from aforesaid.repository import is_shared_branch
-from aforesaid.similarity import COMMON_STEMS, WIDE, content_words
+from aforesaid.similarity import COMMON_STEMS
 
-TITLE, SUBTITLE, FACT, REQUEST, NARRATIVE = 90, 240, 320, 300, 900  # characters
+SUBTITLE, FACT, REQUEST, NARRATIVE = 240, 320, 300, 900  # characters
 FACTS, REASONS, FILES, NAMES, CONCEPTS, FILES_KEPT = 8, 5, 4, 4, 5, 40
-VAGUE = 50  # characters of a request that only its file makes specific
 LEAST_MESSAGE = 80  # characters of an answer that is worth a note by itself
 TYPES = {"fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature"}
 TYPES |= {"feature": "feature", "refactor": "refactor"}
@@ -53,27 +58,6 @@ REFACTOR = re.compile(
 )
 NEW = re.compile(
     r"\b(?:add(?:s|ed)?|implement(?:s|ed)?|creat(?:e[sd]?)|introduc\w+|support|new)\b", re.I
-)
-PLANNED = re.compile(r"\s*implement the following plan:?\s*", re.I)
-LEAD = re.compile(
-    r"\A(?:(?:please|pls|now|ok(?:ay)?|great|thanks?|hey|hi|yes|then|also|and|so|but|just|can (?:you|we)"
-    r"|could (?:you|we)|would you|i want(?: you)? to|i(?:'d| would) like(?: you)? to|let'?s"
-    r"|go ahead and|help me)[\s,.:!-]+)+",
-    re.I,
-)
-DOES = re.compile(
-    r"^(?:i(?:'ve| have)? |we(?:'ve| have)? |this |it |now |the (?:fix|change|commit) |successfully |fix: )+"
-    r"(?=\w)",
-    re.I,
-)
-REFERENCE = re.compile(r"\b(?:it|this|that|them|these|those|one|first|second|above|same)\b", re.I)
-CLAUSE = re.compile(
-    r"(?<=[.;!?。！？])(?=\s|$)|[,:](?=\s)|\s[–—-]\s|\s\((?=[^)]*$)"
-    r"|\s(?:so that|because|which|instead of|when|if|by)\s"
-)
-# A cut title must not end in one of these.
-LOOSE_ENDS = frozenset(
-    text.words("a an and as at by for from in into is of on or so that the to via was when with")
 )
 STOPS = (".", "!", "?", "…", "。", "！", "？")
 
@@ -89,7 +73,7 @@ def _observation(work: Work) -> ObservationDraft | None:
     chosen = _chosen(work)
     if not _is_worth_a_note(work, chosen):
         return None
-    title, source = _title(work, chosen)
+    title, source = write_title(work, chosen)
     chosen = [each for each in chosen if each.text != source and not _is_title(title, each.text)]
     reasons = [each for each in chosen if each.why]
     rest = [each for each in chosen if not each.why]
@@ -141,20 +125,6 @@ def quote(words: str, limit: int) -> str:
     return f"“{cut_clause(words.strip().strip('“”'), limit - 2)}”"
 
 
-def cut_clause(words: str, limit: int) -> str:
-    """At most `limit` characters, ended where a clause ends if one does in the second half."""
-    if len(words) <= limit:
-        return words
-    ends = [match.start() for match in CLAUSE.finditer(words[:limit])]
-    end = next((at for at in reversed(ends) if at > limit // 2), 0)
-    if end:
-        return words[:end].rstrip(" ,:;–—-") + "…"
-    kept = text.cut(words, limit).rstrip("…").split(" ")
-    while len(kept) > 3 and kept[-1].lower() in LOOSE_ENDS:
-        kept.pop()
-    return " ".join(kept) + "…"
-
-
 def _in_order(chosen: Iterable[Chosen]) -> list[Chosen]:
     return sorted(chosen, key=lambda each: each.order)
 
@@ -175,7 +145,7 @@ def end_sentence(words: str) -> str:
     return words if words.endswith((*STOPS, ":")) else f"{words}."
 
 
-def _did(work: Work, title: str) -> list[str]:
+def _did(work: Work, title: str, *, files: bool = True) -> list[str]:
     """What the events show: commits, pull requests, files, checks."""
     found = []
     for commit in work.commits[-3:]:
@@ -185,16 +155,16 @@ def _did(work: Work, title: str) -> list[str]:
             f"Committed as {made}" if same else f"Commit {made}: {quote(commit.subject, 120)}"
         )
     found += [f"Opened pull request {address}" for address in work.pull_requests[:2]]
-    if work.patches:
-        found.append(_changed(work.patches))
+    if files and (changed := _changed(work.patches)):
+        found.append(changed)
     found += [_repaired(check) for check in work.repaired if check.first.command.kind in CHECKS][:1]
-    found += [_fails(work, check) for check in work.failing][:2]
+    found += [describe_failure(work, check) for check in work.failing][:2]
     for run in _passed_checks(work)[:2]:
         counts = run.outcome.tally
         passed = f" ({count(counts.passed, 'test')})" if counts and counts.passed else ""
         found.append(f"`{run.command.text}` passed{passed}")
     if work.undone:
-        found.append(f"Changed and taken back in the same turn: {_list_paths(work.undone)}")
+        found.append(f"Changed and taken back in the same turn: {list_paths(work.undone)}")
     return found
 
 
@@ -221,136 +191,24 @@ def _repaired(check: Check) -> str:
     return f"`{check.last.command.text}`{failed} and passes now"
 
 
-def _fails(work: Work, check: Check) -> str:
-    error = check.last.outcome.error
-    if work.was_edited_after(check.last):
-        failed = f" failed ({error})" if error else " failed"
-        return f"`{check.last.command.text}`{failed} and was not run again after the last edit"
-    return f"`{check.last.command.text}` failed the last time it ran" + (
-        f": {error}" if error else ""
-    )
-
-
-def _changed(patches: tuple[Patch, ...]) -> str:
+def _changed(patches: tuple[Patch, ...]) -> str | None:
+    """What was changed in which file; the bare names of files are in `files_modified`."""
     ranked = sorted(patches, key=lambda patch: -(patch.plus + patch.minus))
-    shown = [_file(patch) for patch in ranked[:FILES]]
-    more = f" and {len(ranked) - FILES} more" if len(ranked) > FILES else ""
-    return text.cut(f"Changed {', '.join(shown)}{more}", FACT)
+    shown = list(filter(None, map(_file, ranked)))[:FILES]
+    return text.cut("; ".join(shown), FACT) if shown else None
 
 
-def _file(patch: Patch) -> str:
-    new = " (new)" if patch.created else ""
-    parts = [
-        f"{verb} {_names(symbols)}"
-        for verb, symbols in (
-            ("" if patch.created else "added", () if patch.created else patch.added),
-            ("", patch.changed),
-            ("removed", patch.removed),
-        )
-        if symbols
-    ]
-    return f"`{patch.path}`{new}" + (
-        f" ({'; '.join(part.strip() for part in parts)})" if parts else ""
-    )
+def _file(patch: Patch) -> str | None:
+    if patch.created:
+        return f"created `{patch.path}`" + (f" with {_names(patch.added)}" if patch.added else "")
+    rows = (("added", patch.added), ("changed", patch.changed), ("removed", patch.removed))
+    parts = [f"{verb} {_names(symbols)}" for verb, symbols in rows if symbols]
+    return f"`{patch.path}`: {', '.join(parts)}" if parts else None
 
 
 def _names(symbols: tuple[Symbol, ...]) -> str:
     named = [f"`{symbol.name}`" for symbol in symbols[:NAMES]]
     return ", ".join(named) + (", …" if len(symbols) > NAMES else "")
-
-
-def _list_paths(paths: Iterable[str]) -> str:
-    found = [f"`{path}`" for path in paths]
-    return ", ".join(found[:FILES]) + (
-        f" and {len(found) - FILES} more" if len(found) > FILES else ""
-    )
-
-
-def _title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
-    """The title, and the chosen passage that it is made of."""
-    if work.commits:
-        return text.cut(max(work.commits, key=lambda c: len(c.body)).subject, TITLE), ""
-    plan = _plan_heading(work.plan) or _plan_heading(PLANNED.sub("", work.turn.prompt or "", 1))
-    if plan and work.patches:
-        return cut_clause(plan, TITLE), ""
-    asked = _request(work)
-    if work.undone and not work.patches:
-        return cut_clause(f"Tried and taken back: {asked or _list_paths(work.undone)}", TITLE), ""
-    if work.failing and not work.patches:
-        return cut_clause(_fails(work, work.failing[-1]).replace("`", ""), TITLE), ""
-    if work.patches or not asked:
-        for passage in read_passages(work.message or ""):
-            for said in (passage.label, passage.text):
-                if DID.match(said) and _is_specific(said):
-                    return _shorten(said), passage.whole if len(said) <= TITLE else ""
-    heading = _lead(work.message, need_name=bool(asked))
-    best = next((each.text for each in chosen if each.place == CLOSING), "")
-    # An item with its label says only a part of a change.
-    said = _shorten(best) if not work.patches or ": " not in best[:50] else ""
-    return cut_clause(heading or asked or said or _activity(work), TITLE), ""
-
-
-def _activity(work: Work) -> str:
-    """Where nobody said anything that names the work."""
-    if work.patches:
-        prompt = next(iter(read_sentences(plain_prompt(work.turn.prompt or ""))), "")
-        bare = LEAD.sub("", prompt, count=1).strip(" .!?:")
-        name = PurePosixPath(max(work.patches, key=lambda p: p.plus + p.minus).path).name
-        if 3 < len(bare) <= VAGUE and not is_chat(bare):
-            return f"{bare[:1].upper() + bare[1:]} ({name})"
-        return _changed(work.patches).replace("`", "")
-    if work.runs:
-        return f"Ran {work.runs[-1].command.text}"
-    return f"Session in {work.turn.project or 'the project'}"
-
-
-def _plan_heading(plan: str) -> str | None:
-    first = next((line for line in plan.splitlines() if line.strip()), "")
-    heading = parse_heading(first) if first else None
-    return (
-        re.sub(r"^(?:implementation )?plan\s*[:–—-]\s*", "", heading, flags=re.I)
-        if heading
-        else None
-    )
-
-
-def _lead(message: str | None, *, need_name: bool) -> str | None:
-    """A heading or bold lead of the closing message that names its subject."""
-    for line in text.clean(message or "")[:4000].splitlines():
-        heading = parse_heading(line)
-        if heading and not PLAIN_LABEL.match(heading) and not is_chat(heading):
-            return heading if len(heading.split()) >= (5 if need_name else 3) else None
-    return None
-
-
-def _request(work: Work) -> str | None:
-    """The user's request, if it says by itself what it is about."""
-    if work.agent:
-        return text.one_line(work.task, TITLE) or None
-    for sentence in read_sentences(plain_prompt(work.turn.prompt or "")):
-        bare = LEAD.sub("", sentence, count=1).rstrip(" .!")
-        if _is_specific(bare) and not is_chat(bare) and not bare.endswith(":"):
-            return cut_clause(bare[:1].upper() + bare[1:], TITLE)
-    return None
-
-
-def _is_specific(words: str) -> bool:
-    """Whether it names something: enough content words beyond "fix it", or a name."""
-    content = [word for word in content_words(words) if word not in COMMON_STEMS]
-    least = 2 if not REFERENCE.search(words) else 3
-    return len(content) >= least or (WIDE.search(words) is not None and len(words) >= 8)
-
-
-def _shorten(sentence: str) -> str:
-    """The first clause of a sentence, without who did it."""
-    bare = DOES.sub("", sentence).rstrip(".:")
-    if len(bare) > TITLE:
-        clause = re.split(
-            r"(?<=\w{3}[`)\w])(?:, (?:so|which|and)|;|:| – | — | so that | because | instead of )\s*",
-            bare,
-        )
-        bare = clause[0] if len(clause[0].split()) >= 3 else bare
-    return cut_clause(bare[:1].upper() + bare[1:], TITLE)
 
 
 def _type(work: Work, title: str) -> str:
@@ -367,7 +225,7 @@ def _type(work: Work, title: str) -> str:
     created = any(patch.created or patch.added for patch in work.patches)
     if created and NEW.search(about):
         return "feature"
-    return "bugfix" if work.repaired and not work.failing else "change"
+    return "change"
 
 
 def _concepts(work: Work, title: str, chosen: list[Chosen]) -> tuple[str, ...]:
@@ -412,9 +270,14 @@ def write_summary(turn: Turn) -> SummaryDraft | SummarySkipped:
     learned = [quote(each.text, FACT) for each in reasons]
     learned += _answers(main)
     learned += [f"The user decided: {quote(each.what, 200)}." for each in decisions[:2]]
-    done = [each for each in chosen if each.did and not each.why][:3]
-    completed = [quote(each.text, FACT) for each in _in_order(done)]
-    completed += [end_sentence(fact) for work in works for fact in _did(work, "")]
+    done = [each for each in chosen if DID.match(each.text) and not each.why][:3]
+    completed = [quote(each.text, FACT) for each in _in_order(done)] if main.modified else []
+    title = write_title(main, chosen)[0]
+    if not completed and not main.commits and DID.match(title):
+        completed = [end_sentence(title)]
+    completed += [
+        end_sentence(fact) for work in works for fact in _did(work, "", files=not completed)
+    ]
     return SummaryDraft(
         request=asked,
         investigated=_investigated(works),
@@ -446,17 +309,19 @@ def _answer(work: Work) -> str | None:
 
 def _investigated(works: list[Work]) -> str | None:
     read = [path for work in works for path in work.read]
-    return f"Read {_list_paths(dict.fromkeys(read))}." if read else None
+    return f"Read {list_paths(dict.fromkeys(read))}." if read else None
 
 
 def _next_steps(works: list[Work]) -> str | None:
     main = works[0]
-    found = [end_sentence(_fails(work, each)) for work in works for each in work.failing][:3]
+    found = [end_sentence(describe_failure(work, each)) for work in works for each in work.failing][
+        :3
+    ]
     found += [quote(step, FACT) for step in find_open_ends(main.message)[:5]]
     if tasks := main.open_tasks[:5]:
         found.append(f"Open in the agent's task list: {'; '.join(quote(t, 120) for t in tasks)}.")
     asked = find_question(main.message)
-    if asked and not any(asked[:60] in step for step in found):
+    if asked and is_specific(asked) and not any(asked[:60] in step for step in found):
         found.append(f"The agent asked: {quote(asked, FACT)}")
     if main.turn.interrupted:
         found.append("The turn was interrupted before it ended.")

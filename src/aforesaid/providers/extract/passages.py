@@ -23,7 +23,9 @@ LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^)\s]{0,500}\)")
 EMPHASIS = re.compile(r"\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^\s*#{1,6}\s+(.+?)\s*#*$")
 BOLD_LINE = re.compile(r"^\s*(?:\d{1,2}[.)]\s+)?(?:\*\*|__)([^*_\n]{2,80}?):?(?:\*\*|__):?\s*$")
-BOLD_LEAD = re.compile(r"^(?:\*\*|__)([^*\n]{2,60}?):?(?:\*\*|__):?\s*[-–—]?\s*(?=\S)")
+BOLD_LEAD = re.compile(
+    r"^(?:\*\*|__)([^*\n]{2,60}?)(?::(?:\*\*|__)|(?:\*\*|__)(?::|\s+[–—-]\s|\s+\([^)]*\):?))\s*(?=\S)"
+)
 WORD_LEAD = re.compile(r"([A-Z][\w'’]*(?: [\w'’]+){0,2}):\s+(?=\S)")  # `Cause: …` without bold
 SYMBOLS = re.compile(
     r"^[^\w`\"'“(\[/@$.<*-]+\s*"
@@ -79,6 +81,12 @@ def parse_heading(line: str) -> str | None:
     return SYMBOLS.sub("", plain_line(BULLET.sub("", mark[1]))).rstrip(":") if mark else None
 
 
+def heading_level(line: str) -> int:
+    """The lower, the more it stands above; a bold line stands below all others."""
+    bare = line.strip()
+    return len(bare) - len(bare.lstrip("#")) or 7
+
+
 def read_passages(source: str) -> list[Passage]:
     found: list[Passage] = []
     for label, lead, items in _blocks(source):
@@ -111,9 +119,6 @@ def _blocks(source: str) -> Iterator[tuple[str, str, list[str]]]:
             gap = True
             continue
         elif bullet:
-            if gap and items and lead:
-                yield label, lead, items
-                lead, items = "", []
             items.append(BULLET.sub("", line).strip())
         elif items and not gap:
             items[-1] = f"{items[-1]} {bare}"

@@ -100,6 +100,9 @@ def _names(patterns: list[re.Pattern[str]], output: str) -> tuple[str, ...]:
 Verdict = Literal["passed", "failed", "quiet", "unseen", "stopped", "refused", "started"]
 
 TIMED_OUT = re.compile(r"^(?:Error: )?Command timed out after", re.MULTILINE)
+NO_FOLDER = re.compile(
+    r"\bcd(?:: line \d+|:\d+)?: .{0,200}No such file or directory", re.IGNORECASE
+)
 COUNTING = CHECKS | {"run"}
 LOOKED_FOR_ERRORS = CHECKS | {"run", "install", "migration"}
 
@@ -136,6 +139,8 @@ def _failed(command: Command, failure: Failure) -> Outcome:
     head = failure.error[:600]
     if failure.interrupted or TIMED_OUT.search(head):
         return Outcome("stopped", "timed out" if TIMED_OUT.search(head) else None)
+    if NO_FOLDER.search(head):
+        return Outcome("stopped", "not started: the folder does not exist")
     if failure.exit_code is None and REFUSED.search(head):
         return Outcome("refused")
     if command.kind == "routine":

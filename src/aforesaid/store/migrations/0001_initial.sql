@@ -73,7 +73,7 @@ CREATE TABLE jobs (
 -- brings it back. key: what makes the event itself unique. healed: known from the transcript only. prompt_id: the
 -- agent's own id of the turn.
 CREATE TABLE events (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
   key TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -179,20 +179,12 @@ CREATE TABLE edits (
   before TEXT NOT NULL
 );
 
--- In the order in which a person said it. The result of all of them is in the observations.
+-- What a person has merged. was: what the observation was folded into by itself.
 CREATE TABLE merges (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  observation_id INTEGER NOT NULL UNIQUE REFERENCES observations ON DELETE CASCADE,
-  into_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
-  at INTEGER NOT NULL
-);
-
--- What observations would have without merges and hidden targets, where that differs.
-CREATE TABLE own_links (
   observation_id INTEGER PRIMARY KEY REFERENCES observations ON DELETE CASCADE,
-  repeats INTEGER REFERENCES observations ON DELETE SET NULL,
-  follows INTEGER REFERENCES observations ON DELETE SET NULL,
-  pinned INTEGER NOT NULL
+  into_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  was INTEGER REFERENCES observations ON DELETE SET NULL
 );
 
 CREATE TABLE summaries (
@@ -489,14 +481,25 @@ CREATE VIEW in_hand AS
 -- What may take nobody's place: only through these does a change reach further back in a story.
 CREATE VIEW passed_over AS
   SELECT id, follows FROM visible_observations AS o
-  WHERE repeats IS NOT NULL OR EXISTS (SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id);
+  WHERE repeats IS NOT NULL OR EXISTS (SELECT 1 FROM observation_doubts AS d WHERE d.observation_id = o.id)
+  UNION ALL SELECT observation_id, into_id FROM merges;
+
+-- Which observation carries on the story of which. Who follows a merged one follows what it was merged into, unless that
+-- came later: no story leads back.
+CREATE VIEW carried_on AS
+  SELECT follows AS id, id AS next FROM visible_observations WHERE follows IS NOT NULL
+  UNION ALL
+  SELECT one.id, next.id FROM merges AS m
+  JOIN visible_observations AS next ON next.follows = m.observation_id
+  JOIN observations AS one ON one.id = m.into_id
+  WHERE next.at > one.at OR next.at = one.at AND next.id > one.id;
 
 -- Observations whose story a later one carries on. One that is folded or doubted takes nobody's place.
 CREATE VIEW superseded_observations AS
-  SELECT follows AS id FROM visible_observations AS next
-  WHERE follows IS NOT NULL AND EXISTS (
+  SELECT link.id FROM carried_on AS link
+  WHERE EXISTS (
     WITH RECURSIVE later (id, repeats) AS (
-      SELECT next.id, next.repeats
+      SELECT o.id, o.repeats FROM visible_observations AS o WHERE o.id = link.next
       UNION
       SELECT o.id, o.repeats FROM visible_observations AS o JOIN later ON o.follows = later.id
     )
@@ -525,6 +528,7 @@ CREATE INDEX jobs_due ON jobs (due_at) WHERE state = 'pending';
 CREATE INDEX jobs_skipped ON jobs (id) WHERE state = 'skipped';
 CREATE INDEX jobs_waiting ON jobs (session_id, id) WHERE state = 'pending';
 CREATE INDEX merges_by_into ON merges (into_id);
+CREATE INDEX merges_by_was ON merges (was) WHERE was IS NOT NULL;
 CREATE INDEX observation_concepts_by_concept ON observation_concepts (concept);
 CREATE INDEX observation_events_by_event ON observation_events (event_id);
 CREATE INDEX observation_files_by_name ON observation_files (name);
@@ -539,8 +543,6 @@ CREATE INDEX observations_by_type ON observations (type, at) WHERE hidden_at IS 
 CREATE INDEX observations_hidden ON observations (hidden_at, id) WHERE hidden_with = id;
 CREATE INDEX observations_pinned ON observations (project_id, at, id) WHERE pinned AND hidden_at IS NULL;
 CREATE INDEX observations_unweighed ON observations (id) WHERE origins IS NULL;
-CREATE INDEX own_links_by_follows ON own_links (follows) WHERE follows IS NOT NULL;
-CREATE INDEX own_links_by_repeats ON own_links (repeats) WHERE repeats IS NOT NULL;
 CREATE INDEX pauses_by_project ON pauses (project_id) WHERE project_id IS NOT NULL;
 CREATE INDEX pauses_by_session ON pauses (agent, ref) WHERE ref IS NOT NULL;
 CREATE INDEX project_dirs_by_project ON project_dirs (project_id);
@@ -601,13 +603,6 @@ END;
 
 CREATE TRIGGER facts_unindexed AFTER DELETE ON observation_facts BEGIN
   INSERT INTO fact_words (fact_words, rowid, words) VALUES ('delete', old.id, old.words);
-END;
-
--- The id of the newest event is given again when that event goes; what it said then is read again.
-CREATE TRIGGER newest_event_removed AFTER DELETE ON events
-WHEN old.id > coalesce((SELECT max(id) FROM events), 0) BEGIN
-  UPDATE index_state SET value = coalesce((SELECT max(id) FROM events), 0)
-  WHERE name = 'events' AND CAST(value AS INTEGER) >= old.id;
 END;
 
 CREATE TRIGGER observation_doubts_added AFTER INSERT ON observation_doubts BEGIN
@@ -673,7 +668,7 @@ AFTER UPDATE OF type, title, subtitle, narrative, pinned, repeats, follows, hidd
   INSERT INTO unindexed
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
-      SELECT new.follows UNION SELECT old.follows
+      SELECT new.follows UNION SELECT old.follows UNION SELECT new.repeats UNION SELECT old.repeats
       UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;
@@ -697,7 +692,7 @@ CREATE TRIGGER observations_removed AFTER DELETE ON observations BEGIN
   INSERT INTO unindexed
   SELECT 'observation', id FROM (
     WITH RECURSIVE before (id) AS (
-      SELECT old.follows
+      SELECT old.follows UNION SELECT old.repeats
       UNION SELECT p.follows FROM passed_over AS p JOIN before ON p.id = before.id
     ) SELECT id FROM before WHERE id IS NOT NULL
   ) WHERE true ON CONFLICT DO NOTHING;

@@ -11,8 +11,9 @@ VALUES (:session_id, :key, :kind, :tool, :hook, :capture_id, :at, :prompt_number
 ON CONFLICT (session_id, key) DO NOTHING
 RETURNING id;
 
+-- The highest id that was given out.
 -- name: newest
-SELECT coalesce(max(id), 0) FROM events;
+SELECT seq FROM sqlite_sequence WHERE name = 'events';
 
 -- How many events wait to be worked up, and since when.
 -- name: unclaimed
@@ -77,8 +78,8 @@ WHERE session_id = :session_id AND kind = 'compact' AND kind <> 'tool' AND kind 
 -- name: count_healed
 SELECT count(*) FROM events WHERE healed AND at BETWEEN :first AND :last;
 
--- name: recalling
+-- name: calls_of_tools
 SELECT * FROM events
 WHERE session_id = :session_id AND kind = 'tool'
-  AND (substr(tool, 1, length(:ours)) = :ours OR substr(tool, 1, length(:plugins)) = :plugins)
+  AND EXISTS (SELECT 1 FROM json_each(:prefixes) WHERE substr(tool, 1, length(value)) = value)
 ORDER BY at DESC, id DESC LIMIT :limit;

@@ -4,19 +4,25 @@
 UPDATE observations SET hidden_at = :at, hidden_with = :id
 WHERE id IN (SELECT value FROM json_each(:ids)) AND hidden_at IS NULL;
 
--- name: restore
-UPDATE observations SET hidden_at = NULL, hidden_with = NULL WHERE hidden_with = :id RETURNING id;
+-- What is restored is not folded into what stays hidden.
+-- name: unmerge
+DELETE FROM merges
+WHERE observation_id IN (SELECT id FROM observations WHERE hidden_with = :id)
+  AND EXISTS (SELECT 1 FROM observations AS o WHERE o.id = into_id AND o.hidden_with <> :id);
 
--- Them, and what is folded into them or was before somebody merged it; hidden ones, too. What was merged goes with
--- what it was merged into.
+-- name: unfold
+UPDATE observations SET repeats = NULL
+WHERE hidden_with = :id
+  AND EXISTS (SELECT 1 FROM observations AS o WHERE o.id = observations.repeats AND o.hidden_with <> :id);
+
+-- name: restore
+UPDATE observations SET hidden_at = NULL, hidden_with = NULL WHERE hidden_with = :id;
+
+-- Them, and what is folded into them; hidden ones, too.
 -- name: with_folded
 WITH RECURSIVE found (id) AS (
   SELECT value FROM json_each(:ids)
   UNION SELECT o.id FROM found JOIN observations AS o ON o.repeats = found.id
-  UNION SELECT m.observation_id FROM found JOIN merges AS m ON m.into_id = found.id
-  UNION SELECT l.observation_id FROM found JOIN own_links AS l ON l.repeats = found.id
-  WHERE NOT EXISTS (SELECT 1 FROM merges AS m WHERE m.observation_id = l.observation_id)
-    AND EXISTS (SELECT 1 FROM observations AS o WHERE o.id = l.observation_id AND o.repeats IS NOT NULL)
 )
 SELECT id FROM found;
 

@@ -22,7 +22,8 @@ LIMIT :limit;
 
 -- Observations that hang together with this one: what came before in its story, what came after, who says the same.
 -- name: links
-SELECT follows AS id, 'before' AS what FROM visible_observations WHERE id = :id AND follows IS NOT NULL
+SELECT old.id, 'before' AS what FROM visible_observations AS one JOIN visible_observations AS old ON old.id = one.follows
+WHERE one.id = :id
 UNION ALL
 SELECT id, 'after' FROM visible_observations WHERE follows = :id
 UNION ALL

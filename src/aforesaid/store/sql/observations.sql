@@ -28,9 +28,12 @@ RETURNING id;
 
 -- The observation that another may point to: not one that is folded itself, but what it is folded into.
 -- name: standing
-SELECT said.id, said.at FROM visible_observations AS target
-JOIN visible_observations AS said ON said.id = coalesce(target.repeats, target.id)
-WHERE target.id = :id AND said.project_id = :project_id
+WITH RECURSIVE above (id, repeats) AS (
+  SELECT id, repeats FROM visible_observations WHERE id = :id
+  UNION SELECT o.id, o.repeats FROM above JOIN visible_observations AS o ON o.id = above.repeats
+)
+SELECT said.id, said.at FROM above JOIN visible_observations AS said ON said.id = above.id
+WHERE above.repeats IS NULL AND said.project_id = :project_id
   AND (said.job_id IS NOT :job_id OR EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = said.id));
 
 -- name: add_fact
@@ -59,6 +62,12 @@ ON CONFLICT DO NOTHING;
 UPDATE observations
 SET type = :type, title = :title, subtitle = :subtitle, narrative = :narrative, edited = :edited
 WHERE id = :id;
+
+-- name: pin
+UPDATE observations SET pinned = :pinned WHERE id = :id;
+
+-- name: confirm
+UPDATE observations SET confirmed = :confirmed WHERE id = :id;
 
 -- name: add_edit
 INSERT INTO edits (observation_id, before) VALUES (:id, :before);

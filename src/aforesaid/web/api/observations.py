@@ -225,7 +225,7 @@ def list_hidden(backend: Backend, *, project: int | None, before: str | None, li
     "POST",
     f"{PATH}/merge",
     Parameter("into", "The id that remains.", "number", required=True, most=MAX_ID),
-    response=shape("id:int into:int moved:[int] undo:bool"),
+    response=shape("id:int into:int undo:bool"),
 )
 def merge_observation(backend: Backend, *, id: int, into: int) -> Json:
     """Merge an observation into another one as its duplicate. Can be undone."""
@@ -234,7 +234,7 @@ def merge_observation(backend: Backend, *, id: int, into: int) -> Json:
     answer = backend.order("merge", id=id, into=into)
     if why := answer.get("refused"):
         raise ApiError(400, "cannot_merge", why, "into")
-    return {"id": id, "into": answer["into"], "moved": answer["moved"], "undo": True}
+    return {"id": id, "into": answer["into"], "undo": True}
 
 
 @endpoint("POST", f"{PATH}/unmerge", response=shape("id:int into:int"))
