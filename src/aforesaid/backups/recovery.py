@@ -72,11 +72,10 @@ def resume(repository: BackupRepository) -> None:
 def record_lost_log(repository: BackupRepository, events: int) -> None:
     """The file itself is sound. `events`: how many are known to be gone."""
     log.warning("recovery.log_lost", events=events)
-    lost = f"At least {count(events, 'event')}" if events > 0 else "What was stored last"
     now = repository.clock()
     message = (
-        f"aforesaid's database lost its log at a crash before {day_and_time(now)}. {lost} may be missing; "
-        "what the transcripts tell of it is read again."
+        f"aforesaid's database lost its log at a crash before {day_and_time(now)}. At least "
+        f"{count(events, 'event')} may be missing; what the transcripts tell of it is read again."
     )
     record = RecoveryRecord(now, LOG, "its last commits are gone", done=True, message=message)
     recovery_log.begin(repository.paths, record)

@@ -34,10 +34,12 @@ def open_database(home: Home, clock: Clock) -> Store:
         known = None  # a beginning
     elif known is not None and known.suspected:
         known = _settle(paths, known, clock())
-    elif known is not None and known.open and files.is_log_lost(paths.database, known.log):
-        from aforesaid.backups import recovery
+    elif known is not None and known.open:
+        gone = known.events - files.newest_event(paths.database)
+        if gone > 0:
+            from aforesaid.backups import recovery
 
-        recovery.record_lost_log(backups, known.events - files.newest_event(paths.database))
+            recovery.record_lost_log(backups, gone)
     encoder = wiring.encoder(home.settings)
     try:
         _back_up_before_migration(backups, home.settings.number("backup.keep"))
@@ -46,7 +48,7 @@ def open_database(home: Home, clock: Clock) -> Store:
         _recover(backups, log.cause(error))
         store = wiring.open_for_writing(paths, encoder, checked=True)
     cleared_at = known.cleared_at if known else 0
-    database_state.save(paths, DatabaseState(cleared_at=cleared_at, at=clock()))
+    database_state.save(paths, DatabaseState(cleared_at=cleared_at))
     return store
 
 
@@ -67,7 +69,7 @@ def _damage(backups: BackupRepository, known: DatabaseState | None) -> str | Non
     if known is not None and known.suspected:
         return files.check_rows(database)
     if known is not None and known.is_clean(database):
-        return files.check_ends(database)
+        return None
     why, whole = files.check_pages(database, LOOK_SECONDS)
     if not whole:
         log.action("database.looked_in_part", seconds=LOOK_SECONDS)

@@ -22,8 +22,8 @@ from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
 from aforesaid.parameters import Misused
 from aforesaid.recall import lookup, render, resolve
-from aforesaid.recall.excerpts import BETWEEN
-from aforesaid.recall.results import HitDetails, describe_reasons, short_id, without_marks
+from aforesaid.recall.excerpts import BETWEEN, without_marks
+from aforesaid.recall.results import HitDetails, describe_reasons, short_id
 from aforesaid.recall.search import Searcher
 from aforesaid.store.store import Store
 from aforesaid.terms import query_terms

@@ -295,7 +295,7 @@ class Service:
             self.transcripts.after(ingested)
             self.indexing.wake()
         self.answers.record_notes()
-        self.backups.record_log_position()
+        self.backups.record_newest_event()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._wake_jobs()
 
